@@ -1,0 +1,372 @@
+/**
+ * What became of the operation, as far as can be known:
+ *
+ * - `not_sent`: the request cannot have reached the service; it is safe to try again
+ * - `rejected`: the service answered that it did not do it
+ * - `unknown`: it may have been done
+ * - `done`: the service answered with success, but the answer could not be used
+ */
+export type Outcome = 'not_sent' | 'rejected' | 'unknown' | 'done';
+
+/** One problem of a parameter or of an answer: where it is, and what is wrong. */
+export interface Issue {
+  /** Dotted path of the field, such as `items.0.price`; empty for the whole value. */
+  path: string;
+  message: string;
+}
+
+/** The facts that every error of a call carries. */
+export interface CallFacts {
+  outcome: Outcome;
+  /** Such as `products.create`; `request` for `client.request()`. */
+  operation?: string | undefined;
+  /** The HTTP method. */
+  method?: string | undefined;
+  /** The path template, such as `/v1/products/{id}`. */
+  path?: string | undefined;
+  /** How many requests were begun. */
+  attempts: number;
+}
+
+const brand = Symbol.for('merchant-payments.error');
+
+/**
+ * Base of everything that this package throws.
+ *
+ * `instanceof` holds across copies of the package, as when ESM and CommonJS meet in one process.
+ */
+export class PaymentsError extends Error {
+  /** Stable text for programs, such as `connection_error`. */
+  declare readonly code: string;
+  /** What became of the operation. Absent on webhook errors, which belong to no call. */
+  declare readonly outcome?: Outcome | undefined;
+  declare readonly operation?: string | undefined;
+  declare readonly method?: string | undefined;
+  declare readonly path?: string | undefined;
+  declare readonly attempts?: number | undefined;
+
+  constructor(message: string, facts: { code: string; cause?: unknown } & Partial<CallFacts>) {
+    const { cause, ...own } = facts;
+    super(message, cause === undefined ? undefined : { cause });
+    for (const [name, value] of Object.entries(own)) {
+      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true, writable: true });
+    }
+  }
+
+  override get name(): string {
+    return 'PaymentsError';
+  }
+
+  get [brand](): true {
+    return true;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    const { prototype } = this;
+    if (!Object.hasOwn(prototype, 'name')) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (typeof value !== 'object' || value === null || !(brand in value)) return false;
+    for (let link: unknown = Object.getPrototypeOf(value); link; link = Object.getPrototypeOf(link)) {
+      if (Object.hasOwn(link, 'name') && Reflect.get(link, 'name') === prototype.name) return true;
+    }
+    return false;
+  }
+}
+
+/** Whether a caught value is an error of this package, from whichever copy of it. */
+export function isPaymentsError(value: unknown): value is PaymentsError {
+  return value instanceof PaymentsError;
+}
+
+/** An option of `new PaymentsClient()` is missing or cannot be meant. Nothing was sent. */
+export class ConfigurationError extends PaymentsError {
+  constructor(message: string) {
+    super(message, { code: 'configuration_error', outcome: 'not_sent', attempts: 0 });
+  }
+
+  override get name(): string {
+    return 'ConfigurationError';
+  }
+}
+
+/** Parameters were refused before anything was sent; `issues` has every problem. */
+export class InvalidParamsError extends PaymentsError {
+  declare readonly outcome: 'not_sent';
+  /** All problems at once. */
+  declare readonly issues: readonly Issue[];
+
+  constructor(
+    message: string,
+    facts: Omit<CallFacts, 'outcome' | 'attempts'> & { issues: readonly Issue[] },
+  ) {
+    super(message, { ...facts, code: 'invalid_params', outcome: 'not_sent', attempts: 0 });
+  }
+
+  override get name(): string {
+    return 'InvalidParamsError';
+  }
+}
+
+/** No complete answer arrived. */
+export class ConnectionError extends PaymentsError {
+  declare readonly outcome: Outcome;
+  /** How far it came: `connect` (nothing was sent), `exchange` (sent, no answer), `body` (the answer broke off). */
+  declare readonly phase: 'connect' | 'exchange' | 'body';
+  /** The system's code, such as `ECONNREFUSED`. */
+  declare readonly reason: string;
+
+  constructor(
+    message: string,
+    facts: CallFacts & {
+      phase: 'connect' | 'exchange' | 'body';
+      reason: string;
+      code?: string;
+      scope?: 'attempt' | 'total';
+      cause?: unknown;
+    },
+  ) {
+    super(message, { ...facts, code: facts.code ?? 'connection_error' });
+  }
+
+  override get name(): string {
+    return 'ConnectionError';
+  }
+}
+
+/** Time ran out before a complete answer arrived. */
+export class TimeoutError extends ConnectionError {
+  /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
+  declare readonly scope: 'attempt' | 'total';
+
+  constructor(
+    message: string,
+    facts: CallFacts & {
+      phase: 'connect' | 'exchange' | 'body';
+      scope: 'attempt' | 'total';
+      cause?: unknown;
+    },
+  ) {
+    super(message, { ...facts, code: 'timeout', reason: 'timeout' });
+  }
+
+  override get name(): string {
+    return 'TimeoutError';
+  }
+}
+
+/** What an `ApiError` knows of the answer. */
+export interface ApiFacts extends CallFacts {
+  /** The HTTP status. */
+  status: number;
+  /** `code` of the envelope, where the answer had one. */
+  apiCode?: number | undefined;
+  /** `message` of the envelope, redacted. */
+  apiMessage?: string | undefined;
+  /** What `Retry-After` asked for, in milliseconds. */
+  retryAfterMs?: number | undefined;
+  /** The beginning of the body, at most 200 characters, redacted. */
+  bodySnippet?: string | undefined;
+}
+
+/** The service said no. */
+export class ApiError extends PaymentsError {
+  declare readonly outcome: Outcome;
+  /** The HTTP status. */
+  declare readonly status: number;
+  /** `code` of the envelope, where the answer had one. */
+  declare readonly apiCode?: number | undefined;
+  /** `message` of the envelope, redacted. */
+  declare readonly apiMessage?: string | undefined;
+  /** What `Retry-After` asked for, in milliseconds. */
+  declare readonly retryAfterMs?: number | undefined;
+  /** The beginning of the body, at most 200 characters, redacted. */
+  declare readonly bodySnippet?: string | undefined;
+
+  constructor(message: string, facts: ApiFacts, code = 'api_error') {
+    super(message, { ...facts, code });
+  }
+
+  override get name(): string {
+    return 'ApiError';
+  }
+}
+
+/** 401: the API key was refused. */
+export class AuthenticationError extends ApiError {
+  constructor(message: string, facts: ApiFacts) {
+    super(message, facts, 'authentication_error');
+  }
+
+  override get name(): string {
+    return 'AuthenticationError';
+  }
+}
+
+/** 403: the key is known, but may not do this. */
+export class PermissionDeniedError extends ApiError {
+  constructor(message: string, facts: ApiFacts) {
+    super(message, facts, 'permission_denied');
+  }
+
+  override get name(): string {
+    return 'PermissionDeniedError';
+  }
+}
+
+/** 404: there is nothing at that path or under that id. */
+export class NotFoundError extends ApiError {
+  constructor(message: string, facts: ApiFacts) {
+    super(message, facts, 'not_found');
+  }
+
+  override get name(): string {
+    return 'NotFoundError';
+  }
+}
+
+/** 409: the state of the resource forbids it. */
+export class ConflictError extends ApiError {
+  constructor(message: string, facts: ApiFacts) {
+    super(message, facts, 'conflict');
+  }
+
+  override get name(): string {
+    return 'ConflictError';
+  }
+}
+
+/** 400, 413 or 422: the service refused the request's content. */
+export class InvalidRequestError extends ApiError {
+  constructor(message: string, facts: ApiFacts) {
+    super(message, facts, 'invalid_request');
+  }
+
+  override get name(): string {
+    return 'InvalidRequestError';
+  }
+}
+
+/** 429: too many requests; `retryAfterMs` says how long to wait, where the service did. */
+export class RateLimitError extends ApiError {
+  constructor(message: string, facts: ApiFacts) {
+    super(message, facts, 'rate_limited');
+  }
+
+  override get name(): string {
+    return 'RateLimitError';
+  }
+}
+
+/** 5xx: the service failed. */
+export class ServerError extends ApiError {
+  constructor(message: string, facts: ApiFacts) {
+    super(message, facts, 'server_error');
+  }
+
+  override get name(): string {
+    return 'ServerError';
+  }
+}
+
+/** Why an answer could not be used. */
+export type InvalidResponseReason =
+  | 'redirect'
+  | 'empty'
+  | 'content_type'
+  | 'json'
+  | 'envelope'
+  | 'schema'
+  | 'too_large'
+  | 'encoding';
+
+/** An answer that cannot be used. For a write, `outcome` says whether it was done. */
+export class InvalidResponseError extends PaymentsError {
+  declare readonly outcome: Outcome;
+  declare readonly reason: InvalidResponseReason;
+  /** The HTTP status. */
+  declare readonly status: number;
+  /** Which fields broke the contract; empty unless `reason` is `schema` or `envelope`. */
+  declare readonly issues: readonly Issue[];
+  /** Id of the created or changed resource, where it could be read. */
+  declare readonly id?: string | undefined;
+
+  constructor(
+    message: string,
+    facts: CallFacts & {
+      reason: InvalidResponseReason;
+      status: number;
+      issues: readonly Issue[];
+      id?: string | undefined;
+    },
+  ) {
+    super(message, { ...facts, code: 'invalid_response' });
+  }
+
+  override get name(): string {
+    return 'InvalidResponseError';
+  }
+}
+
+/** The merchant's own mistake: the event may be real, so answer 500 and let the sender try again. */
+export class WebhookConfigError extends PaymentsError {
+  declare readonly code: 'invalid_secret' | 'invalid_body' | 'invalid_headers' | 'invalid_options';
+  /** The status to answer with. */
+  declare readonly httpStatus: 500;
+
+  constructor(message: string, code: WebhookConfigError['code']) {
+    super(message, { code, ...{ httpStatus: 500 } });
+  }
+
+  override get name(): string {
+    return 'WebhookConfigError';
+  }
+}
+
+/** What a `WebhookVerificationError` may say of the delivery. */
+export interface VerificationFacts {
+  /** How far the timestamp is from the clock, in seconds: positive when it lies in the past. */
+  skewSeconds?: number | undefined;
+  /** The body that was verified: its length, and its SHA-256 in lower-case hex. */
+  received?: { bytes: number; sha256: string } | undefined;
+}
+
+/** The delivery is not proved authentic or fresh: answer 400. */
+export class WebhookVerificationError extends PaymentsError {
+  declare readonly code:
+    | 'missing_signature'
+    | 'missing_timestamp'
+    | 'duplicate_header'
+    | 'malformed_signature'
+    | 'malformed_timestamp'
+    | 'signature_mismatch'
+    | 'timestamp_too_old'
+    | 'timestamp_in_future';
+  /** The status to answer with. */
+  declare readonly httpStatus: 400;
+  /** With the two freshness codes: how far the timestamp is from the clock, in seconds; positive in the past. */
+  declare readonly skewSeconds?: number | undefined;
+  /** With `signature_mismatch`: the body that was verified, to tell a changed body from a wrong secret. */
+  declare readonly received?: { bytes: number; sha256: string } | undefined;
+
+  constructor(message: string, code: WebhookVerificationError['code'], facts: VerificationFacts = {}) {
+    super(message, { code, ...{ httpStatus: 400, ...facts } });
+  }
+
+  override get name(): string {
+    return 'WebhookVerificationError';
+  }
+}
+
+/** Authentic, but this version cannot read it: alert somebody, answer 500. */
+export class WebhookPayloadError extends PaymentsError {
+  declare readonly code: 'invalid_json' | 'invalid_event';
+  /** The status to answer with. */
+  declare readonly httpStatus: 500;
+
+  constructor(message: string, code: WebhookPayloadError['code']) {
+    super(message, { code, ...{ httpStatus: 500 } });
+  }
+
+  override get name(): string {
+    return 'WebhookPayloadError';
+  }
+}

@@ -1,0 +1,23 @@
+import * as z from 'zod/mini';
+import type { CurrencyCode } from './currency.js';
+import { moment, money, text } from './wire.js';
+
+/** What the merchant's account holds. All amounts are decimal text in one `currency`. Spec, "Balance". */
+export interface Balance {
+  /** Can be paid out. */
+  available: string;
+  /** Paid by customers, not available yet. */
+  pending: string;
+  /** Held back. */
+  frozen: string;
+  currency: CurrencyCode;
+  updatedAt: Date;
+}
+
+export const balanceSchema = z.looseObject({
+  available: money,
+  pending: money,
+  frozen: money,
+  currency: text,
+  updatedAt: moment,
+}) satisfies z.ZodMiniType<Balance>;

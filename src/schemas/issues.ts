@@ -1,0 +1,23 @@
+import type * as z from 'zod/mini';
+import { closest } from './closest.js';
+
+/** One problem: where, and what. */
+interface Problem {
+  path: string;
+  message: string;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** zod's issues as `path` and `message`, with a likely name for each unknown key. Values are left out. */
+export function describeIssues(issues: readonly Issue[], knownKeys: readonly string[] = []): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
+    if (issue.code !== 'unrecognized_keys')
+      return [{ path: issue.path.map(String).join('.'), message: issue.message }];
+    return issue.keys.map((key) => {
+      const meant = closest(key, knownKeys);
+      const known = meant === undefined ? `Known are ${knownKeys.join(', ')}.` : `Did you mean ${meant}?`;
+      return { path: [...issue.path.map(String), key].join('.'), message: `is not a parameter. ${known}` };
+    });
+  });
+}

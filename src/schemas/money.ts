@@ -1,0 +1,33 @@
+const decimalText = /^-?\d+(?:\.\d+)?$/;
+const plainNumber = /^-?\d+(?:\.\d{1,2})?$/;
+
+/**
+ * Reads an amount from the wire as decimal text with at least two decimals, or `undefined` where it is none.
+ *
+ * The service writes `"19.90"` in some answers and the number `19.9` in others (spec, "Representation notes").
+ * Text keeps the decimals it has. No arithmetic is done on numbers: JavaScript prints the shortest text that
+ * reads back as the same number, which is the sender's own as long as two decimals are exact in a double.
+ */
+export function readMoney(value: unknown): string | undefined {
+  if (typeof value === 'string') return decimalText.test(value) ? twoDecimals(value) : undefined;
+  if (typeof value !== 'number') return undefined;
+  const text = String(value);
+  return plainNumber.test(text) && isExact(value) ? twoDecimals(text) : undefined;
+}
+
+/** Reads an amount that cannot be negative: a price, or what a customer pays. */
+export function readPrice(value: unknown): string | undefined {
+  const text = readMoney(value);
+  return text?.startsWith('-') ? undefined : text;
+}
+
+/** Beyond these limits two different amounts fall on one double, so JSON.parse has already lost the text. */
+function isExact(value: number): boolean {
+  return Number.isInteger(value) ? Number.isSafeInteger(value) : Math.abs(value) < 2 ** 46;
+}
+
+function twoDecimals(text: string): string {
+  const point = text.indexOf('.');
+  if (point === -1) return `${text}.00`;
+  return text.length - point === 2 ? `${text}0` : text;
+}

@@ -1,0 +1,235 @@
+import * as z from 'zod/mini';
+import type { CurrencyCode } from './currency.js';
+import type { Metadata } from './metadata.js';
+import { readMoney } from './money.js';
+import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes } from './url.js';
+
+/** What `products.create` sends. Spec, "POST /v1/products: create a product". */
+export interface ProductCreateParams {
+  /** 1 to 200 characters. */
+  name: string;
+  /** Decimal text with at most two decimals, at least `"0.01"`. */
+  price: string;
+  /** At most 1000 characters. */
+  description?: string | undefined;
+  /** Absolute URL. */
+  image?: string | undefined;
+  /** Three-letter ISO 4217 code. The service takes USD when it is left out. */
+  currency?: CurrencyCode | undefined;
+  metadata?: Metadata | undefined;
+}
+
+/** What `products.update` sends: at least one field. Spec, "PATCH /v1/products/{id}: update a product". */
+export type ProductUpdateParams = {
+  [Field in keyof ProductCreateParams]?: ProductCreateParams[Field] | undefined;
+};
+
+/** Which products, and which page of them. Spec, "GET /v1/products: list products". */
+export interface ProductListParams {
+  /** Only products in this status; all when left out. */
+  status?: 'ACTIVE' | 'ARCHIVED' | undefined;
+  /** 1-based; 1 when left out. */
+  page?: number | undefined;
+  /** Items per page, 1 to 100; 20 when left out. */
+  size?: number | undefined;
+}
+
+/** What `checkouts.create` sends. Spec, "POST /v1/checkouts: create a checkout session". */
+export interface CheckoutCreateParams {
+  /** The product to sell. */
+  productId: string;
+  /** Where the customer returns after paying: an absolute URL. */
+  successUrl?: string | undefined;
+  /** Where the customer returns after cancelling: an absolute URL. */
+  cancelUrl?: string | undefined;
+  /** A campaign, store or app name shown on the payment page instead of the account's name. */
+  displayMerchantName?: string | undefined;
+}
+
+/** The limits that the spec states, each once. Sandbox and client check against these. */
+export const limits = {
+  nameLength: 200,
+  descriptionLength: 1000,
+  price: /^\d+(\.\d{1,2})?$/,
+  pageSize: 100,
+} as const;
+
+/** What is wrong with a value, ready to follow the field's name; `undefined` when nothing is. */
+type Problem = (value: unknown) => string | undefined;
+
+function checked<T>(is: (value: unknown) => value is T, problem: Problem): z.ZodMiniType<T> {
+  return z.transform((value, context): T => {
+    const message = problem(value);
+    if (message === undefined && is(value)) return value;
+    context.issues.push({ code: 'custom', message: message ?? 'has the wrong type', input: value });
+    return z.NEVER;
+  });
+}
+
+const loneSurrogate = /\p{Surrogate}/u;
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+/** Text that passes `problem`; anything else is told what it is and what is wanted. */
+function text(wanted: string, problem: (value: string) => string | undefined): z.ZodMiniType<string> {
+  return checked(isString, (value) => {
+    if (value === undefined) return `is missing. Pass ${wanted}.`;
+    return isString(value) ? problem(value) : `${quote(value)} is ${kind(value)}. Pass ${wanted}.`;
+  });
+}
+
+const name = text(`text of 1 to ${limits.nameLength} characters`, (value) => {
+  const length = characters(value);
+  if (length >= 1 && length <= limits.nameLength) return undefined;
+  return length === 0
+    ? 'is empty. Pass at least one character.'
+    : `has ${length} characters. Pass at most ${limits.nameLength}.`;
+});
+
+const description = text(`text of at most ${limits.descriptionLength} characters`, (value) => {
+  const length = characters(value);
+  return length <= limits.descriptionLength
+    ? undefined
+    : `has ${length} characters. Pass at most ${limits.descriptionLength}.`;
+});
+
+const price = checked(isString, (value) => {
+  if (value === undefined) return 'is missing. Pass decimal text, such as "19.90".';
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) {
+    return `${value} is a number. Pass it as text: "${numberAsPrice(value)}".`;
+  }
+  if (!isString(value)) return `${quote(value)} is ${kind(value)}. Pass decimal text, such as "19.90".`;
+  if (!limits.price.test(value)) {
+    return /^\d+\.\d{3,}$/.test(value)
+      ? `${quote(value)} has more than two decimals. Pass at most two, such as "0.01".`
+      : `${quote(value)} is not a decimal amount. Pass digits with at most two decimals, such as "19.90".`;
+  }
+  return /[1-9]/.test(value) ? undefined : `${quote(value)} is below the least price, "0.01".`;
+});
+
+const currency = text('a three-letter ISO code, such as "USD"', (value) => {
+  if (/^[A-Z]{3}$/.test(value)) return undefined;
+  return /^[A-Za-z]{3}$/.test(value)
+    ? `${quote(value)} is not in upper case. Pass "${value.toUpperCase()}".`
+    : `${quote(value)} is not a three-letter ISO code, such as "USD".`;
+});
+
+const url = text('an absolute URL, such as "https://shop.example/thanks"', (value) => {
+  const parsed = parseAbsoluteUrl(value);
+  if (!parsed)
+    return `${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`;
+  return unsafeSchemes.includes(parsed.protocol)
+    ? `has the scheme ${parsed.protocol}, which leads nowhere safe. Pass an https: URL.`
+    : undefined;
+});
+
+const id = text('the id that the service assigned', idProblem);
+
+/** What is wrong with an id; it becomes one segment of a path, so nothing may change which path that is. */
+export function idProblem(value: unknown): string | undefined {
+  if (!isString(value)) return `${quote(value)} is ${kind(value)}. Pass the id that the service assigned.`;
+  if (value === '') return 'is empty. Pass the id that the service assigned.';
+  if (value === '.' || value === '..')
+    return `${quote(value)} would name another path. Pass the id that the service assigned.`;
+  if (value.length > 1024) return `has ${value.length} characters, more than an id can have.`;
+  if (hasBlankOrControl(value))
+    return 'holds white space or control characters. Pass the id just as the service assigned it.';
+  return !loneSurrogate.test(value)
+    ? undefined
+    : 'holds half of a surrogate pair, which no request can carry.';
+}
+
+const metadata: z.ZodMiniType<Metadata> = z.transform((value, context): Metadata => {
+  const refuse = (message: string, key?: string) => {
+    context.issues.push({ code: 'custom', message, input: value, path: key === undefined ? [] : [key] });
+  };
+  if (!isPlainObject(value)) {
+    refuse(`is ${kind(value)}. Pass an object of text values.`);
+    return z.NEVER;
+  }
+  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  for (const [key, entry] of entries) {
+    if (key === '__proto__') refuse('is a name that JavaScript keeps for itself. Choose another.', key);
+    else if (!isString(entry))
+      refuse(`is ${kind(entry)}. Pass text: the service shows values as strings.`, key);
+  }
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => isString(entry[1])));
+});
+
+function integer(least: number, most: number): z.ZodMiniType<number> {
+  const wanted =
+    most === Infinity ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`;
+  return checked(isNumber, (value) =>
+    isNumber(value) && Number.isInteger(value) && value >= least && value <= most
+      ? undefined
+      : `${quote(value)} is not ${wanted}.`,
+  );
+}
+
+const isStatus = (value: unknown): value is 'ACTIVE' | 'ARCHIVED' =>
+  value === 'ACTIVE' || value === 'ARCHIVED';
+const status = checked(isStatus, (value) =>
+  isStatus(value) ? undefined : `${quote(value)} is neither "ACTIVE" nor "ARCHIVED".`,
+);
+
+export const productCreateParams = z.strictObject({
+  name,
+  price,
+  description: z.optional(description),
+  image: z.optional(url),
+  currency: z.optional(currency),
+  metadata: z.optional(metadata),
+}) satisfies z.ZodMiniType<ProductCreateParams>;
+
+export const productUpdateParams = z.strictObject({
+  name: z.optional(name),
+  price: z.optional(price),
+  description: z.optional(description),
+  image: z.optional(url),
+  currency: z.optional(currency),
+  metadata: z.optional(metadata),
+}) satisfies z.ZodMiniType<ProductUpdateParams>;
+
+export const productListParams = z.strictObject({
+  status: z.optional(status),
+  page: z.optional(integer(1, Infinity)),
+  size: z.optional(integer(1, limits.pageSize)),
+}) satisfies z.ZodMiniType<ProductListParams>;
+
+export const checkoutCreateParams = z.strictObject({
+  productId: id,
+  successUrl: z.optional(url),
+  cancelUrl: z.optional(url),
+  displayMerchantName: z.optional(text('text', () => undefined)),
+}) satisfies z.ZodMiniType<CheckoutCreateParams>;
+
+/** A value as it may stand in a message: short, on one line, and only where it is plain. */
+export function quote(value: unknown): string {
+  if (isString(value)) return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  return isNumber(value) || typeof value === 'boolean' ? String(value) : 'the value';
+}
+
+function kind(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'undefined';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** Characters as people count them in a limit: code points, so that an emoji is one. */
+function characters(value: string): number {
+  let count = 0;
+  for (const _ of value) count++;
+  return count;
+}
+
+function numberAsPrice(value: number): string {
+  const text = readMoney(value);
+  return text ?? value.toFixed(2);
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod/mini';
+import type { CurrencyCode } from './currency.js';
+import type { Metadata } from './metadata.js';
+import { type Pagination, paginationSchema } from './pagination.js';
+import { metadata, moment, nullableText, price, text } from './wire.js';
+
+/** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays text. */
+export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
+
+/** Something that a merchant sells. Spec, "Product". */
+export interface Product {
+  id: string;
+  name: string;
+  description: string | null;
+  /** URL of the image. */
+  image: string | null;
+  /** Decimal text with at least two decimals, such as `"19.90"`. */
+  price: string;
+  currency: CurrencyCode;
+  status: ProductStatus;
+  /** `{}` when there is none. */
+  metadata: Metadata;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** What an update returns: the spec leaves `status` out of that answer. */
+export type UpdatedProduct = Omit<Product, 'status'> & { status?: ProductStatus };
+
+/** One page of products as the service sends it. Spec, "Product list". */
+export interface ProductList {
+  items: Product[];
+  pagination: Pagination;
+}
+
+export const productSchema = z.looseObject({
+  id: text,
+  name: text,
+  description: nullableText,
+  image: nullableText,
+  price,
+  currency: text,
+  status: text,
+  metadata,
+  createdAt: moment,
+  updatedAt: moment,
+}) satisfies z.ZodMiniType<Product>;
+
+export const updatedProductSchema = z.extend(productSchema, {
+  status: z.exactOptional(text),
+}) satisfies z.ZodMiniType<UpdatedProduct>;
+
+export const productListSchema = z.looseObject({
+  items: z.array(productSchema, { error: 'expected a list' }),
+  pagination: paginationSchema,
+}) satisfies z.ZodMiniType<ProductList>;

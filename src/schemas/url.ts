@@ -1,0 +1,32 @@
+const loopbackName = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** Whether a parsed URL's host is this machine: 127.0.0.0/8, ::1, localhost or *.localhost. */
+export function isLoopback(url: URL): boolean {
+  return loopbackName.test(url.hostname);
+}
+
+/** An absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
+export function parseAbsoluteUrl(text: string): URL | undefined {
+  if (hasBlankOrControl(text) || !URL.canParse(text)) return undefined;
+  return new URL(text);
+}
+
+/** White space and control characters, which the URL parser drops without a word. */
+export function hasBlankOrControl(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (
+      unit <= 0x20 ||
+      (unit >= 0x7f && unit <= 0xa0) ||
+      unit === 0x2028 ||
+      unit === 0x2029 ||
+      unit === 0xfeff
+    ) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Schemes that run or read something instead of leading a customer somewhere. */
+export const unsafeSchemes: readonly string[] = ['javascript:', 'data:', 'vbscript:', 'file:'];
