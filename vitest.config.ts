@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import TotalsReporter from './scripts/totals-reporter.js';
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
@@ -14,6 +15,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'node_modules/**'],
+    reporters: ['default', new TotalsReporter()],
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
