@@ -1,0 +1,19 @@
+/** Decimal text with at most two decimals as a count of hundredths. */
+export function toCents(amount: string): bigint {
+  const [whole = '', decimals = ''] = amount.split('.');
+  return BigInt(whole + decimals.padEnd(2, '0'));
+}
+
+/** Hundredths as decimal text with two decimals. */
+export function fromCents(cents: bigint): string {
+  const digits = cents.toString().padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** `"19.9"` as `"19.90"`. */
+export const twoDecimals = (amount: string): string => fromCents(toCents(amount));
+
+/** A percentage of an amount, rounded half up to a hundredth. */
+export function percentOf(cents: bigint, percent: string): bigint {
+  return (cents * toCents(percent) + 5000n) / 10_000n;
+}

@@ -1,0 +1,33 @@
+import type { Clock } from './clock.js';
+import type { Guard } from './guard.js';
+import type { RequestLog } from './log.js';
+import type { Payments } from './payments.js';
+import type { Settings } from './settings.js';
+import type { Store } from './store.js';
+
+/**
+ * One sandbox, as its routes see it: the documented API, the pages and the control routes are each a function
+ * `(context) => Hono` that is mounted beside the others and holds no state of its own.
+ *
+ * - Read from `store`, `settings`, `requests` and `clock`; the records are live, so a page changes none of them.
+ * - Change things through `payments` (the state machine) alone. Its methods throw a `SandboxError`
+ *   (`unknown_id`, `not_payable`) whose message may be shown; after that, look at the record again and show its state.
+ * - What is due by now has been done before a route runs: an expired checkout's `state` is `expired`.
+ * - The Host header has been checked, and so have `Origin` and `Sec-Fetch-Site` of unsafe methods. Forms carry
+ *   `guard.token(scope)` in a hidden field named `token`, and their routes call `guard.checkToken(scope, token)`; the
+ *   scope is the checkout's id on the payment page and `'dashboard'` on the dashboard.
+ */
+export interface SandboxContext {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly payments: Payments;
+  readonly requests: RequestLog;
+  readonly guard: Guard;
+  /** Origin by which a browser reaches the sandbox. */
+  readonly origin: string;
+  /** Address of a checkout's payment page. */
+  checkoutUrl(id: string): string;
+  /** Where the customer goes after paying or cancelling; `undefined` where the checkout names no URL. */
+  returnUrl(id: string, after: 'success' | 'cancel'): string | undefined;
+}

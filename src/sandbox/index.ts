@@ -1,0 +1,29 @@
+/**
+ * The whole service on your own machine, for tests and for trying things out: products, checkouts, a payment page,
+ * signed webhooks, a clock that can be moved and faults on order.
+ *
+ * @module
+ */
+export { createSandbox } from './sandbox.js';
+export { SandboxError, type SandboxErrorCode } from './sandbox-error.js';
+export type {
+  Attempt,
+  Balance,
+  CheckoutState,
+  DeclineReason,
+  Duration,
+  EventState,
+  ListenOptions,
+  LoggedRequest,
+  Paid,
+  PaymentMethod,
+  Product,
+  Sandbox,
+  SandboxCheckout,
+  SandboxEvent,
+  SandboxOptions,
+  SandboxOrder,
+  SandboxSnapshot,
+  WebhookTarget,
+} from './types.js';
+export type { ErrorKind, UnspecifiedChoices } from './unspecified.js';

@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { isLoopback } from '../schemas/url.js';
+import { type HostRule, hostAllowed } from './hosts.js';
+import { SandboxError } from './sandbox-error.js';
+
+/** An open socket in front of the sandbox. */
+export interface Listening {
+  /** Origin at which it listens. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves over HTTP. Slow or oversized requests are cut off, so that none holds the sandbox up. */
+export async function serve(
+  handle: (request: Request) => Promise<Response>,
+  where: { port: number; host: string },
+  names: Pick<HostRule, 'publicUrl' | 'allowed'>,
+): Promise<Listening> {
+  const listener = getRequestListener(handle, { overrideGlobalObjects: false });
+  const rule: HostRule = { ...names, port: where.port, local: true };
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, requireHostHeader: false },
+    (request, response) => {
+      if (isForUs(request, rule)) return void listener(request, response);
+      response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
+      response.end('The sandbox does not answer to this host name.\n');
+    },
+  );
+  await opened(server, where);
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The socket has no address.');
+  const url = originOf(address);
+  rule.port = address.port;
+  rule.local = isLoopback(new URL(url)) && address.address !== '0.0.0.0' && address.address !== '::';
+  return {
+    url,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** One Host header, and it names the sandbox; and a path, not the address of some other server. */
+function isForUs(request: IncomingMessage, rule: HostRule): boolean {
+  const hosts = request.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
+  const path = request.url ?? '';
+  return hosts.length === 1 && path.startsWith('/') && hostAllowed(request.headers.host, path, rule);
+}
+
+function originOf({ address, family, port }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function opened(server: Server, { port, host }: { port: number; host: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      reject(
+        taken
+          ? new SandboxError(
+              'port_taken',
+              `Port ${port} on ${host} is taken. End what uses it, or choose another port.`,
+            )
+          : error,
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}

@@ -1,0 +1,32 @@
+import type * as z from 'zod/mini';
+import { describeIssues } from '../schemas/issues.js';
+import { type Exchange, Refusal } from './exchange.js';
+import type { Choices } from './unspecified.js';
+
+/**
+ * Checks parameters against the schema that the client uses too. Fields that the spec does not list are left out with
+ * a warning, or refused, as chosen.
+ */
+export function readParameters<Shape extends z.core.$ZodShape>(
+  schema: z.ZodMiniObject<Shape, z.core.$strict>,
+  given: Record<string, unknown>,
+  exchange: Exchange,
+  choices: Choices,
+): z.output<z.ZodMiniObject<Shape, z.core.$strict>> {
+  const known = Object.keys(schema.def.shape);
+  const entries = Object.entries(given);
+  const listed = Object.fromEntries(entries.filter(([name]) => known.includes(name)));
+  const unknown = entries.map(([name]) => name).filter((name) => !known.includes(name));
+  const described = (issues: readonly z.core.$ZodIssue[]) =>
+    describeIssues(issues, known).map(({ path, message }) => `${path}: ${message}`);
+  const strays = described([{ code: 'unrecognized_keys', keys: unknown, path: [], message: '' }]);
+  const result = schema.safeParse(listed);
+  const problems = result.success ? [] : described(result.error.issues);
+  if (strays.length > 0) {
+    exchange.mark('unknownFields');
+    if (choices.unknownFields === 'reject') problems.push(...strays);
+    else exchange.warnings.push(...strays);
+  }
+  if (result.success && problems.length === 0) return result.data;
+  throw new Refusal('validation', problems.join(' '));
+}

@@ -1,0 +1,23 @@
+import { PaymentsError } from '../errors.js';
+
+/** The sandbox was asked for something that it cannot do: a wrong option, an unknown id, a payment that is over. */
+export class SandboxError extends PaymentsError {
+  constructor(code: SandboxErrorCode, message: string) {
+    super(message, { code });
+  }
+
+  override get name(): string {
+    return 'SandboxError';
+  }
+}
+
+/** Stable texts for programs. */
+export type SandboxErrorCode =
+  | 'invalid_options'
+  | 'unknown_id'
+  | 'not_payable'
+  | 'insufficient_balance'
+  | 'no_webhook'
+  | 'wait_timeout'
+  | 'port_taken'
+  | 'closed';

@@ -1,0 +1,256 @@
+import type { Balance } from '../schemas/balance.js';
+import type { Product } from '../schemas/product.js';
+import type { Duration } from './duration.js';
+import type { UnspecifiedChoices } from './unspecified.js';
+
+export type { Balance, Duration, Product, UnspecifiedChoices };
+
+/** Where webhooks go: a URL, or a Fetch-style route handler itself, which needs no port. */
+export type WebhookTarget = string | ((request: Request) => Response | Promise<Response>);
+
+/** Options of `createSandbox()`. All have a default that suits a test. */
+export interface SandboxOptions {
+  /** Default: `service_test_` and random characters. */
+  apiKey?: string | undefined;
+  /** Default: random. */
+  webhookSecret?: string | undefined;
+  /** Where webhooks go. Default: nowhere; events are kept and can be delivered later. */
+  webhook?: WebhookTarget | undefined;
+  /**
+   * When the first attempt is made: `'auto'` at once (default), `'manual'` when `deliver()` is called, or after a
+   * delay on the sandbox's clock.
+   */
+  webhooks?: 'auto' | 'manual' | { delay: Duration } | undefined;
+  /** Makes ids repeat from run to run. Default: random, so that they never meet ids in a merchant's own database. */
+  seed?: number | undefined;
+  /** Where the clock starts. A `Date` freezes it: only `advanceTime` and `setTime` move it. Default `'real'`. */
+  now?: Date | 'real' | undefined;
+  /** Currency of the balance. Default `'USD'`. */
+  currency?: string | undefined;
+  /** Origin of payment page URLs, where the browser knows the sandbox by another address. Default: `url`. */
+  publicUrl?: string | undefined;
+  /** Answers to what the specification leaves open. */
+  unspecified?: Partial<UnspecifiedChoices> | undefined;
+  /** Shown on the payment page where a checkout has no `displayMerchantName`. Default `'Sandbox shop'`. */
+  merchantName?: string | undefined;
+  /** Restores what `snapshot()` gave. Options given beside it win. */
+  from?: SandboxSnapshot | undefined;
+  /** For code that insists on the live prefix: the key then begins with it, and only that one key is taken. */
+  acceptPrefix?: 'service_live_' | undefined;
+  /** The clock in signatures. Default `'real'`, so that a moved clock fails no receiver's tolerance check. */
+  signatureTime?: 'real' | 'virtual' | undefined;
+  /**
+   * How event bodies are encoded. Default `'spaced'`: a space after `:` and `,`, so that a receiver which parses
+   * and re-encodes the body before verifying it fails here and not in production.
+   */
+  encoding?: 'spaced' | 'compact' | undefined;
+}
+
+/** Options of `sandbox.listen()`. */
+export interface ListenOptions {
+  /** Default: a free one. */
+  port?: number | undefined;
+  /** Default `'127.0.0.1'`: this machine alone. */
+  host?: string | undefined;
+  /** Names by which pages and control routes may be called beside loopback names and `publicUrl`. Default: none. */
+  allowHosts?: readonly string[] | undefined;
+}
+
+/** What the customer pays with. */
+export type PaymentMethod = 'card' | 'walletA' | 'walletB';
+
+/** Why a payment failed. */
+export type DeclineReason = 'card_declined' | 'insufficient_funds' | 'wallet_declined';
+
+/** `processing` while a wallet waits for approval. Spec: "States of checkout sessions: not shown". */
+export type CheckoutState = 'open' | 'processing' | 'paid' | 'cancelled' | 'expired';
+
+/** A checkout session as the sandbox knows it: more than the API shows. */
+export interface SandboxCheckout {
+  id: string;
+  productId: string;
+  /** Decimal text with two decimals. */
+  amount: string;
+  currency: string;
+  url: string;
+  state: CheckoutState;
+  successUrl: string | undefined;
+  cancelUrl: string | undefined;
+  displayMerchantName: string | undefined;
+  /** The wallet that waits for approval, or what paid. */
+  method: PaymentMethod | undefined;
+  /** Why the last attempt to pay failed. */
+  declined: DeclineReason | undefined;
+  orderId: string | undefined;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+/** A paid order. The service shows orders in the webhook event alone. */
+export interface SandboxOrder {
+  id: string;
+  checkoutId: string;
+  productId: string;
+  /** Decimal text with two decimals. */
+  amount: string;
+  currency: string;
+  method: PaymentMethod;
+  paidAt: Date;
+  /** What the balance gained; `undefined` where the currency is not the balance's. */
+  credited: string | undefined;
+  /** Whether it has moved from `pending` to `available`. */
+  settled: boolean;
+}
+
+/**
+ * - `pending`: the first attempt is due or under way
+ * - `held`: waits for `deliver()`
+ * - `no_url`: no webhook is set; kept, and can be delivered later
+ * - `retrying`: an attempt failed, another is due
+ * - `delivered`, `failed`: over; `redeliver()` sends it again
+ */
+export type EventState = 'pending' | 'held' | 'no_url' | 'retrying' | 'delivered' | 'failed';
+
+/** A webhook event and what became of it. */
+export interface SandboxEvent {
+  /** The sandbox's own name for it. It is not in the body: the service's events have no id. */
+  id: string;
+  type: 'order.paid';
+  data: { order_id: string; amount: string; currency: string };
+  /** The exact text that is sent, the same in every attempt. */
+  body: string;
+  state: EventState;
+  /** Oldest first. */
+  attempts: Attempt[];
+  nextAttemptAt: Date | undefined;
+  createdAt: Date;
+}
+
+/** One attempt to deliver an event. */
+export interface Attempt {
+  /** Counts from 1. */
+  number: number;
+  /** Whether the answer was 2xx. */
+  ok: boolean;
+  /** On the sandbox's clock. */
+  at: Date;
+  durationMs: number;
+  /** Where it was sent; `(handler)` for a function. */
+  target: string;
+  /** What was sent, signature and timestamp included. */
+  requestHeaders: Record<string, string>;
+  /** The status of the answer; absent where none came. */
+  status?: number | undefined;
+  responseHeaders?: Record<string, string> | undefined;
+  /** The first 4 KB of the answer. */
+  responseBody?: string | undefined;
+  /** Why there was no answer. */
+  error?: string | undefined;
+  /** What probably went wrong, and what to do. */
+  hint?: string | undefined;
+}
+
+/** A request to the documented API, as the sandbox saw it. */
+export interface LoggedRequest {
+  /** Counts from 1. */
+  number: number;
+  at: Date;
+  method: string;
+  /** Path and query. */
+  path: string;
+  status: number;
+  durationMs: number;
+  /** Which key came: never the key itself. */
+  key: 'ok' | 'missing' | 'wrong' | 'live';
+  /** The choices that the answer depended on. */
+  unspecified: (keyof UnspecifiedChoices)[];
+  /** What the service may not forgive: unknown fields, a live key. */
+  warnings: string[];
+  /** The first 4 KB of the request's body. */
+  body: string | undefined;
+  /** The first 4 KB of the answer's body. */
+  responseBody: string | undefined;
+}
+
+/** What a paid checkout leads to. */
+export interface Paid {
+  order: SandboxOrder;
+  event: SandboxEvent;
+  /** The first delivery attempt, where one was made. */
+  delivery?: Attempt | undefined;
+  /** Where the customer goes: `successUrl`. */
+  redirectUrl: string | undefined;
+}
+
+/** Everything that a sandbox remembers, as JSON. It holds the key and the secret. */
+export interface SandboxSnapshot {
+  version: 1;
+  [part: string]: unknown;
+}
+
+/** The whole service on your own machine. Make one with {@link createSandbox}. */
+export interface Sandbox extends AsyncDisposable {
+  /** Where it is: the address after `listen()`, before that a name that only `fetch` knows. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+  /**
+   * What `new PaymentsClient()` needs. Before `listen()` the client calls the sandbox in process, without a socket;
+   * after it the client uses the platform's `fetch` and real HTTP. A client keeps working across `listen()`.
+   *
+   * @example
+   * const client = new PaymentsClient(sandbox.clientOptions);
+   */
+  readonly clientOptions: { baseUrl: string; apiKey: string; fetch: typeof fetch };
+
+  /** Answers a request in process. A path alone is taken to be under `url`. */
+  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
+  /** Opens a socket on 127.0.0.1, on a free port unless one is given. */
+  listen(options?: ListenOptions): Promise<Sandbox>;
+  /** Ends sockets, timers and deliveries under way. */
+  close(): Promise<void>;
+  /** Forgets data, logs and faults and sets the clock back; keeps key, secret and webhook target. */
+  reset(options?: { seed?: number | undefined }): void;
+
+  /**
+   * Pays, as the customer does on the payment page. Takes the checkout's id or its url.
+   *
+   * @throws {SandboxError} the checkout is unknown, paid, expired or cancelled, or its product is archived.
+   */
+  completeCheckout(ref: string, options?: { method?: PaymentMethod | undefined }): Promise<Paid>;
+  /** The customer's payment is declined; the checkout stays open. Default `'card_declined'`. */
+  failCheckout(ref: string, reason?: DeclineReason): Promise<void>;
+  /** The customer goes back to the shop: `redirectUrl` is `cancelUrl`. */
+  cancelCheckout(ref: string): Promise<{ redirectUrl: string | undefined }>;
+  /** Ends the checkout's time now. */
+  expireCheckout(ref: string): Promise<void>;
+
+  /** The product can no longer be sold. */
+  archiveProduct(id: string): void;
+  restoreProduct(id: string): void;
+  /** Makes a new key; the old one answers 401 at once. */
+  regenerateKey(): string;
+  setWebhook(target: WebhookTarget | undefined): void;
+  /** Moves an amount from `available` to `frozen`. */
+  freeze(amount: string): void;
+  /** Moves an amount from `frozen` to `available`. */
+  release(amount: string): void;
+  /** Moves all that is `pending` to `available`. */
+  settle(): void;
+
+  /** Copies, newest last; so are the others below. */
+  readonly products: Product[];
+  readonly checkouts: SandboxCheckout[];
+  readonly orders: SandboxOrder[];
+  readonly events: SandboxEvent[];
+  /** The newest 500 requests to the documented API. */
+  readonly requests: LoggedRequest[];
+  readonly balance: Balance;
+
+  /** The sandbox's time. */
+  now(): Date;
+  /** Moves the clock and does what falls due on the way, in order of time: expiry, settlement, each retry. */
+  advanceTime(by: Duration): Promise<void>;
+  /** Moves the clock to a moment. Going back undoes nothing. */
+  setTime(to: Date): Promise<void>;
+}
