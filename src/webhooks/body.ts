@@ -1,0 +1,56 @@
+import { Buffer } from 'node:buffer';
+import { WebhookConfigError } from '../errors.js';
+
+/** A body as received: bytes, or the text that they decode to. */
+export type RawBody = string | ArrayBuffer | ArrayBufferView;
+
+/** The bytes of the body: what is signed, and what is parsed. */
+export function readBody(rawBody: unknown): Uint8Array {
+  if (typeof rawBody === 'string') return Buffer.from(rawBody);
+  try {
+    if (ArrayBuffer.isView(rawBody)) {
+      const bytes = new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
+      // Another thread could change shared memory between the MAC and the parser.
+      return rawBody.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
+    }
+    if (isArrayBuffer(rawBody)) return new Uint8Array(rawBody);
+    throw invalidBody(...slip(rawBody));
+  } catch (error) {
+    if (error instanceof WebhookConfigError) throw error;
+    throw invalidBody('rawBody could not be read', 'Pass the bytes as received, before handing them on');
+  }
+}
+
+/** `instanceof` fails on buffers of another realm, which test runners and edge runtimes hand over. */
+function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  return Object.prototype.toString.call(value) === '[object ArrayBuffer]';
+}
+
+/** What was given in the place of raw bytes, and the line to change. */
+function slip(given: unknown): [problem: string, fix: string] {
+  if (given === undefined || given === null) {
+    return ['rawBody is missing', 'In Express, give the route express.raw({ type: "application/json" })'];
+  }
+  if (typeof given !== 'object') return ['rawBody is neither bytes nor text', rawBytes];
+  if (has(given, 'then')) return ['rawBody is a promise', 'Write `await` before it'];
+  if (has(given, 'arrayBuffer')) {
+    return ['rawBody is a whole Request, Response or Blob', 'Pass `await request.arrayBuffer()`'];
+  }
+  if (has(given, 'getReader') || has(given, 'pipe')) {
+    return ['rawBody is a stream', 'Read it to its end and pass the bytes, or use webhooks.nodeHandler()'];
+  }
+  if (Array.isArray(given)) return ['rawBody is an array', 'Pass bytes as a Uint8Array or Buffer'];
+  return ['rawBody is a parsed object, and what was signed is its bytes', rawBytes];
+}
+
+export const rawBytes =
+  'Keep them: in Express express.raw({ type: "application/json" }) on this route, before express.json(); ' +
+  'with a Fetch request `await request.arrayBuffer()`; in NestJS `rawBody: true` and req.rawBody';
+
+function has(value: object, method: string): boolean {
+  return typeof Reflect.get(value, method) === 'function';
+}
+
+export function invalidBody(problem: string, fix: string): WebhookConfigError {
+  return new WebhookConfigError(`The webhook cannot be verified: ${problem}. ${fix}.`, 'invalid_body');
+}

@@ -1,0 +1,29 @@
+import { WebhookConfigError, WebhookVerificationError } from '../errors.js';
+import { type HeaderPairs, oneValue } from './headers.js';
+import { invalidOptions } from './own-options.js';
+import type { SignedMessage } from './scheme.js';
+
+/** Asks the caller's own verifier about each signature. Only `true` counts: a promise would always be truthy. */
+export function isAccepted(
+  verify: (message: SignedMessage) => unknown,
+  signatures: readonly string[],
+  timestamp: string,
+  body: Uint8Array,
+  headers: HeaderPairs,
+): boolean {
+  const header = (name: string) => oneValue(headers, name.toLowerCase()) ?? null;
+  return signatures.some((signature) => ask(verify, { body, timestamp, signature, header }));
+}
+
+function ask(verify: (message: SignedMessage) => unknown, message: SignedMessage): boolean {
+  let answer: unknown;
+  try {
+    answer = verify(message);
+  } catch (error) {
+    if (error instanceof WebhookVerificationError || error instanceof WebhookConfigError) throw error;
+    throw invalidOptions('scheme.verify threw. Let it return false for a signature that does not hold.');
+  }
+  if (!(answer instanceof Promise)) return answer === true;
+  answer.catch(() => {});
+  throw invalidOptions('scheme.verify returned a promise. Verify synchronously: node:crypto has verify().');
+}

@@ -1,0 +1,54 @@
+import { WebhookConfigError } from '../errors.js';
+import { closest } from '../schemas/closest.js';
+
+/** What other libraries call our options. */
+const synonyms: Record<string, string> = {
+  body: 'rawBody',
+  payload: 'rawBody',
+  tolerance: 'toleranceSeconds',
+  now: 'receivedAt',
+  clock: 'receivedAt',
+  header: 'headers',
+  webhookSecret: 'secret',
+};
+
+/**
+ * The own properties of an options object. Inherited ones never count, so that a polluted `Object.prototype`
+ * cannot loosen a check, and an unknown name is refused, so that a misspelt option is not silently dropped.
+ */
+export function ownOptions<Name extends string>(
+  given: unknown,
+  names: readonly Name[],
+  what: string,
+): { [name in Name]?: unknown } {
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given)) {
+    throw invalidOptions(`${what} must be one object with the options ${names.join(', ')}.`);
+  }
+  const own: { [name in Name]?: unknown } = Object.create(null);
+  try {
+    for (const name of Object.keys(given)) {
+      if (!isOneOf(name, names)) throw unknownOption(name, names, what);
+      own[name] = Reflect.get(given, name);
+    }
+  } catch (error) {
+    throw error instanceof WebhookConfigError ? error : invalidOptions(`${what} could not be read.`);
+  }
+  return own;
+}
+
+export function isOneOf<Name>(value: unknown, names: readonly Name[]): value is Name {
+  return names.some((name) => name === value);
+}
+
+export function invalidOptions(message: string): WebhookConfigError {
+  return new WebhookConfigError(message, 'invalid_options');
+}
+
+function unknownOption(name: string, names: readonly string[], what: string): WebhookConfigError {
+  const synonym = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
+  const likely = synonym && names.includes(synonym) ? synonym : closest(name, names);
+  const shown = /^[\w$-]{1,40}$/.test(name) ? `"${name}"` : 'of that name';
+  return invalidOptions(
+    `${what}: there is no option ${shown}. ${likely ? `Write "${likely}".` : `There are ${names.join(', ')}.`}`,
+  );
+}

@@ -1,0 +1,153 @@
+import { invalidOptions, isOneOf, ownOptions } from './own-options.js';
+
+/** What a custom `verify` of a scheme gets to see. */
+export interface SignedMessage {
+  /** The body, exactly as received. */
+  body: Uint8Array;
+  /** Text of the timestamp header. */
+  timestamp: string;
+  /** What follows the prefix in the signature header. */
+  signature: string;
+  /** Any other header of the delivery, by name in any case; `null` where there is none. */
+  header(name: string): string | null;
+}
+
+/**
+ * How a delivery is signed. The service does not publish its algorithm, so the defaults are an assumption:
+ * HMAC-SHA256 over `<timestamp>.<body>`, in hex. Each field can be set where your dashboard says otherwise.
+ */
+export interface SignatureScheme {
+  /** Hash of the HMAC; default `sha256`. */
+  algorithm: 'sha256' | 'sha384' | 'sha512';
+  /** How the signature is written; default `hex`. Decoded strictly. */
+  encoding: 'hex' | 'base64' | 'base64url';
+  /** Text before each signature, such as `v1=`; default none. */
+  prefix: string;
+  /** Between several signatures in the header, of which one has to match; default `undefined`: exactly one signature. */
+  separator: ',' | ' ' | ';' | undefined;
+  /** What is signed, with `{timestamp}` and `{body}` filled in; default `{timestamp}.{body}`. */
+  content: string;
+  /** Unit of the timestamp header; default `auto`: milliseconds from 1e11 on, seconds below. */
+  timestamp: 'auto' | 'seconds' | 'milliseconds' | 'iso8601';
+  /** How a secret given as text becomes the key; default `utf8`. `base64` drops a leading `whsec_`. */
+  secretEncoding: 'utf8' | 'base64' | 'hex';
+  /** Default `x-service-signature`. */
+  signatureHeader: string;
+  /** Default `x-service-timestamp`. */
+  timestampHeader: string;
+  /**
+   * Replaces the MAC step alone, for asymmetric keys; no secret is needed then. Only `true` counts, so it has to
+   * be synchronous; a promise is refused.
+   */
+  verify?: ((message: SignedMessage) => boolean) | undefined;
+}
+
+/** A checked scheme: header names in lower case, the content cut at its placeholders. */
+export interface Scheme extends SignatureScheme {
+  /** Text before and after `{body}`, each cut at `{timestamp}`. */
+  before: readonly string[];
+  after: readonly string[];
+}
+
+const fields = [
+  'algorithm',
+  'encoding',
+  'prefix',
+  'separator',
+  'content',
+  'timestamp',
+  'secretEncoding',
+  'signatureHeader',
+  'timestampHeader',
+  'verify',
+] as const;
+
+const algorithms = ['sha256', 'sha384', 'sha512'] as const;
+const encodings = ['hex', 'base64', 'base64url'] as const;
+const separators = [',', ' ', ';'] as const;
+const timestamps = ['auto', 'seconds', 'milliseconds', 'iso8601'] as const;
+const secretEncodings = ['utf8', 'base64', 'hex'] as const;
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+
+const assumed = checkScheme({});
+
+/** The default scheme with the given fields in the place of its own, or an error that names the wrong field. */
+export function readScheme(given: unknown): Scheme {
+  return given === undefined ? assumed : checkScheme(given);
+}
+
+function checkScheme(given: unknown): Scheme {
+  const own = ownOptions(given, fields, 'scheme');
+  const prefix = text(own, 'prefix', '');
+  const separator = own.separator === undefined ? undefined : choice(own, 'separator', separators);
+  if (separator !== undefined && prefix.includes(separator)) {
+    throw invalidOptions('scheme.prefix contains scheme.separator, so no signature could be told apart.');
+  }
+  const signatureHeader = header(own, 'signatureHeader', 'x-service-signature');
+  const timestampHeader = header(own, 'timestampHeader', 'x-service-timestamp');
+  if (signatureHeader === timestampHeader) {
+    throw invalidOptions('scheme.signatureHeader and scheme.timestampHeader name the same header.');
+  }
+  return {
+    algorithm: choice(own, 'algorithm', algorithms),
+    encoding: choice(own, 'encoding', encodings),
+    prefix,
+    separator,
+    ...readContent(text(own, 'content', '{timestamp}.{body}')),
+    timestamp: choice(own, 'timestamp', timestamps),
+    secretEncoding: choice(own, 'secretEncoding', secretEncodings),
+    signatureHeader,
+    timestampHeader,
+    verify: verifier(own.verify),
+  };
+}
+
+type Fields = { [field in (typeof fields)[number]]?: unknown };
+type Field = (typeof fields)[number];
+
+/** A field with a fixed set of values, of which the first is the default. */
+function choice<Value extends string>(
+  own: Fields,
+  field: Field,
+  values: readonly [Value, ...Value[]],
+): Value {
+  const value = own[field];
+  if (value === undefined) return values[0];
+  if (isOneOf(value, values)) return value;
+  throw invalidOptions(`scheme.${field} must be one of ${values.map((each) => `"${each}"`).join(', ')}.`);
+}
+
+function text(own: Fields, field: Field, otherwise: string): string {
+  const value = own[field];
+  if (value === undefined) return otherwise;
+  if (typeof value === 'string') return value;
+  throw invalidOptions(`scheme.${field} must be text.`);
+}
+
+function header(own: Fields, field: Field, otherwise: string): string {
+  const name = text(own, field, otherwise);
+  if (headerName.test(name)) return name.toLowerCase();
+  throw invalidOptions(`scheme.${field} must be the name of a header, such as "${otherwise}".`);
+}
+
+function verifier(value: unknown): SignatureScheme['verify'] {
+  if (value === undefined || isVerifier(value)) return value;
+  throw invalidOptions('scheme.verify must be a function that returns true for a valid signature.');
+}
+
+function isVerifier(value: unknown): value is (message: SignedMessage) => boolean {
+  return typeof value === 'function';
+}
+
+/** A template that leaves the body out, or holds a placeholder that nothing fills, would sign less than it says. */
+function readContent(content: string): Pick<Scheme, 'content' | 'before' | 'after'> {
+  const [before, after, ...more] = content.split('{body}');
+  if (before === undefined || after === undefined || more.length > 0) {
+    throw invalidOptions('scheme.content must hold {body} exactly once.');
+  }
+  const cut = { before: before.split('{timestamp}'), after: after.split('{timestamp}') };
+  if ([...cut.before, ...cut.after].some((part) => /[{}]/.test(part))) {
+    throw invalidOptions('scheme.content knows the placeholders {timestamp} and {body} only.');
+  }
+  return { content, ...cut };
+}

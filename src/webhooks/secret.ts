@@ -1,0 +1,47 @@
+import { Buffer } from 'node:buffer';
+import { WebhookConfigError } from '../errors.js';
+import type { Scheme } from './scheme.js';
+
+/** A shared secret: text, or the bytes of the key. */
+export type WebhookSecret = string | Uint8Array;
+
+/** What text becomes when a missing value is put into it: anybody can sign with these. */
+const slips = /^(?:undefined|null|NaN|\[object \w+\])$/;
+
+/** The keys to try, or an error: a secret that anybody could guess must never verify anything. */
+export function readKeys(secret: unknown, scheme: Scheme): WebhookSecret[] {
+  if (!Array.isArray(secret)) return [readKey(secret, scheme)];
+  if (secret.length === 0) throw invalidSecret('the list of secrets is empty');
+  return Array.from(secret, (each) => readKey(each, scheme));
+}
+
+export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
+  if (ArrayBuffer.isView(secret)) {
+    if (secret.byteLength === 0) throw invalidSecret('secret has no bytes');
+    return new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength);
+  }
+  if (secret === undefined || secret === null) {
+    throw invalidSecret('secret is missing: is its environment variable set in this process?');
+  }
+  if (typeof secret !== 'string') throw invalidSecret('secret must be text or bytes');
+  if (secret === '') throw invalidSecret('secret is empty: is its environment variable set in this process?');
+  if (slips.test(secret)) throw invalidSecret('secret is the text of a missing value, such as "undefined"');
+  if (/[\r\n]$/.test(secret)) throw invalidSecret('secret ends in a line feed: remove it where it is read');
+  if (secret.trim() !== secret) throw invalidSecret('secret begins or ends with white space: remove it');
+  return scheme.secretEncoding === 'utf8' ? secret : decodeSecret(secret, scheme.secretEncoding);
+}
+
+/** `Buffer.from` skips what it cannot read, down to an empty key, so only text that it writes back alike counts. */
+function decodeSecret(secret: string, encoding: 'base64' | 'hex'): Uint8Array {
+  const text = encoding === 'base64' ? secret.replace(/^whsec_/, '') : secret.toLowerCase();
+  const key = Buffer.from(text, encoding);
+  if (key.byteLength > 0 && key.toString(encoding) === text) return key;
+  throw invalidSecret(`secret is not ${encoding}, as scheme.secretEncoding says`);
+}
+
+function invalidSecret(problem: string): WebhookConfigError {
+  return new WebhookConfigError(
+    `Webhook ${problem}. Pass the webhook secret of your dashboard as \`secret\`.`,
+    'invalid_secret',
+  );
+}

@@ -1,0 +1,58 @@
+import { Buffer } from 'node:buffer';
+import { type RawBody, readBody } from './body.js';
+import { invalidOptions, ownOptions } from './own-options.js';
+import { readScheme, type Scheme, type SignatureScheme } from './scheme.js';
+import { readKey, type WebhookSecret } from './secret.js';
+import { macOf } from './signature.js';
+import { readDate, readTimestamp } from './timestamp.js';
+
+/** Options of `webhooks.sign()`. */
+export interface SignOptions {
+  /** The body that will be sent. */
+  rawBody: RawBody;
+  secret: WebhookSecret;
+  /** Default now. Written in the scheme's unit; `auto` writes seconds. */
+  timestamp?: Date | undefined;
+  /** Where the signature scheme differs from the default. A custom `verify` cannot sign. */
+  scheme?: Partial<SignatureScheme> | undefined;
+}
+
+const names = ['rawBody', 'secret', 'timestamp', 'scheme'] as const;
+
+/**
+ * Signs a body as the service would, for tests: the two headers by name. `webhooks.verify()` of the same scheme
+ * accepts them.
+ *
+ * @throws {WebhookConfigError} an option cannot be meant.
+ * @example
+ * ```ts
+ * import { sign } from 'merchant-payments/webhooks';
+ *
+ * const headers = sign({ rawBody: '{"type":"order.paid"}', secret: 'whsec_example' });
+ * ```
+ */
+export function sign(options: SignOptions): Record<string, string> {
+  const own = ownOptions(options, names, 'webhooks.sign()');
+  const scheme = readScheme(own.scheme);
+  if (scheme.verify) throw invalidOptions('scheme.verify cannot sign: sign with its private key yourself.');
+  const key = readKey(own.secret, scheme);
+  const timestamp = writeTimestamp(readDate(own.timestamp, 'timestamp'), scheme.timestamp);
+  const mac = Buffer.from(macOf(key, timestamp, readBody(own.rawBody), scheme));
+  return {
+    [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),
+    [scheme.timestampHeader]: timestamp,
+  };
+}
+
+function writeTimestamp(time: number, unit: Scheme['timestamp']): string {
+  const text =
+    unit === 'iso8601'
+      ? new Date(time).toISOString()
+      : String(unit === 'milliseconds' ? time : Math.floor(time / 1000));
+  try {
+    readTimestamp(text, unit);
+    return text;
+  } catch {
+    throw invalidOptions('timestamp lies outside of what the header can hold.');
+  }
+}

@@ -1,0 +1,68 @@
+import { Buffer } from 'node:buffer';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { WebhookVerificationError } from '../errors.js';
+import type { Scheme } from './scheme.js';
+import type { WebhookSecret } from './secret.js';
+
+const longestHeader = 4096;
+const digestBytes = { sha256: 32, sha384: 48, sha512: 64 };
+
+/** The signatures of the header, without the prefix. Those with another prefix are of another version: left out. */
+export function readSignatures(header: string, { prefix, separator }: Scheme): string[] {
+  if (header.length > longestHeader) throw malformed(`is longer than ${longestHeader} characters`);
+  const parts = separator === undefined ? [header] : header.split(separator);
+  const own = parts.filter((part) => part.startsWith(prefix)).map((part) => part.slice(prefix.length));
+  if (own.length === 0) throw malformed('does not begin with scheme.prefix');
+  // node:http joins repeated headers with a comma and a space: two headers are not a list of signatures.
+  if (own.includes('') || parts.some((part) => part === '' || /^\s/.test(part))) {
+    throw malformed('holds an empty signature, or white space before one');
+  }
+  return own;
+}
+
+/** The bytes of a signature. Only text that the bytes are written back as counts: `Buffer.from` skips the rest. */
+export function decodeSignature(text: string, { algorithm, encoding, prefix }: Scheme): Uint8Array {
+  const length = digestBytes[algorithm];
+  if (encoding !== 'hex' || (text.length === 2 * length && /^[0-9a-fA-F]+$/.test(text))) {
+    const bytes = Buffer.from(text, encoding);
+    if (bytes.byteLength === length && (encoding === 'hex' || bytes.toString(encoding) === text))
+      return bytes;
+  }
+  throw malformed(`is not ${length} bytes in ${encoding}`, likelyForm(text, prefix));
+}
+
+/** The MAC of timestamp and body. Two updates: the body is neither copied nor decoded. */
+export function macOf(key: WebhookSecret, timestamp: string, body: Uint8Array, scheme: Scheme): Uint8Array {
+  const hmac = createHmac(scheme.algorithm, key).update(scheme.before.join(timestamp)).update(body);
+  const after = scheme.after.join(timestamp);
+  return after === '' ? hmac.digest() : hmac.update(after).digest();
+}
+
+/** Whether one of the keys makes one of the signatures. Bytes are compared, in constant time. */
+export function isSigned(
+  keys: readonly WebhookSecret[],
+  signatures: readonly Uint8Array[],
+  timestamp: string,
+  body: Uint8Array,
+  scheme: Scheme,
+): boolean {
+  return keys.some((key) => {
+    const mac = macOf(key, timestamp, body, scheme);
+    return signatures.some((signature) => timingSafeEqual(mac, signature));
+  });
+}
+
+function likelyForm(text: string, prefix: string): string | undefined {
+  if (prefix === '' && /^\w{1,10}[=,]./.test(text)) return 'It seems to have a prefix: set scheme.prefix';
+  for (const [algorithm, length] of Object.entries(digestBytes)) {
+    const looks = (form: string) =>
+      `It looks like ${algorithm} in ${form}: set scheme.algorithm and scheme.encoding`;
+    if (text.length === 2 * length && /^[0-9a-f]+$/i.test(text)) return looks('hex');
+    if (text.length === 4 * Math.ceil(length / 3) && /^[\w+/-]+=*$/.test(text)) return looks('base64');
+  }
+  return undefined;
+}
+
+function malformed(problem: string, hint = 'If your dashboard describes another form, set scheme'): Error {
+  return new WebhookVerificationError(`The signature header ${problem}. ${hint}.`, 'malformed_signature');
+}

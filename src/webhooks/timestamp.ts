@@ -1,0 +1,66 @@
+import { WebhookVerificationError } from '../errors.js';
+import { firstMillisecond, readIsoMoment } from '../schemas/moment.js';
+import { invalidOptions } from './own-options.js';
+import type { Scheme } from './scheme.js';
+
+const unixTime = /^[1-9]\d{0,13}$/;
+
+/** Reads a timestamp header, strictly, as Unix milliseconds. */
+export function readTimestamp(text: string, unit: Scheme['timestamp']): number {
+  if (unit === 'iso8601') {
+    const moment = text.length <= 40 ? readIsoMoment(text) : undefined;
+    if (moment) return moment.getTime();
+  } else if (unixTime.test(text)) {
+    const value = Number(text);
+    const inSeconds = unit === 'seconds' || (unit === 'auto' && value < firstMillisecond);
+    return inSeconds ? value * 1000 : value;
+  }
+  const otherForm = unit === 'iso8601' ? unixTime.test(text) : readIsoMoment(text) !== undefined;
+  throw new WebhookVerificationError(
+    otherForm
+      ? `The timestamp header is in another form than scheme.timestamp "${unit}" says. Set scheme.timestamp.`
+      : `The timestamp header is not ${unit === 'iso8601' ? 'ISO 8601 with a zone' : 'plain Unix time'}.`,
+    'malformed_timestamp',
+  );
+}
+
+/** Refuses what was signed longer ago, or further ahead, than the tolerance. Both bounds are inside. */
+export function checkFreshness(
+  sentAt: number,
+  now: number,
+  toleranceSeconds: number,
+  unit: Scheme['timestamp'],
+) {
+  const skewSeconds = (now - sentAt) / 1000;
+  if (Math.abs(skewSeconds) <= toleranceSeconds) return;
+  const past = skewSeconds > 0;
+  const other = unit === 'seconds' ? sentAt / 1000 : unit === 'milliseconds' ? sentAt * 1000 : Number.NaN;
+  const hint =
+    Math.abs(now - other) / 1000 <= toleranceSeconds
+      ? `In ${unit === 'seconds' ? 'milliseconds' : 'seconds'} it would be fresh: set scheme.timestamp to "auto".`
+      : past
+        ? 'It is a replay or was queued (then pass receivedAt), or a clock is wrong.'
+        : 'One of the two clocks is wrong.';
+  throw new WebhookVerificationError(
+    `The webhook is authentic, but its timestamp lies ${Math.abs(skewSeconds)} s in the ` +
+      `${past ? 'past' : 'future'}, more than the ${toleranceSeconds} s of toleranceSeconds. ${hint}`,
+    past ? 'timestamp_too_old' : 'timestamp_in_future',
+    { skewSeconds },
+  );
+}
+
+export function readTolerance(value: unknown): number {
+  if (value === undefined) return 300;
+  if (typeof value === 'number' && value > 0) return value;
+  throw invalidOptions('toleranceSeconds must be a number above 0; write Infinity to switch the check off.');
+}
+
+/** A moment given by the caller in Unix milliseconds; now where there is none. */
+export function readDate(value: unknown, option: string): number {
+  if (value === undefined) return Date.now();
+  if (Object.prototype.toString.call(value) === '[object Date]') {
+    const time = Date.prototype.getTime.call(value);
+    if (!Number.isNaN(time)) return time;
+  }
+  throw invalidOptions(`${option} must be a valid Date.`);
+}

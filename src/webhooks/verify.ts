@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
+import { readEvent, type WebhookEvent } from '../schemas/event.js';
+import { type RawBody, rawBytes, readBody } from './body.js';
+import { isAccepted } from './custom-verify.js';
+import { oneValue, readHeaders, type WebhookHeaders } from './headers.js';
+import { ownOptions } from './own-options.js';
+import { readScheme, type SignatureScheme } from './scheme.js';
+import { readKeys, type WebhookSecret } from './secret.js';
+import { decodeSignature, isSigned, readSignatures } from './signature.js';
+import { checkFreshness, readDate, readTimestamp, readTolerance } from './timestamp.js';
+
+/** Options of `webhooks.verify()`. */
+export interface VerifyOptions {
+  /** The body exactly as received: `Buffer`, any other view, `ArrayBuffer` or text. Never the parsed object. */
+  rawBody: RawBody;
+  /** The headers of the delivery: `Headers`, Node's header object, a `Map` or pairs. */
+  headers: WebhookHeaders;
+  /** The webhook secret, or several while one is being replaced. Required unless `scheme.verify` is given. */
+  secret?: WebhookSecret | readonly WebhookSecret[] | undefined;
+  /** How far the timestamp may be from the clock, both ways, in seconds; default 300. `Infinity` switches it off. */
+  toleranceSeconds?: number | undefined;
+  /** When the delivery was received; default now. For queued deliveries and tests. */
+  receivedAt?: Date | undefined;
+  /** Where the signature scheme differs from the default. */
+  scheme?: Partial<SignatureScheme> | undefined;
+}
+
+const names = ['rawBody', 'headers', 'secret', 'toleranceSeconds', 'receivedAt', 'scheme'] as const;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Verifies a webhook delivery and returns its event. Synchronous: there is no promise to forget.
+ *
+ * An event of a type that this version does not know comes back as `{ type: 'unknown', originalType, data }`.
+ * A delivery may arrive more than once: fulfil once per `order_id`.
+ *
+ * @throws {WebhookConfigError} an option, the secret, the body's or the headers' form is wrong: answer 500.
+ * @throws {WebhookVerificationError} not proved authentic or fresh: answer 400.
+ * @throws {WebhookPayloadError} authentic, but not an event that can be read: answer 500 and look.
+ * @see Spec, "Events"
+ * @example
+ * ```ts
+ * import { sign, verify } from 'merchant-payments/webhooks';
+ *
+ * const secret = 'whsec_example';
+ * const rawBody = '{"type":"order.paid","data":{"order_id":"ord_1","amount":"19.90","currency":"USD"}}';
+ * const event = verify({ rawBody, headers: sign({ rawBody, secret }), secret });
+ * if (event.type === 'order.paid') console.log(event.data.order_id);
+ * ```
+ */
+export function verify(options: VerifyOptions): WebhookEvent {
+  const own = ownOptions(options, names, 'webhooks.verify()');
+  const scheme = readScheme(own.scheme);
+  const keys = scheme.verify && own.secret === undefined ? [] : readKeys(own.secret, scheme);
+  const toleranceSeconds = readTolerance(own.toleranceSeconds);
+  const now = readDate(own.receivedAt, 'receivedAt');
+
+  const body = readBody(own.rawBody);
+  const headers = readHeaders(own.headers);
+  const signatureHeader = oneValue(headers, scheme.signatureHeader);
+  const timestamp = oneValue(headers, scheme.timestampHeader);
+  if (signatureHeader === undefined) throw missing(scheme.signatureHeader, 'missing_signature');
+  if (timestamp === undefined) throw missing(scheme.timestampHeader, 'missing_timestamp');
+
+  const sentAt = readTimestamp(timestamp, scheme.timestamp);
+  const signatures = readSignatures(signatureHeader, scheme);
+  const authentic = scheme.verify
+    ? isAccepted(scheme.verify, signatures, timestamp, body, headers)
+    : isSigned(
+        keys,
+        signatures.map((signature) => decodeSignature(signature, scheme)),
+        timestamp,
+        body,
+        scheme,
+      );
+  if (!authentic) throw mismatch(body, keys);
+  checkFreshness(sentAt, now, toleranceSeconds, scheme.timestamp);
+  return parseEvent(body);
+}
+
+function parseEvent(body: Uint8Array): WebhookEvent {
+  const event = readEvent(parseJson(body));
+  if (typeof event !== 'string') return event;
+  throw new WebhookPayloadError(
+    `The webhook is authentic, but not an event that this version can read: ${event}. Compare it with the dashboard.`,
+    'invalid_event',
+  );
+}
+
+/** Parses the very bytes that were signed. The parser's own error is dropped: it quotes the body. */
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    throw new WebhookPayloadError(
+      `The webhook is authentic, but its body is ${body.byteLength === 0 ? 'empty' : 'not JSON in UTF-8'}. ` +
+        'Look at the delivery in your dashboard.',
+      'invalid_json',
+    );
+  }
+}
+
+function missing(name: string, code: 'missing_signature' | 'missing_timestamp'): WebhookVerificationError {
+  return new WebhookVerificationError(
+    `The header ${name} is missing: the request is not a webhook delivery, or a proxy dropped the header.`,
+    code,
+  );
+}
+
+function mismatch(body: Uint8Array, keys: readonly WebhookSecret[]): WebhookVerificationError {
+  const bytes = body.byteLength;
+  const received = { bytes, sha256: createHash('sha256').update(body).digest('hex') };
+  const hint =
+    bytes === 0
+      ? `The body is empty: a body parser may have read the stream. ${rawBytes}.`
+      : keys.some((key) => typeof key === 'string' && /^service_(?:live|test)_/.test(key))
+        ? 'The secret looks like an API key; webhooks have a secret of their own in the dashboard, under Webhook Settings.'
+        : 'Either the body was changed on the way (pass the raw bytes; `received` describes those verified), ' +
+          "or the secret or the scheme is not the sender's.";
+  return new WebhookVerificationError(`The signature does not match. ${hint}`, 'signature_mismatch', {
+    received,
+  });
+}
