@@ -1,0 +1,50 @@
+/** What is known of the answer besides its data. */
+export interface ResponseFacts {
+  /** The HTTP status. */
+  status: number;
+  headers: Headers;
+  /** How many requests it took: 1 when the first was answered. */
+  attempts: number;
+  /** From the call to its answer, waits included, in milliseconds. */
+  durationMs: number;
+}
+
+/** A finished call: its data, and the facts of its answer when they are asked for. */
+export interface Completed<T> {
+  data: T;
+  facts(): ResponseFacts;
+}
+
+/**
+ * What every call returns: a promise of the data, with the response on request.
+ *
+ * @example
+ * ```ts
+ * const { data: balance, response } = await payments.balance.retrieve().withResponse();
+ * console.log(balance.available, response.status, response.durationMs);
+ * ```
+ */
+export class ApiPromise<T> extends Promise<T> {
+  readonly #completed: Promise<Completed<T>>;
+
+  /** @internal */
+  constructor(completed: Promise<Completed<T>>) {
+    super((resolve, reject) => {
+      completed.then(({ data }) => resolve(data), reject);
+    });
+    this.#completed = completed;
+  }
+
+  /** `then`, `catch` and `finally` return plain promises. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  /** The data together with `status`, `headers`, `attempts` and `durationMs` of the answer. */
+  async withResponse(): Promise<{ data: T; response: ResponseFacts }> {
+    // Whoever asks this way handles a failure here, so the promise itself must not count as unhandled.
+    this.catch(() => {});
+    const { data, facts } = await this.#completed;
+    return { data, response: facts() };
+  }
+}

@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import type { ApiPromise } from './api-promise.js';
+import { type PaymentsClientOptions, readOptions } from './options.js';
+import { Balance } from './resources/balance.js';
+import { Checkouts } from './resources/checkouts.js';
+import { Products } from './resources/products.js';
+import { checkRawRequest, type RawRequest, rawOperation } from './resources/raw-request.js';
+import type { CallOptions } from './transport/call-options.js';
+import { Transport } from './transport/transport.js';
+
+/**
+ * Takes payments through the hosted checkout. Create one for the life of the process: it keeps connections open.
+ *
+ * @throws {ConfigurationError} an option is missing or cannot be meant; the text has every problem.
+ * @example
+ * ```ts
+ * import { PaymentsClient } from 'merchant-payments';
+ *
+ * const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
+ * const product = await payments.products.create({ name: 'Handmade mug', price: '19.90' });
+ * const checkout = await payments.checkouts.create({ productId: product.id });
+ * console.log(checkout.url);
+ * ```
+ */
+export class PaymentsClient {
+  /** What the merchant sells. */
+  readonly products: Products;
+  /** The sessions in which customers pay. */
+  readonly checkouts: Checkouts;
+  /** What the account holds. */
+  readonly balance: Balance;
+  readonly #transport: Transport;
+
+  constructor(options: PaymentsClientOptions = {}) {
+    this.#transport = new Transport(readOptions(options));
+    this.products = new Products(this.#transport);
+    this.checkouts = new Checkouts(this.#transport);
+    this.balance = new Balance(this.#transport);
+  }
+
+  /**
+   * Calls an operation that this version has no method for, and returns the envelope's `data` unchecked. Key, time
+   * limits, retries and errors are those of every other call; all methods but GET count as writes.
+   *
+   * @throws {InvalidParamsError} method, path, query or body cannot be sent; nothing was.
+   * @example
+   * ```ts
+   * const data = await payments.request({ method: 'GET', path: '/v1/balance' });
+   * console.log(data);
+   * ```
+   */
+  request(request: RawRequest, options?: CallOptions): ApiPromise<unknown> {
+    const copy = { ...request };
+    const operation = rawOperation(copy);
+    return this.#transport.send(operation, z.unknown(), options, () => checkRawRequest(operation, copy));
+  }
+}

@@ -1,0 +1,46 @@
+export { ApiPromise, type ResponseFacts } from './api-promise.js';
+export { PaymentsClient } from './client.js';
+export {
+  ApiError,
+  AuthenticationError,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  InvalidParamsError,
+  InvalidRequestError,
+  InvalidResponseError,
+  type InvalidResponseReason,
+  type Issue,
+  isPaymentsError,
+  NotFoundError,
+  type Outcome,
+  PaymentsError,
+  PermissionDeniedError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  WebhookConfigError,
+  WebhookPayloadError,
+  WebhookVerificationError,
+} from './errors.js';
+export type { PaymentsClientOptions } from './options.js';
+export { type ListPromise, Page } from './pagination.js';
+export type { Balance as BalanceResource } from './resources/balance.js';
+export type { Checkouts } from './resources/checkouts.js';
+export type { ListOptions, Products } from './resources/products.js';
+export type { RawRequest } from './resources/raw-request.js';
+export type { Balance } from './schemas/balance.js';
+export type { CheckoutSession, CreatedCheckout } from './schemas/checkout.js';
+export type { CurrencyCode } from './schemas/currency.js';
+export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from './schemas/event.js';
+export type { Metadata } from './schemas/metadata.js';
+export type { Pagination } from './schemas/pagination.js';
+export type {
+  CheckoutCreateParams,
+  ProductCreateParams,
+  ProductListParams,
+  ProductUpdateParams,
+} from './schemas/params.js';
+export type { Product, ProductStatus, UpdatedProduct } from './schemas/product.js';
+export type { CallOptions } from './transport/call-options.js';
+export type { HookFacts, Hooks } from './transport/hooks.js';

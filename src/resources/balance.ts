@@ -1,0 +1,31 @@
+import type { ApiPromise } from '../api-promise.js';
+import { type Balance as BalanceData, balanceSchema } from '../schemas/balance.js';
+import type { CallOptions } from '../transport/call-options.js';
+import type { Transport } from '../transport/transport.js';
+
+const retrieve = { operation: 'balance.retrieve', method: 'GET', path: '/v1/balance', afterDoubt: '' };
+
+/** `client.balance` */
+export class Balance {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Reads what the merchant's account holds.
+   *
+   * @throws {AuthenticationError} the key was refused.
+   * @see Spec, "GET /v1/balance: retrieve account balance"
+   * @example
+   * ```ts
+   * const { available, currency } = await payments.balance.retrieve();
+   * console.log(`${available} ${currency} can be paid out`);
+   * ```
+   */
+  retrieve(options?: CallOptions): ApiPromise<BalanceData> {
+    return this.#transport.send(retrieve, balanceSchema, options, () => ({}));
+  }
+}

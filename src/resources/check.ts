@@ -1,0 +1,40 @@
+import * as z from 'zod/mini';
+import { InvalidParamsError, type Issue } from '../errors.js';
+import { describeIssues } from '../schemas/issues.js';
+import { idProblem } from '../schemas/params.js';
+import type { Operation } from '../transport/transport.js';
+
+/** Parameters as the spec limits them, copied; or all that is wrong with them and besides, before anything is sent. */
+export function checkParams<T>(
+  operation: Operation,
+  schema: z.ZodMiniObject & z.ZodMiniType<T>,
+  params: unknown,
+  besides: readonly Issue[] = [],
+): T {
+  const parsed = z.safeParse(schema, params);
+  if (parsed.success && besides.length === 0) return parsed.data;
+  const issues = parsed.success ? [] : describeIssues(parsed.error.issues, Object.keys(schema.shape));
+  throw invalid(operation, [...besides, ...issues]);
+}
+
+/** What is wrong with an id, which is to be one segment of a path. */
+export function idProblems(id: unknown): Issue[] {
+  const message = idProblem(id);
+  return message === undefined ? [] : [{ path: 'id', message }];
+}
+
+/** The id of a call that has no other parameters. */
+export function checkId(operation: Operation, id: string): string {
+  const issues = idProblems(id);
+  if (issues.length > 0) throw invalid(operation, issues);
+  return id;
+}
+
+/** The error for parameters that were refused; its text has every problem. */
+export function invalid(
+  { operation, method, path }: Operation,
+  issues: readonly Issue[],
+): InvalidParamsError {
+  const text = issues.map((issue) => `${issue.path || 'params'} ${issue.message}`).join(' ');
+  return new InvalidParamsError(`${operation}: ${text}`, { operation, method, path, issues });
+}

@@ -1,0 +1,75 @@
+import type { ApiPromise } from '../api-promise.js';
+import { type CheckoutSession, type CreatedCheckout, checkoutSchemas } from '../schemas/checkout.js';
+import { type CheckoutCreateParams, checkoutCreateParams } from '../schemas/params.js';
+import type { CallOptions } from '../transport/call-options.js';
+import type { Transport } from '../transport/transport.js';
+import { checkId, checkParams } from './check.js';
+
+const create = {
+  operation: 'checkouts.create',
+  method: 'POST',
+  path: '/v1/checkouts',
+  afterDoubt: 'A session that no customer is sent to charges nobody, so it is safe to create another.',
+};
+const retrieve = {
+  operation: 'checkouts.retrieve',
+  method: 'GET',
+  path: '/v1/checkouts/{id}',
+  afterDoubt: '',
+};
+
+/** `client.checkouts`: the sessions in which customers pay. */
+export class Checkouts {
+  readonly #transport: Transport;
+  readonly #schemas: ReturnType<typeof checkoutSchemas>;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.#schemas = checkoutSchemas(transport);
+  }
+
+  /**
+   * Creates a checkout session and returns the hosted payment page's `url`: redirect the customer there.
+   *
+   * Only `url` is sure to be in the answer; `id` and the rest are there when the service sends them.
+   * Not retried once it may have been sent: the service has no idempotency key.
+   *
+   * @throws {InvalidParamsError} a field breaks a limit; nothing was sent.
+   * @throws {AuthenticationError} the key was refused.
+   * @see Spec, "POST /v1/checkouts: create a checkout session"
+   * @example
+   * ```ts
+   * const { id: productId } = await payments.products.create({ name: 'Handmade mug', price: '19.90' });
+   * const checkout = await payments.checkouts.create({
+   *   productId,
+   *   successUrl: 'https://shop.example/thanks',
+   *   cancelUrl: 'https://shop.example/cart',
+   * });
+   * console.log(checkout.url);
+   * ```
+   */
+  create(params: CheckoutCreateParams, options?: CallOptions): ApiPromise<CreatedCheckout> {
+    return this.#transport.send(create, this.#schemas.created, options, () => ({
+      body: checkParams(create, checkoutCreateParams, params),
+    }));
+  }
+
+  /**
+   * Reads a checkout session. It says what is to be paid, not whether it was: that is what the webhook is for.
+   *
+   * @throws {NotFoundError} there is no session with this id.
+   * @see Spec, "GET /v1/checkouts/{id}: retrieve a checkout session"
+   * @example
+   * ```ts
+   * const product = await payments.products.create({ name: 'Poster', price: '5.00' });
+   * const { id } = await payments.checkouts.create({ productId: product.id });
+   * if (id) console.log((await payments.checkouts.retrieve(id)).expiresAt);
+   * ```
+   */
+  retrieve(id: string, options?: CallOptions): ApiPromise<CheckoutSession> {
+    return this.#transport.send(retrieve, this.#schemas.session, options, () => ({
+      id: checkId(retrieve, id),
+    }));
+  }
+}

@@ -1,0 +1,61 @@
+import type { Answer } from './exchange.js';
+
+/** What an answer's body turned out to be. */
+export type Envelope =
+  /** `code` 0: the service did it. */
+  | { kind: 'success'; data: unknown }
+  /** Another `code`, which the service uses for errors, whatever the HTTP status. */
+  | { kind: 'refusal'; code: number; message: string | undefined }
+  /** Something else, for the reason given. */
+  | {
+      kind: 'unusable';
+      reason: 'empty' | 'encoding' | 'json' | 'content_type' | 'envelope';
+      problem: string;
+    };
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Opens `{code, message, data}`. Spec, "Response envelope": `code` is the integer 0 on success.
+ *
+ * The content type is not asked for: good JSON under a wrong label is taken, and JSON is UTF-8 whatever its label.
+ */
+export function openEnvelope(answer: Answer): Envelope {
+  const unusable = (
+    reason: Extract<Envelope, { kind: 'unusable' }>['reason'],
+    problem: string,
+  ): Envelope => ({
+    kind: 'unusable',
+    reason,
+    problem,
+  });
+  if (answer.body.byteLength === 0) return unusable('empty', 'the body is empty');
+  let text: string;
+  try {
+    text = decoder.decode(answer.body);
+  } catch {
+    return unusable('encoding', 'the body is not valid UTF-8');
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    const type = answer.header('content-type') ?? '';
+    if (type === '' || /\bjson\b/i.test(type)) return unusable('json', 'the body is not valid JSON');
+    return unusable('content_type', `the body is ${type.split(';')[0]}, not JSON`);
+  }
+  if (typeof body !== 'object' || body === null || !('code' in body) || !Number.isInteger(body.code)) {
+    return unusable('envelope', 'the body is not {code, message, data} with an integer code');
+  }
+  if (body.code !== 0) {
+    const message = 'message' in body && typeof body.message === 'string' ? body.message : undefined;
+    return { kind: 'refusal', code: Number(body.code), message };
+  }
+  return { kind: 'success', data: 'data' in body ? body.data : undefined };
+}
+
+/** The beginning of a body for people to read, or nothing where there is none. */
+export function snippetOf(body: Uint8Array): string | undefined {
+  if (body.byteLength === 0) return undefined;
+  return new TextDecoder().decode(body.subarray(0, 4096));
+}

@@ -1,0 +1,74 @@
+/** One request as it goes out. */
+export interface Outgoing {
+  method: string;
+  /** The whole URL, and its part from the path on. */
+  url: string;
+  target: string;
+  /** Names in lower case and values in turn: name, value, name, value. */
+  headers: readonly string[];
+  body: string | undefined;
+}
+
+/** One answer, its body read to the end. */
+export interface Answer {
+  status: number;
+  header(name: string): string | null;
+  headers(): Headers;
+  /** Decoded bytes; empty for a redirect, whose body is never read. */
+  body: Uint8Array;
+  /** Whether a body that breaks off would have been noticed: its end was announced by a length or a last chunk. */
+  delimited: boolean;
+}
+
+/** How far an exchange came: nothing sent yet, sent, or answered in part. */
+export type Phase = 'connect' | 'exchange' | 'body';
+
+/** Why an exchange gave no answer. It stays inside the transport, which turns it into a public error. */
+export class ExchangeFailure extends Error {
+  readonly phase: Phase;
+  /** The system's code, or one of our own: `timeout`, `aborted`, `too_large`, `network`. */
+  readonly reason: string;
+  /** The status, where the answer had begun. */
+  readonly status: number | undefined;
+
+  constructor(phase: Phase, reason: string, status?: number) {
+    super(reason);
+    this.phase = phase;
+    this.reason = reason;
+    this.status = status;
+  }
+}
+
+/** An exchange under way. `answer` rejects with an `ExchangeFailure` and with nothing else. */
+export interface Exchange {
+  answer: Promise<Answer>;
+  /** Ends it at once: `answer` rejects with this reason and the phase it had come to. */
+  stop(reason: 'timeout' | 'aborted'): void;
+}
+
+/** A way to carry requests. */
+export interface Carrier {
+  /** Whether headers and body have to be in the `Request`; a carrier of our own reads them from `Outgoing`. */
+  needsWholeRequest: boolean;
+  begin(outgoing: Outgoing, request: RequestInfo | URL): Exchange;
+}
+
+/** More than this is not an answer of the service, and is read no further. Counted after decompression. */
+export const largestBody = 8 * 1024 * 1024;
+
+/** Certificates that were refused, and handshakes that were none. */
+const tls = /^(?:ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO$)/;
+
+/** No address, nobody there, no way there; the last two are Bun's. */
+const unreachable =
+  /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/;
+
+/** Whether a code belongs to a secure connection that did not come about. Another try meets it again. */
+export function isTlsCode(code: string): boolean {
+  return tls.test(code);
+}
+
+/** Whether an error tells for certain that no byte of the request went out. */
+export function isBeforeSending(code: string, syscall: unknown): boolean {
+  return unreachable.test(code) || tls.test(code) || syscall === 'connect';
+}

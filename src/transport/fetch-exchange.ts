@@ -1,0 +1,118 @@
+import {
+  type Answer,
+  type Carrier,
+  ExchangeFailure,
+  isTlsCode,
+  largestBody,
+  type Phase,
+} from './exchange.js';
+
+/**
+ * Exchanges through a function of the Fetch standard's shape: the option `fetch`, or the platform's own where
+ * Node's `http` is not the better choice.
+ */
+export function fetchCarrier(fetch: typeof globalThis.fetch): Carrier {
+  return {
+    needsWholeRequest: true,
+    begin(_outgoing, request) {
+      const controller = new AbortController();
+      let phase: Phase = 'exchange';
+      let status: number | undefined;
+      let stop = (_reason: string) => {};
+      const stopped = new Promise<never>((_, reject) => {
+        stop = (reason) => {
+          reject(new ExchangeFailure(phase, reason, status));
+          controller.abort();
+        };
+      });
+
+      const exchange = async (): Promise<Answer> => {
+        const response: unknown = await fetch(request, { signal: controller.signal, redirect: 'manual' });
+        if (!isResponse(response)) throw new ExchangeFailure(phase, 'not_a_response');
+        phase = 'body';
+        status = response.type === 'opaqueredirect' ? 302 : response.status;
+        const { headers } = response;
+        const redirects = status >= 300 && status < 400;
+        if (redirects) void response.body?.cancel().catch(() => {});
+        return {
+          status,
+          header: (name) => headers.get(name),
+          headers: () => headers,
+          body: redirects ? new Uint8Array() : await readBody(response),
+          // Platforms hand out the readable part of a compressed body that was cut, without a word.
+          delimited:
+            (headers.has('content-length') || headers.has('transfer-encoding')) &&
+            !headers.has('content-encoding'),
+        };
+      };
+      const answer = exchange().catch((error: unknown) => {
+        throw error instanceof ExchangeFailure ? error : classify(error, phase, status);
+      });
+      return { answer: Promise.race([answer, stopped]), stop };
+    },
+  };
+}
+
+async function readBody(response: Response): Promise<Uint8Array> {
+  const tooLarge = new ExchangeFailure('body', 'too_large', response.status);
+  if (Number(response.headers.get('content-length')) > largestBody) {
+    void response.body?.cancel().catch(() => {});
+    throw tooLarge;
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.byteLength;
+    if (size > largestBody) {
+      void reader.cancel().catch(() => {});
+      throw tooLarge;
+    }
+    chunks.push(value);
+  }
+  return concatenate(chunks, size);
+}
+
+function concatenate(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return whole;
+}
+
+/** A Response of any realm: msw, undici and edge runtimes bring classes of their own. */
+function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]';
+}
+
+function classify(error: unknown, phase: Phase, status: number | undefined): ExchangeFailure {
+  for (const link of causes(error)) {
+    const code = textField(link, 'code');
+    if (code === undefined) continue;
+    const unsent = isBeforeSending(code, textField(link, 'syscall'));
+    return new ExchangeFailure(phase === 'exchange' && unsent ? 'connect' : phase, code, status);
+  }
+  return new ExchangeFailure(phase, 'network', status);
+}
+
+/** The error, its causes, and what happy eyeballs collects in an AggregateError, outermost first. */
+function causes(error: unknown): object[] {
+  const found: object[] = [];
+  let link = error;
+  while (typeof link === 'object' && link !== null && found.length < 8) {
+    found.push(link);
+    if (link instanceof AggregateError) found.push(...link.errors.filter((inner) => inner instanceof Error));
+    link = 'cause' in link ? link.cause : undefined;
+  }
+  return found;
+}
+
+function textField(value: object, name: string): string | undefined {
+  const field: unknown = Reflect.get(value, name);
+  return typeof field === 'string' ? field : undefined;
+}

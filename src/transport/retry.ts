@@ -1,0 +1,58 @@
+/** After which failures a request may go out again. Writes have no idempotency key, so most of them may not. */
+export type Retriable =
+  /** It was never sent, or was refused before anything was done: reads and writes. */
+  | 'any'
+  /** It may have been done: reads alone. */
+  | 'reads'
+  | 'never';
+
+const firstDelayMs = 500;
+const longestDelayMs = 8_000;
+
+/** A caller who is asked to wait longer than this for one retry is better served by an error. */
+export const longestRetryAfterMs = 30_000;
+
+/** Full jitter: anywhere between nothing and 500 ms, doubling to 8 s with each attempt. */
+export function backOffMs(attempt: number): number {
+  return Math.round(Math.random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)));
+}
+
+/** Which answers may be asked for again. */
+export function retriableStatus(status: number): Retriable {
+  if (status === 429) return 'any';
+  const passing = [408, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 526);
+  return passing ? 'reads' : 'never';
+}
+
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * What `Retry-After` asks for, in milliseconds: whole seconds or an HTTP date, anything else is ignored. A date is
+ * compared with the answer's own `Date`, so that a clock that is off does no harm.
+ */
+export function readRetryAfterMs(retryAfter: string | null, date: string | null): number | undefined {
+  if (retryAfter === null) return undefined;
+  if (/^\d+$/.test(retryAfter)) return Math.min(Number(retryAfter) * 1000, Number.MAX_SAFE_INTEGER);
+  if (!httpDate.test(retryAfter)) return undefined;
+  const now = date !== null && httpDate.test(date) ? Date.parse(date) : Date.now();
+  const wait = Date.parse(retryAfter) - now;
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+/**
+ * Keeps a client from multiplying the load on a service that is down: 50 retries, and one more for every ten calls
+ * that were answered. First attempts always go out.
+ */
+export class RetryBudget {
+  #left = 50;
+
+  spend(): boolean {
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  answered(): void {
+    this.#left = Math.min(50, this.#left + 0.1);
+  }
+}

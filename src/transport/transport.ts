@@ -1,0 +1,304 @@
+import * as z from 'zod/mini';
+import { ApiPromise, type Completed } from '../api-promise.js';
+import { ApiError, InvalidParamsError, isPaymentsError, type PaymentsError } from '../errors.js';
+import { describeIssues } from '../schemas/issues.js';
+import { attempt } from './attempt.js';
+import { type CallOptions, callOptionProblems, ownFields } from './call-options.js';
+import { openEnvelope, snippetOf } from './envelope.js';
+import { type Answer, type Carrier, ExchangeFailure, type Outgoing } from './exchange.js';
+import { type CallDescription, type Failure, noAnswer, outOfTime, refusal, unusable } from './failures.js';
+import { type Hooks, tell } from './hooks.js';
+import { redactor } from './redact.js';
+import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
+
+/** The client's options, checked. */
+export interface Settings {
+  apiKey: string;
+  /** Origin and path prefix, without a slash at the end. */
+  baseUrl: URL;
+  timeoutMs: number | undefined;
+  totalTimeoutMs: number;
+  maxRetries: number;
+  headers: Readonly<Record<string, string>>;
+  hooks: Hooks;
+  userAgent: string;
+  allowInsecureHttp: boolean;
+  carrier: Carrier;
+}
+
+/** An operation of the API: its name in errors and hooks, and where it lives. */
+export interface Operation {
+  operation: string;
+  method: string;
+  /** The path template, such as `/v1/products/{id}`. */
+  path: string;
+  /** What a caller can do who does not know whether a write was done. */
+  afterDoubt: string;
+}
+
+/** The checked parts of one request. */
+export interface Parts {
+  id?: string | undefined;
+  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  body?: unknown;
+}
+
+/** Carries calls: key, attempts, envelope, schema. One for each client. */
+export class Transport {
+  readonly #settings: Settings;
+  readonly #origin: string;
+  readonly #prefix: string;
+  readonly #redact: (text: string) => string;
+  readonly #budget = new RetryBudget();
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#origin = settings.baseUrl.origin;
+    this.#prefix = settings.baseUrl.pathname.replace(/\/+$/, '');
+    this.#redact = redactor([settings.apiKey, ...Object.values(settings.headers)]);
+  }
+
+  get allowInsecureHttp(): boolean {
+    return this.#settings.allowInsecureHttp;
+  }
+
+  /** Sends one call. `parts` runs at once and may throw; everything that goes wrong rejects the promise. */
+  send<T>(
+    operation: Operation,
+    schema: z.ZodMiniType<T>,
+    options: CallOptions | undefined,
+    parts: () => Parts,
+  ): ApiPromise<T> {
+    return new ApiPromise(this.complete(operation, schema, options, parts));
+  }
+
+  /** The same, for a caller that makes something else of the data before it hands out the promise. */
+  async complete<T>(
+    operation: Operation,
+    schema: z.ZodMiniType<T>,
+    options: CallOptions = {},
+    parts: () => Parts,
+  ): Promise<Completed<T>> {
+    const startedAt = performance.now();
+    const call: CallDescription = {
+      ...operation,
+      attempts: 0,
+      host: this.#settings.baseUrl.host,
+      redact: this.#redact,
+    };
+    try {
+      const limits = this.#limits(call, options, startedAt);
+      const outgoing = this.#outgoing(operation, parts(), options.headers);
+      limits.signal?.throwIfAborted();
+      for (;;) {
+        call.attempts++;
+        const result = await this.#attempt(call, outgoing, schema, limits);
+        if ('data' in result) {
+          this.#budget.answered();
+          const { data, answer } = result;
+          const durationMs = performance.now() - startedAt;
+          const facts = () => ({
+            status: answer.status,
+            headers: answer.headers(),
+            attempts: call.attempts,
+            durationMs,
+          });
+          return { data, facts };
+        }
+        await this.#waitToRetry(call, result, limits);
+      }
+    } catch (error) {
+      if (isPaymentsError(error)) {
+        const { method, path } = operation;
+        const durationMs = performance.now() - startedAt;
+        tell(this.#settings.hooks.error, {
+          operation: operation.operation,
+          method,
+          path,
+          attempt: call.attempts,
+          durationMs,
+          error,
+        });
+      }
+      throw error;
+    }
+  }
+
+  #limits(call: CallDescription, options: CallOptions, startedAt: number): Limits {
+    const issues = callOptionProblems(options);
+    if (issues.length > 0) throw invalidOptions(call, issues);
+    const own = ownFields(options);
+    const totalTimeoutMs = own.totalTimeoutMs ?? this.#settings.totalTimeoutMs;
+    return {
+      timeoutMs: Math.min(own.timeoutMs ?? this.#settings.timeoutMs ?? 20_000, totalTimeoutMs),
+      deadline: startedAt + totalTimeoutMs,
+      maxRetries: own.maxRetries ?? this.#settings.maxRetries,
+      signal: own.signal,
+    };
+  }
+
+  #outgoing(
+    { method, path }: Operation,
+    { id, query, body }: Parts,
+    headers: CallOptions['headers'],
+  ): Outgoing {
+    const { apiKey, userAgent } = this.#settings;
+    const added = { ...this.#settings.headers, ...lowerCaseNames(headers ?? {}) };
+    const target =
+      this.#prefix +
+      (id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id))) +
+      queryText(query);
+    const whole = ['x-api-key', apiKey, 'accept', 'application/json', 'user-agent', userAgent];
+    if (body !== undefined) whole.push('content-type', 'application/json');
+    for (const [name, value] of Object.entries(added)) whole.push(name, value);
+    return {
+      method,
+      url: this.#origin + target,
+      target,
+      headers: whole,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    };
+  }
+
+  async #attempt<T>(
+    call: CallDescription,
+    outgoing: Outgoing,
+    schema: z.ZodMiniType<T>,
+    { timeoutMs, deadline, signal }: Limits,
+  ): Promise<{ data: T; answer: Answer } | Failure> {
+    const { carrier, hooks } = this.#settings;
+    const facts = { operation: call.operation, method: call.method, path: call.path, attempt: call.attempts };
+    const startedAt = performance.now();
+    const left = deadline - startedAt;
+    const limitMs = Math.min(timeoutMs, left);
+    tell(hooks.request, facts);
+    let answer: Answer;
+    try {
+      answer = await attempt(carrier, outgoing, { limitMs, signal });
+    } catch (failure) {
+      if (!(failure instanceof ExchangeFailure)) throw failure;
+      // The status alone says what became of the call, even where the body that explains it never came.
+      if (failure.status !== undefined && !isSuccess(failure.status) && failure.reason !== 'too_large') {
+        return refusal(call, { status: failure.status, header: () => null }, {});
+      }
+      return noAnswer(call, failure, { scope: left < timeoutMs ? 'total' : 'attempt', limitMs });
+    }
+    tell(hooks.response, { ...facts, status: answer.status, durationMs: performance.now() - startedAt });
+    const result = read(call, answer, schema);
+    return 'error' in result ? result : { data: result.data, answer };
+  }
+
+  /** Waits for the next attempt, or throws the failure when there is to be none. */
+  async #waitToRetry(
+    call: CallDescription,
+    failure: Failure,
+    { deadline, maxRetries, signal }: Limits,
+  ): Promise<void> {
+    const { error, retriable } = failure;
+    if (retriable === 'never') this.#budget.answered();
+    const allowed = retriable === 'any' || (retriable === 'reads' && call.method === 'GET');
+    if (!allowed || call.attempts > maxRetries) throw error;
+    const left = deadline - performance.now();
+    const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+    if (asked > longestRetryAfterMs || (asked > 0 && asked >= left)) throw error;
+    const delayMs = Math.max(asked, backOffMs(call.attempts));
+    if (delayMs >= left) throw outOfTime(call, error);
+    if (!this.#budget.spend()) throw error;
+    const { operation, method, path, attempts } = call;
+    tell(this.#settings.hooks.retry, { operation, method, path, attempt: attempts, delayMs, error });
+    await sleep(delayMs, signal);
+  }
+}
+
+interface Limits {
+  timeoutMs: number;
+  /** On the clock of `performance.now()`, which no change of the system's time moves. */
+  deadline: number;
+  maxRetries: number;
+  signal: AbortSignal | undefined;
+}
+
+/** What an answer holds: the data that the schema makes of it, or why there is none. */
+function read<T>(call: CallDescription, answer: Answer, schema: z.ZodMiniType<T>): { data: T } | Failure {
+  const { status } = answer;
+  if (status >= 300 && status < 400) {
+    return unusable(
+      call,
+      answer,
+      'redirect',
+      `it redirects${redirectTarget(call, answer)}, and redirects are not followed, to keep the API key`,
+    );
+  }
+  const envelope = openEnvelope(answer);
+  if (!isSuccess(status)) {
+    const { code, message } =
+      envelope.kind === 'refusal' ? envelope : { code: undefined, message: undefined };
+    return refusal(call, answer, { code, message, snippet: snippetOf(answer.body) });
+  }
+  if (envelope.kind === 'refusal')
+    return refusal(call, answer, { ...envelope, snippet: snippetOf(answer.body) });
+  if (envelope.kind === 'unusable') {
+    const mayBeCut = envelope.reason === 'json' && !answer.delimited;
+    return unusable(call, answer, envelope.reason, envelope.problem, {
+      retriable: mayBeCut ? 'reads' : 'never',
+    });
+  }
+  const parsed = z.safeParse(schema, envelope.data);
+  if (parsed.success) return { data: parsed.data };
+  if (envelope.data === undefined || envelope.data === null)
+    return unusable(call, answer, 'envelope', 'it has no data');
+  const issues = describeIssues(parsed.error.issues);
+  const problem = issues.map(({ path, message }) => `${path || 'data'}: ${message}`).join('; ');
+  return unusable(call, answer, 'schema', problem, { issues, id: idOf(envelope.data) });
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The other host, which is all of a Location that is safe to print. */
+function redirectTarget(call: CallDescription, answer: Answer): string {
+  const location = answer.header('location');
+  const base = `https://${call.host}`;
+  if (location === null || !URL.canParse(location, base)) return '';
+  const { host, protocol } = new URL(location, base);
+  return ` to ${call.redact(host || protocol)}`;
+}
+
+function idOf(data: unknown): string | undefined {
+  return typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'string'
+    ? data.id
+    : undefined;
+}
+
+function queryText(query: Parts['query']): string {
+  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  return pairs.length === 0
+    ? ''
+    : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
+}
+
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function invalidOptions(call: CallDescription, issues: InvalidParamsError['issues']): PaymentsError {
+  const { operation, method, path } = call;
+  const message = `${operation}: ${issues.map((issue) => `${issue.path} ${issue.message}`).join('; ')}`;
+  return new InvalidParamsError(message, { operation, method, path, issues });
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+  });
+}
