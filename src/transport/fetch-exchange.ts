@@ -2,7 +2,7 @@ import {
   type Answer,
   type Carrier,
   ExchangeFailure,
-  isTlsCode,
+  isBeforeSending,
   largestBody,
   type Phase,
 } from './exchange.js';

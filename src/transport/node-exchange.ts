@@ -4,6 +4,7 @@ import {
   type Answer,
   type Carrier,
   ExchangeFailure,
+  isBeforeSending,
   largestBody,
   type Outgoing,
   type Phase,
@@ -26,7 +27,7 @@ export function nodeCarrier(baseUrl: URL): Carrier {
     // The proxy that NODE_USE_ENV_PROXY asks for is an option of the global agent alone.
     ...proxyOf(http.globalAgent),
   });
-  const Socket = secure
+  const socketClass: unknown = secure
     ? process.getBuiltinModule('node:tls').TLSSocket
     : process.getBuiltinModule('node:net').Socket;
   const connectEvent = secure ? 'secureConnect' : 'connect';
@@ -55,7 +56,7 @@ export function nodeCarrier(baseUrl: URL): Carrier {
             phase = 'exchange';
           };
           // Mocks (msw, nock) seem to be connecting until they answer; only Node's own sockets tell the truth.
-          if (socket.connecting && socket.constructor === Socket) socket.once(connectEvent, connected);
+          if (socket.connecting && socket.constructor === socketClass) socket.once(connectEvent, connected);
           else connected();
         });
         request.on('response', (response) => {
