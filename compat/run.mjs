@@ -1,0 +1,55 @@
+// The packed package in others' hands: builds and packs it, installs it here, and runs every part in a process of
+// its own. `npm run compat` runs all of them, `npm run compat receivers stores` only those.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const tests = ['--import', 'tsx', '--test', '--test-reporter', 'spec'];
+
+/** Each part: the arguments of `node`, in this folder. */
+const parts = {
+  signatures: [...tests, 'signatures/signatures.test.ts'],
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) {
+  console.error(`No part ${unknown.join(', ')}. There are ${Object.keys(parts).join(', ')}.`);
+  process.exit(2);
+}
+
+const tarball = install();
+const failed = (asked.length > 0 ? asked : Object.keys(parts)).filter((name) => {
+  console.log(`\n── ${name}`);
+  const env = { ...process.env, COMPAT_TARBALL: tarball };
+  return spawnSync(process.execPath, parts[name], { cwd: here, stdio: 'inherit', env }).status !== 0;
+});
+console.log(failed.length > 0 ? `\ncompat: ${failed.join(', ')} failed` : '\ncompat: all parts passed');
+process.exitCode = failed.length > 0 ? 1 : 0;
+
+/** Builds, packs and installs the package; it has no dependencies, so unpacking its tarball installs it. */
+function install() {
+  if (!existsSync(`${here}node_modules`)) run('npm', ['ci', '--no-audit', '--no-fund'], here);
+  run('npm', ['run', '--silent', 'build'], root);
+  empty(`${here}.package`);
+  const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', `${here}.package`];
+  const name = execFileSync('npm', pack, { cwd: root, encoding: 'utf8' }).trim();
+  const target = `${here}node_modules/merchant-payments`;
+  empty(target);
+  run('tar', ['-xzf', `${here}.package/${name}`, '-C', target, '--strip-components', '1'], here);
+  // A copy, from which the examples find the frameworks of this folder.
+  empty(`${here}.examples`);
+  cpSync(`${root}examples/webhooks`, `${here}.examples`, { recursive: true });
+  return `${here}.package/${name}`;
+}
+
+function empty(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+}
+
+function run(command, args, cwd) {
+  execFileSync(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+}
