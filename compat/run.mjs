@@ -1,7 +1,7 @@
 // The packed package in others' hands: builds and packs it, installs it here, and runs every part in a process of
 // its own. `npm run compat` runs all of them, `npm run compat receivers stores` only those.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -10,6 +10,7 @@ const tests = ['--import', 'tsx', '--test', '--test-reporter', 'spec'];
 
 /** Each part: the arguments of `node`, in this folder. */
 const parts = {
+  runtimes: ['runtimes/run.mjs'],
   signatures: [...tests, 'signatures/signatures.test.ts'],
 };
 
@@ -31,7 +32,7 @@ process.exitCode = failed.length > 0 ? 1 : 0;
 
 /** Builds, packs and installs the package; it has no dependencies, so unpacking its tarball installs it. */
 function install() {
-  if (!existsSync(`${here}node_modules`)) run('npm', ['ci', '--no-audit', '--no-fund'], here);
+  if (!isInstalled()) run('npm', ['ci', '--no-audit', '--no-fund'], here);
   run('npm', ['run', '--silent', 'build'], root);
   empty(`${here}.package`);
   const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', `${here}.package`];
@@ -43,6 +44,12 @@ function install() {
   empty(`${here}.examples`);
   cpSync(`${root}examples/webhooks`, `${here}.examples`, { recursive: true });
   return `${here}.package/${name}`;
+}
+
+/** Whether node_modules is what the lock asks for. */
+function isInstalled() {
+  const receipt = `${here}node_modules/.package-lock.json`;
+  return existsSync(receipt) && statSync(receipt).mtimeMs >= statSync(`${here}package-lock.json`).mtimeMs;
 }
 
 function empty(folder) {

@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { createSandbox } from 'merchant-payments/sandbox';
+import { check, run } from '../check.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const modules = join(dirname(here), 'node_modules');
+const bun = join(modules, '@oven/bun-linux-x64/bin/bun');
+const deno = join(modules, '@deno/linux-x64-glibc/deno');
+const workerd = join(modules, '@cloudflare/workerd-linux-64/bin/workerd');
+
+for (const version of [20, 22, 24, 26]) {
+  const node = join(modules, `node-${version}/bin/node`);
+  for (const file of ['esm.mjs', 'cjs.cjs', 'both.mjs']) {
+    await check(`Node ${version}: ${file}`, () => run(node, ['--throw-deprecation', join(here, file)]));
+  }
+}
+for (const file of ['esm.mjs', 'cjs.cjs'])
+  await check(`Bun: ${file}`, () => run(bun, ['run', join(here, file)]));
+for (const file of ['esm.mjs', 'cjs.cjs']) {
+  const allowed = ['--no-prompt', '--allow-net=127.0.0.1', '--allow-env', '--allow-read'];
+  await check(`Deno: ${file}`, () =>
+    run(deno, ['run', ...allowed, join(here, file)], { env: { NO_COLOR: '1' } }),
+  );
+}
+await check('workerd: worker.mjs', inWorkerd);
+
+async function inWorkerd() {
+  const folder = await mkdtemp(join(tmpdir(), 'merchant-payments-workerd-'));
+  const sandbox = await createSandbox().listen();
+  try {
+    await build({
+      entryPoints: [join(here, 'worker.mjs')],
+      outfile: join(folder, 'worker.mjs'),
+      bundle: true,
+      format: 'esm',
+      external: ['node:*'],
+      conditions: ['workerd', 'worker'],
+    });
+    await writeFile(join(folder, 'config.capnp'), configuration(sandbox));
+    await run(workerd, ['test', join(folder, 'config.capnp')]);
+  } finally {
+    await sandbox.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+function configuration({ url, apiKey }) {
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "worker.mjs", esModule = embed "worker.mjs")],
+      compatibilityDate = "2026-10-01",
+      bindings = [(name = "baseUrl", text = "${url}"), (name = "apiKey", text = "${apiKey}")],
+      globalOutbound = "loopback",
+    )),
+    (name = "loopback", network = (allow = ["private", "local"])),
+  ],
+);
+`;
+}
