@@ -38,20 +38,7 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
     const params = readParameters(productCreateParams, body, exchange, choices);
     checkProduct(params, exchange, choices.nameLength);
     full(store.products, 'products');
-    const now = clock.now();
-    const product: ProductRecord = {
-      id: store.nextId('prod'),
-      name: params.name,
-      description: params.description,
-      image: params.image ?? null,
-      price: params.price,
-      currency: params.currency ?? 'USD',
-      status: 'ACTIVE',
-      metadata: params.metadata ?? {},
-      createdAt: now,
-      updatedAt: now,
-    };
-    store.products.set(product.id, product);
+    const product = payments.createProduct(params);
     return success(exchange, wire.createdProduct(product, sentPrice(product, exchange)));
   });
 
@@ -88,7 +75,7 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
   api.post('/checkouts', async (c: Call) => {
     const exchange = c.get('exchange');
     const body = await readObject(c.req.raw, exchange);
-    exchange.mark('checkoutRequired');
+    if (checkoutFields.some((name) => body[name] === undefined)) exchange.mark('checkoutRequired');
     const params = readParameters(checkoutCreateParams, body, exchange, choices);
     const missing = choices.checkoutRequired.filter((name) => params[name] === undefined);
     if (missing.length > 0) throw new Refusal('validation', `${missing.join(', ')}: missing.`);
@@ -100,7 +87,7 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
     full(store.checkouts, 'checkouts');
     const amount = twoDecimals(product.price);
     if (amount !== product.price) exchange.mark('priceText');
-    const checkout = payments.create({ ...params, amount, currency: product.currency });
+    const checkout = payments.createCheckout({ ...params, amount, currency: product.currency });
     const url = context.checkoutUrl(checkout.id);
     exchange.mark('checkoutCreated');
     if (choices.checkoutCreated === 'url') return success(exchange, { url });
@@ -148,6 +135,8 @@ const allowedMethods: Record<string, string> = {
 export function isDocumentedPath(path: string): boolean {
   return /^\/v1\/(?:products(?:\/[^/]+)?|checkouts(?:\/[^/]+)?|balance)$/.test(path);
 }
+
+const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
 
 /** Numbers and booleans in `metadata` as text: the spec has arbitrary values, shown as strings. */
 function withTextMetadata(

@@ -24,6 +24,16 @@ export class Clock {
     this.#frozen = this.#start === 'real' ? undefined : this.#start;
   }
 
+  /** Where it stands, for a snapshot. */
+  get state(): { frozenAt?: number | undefined; offset: number } {
+    return { frozenAt: this.#frozen, offset: this.#offset };
+  }
+
+  restore({ frozenAt, offset }: { frozenAt?: number | undefined; offset: number }): void {
+    this.#frozen = frozenAt;
+    this.#offset = offset;
+  }
+
   /** Whether time passes by itself. */
   get runs(): boolean {
     return this.#frozen === undefined;

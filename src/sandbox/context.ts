@@ -1,17 +1,21 @@
 import type { Clock } from './clock.js';
+import type { Deliveries } from './delivery.js';
+import type { Faults } from './faults.js';
 import type { Guard } from './guard.js';
 import type { RequestLog } from './log.js';
 import type { Payments } from './payments.js';
 import type { Settings } from './settings.js';
 import type { Store } from './store.js';
+import type { Sandbox } from './types.js';
 
 /**
  * One sandbox, as its routes see it: the documented API, the pages and the control routes are each a function
  * `(context) => Hono` that is mounted beside the others and holds no state of its own.
  *
  * - Read from `store`, `settings`, `requests` and `clock`; the records are live, so a page changes none of them.
- * - Change things through `payments` (the state machine) alone. Its methods throw a `SandboxError`
- *   (`unknown_id`, `not_payable`) whose message may be shown; after that, look at the record again and show its state.
+ * - Change things through `payments` (what a customer does) and `sandbox` (what the dashboard does) alone. Their methods
+ *   throw a `SandboxError` (`unknown_id`, `not_payable`) whose message may be shown; after that, look at the record
+ *   again and show its state. `payments` returns at once; webhooks are sent beside it, so no page waits for a receiver.
  * - What is due by now has been done before a route runs: an expired checkout's `state` is `expired`.
  * - The Host header has been checked, and so have `Origin` and `Sec-Fetch-Site` of unsafe methods. Forms carry
  *   `guard.token(scope)` in a hidden field named `token`, and their routes call `guard.checkToken(scope, token)`; the
@@ -23,7 +27,13 @@ export interface SandboxContext {
   readonly clock: Clock;
   readonly payments: Payments;
   readonly requests: RequestLog;
+  readonly deliveries: Deliveries;
+  readonly faults: Faults;
   readonly guard: Guard;
+  /** The public interface: what the dashboard's buttons do. */
+  readonly sandbox: Sandbox;
+  /** Aborted when the sandbox is closed, to end what waits. */
+  readonly closing: AbortSignal;
   /** Origin by which a browser reaches the sandbox. */
   readonly origin: string;
   /** Address of a checkout's payment page. */

@@ -13,6 +13,7 @@ export function newEvent(id: string, order: OrderRecord, now: number, settings: 
     body: settings.encoding === 'spaced' ? spaced(content) : JSON.stringify(content),
     state: 'pending',
     attempts: [],
+    tries: 0,
   };
 }
 

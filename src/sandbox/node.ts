@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../schemas/url.js';
+import { NetworkFault } from './faults.js';
 import { type HostRule, hostAllowed } from './hosts.js';
 import { SandboxError } from './sandbox-error.js';
 
@@ -9,6 +12,8 @@ import { SandboxError } from './sandbox-error.js';
 export interface Listening {
   /** Origin at which it listens. */
   readonly url: string;
+  /** Whether this machine alone can reach it. */
+  readonly local: boolean;
   close(): Promise<void>;
 }
 
@@ -18,7 +23,18 @@ export async function serve(
   where: { port: number; host: string },
   names: Pick<HostRule, 'publicUrl' | 'allowed'>,
 ): Promise<Listening> {
-  const listener = getRequestListener(handle, { overrideGlobalObjects: false });
+  const listener = getRequestListener(
+    async (request, { incoming }) => {
+      try {
+        return await handle(request);
+      } catch (error) {
+        if (!(error instanceof NetworkFault)) throw error;
+        await spoil(incoming.socket, error.fault);
+        return RESPONSE_ALREADY_SENT;
+      }
+    },
+    { overrideGlobalObjects: false },
+  );
   const rule: HostRule = { ...names, port: where.port, local: true };
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, requireHostHeader: false },
@@ -36,12 +52,19 @@ export async function serve(
   rule.local = isLoopback(new URL(url)) && address.address !== '0.0.0.0' && address.address !== '::';
   return {
     url,
+    local: rule.local,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+/** Shows a network fault on a socket: resets it, or leaves the caller waiting until it gives up. */
+async function spoil(socket: Socket, fault: NetworkFault['fault']): Promise<void> {
+  if (fault !== 'timeout') socket.resetAndDestroy();
+  else if (!socket.destroyed) await once(socket, 'close');
 }
 
 /** One Host header, and it names the sandbox; and a path, not the address of some other server. */

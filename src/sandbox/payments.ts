@@ -1,3 +1,4 @@
+import type { ProductCreateParams } from '../schemas/params.js';
 import { fromCents, percentOf, toCents } from './cents.js';
 import type { Clock } from './clock.js';
 import { newEvent } from './events.js';
@@ -49,7 +50,25 @@ export class Payments {
     throw new SandboxError('unknown_id', `There is no product ${quote(id)}. Pass the id of one.`);
   }
 
-  create(checkout: Omit<CheckoutRecord, 'id' | 'state' | 'createdAt' | 'expiresAt'>): CheckoutRecord {
+  createProduct(params: ProductCreateParams): ProductRecord {
+    const now = this.#clock.now();
+    const product: ProductRecord = {
+      id: this.#store.nextId('prod'),
+      name: params.name,
+      description: params.description,
+      image: params.image ?? null,
+      price: params.price,
+      currency: params.currency ?? 'USD',
+      status: 'ACTIVE',
+      metadata: params.metadata ?? {},
+      createdAt: now,
+      updatedAt: now,
+    };
+    this.#store.products.set(product.id, product);
+    return product;
+  }
+
+  createCheckout(checkout: Omit<CheckoutRecord, 'id' | 'state' | 'createdAt' | 'expiresAt'>): CheckoutRecord {
     const createdAt = this.#clock.now();
     const expiresAt = createdAt + this.#settings.choices.expiresIn.afterMs;
     const record: CheckoutRecord = {

@@ -57,6 +57,8 @@ export interface EventRecord {
   body: string;
   state: EventState;
   attempts: AttemptRecord[];
+  /** Attempts that count for the retries: all but redeliveries and ordered duplicates. */
+  tries: number;
   /** When the next attempt is due on the sandbox's clock. */
   nextAttemptAt?: number | undefined;
 }

@@ -1,26 +1,39 @@
+import { describeIssues } from '../schemas/issues.js';
+import { productCreateParams } from '../schemas/params.js';
 import { sandboxApp } from './app.js';
+import { twoDecimals } from './cents.js';
 import { Clock } from './clock.js';
 import type { SandboxContext } from './context.js';
+import { Deliveries } from './delivery.js';
 import { type Duration, milliseconds } from './duration.js';
+import { Faults, fetchFailed, NetworkFault } from './faults.js';
 import { Guard } from './guard.js';
+import { randomText } from './ids.js';
 import { RequestLog } from './log.js';
 import { type Listening, serve } from './node.js';
+import { pause } from './pause.js';
 import { Payments } from './payments.js';
 import type { EventRecord } from './records.js';
 import { SandboxError } from './sandbox-error.js';
 import { Schedule } from './schedule.js';
 import { checkedTarget, newApiKey, readSettings, type Settings } from './settings.js';
+import { readSnapshot, restore, takeSnapshot } from './snapshot.js';
 import { Store } from './store.js';
 import type {
+  Attempt,
   DeclineReason,
+  Fault,
   ListenOptions,
   Paid,
   PaymentMethod,
   Sandbox,
+  SandboxEvent,
   SandboxOptions,
+  SandboxSnapshot,
+  Tamper,
   WebhookTarget,
 } from './types.js';
-import { viewBalance, viewCheckout, viewEvent, viewOrder, viewProduct } from './views.js';
+import { viewAttempt, viewBalance, viewCheckout, viewEvent, viewOrder, viewProduct } from './views.js';
 
 /** The origin in process: a name of this machine, so that clients take it without https. */
 const inProcessUrl = 'http://sandbox.localhost';
@@ -36,32 +49,58 @@ const inProcessUrl = 'http://sandbox.localhost';
  * const { order } = await sandbox.completeCheckout(url);
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  return new LocalSandbox(readSettings(options));
+  return LocalSandbox.open(options).sandbox;
 }
+
+/** The same for the command, which watches and saves what happens inside. */
+export function openSandbox(options: SandboxOptions): SandboxContext {
+  return LocalSandbox.open(options);
+}
+
+/** How often a listening sandbox looks whether something is due. */
+const tickMs = 200;
 
 class LocalSandbox implements Sandbox {
   readonly #settings: Settings;
   readonly #clock: Clock;
   readonly #store: Store;
   readonly #payments: Payments;
+  readonly #faults = new Faults();
+  readonly #deliveries: Deliveries;
   readonly #schedule: Schedule;
   readonly #requests = new RequestLog();
+  readonly #guard = new Guard();
   readonly #handle: (request: Request) => Promise<Response>;
+  readonly #context: SandboxContext;
   #listening: Listening | undefined;
+  #ticking: NodeJS.Timeout | undefined;
+  #closing = new AbortController();
 
-  constructor(settings: Settings) {
+  static open(options: SandboxOptions): SandboxContext {
+    return new LocalSandbox(options).#context;
+  }
+
+  constructor(options: SandboxOptions) {
+    const saved = options.from === undefined ? undefined : readSnapshot(options.from);
+    const settings = readSettings(options, saved);
     this.#settings = settings;
     this.#clock = new Clock(settings.start);
+    if (saved && options.now === undefined) this.#clock.restore(saved.clock);
     this.#store = new Store(this.#clock.now(), settings.seed);
-    this.#payments = new Payments(this.#store, this.#clock, settings, () => undefined);
+    if (saved) restore(this.#store, saved, options.seed);
+    this.#deliveries = new Deliveries(settings, this.#store, this.#clock, this.#faults);
+    this.#payments = new Payments(this.#store, this.#clock, settings, (event) =>
+      this.#deliveries.accept(event),
+    );
     this.#schedule = new Schedule(
       this.#clock,
       this.#store,
       ({ kind, id }) => (kind === 'settle' ? this.#payments.settle(id) : this.#payments.expire(id)),
-      async () => undefined,
+      (eventId) => this.#deliveries.due(eventId),
     );
-    const app = sandboxApp(this.#context());
-    this.#handle = async (request) => {
+    this.#context = this.#seenByRoutes();
+    const app = sandboxApp(this.#context);
+    this.#handle = (request) => {
       this.#schedule.catchUp();
       return app(request);
     };
@@ -88,25 +127,65 @@ class LocalSandbox implements Sandbox {
     };
   }
 
+  get dashboardUrl(): string {
+    const { accessToken } = this.#guard;
+    return `${this.#origin}/${accessToken === undefined ? '' : `?token=${accessToken}`}`;
+  }
+
   async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const address = typeof input === 'string' && input.startsWith('/') ? this.url + input : input;
     const request = new Request(address, init);
-    request.signal.throwIfAborted();
-    return this.#handle(request);
+    const { signal } = request;
+    signal.throwIfAborted();
+    let stop = () => {};
+    const stopped = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason);
+    });
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([this.#inProcess(request), stopped]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
   }
 
-  async listen({ port = 0, host = '127.0.0.1', allowHosts = [] }: ListenOptions = {}): Promise<Sandbox> {
+  /** A network fault as the platform's `fetch` shows it. */
+  async #inProcess(request: Request): Promise<Response> {
+    try {
+      return await this.#handle(request);
+    } catch (error) {
+      if (!(error instanceof NetworkFault)) throw error;
+      if (error.fault === 'timeout') await ended(this.#closing.signal);
+      throw fetchFailed(error.fault === 'refused' ? 'refused' : 'reset');
+    }
+  }
+
+  async listen({
+    port = 0,
+    host = '127.0.0.1',
+    allowHosts = [],
+    accessToken,
+  }: ListenOptions = {}): Promise<Sandbox> {
     if (this.#listening)
       throw new SandboxError('invalid_options', `The sandbox listens already, on ${this.url}.`);
     const { publicUrl } = this.#settings;
     this.#listening = await serve(this.#handle, { port, host }, { publicUrl, allowed: allowHosts });
+    if (!this.#listening.local) this.#guard.accessToken = accessToken ?? randomText();
+    this.#ticking = setInterval(() => {
+      if (this.#store.agenda.next <= this.#clock.now()) void this.#schedule.tick();
+    }, tickMs);
+    this.#ticking.unref();
     return this;
   }
 
   async close(): Promise<void> {
     const listening = this.#listening;
     this.#listening = undefined;
-    await listening?.close();
+    this.#guard.accessToken = undefined;
+    clearInterval(this.#ticking);
+    this.#closing.abort();
+    this.#closing = new AbortController();
+    await Promise.all([listening?.close(), this.#deliveries.close()]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -117,6 +196,7 @@ class LocalSandbox implements Sandbox {
     this.#clock.reset();
     this.#store.clear(this.#clock.now(), seed);
     this.#requests.clear();
+    this.#faults.clear();
   }
 
   async completeCheckout(
@@ -125,9 +205,11 @@ class LocalSandbox implements Sandbox {
   ): Promise<Paid> {
     this.#schedule.catchUp();
     const { checkout, order, event } = this.#payments.pay(ref, method);
+    const delivery = await this.#deliveries.underWay(event.id);
     return {
       order: viewOrder(order),
       event: this.#viewEvent(event),
+      delivery: delivery && viewAttempt(delivery),
       redirectUrl: this.#returnUrl(checkout.id, 'success'),
     };
   }
@@ -219,6 +301,74 @@ class LocalSandbox implements Sandbox {
     await this.#schedule.moveTo(to.getTime());
   }
 
+  async trigger(
+    type: 'order.paid',
+    {
+      amount = '19.90',
+      currency = this.#settings.currency,
+    }: { amount?: string | undefined; currency?: string | undefined } = {},
+  ): Promise<Paid> {
+    if (type !== 'order.paid')
+      throw new SandboxError('invalid_options', 'trigger: the service documents one event, "order.paid".');
+    const result = productCreateParams.safeParse({ name: 'Test payment', price: amount, currency });
+    if (!result.success) {
+      const [problem] = describeIssues(result.error.issues);
+      const field = problem?.path === 'price' ? 'amount' : problem?.path;
+      throw new SandboxError('invalid_options', `trigger: ${field} ${problem?.message}`);
+    }
+    const product = this.#payments.createProduct(result.data);
+    const price = twoDecimals(product.price);
+    const checkout = this.#payments.createCheckout({ productId: product.id, amount: price, currency });
+    return this.completeCheckout(checkout.id);
+  }
+
+  async deliver(): Promise<Attempt[]> {
+    return (await this.#deliveries.deliver()).map(viewAttempt);
+  }
+
+  async redeliver(eventId: string): Promise<Attempt> {
+    return viewAttempt(await this.#deliveries.redeliver(eventId));
+  }
+
+  async waitForEvent(
+    match: (event: SandboxEvent) => boolean = () => true,
+    { timeoutMs = 5000 }: { timeoutMs?: number | undefined } = {},
+  ): Promise<SandboxEvent> {
+    const found = new AbortController();
+    let event = this.events.find(match);
+    if (event) return event;
+    const unsubscribe = this.#deliveries.changed.subscribe((record) => {
+      const changed = this.#viewEvent(record);
+      if (event || !match(changed)) return;
+      event = changed;
+      found.abort();
+    });
+    await pause(timeoutMs, [found.signal, this.#closing.signal]);
+    unsubscribe();
+    if (event) return event;
+    throw new SandboxError(
+      'wait_timeout',
+      `waitForEvent: no event matched within ${timeoutMs} ms; there are ${this.#store.events.size} events. Pay a checkout, or wait longer.`,
+    );
+  }
+
+  signedRequest(event: SandboxEvent, { tamper }: { tamper?: Tamper | undefined } = {}): Promise<Request> {
+    return this.#deliveries.request(event.id, tamper);
+  }
+
+  failNext(fault: Fault): void {
+    this.#faults.add(fault);
+  }
+
+  clearFaults(): void {
+    this.#faults.clear();
+  }
+
+  snapshot(): SandboxSnapshot {
+    this.#schedule.catchUp();
+    return takeSnapshot(this.#store, this.#clock, this.#settings);
+  }
+
   #viewEvent(event: EventRecord) {
     const order = this.#store.orders.get(event.orderId);
     if (!order) throw new Error(`Event ${event.id} has no order.`);
@@ -226,7 +376,7 @@ class LocalSandbox implements Sandbox {
   }
 
   #checkoutUrl(id: string): string {
-    return `${this.#settings.publicUrl ?? this.url}/pay/${id}`;
+    return `${this.#origin}/pay/${id}`;
   }
 
   #returnUrl(id: string, after: 'success' | 'cancel'): string | undefined {
@@ -239,15 +389,26 @@ class LocalSandbox implements Sandbox {
     return url.href;
   }
 
-  #context(): SandboxContext {
-    const origin = () => this.#settings.publicUrl ?? this.url;
+  get #origin(): string {
+    return this.#settings.publicUrl ?? this.url;
+  }
+
+  #seenByRoutes(): SandboxContext {
+    const origin = () => this.#origin;
+    const closing = () => this.#closing.signal;
     return {
       settings: this.#settings,
       store: this.#store,
       clock: this.#clock,
       payments: this.#payments,
       requests: this.#requests,
-      guard: new Guard(),
+      deliveries: this.#deliveries,
+      faults: this.#faults,
+      guard: this.#guard,
+      sandbox: this,
+      get closing() {
+        return closing();
+      },
       get origin() {
         return origin();
       },
@@ -255,4 +416,10 @@ class LocalSandbox implements Sandbox {
       returnUrl: (id, after) => this.#returnUrl(id, after),
     };
   }
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

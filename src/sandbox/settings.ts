@@ -3,6 +3,7 @@ import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
 import { milliseconds } from './duration.js';
 import { randomText } from './ids.js';
 import { SandboxError } from './sandbox-error.js';
+import type { SnapshotContent } from './snapshot.js';
 import type { SandboxOptions, WebhookTarget } from './types.js';
 import { type Choices, readChoices } from './unspecified.js';
 
@@ -21,6 +22,7 @@ export interface Settings {
   readonly livePrefix: boolean;
   readonly signatureTime: 'real' | 'virtual';
   readonly encoding: 'spaced' | 'compact';
+  readonly allowRemote: boolean;
 }
 
 const names = [
@@ -38,12 +40,13 @@ const names = [
   'acceptPrefix',
   'signatureTime',
   'encoding',
+  'allowRemoteWebhooks',
 ] as const satisfies readonly (keyof SandboxOptions)[];
 
 /** The prefix of keys that move real money: no sandbox takes one by accident. */
 export const livePrefix = 'service_live_';
 
-export function readSettings(options: SandboxOptions): Settings {
+export function readSettings(options: SandboxOptions, saved?: SnapshotContent): Settings {
   for (const name of Object.keys(options)) {
     if (names.some((known) => known === name)) continue;
     const meant = closest(name, names);
@@ -53,8 +56,8 @@ export function readSettings(options: SandboxOptions): Settings {
   }
   const { now = 'real', currency = 'USD', publicUrl, webhooks = 'auto', seed } = options;
   const live = options.acceptPrefix === livePrefix;
-  const apiKey = options.apiKey ?? newApiKey(live);
-  const webhookSecret = options.webhookSecret ?? `whsec_${randomText()}`;
+  const apiKey = options.apiKey ?? saved?.apiKey ?? newApiKey(live);
+  const webhookSecret = options.webhookSecret ?? saved?.webhookSecret ?? `whsec_${randomText()}`;
   if (apiKey === '' || hasBlankOrControl(apiKey)) throw invalid('apiKey: pass text without white space.');
   if (apiKey.startsWith(livePrefix) && !live) {
     throw invalid(
@@ -83,6 +86,7 @@ export function readSettings(options: SandboxOptions): Settings {
     livePrefix: live,
     signatureTime: options.signatureTime ?? 'real',
     encoding: options.encoding ?? 'spaced',
+    allowRemote: options.allowRemoteWebhooks ?? false,
   };
 }
 

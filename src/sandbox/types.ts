@@ -44,6 +44,11 @@ export interface SandboxOptions {
    * and re-encodes the body before verifying it fails here and not in production.
    */
   encoding?: 'spaced' | 'compact' | undefined;
+  /**
+   * Lets webhooks go to public addresses too. Default `false`: this machine and private networks only. Link-local
+   * addresses are never called.
+   */
+  allowRemoteWebhooks?: boolean | undefined;
 }
 
 /** Options of `sandbox.listen()`. */
@@ -54,6 +59,8 @@ export interface ListenOptions {
   host?: string | undefined;
   /** Names by which pages and control routes may be called beside loopback names and `publicUrl`. Default: none. */
   allowHosts?: readonly string[] | undefined;
+  /** What dashboard and control routes ask for where other machines can reach the sandbox. Default: random. */
+  accessToken?: string | undefined;
 }
 
 /** What the customer pays with. */
@@ -158,8 +165,11 @@ export interface LoggedRequest {
   method: string;
   /** Path and query. */
   path: string;
-  status: number;
+  /** Absent where an ordered fault lost the answer. */
+  status: number | undefined;
   durationMs: number;
+  /** The ordered fault that it met. */
+  fault: string | undefined;
   /** Which key came: never the key itself. */
   key: 'ok' | 'missing' | 'wrong' | 'live';
   /** The choices that the answer depended on. */
@@ -182,7 +192,7 @@ export interface Paid {
   redirectUrl: string | undefined;
 }
 
-/** Everything that a sandbox remembers, as JSON. It holds the key and the secret. */
+/** Everything that a sandbox remembers, as JSON. It holds the key and the secret. Its parts may change. */
 export interface SandboxSnapshot {
   version: 1;
   [part: string]: unknown;
@@ -202,6 +212,9 @@ export interface Sandbox extends AsyncDisposable {
    * const client = new PaymentsClient(sandbox.clientOptions);
    */
   readonly clientOptions: { baseUrl: string; apiKey: string; fetch: typeof fetch };
+
+  /** The dashboard, with its access token where other machines can reach the sandbox. */
+  readonly dashboardUrl: string;
 
   /** Answers a request in process. A path alone is taken to be under `url`. */
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
@@ -247,10 +260,95 @@ export interface Sandbox extends AsyncDisposable {
   readonly requests: LoggedRequest[];
   readonly balance: Balance;
 
+  /**
+   * Makes a paid order: a real product, checkout and payment, so that what a handler then reads back exists.
+   * Default 19.90 in the balance's currency.
+   */
+  trigger(
+    type: 'order.paid',
+    options?: { amount?: string | undefined; currency?: string | undefined },
+  ): Promise<Paid>;
+  /** Sends all events that are due or held back, and waits for those under way. */
+  deliver(): Promise<Attempt[]>;
+  /** Sends any event once more, to the webhook and with the secret of now. */
+  redeliver(eventId: string): Promise<Attempt>;
+  /** The first event that matches, as soon as there is one. Default: any event, within 5 seconds. */
+  waitForEvent(
+    match?: (event: SandboxEvent) => boolean,
+    options?: { timeoutMs?: number | undefined },
+  ): Promise<SandboxEvent>;
+  /** The event as your handler gets it, or spoilt: to test that it refuses. */
+  signedRequest(event: SandboxEvent, options?: { tamper?: Tamper | undefined }): Promise<Request>;
+
   /** The sandbox's time. */
   now(): Date;
   /** Moves the clock and does what falls due on the way, in order of time: expiry, settlement, each retry. */
   advanceTime(by: Duration): Promise<void>;
   /** Moves the clock to a moment. Going back undoes nothing. */
   setTime(to: Date): Promise<void>;
+  /**
+   * Orders a fault: of the next request to the documented API, or of the next event's delivery.
+   *
+   * @example
+   * sandbox.failNext({ method: 'POST', when: 'after', network: 'reset' }); // done, and the answer is lost
+   */
+  failNext(fault: Fault): void;
+  /** Forgets faults that have not happened. */
+  clearFaults(): void;
+  /** All that the sandbox remembers, as JSON, with key and secret; `createSandbox({ from })` restores it. */
+  snapshot(): SandboxSnapshot;
 }
+
+/** How a delivery is spoilt. */
+export type Tamper =
+  /** The amount is raised after signing. */
+  | 'body'
+  /** Another signature. */
+  | 'signature'
+  /** Another timestamp than the one that was signed. */
+  | 'timestamp'
+  /** No signature and no timestamp. */
+  | 'missing'
+  /** Signed with another secret. */
+  | 'secret'
+  /** Rightly signed, a day ago. */
+  | 'stale'
+  /** Rightly signed, a day ahead. */
+  | 'future';
+
+/** A fault of a request to the documented API. */
+export type RequestFault = {
+  /** Default: any. */
+  method?: string | undefined;
+  /** The exact path, without query, or a pattern. Default: any. */
+  path?: string | RegExp | undefined;
+  /** How many requests. Default 1. */
+  times?: number | undefined;
+  /** `'after'`: the work is done and its answer lost. Default `'before'`, and `'after'` for `malformed`. */
+  when?: 'before' | 'after' | undefined;
+  /** Waits so long before it happens, in real time. */
+  delay?: Duration | undefined;
+} & (
+  | { status: number; body?: unknown; headers?: Record<string, string> | undefined }
+  | { network: 'reset' | 'timeout' | 'refused' }
+  | { malformed: 'html' | 'truncated' | 'empty' | 'not-enveloped' | 'code-not-zero' }
+);
+
+/** A fault of the first attempt to deliver an event. */
+export interface WebhookFault {
+  webhook: true;
+  /** How many events. Default 1. */
+  times?: number | undefined;
+  /** Sends it so many more times. */
+  duplicate?: number | undefined;
+  /** Keeps it until `deliver()` or `redeliver()`: late, or after newer ones. */
+  hold?: boolean | undefined;
+  /** Loses the attempt; the retries come. */
+  drop?: boolean | undefined;
+  tamper?: Tamper | undefined;
+  /** Sends it so much later, on the sandbox's clock. */
+  delay?: Duration | undefined;
+}
+
+/** What `failNext()` makes happen. */
+export type Fault = RequestFault | WebhookFault;

@@ -1,4 +1,5 @@
 import { closest } from '../schemas/closest.js';
+import { type SignatureScheme, sign } from '../webhooks/index.js';
 import type { Duration } from './duration.js';
 import { milliseconds } from './duration.js';
 import { SandboxError } from './sandbox-error.js';
@@ -49,6 +50,8 @@ export interface UnspecifiedChoices {
   orderId: 'own' | 'checkout-id';
   /** How `data.amount` is written in an event. Default `'text'`. */
   webhookBody: 'text' | 'number';
+  /** How deliveries are signed: where it differs from the default scheme of `webhooks.verify()`. */
+  signature: Partial<SignatureScheme>;
   /** The waits before the second and later attempts; `[]` for one attempt. Default 5 s, 30 s, 2 min, 10 min. */
   retries: readonly Duration[];
   /** What cancelling does to the checkout. Default `'stay-open'`: the customer can come back and pay. */
@@ -96,6 +99,7 @@ export const defaultChoices: UnspecifiedChoices = {
   nameLength: 'code-points',
   orderId: 'own',
   webhookBody: 'text',
+  signature: {},
   retries: ['5s', '30s', '2m', '10m'],
   cancel: 'stay-open',
   redirect: 'exact',
@@ -147,6 +151,7 @@ export function readChoices(given: Partial<UnspecifiedChoices> = {}): Choices {
     if (!Number.isInteger(status) || status < 400 || status > 599)
       throw invalid(`errorStatus.${kind}: pass a status from 400 to 599.`);
   }
+  sign({ rawBody: '', secret: 'checks the scheme', scheme: chosen.signature });
   const lifetime =
     typeof chosen.expiresIn === 'object'
       ? chosen.expiresIn

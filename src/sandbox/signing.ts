@@ -1,0 +1,44 @@
+import { version } from '../version.js';
+import { sign } from '../webhooks/index.js';
+import type { Clock } from './clock.js';
+import { randomText } from './ids.js';
+import type { Outgoing } from './post.js';
+import type { Settings } from './settings.js';
+import type { Tamper } from './types.js';
+
+/** A delivery of a body, signed now, or spoilt in one way. */
+export function signed(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {
+  const time = (settings.signatureTime === 'real' ? Date.now() : clock.now()) + (shifts[tamper ?? ''] ?? 0);
+  const secret = tamper === 'secret' ? `whsec_${randomText()}` : settings.webhookSecret;
+  const { signature: scheme } = settings.choices;
+  const own = sign({ rawBody: body, secret, timestamp: new Date(time), scheme });
+  const names = Object.keys(own);
+  const [signatureHeader = '', timestampHeader = ''] = names;
+  if (tamper === 'signature') own[signatureHeader] = altered(own[signatureHeader] ?? '');
+  if (tamper === 'timestamp') {
+    const later = sign({ rawBody: body, secret, timestamp: new Date(time + 1000), scheme });
+    own[timestampHeader] = later[timestampHeader] ?? '';
+  }
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': `merchant-payments-sandbox/${version}`,
+      ...(tamper === 'missing' ? {} : own),
+    },
+    body: tamper === 'body' ? raiseAmount(body) : body,
+  };
+}
+
+const day = 86_400_000;
+const shifts: Record<string, number> = { stale: -day, future: day };
+
+/** Another signature of the same form. */
+function altered(signature: string): string {
+  const at = Math.max(0, signature.length - 10);
+  return signature.slice(0, at) + (signature[at] === '0' ? '1' : '0') + signature.slice(at + 1);
+}
+
+/** The same event about more money: what a forger would want. */
+function raiseAmount(body: string): string {
+  return body.replace(/("amount": ?"?)/, '$19');
+}

@@ -1,0 +1,306 @@
+import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
+import * as webhooks from 'merchant-payments/webhooks';
+import { describe, expect, test } from 'vitest';
+
+const start = new Date('2026-01-01T00:00:00Z');
+
+/** A receiver that answers what it is told to, and keeps what it got. */
+function receiver(...statuses: number[]) {
+  const got: { body: string; headers: Headers }[] = [];
+  const handler = async (request: Request) => {
+    got.push({ body: await request.text(), headers: request.headers });
+    return new Response(null, { status: statuses.shift() ?? 200 });
+  };
+  return { got, handler };
+}
+
+function open(options: SandboxOptions = {}) {
+  return createSandbox({ now: start, ...options });
+}
+
+describe('delivery', () => {
+  test('a paid checkout is delivered once, signed, before completeCheckout returns', async () => {
+    const { got, handler } = receiver();
+    const sandbox = open({ webhook: handler });
+    const { order, event, delivery } = await sandbox.trigger('order.paid', { amount: '19.9' });
+    expect(delivery).toMatchObject({ ok: true, status: 200, number: 1, target: '(handler)' });
+    expect(event.state).toBe('delivered');
+    expect(got).toHaveLength(1);
+    const [{ body, headers } = { body: '', headers: new Headers() }] = got;
+    expect(webhooks.verify({ rawBody: body, headers, secret: sandbox.webhookSecret })).toEqual({
+      type: 'order.paid',
+      data: { order_id: order.id, amount: '19.90', currency: 'USD' },
+    });
+    expect([...headers.keys()].sort()).toEqual([
+      'content-type',
+      'user-agent',
+      'x-service-signature',
+      'x-service-timestamp',
+    ]);
+  });
+
+  test('the body has spaces, so that re-encoding it breaks the signature here and not in production', async () => {
+    const spaced = await open().trigger('order.paid');
+    expect(spaced.event.body).toBe(
+      `{"type": "order.paid", "data": {"order_id": "${spaced.order.id}", "amount": "19.90", "currency": "USD"}}`,
+    );
+    const compact = await open({ encoding: 'compact' }).trigger('order.paid');
+    expect(compact.event.body).toBe(JSON.stringify(JSON.parse(compact.event.body)));
+  });
+
+  test('a refused event is sent again after 5 s, 30 s, 2 min and 10 min, the same bytes each time, then fails', async () => {
+    const { got, handler } = receiver(500, 500, 500, 500, 500);
+    const sandbox = open({ webhook: handler, signatureTime: 'virtual' });
+    await sandbox.trigger('order.paid');
+    const seen: [number, number, string | undefined][] = [];
+    for (const wait of ['4999ms', '1ms', '30s', '2m', '10m', '1d'] as const) {
+      await sandbox.advanceTime(wait);
+      seen.push([sandbox.now().getTime() - start.getTime(), got.length, sandbox.events[0]?.state]);
+    }
+    expect(seen).toEqual([
+      [4_999, 1, 'retrying'],
+      [5_000, 2, 'retrying'],
+      [35_000, 3, 'retrying'],
+      [155_000, 4, 'retrying'],
+      [755_000, 5, 'failed'],
+      [87_155_000, 5, 'failed'],
+    ]);
+    expect(new Set(got.map(({ body }) => body)).size).toBe(1);
+    const stamps = got.map(({ headers }) => Number(headers.get('x-service-timestamp')));
+    expect(stamps.map((stamp) => stamp - start.getTime() / 1000)).toEqual([0, 5, 35, 155, 755]);
+  });
+
+  test('a redelivery goes to the current receiver, whatever became of the event', async () => {
+    const [first, second] = [receiver(500), receiver()];
+    const sandbox = open({ webhook: first.handler, unspecified: { retries: [] } });
+    const { event } = await sandbox.trigger('order.paid');
+    expect(event.state).toBe('failed');
+    sandbox.setWebhook(second.handler);
+    expect(await sandbox.redeliver(event.id)).toMatchObject({ ok: true, number: 2 });
+    expect(await sandbox.redeliver(event.id)).toMatchObject({ ok: true, number: 3 });
+    expect(sandbox.events[0]?.state).toBe('delivered');
+    expect([first.got.length, second.got.length]).toEqual([1, 2]);
+    await expect(sandbox.redeliver('evt_unknown')).rejects.toThrow('There is no event "evt_unknown"');
+  });
+
+  test('manual delivery lets the customer come back before the webhook', async () => {
+    const { got, handler } = receiver();
+    const sandbox = open({ webhook: handler, webhooks: 'manual' });
+    const { delivery, event } = await sandbox.trigger('order.paid');
+    expect([delivery, event.state, got.length]).toEqual([undefined, 'held', 0]);
+    await sandbox.advanceTime('1d');
+    expect(got).toHaveLength(0);
+    expect(await sandbox.deliver()).toMatchObject([{ ok: true }]);
+    expect(await sandbox.deliver()).toEqual([]);
+    expect(got).toHaveLength(1);
+  });
+
+  test('a delay is on the clock of the sandbox', async () => {
+    const { got, handler } = receiver();
+    const sandbox = open({ webhook: handler, webhooks: { delay: '10s' } });
+    await sandbox.trigger('order.paid');
+    await sandbox.advanceTime('9s');
+    expect(got).toHaveLength(0);
+    await sandbox.advanceTime('1s');
+    expect(got).toHaveLength(1);
+  });
+
+  test('without a webhook events are kept, and delivered once there is one', async () => {
+    const sandbox = open();
+    const { event } = await sandbox.trigger('order.paid');
+    expect(event.state).toBe('no_url');
+    await expect(sandbox.deliver()).rejects.toThrow('No webhook is set');
+    sandbox.setWebhook(receiver().handler);
+    expect(await sandbox.deliver()).toHaveLength(1);
+  });
+
+  test('waitForEvent returns what has come and what comes, and says so when nothing does', async () => {
+    const sandbox = open({ webhook: receiver().handler });
+    const coming = sandbox.waitForEvent(({ state }) => state === 'delivered');
+    const { order } = await sandbox.trigger('order.paid');
+    expect((await coming).data.order_id).toBe(order.id);
+    expect((await sandbox.waitForEvent()).data.order_id).toBe(order.id);
+    await expect(sandbox.waitForEvent(() => false, { timeoutMs: 5 })).rejects.toThrow(
+      'no event matched within 5 ms',
+    );
+  });
+});
+
+describe('what a receiver has to refuse', () => {
+  test.each([
+    ['body', 'signature_mismatch'],
+    ['signature', 'signature_mismatch'],
+    ['timestamp', 'signature_mismatch'],
+    ['secret', 'signature_mismatch'],
+    ['missing', 'missing_signature'],
+    ['stale', 'timestamp_too_old'],
+    ['future', 'timestamp_in_future'],
+  ] as const)('signedRequest with tamper %s is refused as %s', async (tamper, code) => {
+    const sandbox = open();
+    const { event } = await sandbox.trigger('order.paid');
+    const verify = async (request: Request) =>
+      webhooks.verify({
+        rawBody: await request.arrayBuffer(),
+        headers: request.headers,
+        secret: sandbox.webhookSecret,
+      });
+    expect(await verify(await sandbox.signedRequest(event))).toMatchObject({ type: 'order.paid' });
+    await expect(verify(await sandbox.signedRequest(event, { tamper }))).rejects.toMatchObject({ code });
+  });
+
+  test('another signature scheme is the one that deliveries are signed with', async () => {
+    const scheme = { algorithm: 'sha512', encoding: 'base64', prefix: 'v1=', content: '{body}' } as const;
+    const sandbox = open({ unspecified: { signature: scheme } });
+    const { event } = await sandbox.trigger('order.paid');
+    const request = await sandbox.signedRequest(event);
+    const { headers } = request;
+    const rawBody = await request.arrayBuffer();
+    expect(webhooks.verify({ rawBody, headers, secret: sandbox.webhookSecret, scheme }).type).toBe(
+      'order.paid',
+    );
+    expect(() => webhooks.verify({ rawBody, headers, secret: sandbox.webhookSecret })).toThrow();
+  });
+});
+
+describe('webhook faults', () => {
+  test('a duplicate arrives twice, with the same body', async () => {
+    const { got, handler } = receiver();
+    const sandbox = open({ webhook: handler });
+    sandbox.failNext({ webhook: true, duplicate: 1 });
+    await sandbox.trigger('order.paid');
+    await sandbox.deliver();
+    expect(got).toHaveLength(2);
+    expect(got[0]?.body).toBe(got[1]?.body);
+    await sandbox.trigger('order.paid');
+    expect(got).toHaveLength(3);
+  });
+
+  test('a held event arrives after a newer one', async () => {
+    const { got, handler } = receiver();
+    const sandbox = open({ webhook: handler });
+    sandbox.failNext({ webhook: true, hold: true });
+    const first = await sandbox.trigger('order.paid');
+    const second = await sandbox.trigger('order.paid');
+    await sandbox.deliver();
+    expect(got.map(({ body }) => JSON.parse(body).data.order_id)).toEqual([second.order.id, first.order.id]);
+  });
+
+  test('a dropped delivery comes with the first retry', async () => {
+    const { got, handler } = receiver();
+    const sandbox = open({ webhook: handler });
+    sandbox.failNext({ webhook: true, drop: true });
+    const { delivery } = await sandbox.trigger('order.paid');
+    expect(delivery).toMatchObject({ ok: false, error: 'A fault was ordered: the delivery was lost.' });
+    expect(got).toHaveLength(0);
+    await sandbox.advanceTime('5s');
+    expect(got).toHaveLength(1);
+  });
+
+  test('a tampered delivery is sent tampered', async () => {
+    const { got, handler } = receiver(400);
+    const sandbox = open({ webhook: handler });
+    sandbox.failNext({ webhook: true, tamper: 'body' });
+    await sandbox.trigger('order.paid');
+    expect(JSON.parse(got[0]?.body ?? '').data.amount).toBe('919.90');
+  });
+
+  test('a handler that throws or returns nothing is a failed attempt', async () => {
+    const sandbox = open({
+      webhook: () => {
+        throw new Error('no database');
+      },
+    });
+    expect((await sandbox.trigger('order.paid')).delivery).toMatchObject({ ok: false, error: 'no database' });
+    sandbox.setWebhook(() => JSON.parse('{}'));
+    expect((await sandbox.trigger('order.paid')).delivery).toMatchObject({ ok: false });
+  });
+});
+
+describe('delivery over HTTP', () => {
+  async function listening(server: ReturnType<typeof createServer> | ReturnType<typeof createTcpServer>) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return {
+      url: `http://127.0.0.1:${address.port}/hook`,
+      close: () => new Promise((done) => server.close(done)),
+    };
+  }
+
+  test('a redirect is not followed, and is named', async () => {
+    let requests = 0;
+    const server = createServer((_, response) => {
+      requests++;
+      response.writeHead(308, { location: '/hook/' }).end();
+    });
+    const { url, close } = await listening(server);
+    const { delivery } = await open({ webhook: url }).trigger('order.paid');
+    expect(delivery).toMatchObject({ ok: false, status: 308 });
+    expect(delivery?.hint).toContain('redirects to /hook/');
+    expect(requests).toBe(1);
+    await close();
+  });
+
+  test('of an endless answer 64 kB are read and 4 kB kept', async () => {
+    const server = createServer((_, response) => {
+      const more = () => {
+        while (response.write('x'.repeat(16_384)));
+      };
+      response.on('drain', more);
+      response.on('error', () => {});
+      more();
+    });
+    const { url, close } = await listening(server);
+    const { delivery } = await open({ webhook: url }).trigger('order.paid');
+    expect(delivery).toMatchObject({ ok: true, status: 200 });
+    expect(delivery?.responseBody).toHaveLength(4096);
+    server.closeAllConnections();
+    await close();
+  });
+
+  test('a closed port is a failed attempt with a hint', async () => {
+    const { url, close } = await listening(createServer());
+    await close();
+    const { delivery } = await open({ webhook: url }).trigger('order.paid');
+    expect(delivery?.error).toContain('ECONNREFUSED');
+    expect(delivery?.hint).toContain('Nothing listens');
+  });
+
+  test.each([
+    ['http://169.254.169.254/latest', 'link-local', true],
+    ['http://[fe80::1]/', 'link-local', true],
+    ['http://[::ffff:169.254.169.254]/', 'link-local', true],
+    ['http://0.0.0.0:1/', 'reserved', true],
+    ['http://93.184.215.14/', 'neither on this machine nor in a private network', false],
+    ['http://[2606:2800:21f::1]/', 'neither on this machine nor in a private network', false],
+  ])('nothing is sent to %s', async (webhook, why, allowRemoteWebhooks) => {
+    const { delivery } = await open({ webhook, allowRemoteWebhooks }).trigger('order.paid');
+    expect(delivery).toMatchObject({ ok: false, status: undefined });
+    expect(delivery?.error).toContain(why);
+  });
+
+  test('closing the sandbox ends a delivery that hangs', async () => {
+    const { promise: arrived, resolve } = deferred();
+    const server = createTcpServer((socket) => {
+      socket.on('data', () => resolve());
+      socket.on('error', () => {});
+    });
+    const { url, close } = await listening(server);
+    const sandbox = open({ webhook: url });
+    const payment = sandbox.trigger('order.paid');
+    await arrived;
+    await sandbox.close();
+    expect((await payment).delivery).toMatchObject({ ok: false, error: 'The sandbox was closed.' });
+    await close();
+  });
+});
+
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
