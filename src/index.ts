@@ -1,3 +1,5 @@
+import * as webhooks from './webhooks/index.js';
+
 export { ApiPromise, type ResponseFacts } from './api-promise.js';
 export { PaymentsClient } from './client.js';
 export {
@@ -44,3 +46,4 @@ export type {
 export type { Product, ProductStatus, UpdatedProduct } from './schemas/product.js';
 export type { CallOptions } from './transport/call-options.js';
 export type { HookFacts, Hooks } from './transport/hooks.js';
+export { webhooks };

@@ -1,0 +1,88 @@
+/**
+ * The whole integration on this machine in one run: product, checkout, payment page, webhook, balance. No money
+ * moves, and nothing leaves the machine.
+ *
+ *     npm run quickstart              plays the customer too
+ *     npm run quickstart -- --open    waits for you to pay in the browser
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { inspect, parseArgs } from 'node:util';
+import { PaymentsClient, type WebhookEvent, webhooks } from 'merchant-payments';
+import { createSandbox } from 'merchant-payments/sandbox';
+import { openInBrowser, payInBrowser } from './quickstart-customer.js';
+
+const { values: flags } = parseArgs({ options: { open: { type: 'boolean', default: false } } });
+const startedAt = performance.now();
+const secret = 'whsec_of_the_quickstart';
+
+// Your server: it takes the webhook's raw bytes and believes nothing before they are verified.
+const received: WebhookEvent[] = [];
+const shop = createServer(async (request, response) => {
+  if (request.url === '/webhooks') {
+    try {
+      received.push(webhooks.verify({ rawBody: await rawBody(request), headers: request.headers, secret }));
+      response.writeHead(200).end();
+    } catch {
+      response.writeHead(400).end();
+    }
+  } else response.end('Thank you. Back to your terminal.');
+}).listen(0, '127.0.0.1');
+await once(shop, 'listening');
+const address = shop.address();
+const shopUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+
+// The service, on a port of this machine.
+const sandbox = await createSandbox({ webhook: `${shopUrl}/webhooks`, webhookSecret: secret }).listen();
+say(`The sandbox is the service at ${sandbox.url}, and your shop listens at ${shopUrl}.`);
+
+const payments = new PaymentsClient({ apiKey: sandbox.apiKey, baseUrl: sandbox.url });
+
+const product = await payments.products.create({ name: 'Handmade mug', price: '19.90' });
+step(`payments.products.create({ name: 'Handmade mug', price: '19.90' })`, product);
+
+const checkout = await payments.checkouts.create({
+  productId: product.id,
+  successUrl: `${shopUrl}/thanks`,
+  cancelUrl: `${shopUrl}/cart`,
+});
+step('payments.checkouts.create({ productId: product.id, successUrl, cancelUrl })', { url: checkout.url });
+
+if (flags.open) {
+  openInBrowser(checkout.url);
+  say(`Pay on the page that opens, or open it yourself: ${checkout.url}`);
+} else {
+  const returnUrl = await payInBrowser(checkout.url);
+  step('The customer opens the url, pays with a test card, and is sent back', { returnUrl });
+}
+await sandbox.waitForEvent((event) => event.state === 'delivered', {
+  timeoutMs: flags.open ? 30 * 60_000 : 4_000,
+});
+step('webhooks.verify({ rawBody, headers, secret })', received[0]);
+
+if (checkout.id) {
+  const { amount, currency, expiresAt } = await payments.checkouts.retrieve(checkout.id);
+  step('payments.checkouts.retrieve(checkout.id)', { amount, currency, expiresAt });
+}
+step('payments.balance.retrieve()', await payments.balance.retrieve());
+
+await sandbox.close();
+shop.close();
+shop.closeAllConnections();
+say(
+  `Done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s. Next: npm start opens a small shop, and README.md tells the rest.`,
+);
+
+async function rawBody(request: IncomingMessage): Promise<Buffer> {
+  return Buffer.concat(await request.toArray());
+}
+
+function say(text: string): void {
+  console.log(`\n${text}`);
+}
+
+/** Prints a call and what it gave. */
+function step(call: string, result: unknown): void {
+  say(call);
+  console.log(inspect(result, { colors: process.stdout.isTTY, depth: 4 }).replaceAll(/^/gm, '  '));
+}
