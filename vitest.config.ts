@@ -13,7 +13,7 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'examples/*.test.ts'],
     exclude: ['test/browser/**', 'node_modules/**'],
     reporters: ['default', new TotalsReporter()],
     restoreMocks: true,

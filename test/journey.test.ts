@@ -30,16 +30,28 @@ afterEach(async () => {
 
 test('a product, a checkout, a payment: the signed order.paid arrives over HTTP and the balance grows', async () => {
   const product = await payments.products.create({ name: 'Handmade mug', price: '19.9' });
-  const created = await payments.checkouts.create({ productId: product.id, successUrl: 'https://shop.example/ok' });
+  const created = await payments.checkouts.create({
+    productId: product.id,
+    successUrl: 'https://shop.example/ok',
+  });
   const checkout = await payments.checkouts.retrieve(created.id ?? '');
   const { order, redirectUrl } = await sandbox.completeCheckout(created.url);
 
-  expect(checkout).toMatchObject({ productId: product.id, amount: '19.90', currency: 'USD', url: created.url });
+  expect(checkout).toMatchObject({
+    productId: product.id,
+    amount: '19.90',
+    currency: 'USD',
+    url: created.url,
+  });
   expect(redirectUrl).toBe('https://shop.example/ok');
   expect(received).toEqual([
     { type: 'order.paid', data: { order_id: order.id, amount: '19.90', currency: 'USD' } },
   ]);
-  expect(await payments.balance.retrieve()).toMatchObject({ available: '0.00', pending: '19.90', frozen: '0.00' });
+  expect(await payments.balance.retrieve()).toMatchObject({
+    available: '0.00',
+    pending: '19.90',
+    frozen: '0.00',
+  });
 });
 
 test('what create returned deep-equals what list returns for the same product', async () => {
