@@ -23,7 +23,8 @@ const shop = createServer(async (request, response) => {
     try {
       received.push(webhooks.verify({ rawBody: await rawBody(request), headers: request.headers, secret }));
       response.writeHead(200).end();
-    } catch {
+    } catch (error) {
+      console.error(error);
       response.writeHead(400).end();
     }
   } else response.end('Thank you. Back to your terminal.');
