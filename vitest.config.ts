@@ -16,6 +16,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'examples/*.test.ts'],
     exclude: ['test/browser/**', 'node_modules/**'],
     reporters: ['default', new TotalsReporter()],
+    testTimeout: 20_000, // child processes on a busy machine; no test waits for it
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
