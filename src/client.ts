@@ -4,7 +4,7 @@ import { type PaymentsClientOptions, readOptions } from './options.js';
 import { Balance } from './resources/balance.js';
 import { Checkouts } from './resources/checkouts.js';
 import { Products } from './resources/products.js';
-import { checkRawRequest, type RawRequest, rawOperation } from './resources/raw-request.js';
+import { checkRawRequest, copyRawRequest, type RawRequest, rawOperation } from './resources/raw-request.js';
 import type { CallOptions } from './transport/call-options.js';
 import { Transport } from './transport/transport.js';
 
@@ -50,7 +50,7 @@ export class PaymentsClient {
    * ```
    */
   request(request: RawRequest, options?: CallOptions): ApiPromise<unknown> {
-    const copy = { ...request };
+    const copy = copyRawRequest(request);
     const operation = rawOperation(copy);
     return this.#transport.send(operation, z.unknown(), options, () => checkRawRequest(operation, copy));
   }

@@ -45,7 +45,7 @@ export class PaymentsError extends Error {
   declare readonly path?: string | undefined;
   declare readonly attempts?: number | undefined;
 
-  constructor(message: string, facts: { code: string; cause?: unknown } & Partial<CallFacts>) {
+  constructor(message: string, facts: { code: string; cause?: unknown; [fact: string]: unknown }) {
     const { cause, ...own } = facts;
     super(message, cause === undefined ? undefined : { cause });
     for (const [name, value] of Object.entries(own)) {
@@ -94,11 +94,18 @@ export class InvalidParamsError extends PaymentsError {
   /** All problems at once. */
   declare readonly issues: readonly Issue[];
 
-  constructor(
-    message: string,
-    facts: Omit<CallFacts, 'outcome' | 'attempts'> & { issues: readonly Issue[] },
-  ) {
-    super(message, { ...facts, code: 'invalid_params', outcome: 'not_sent', attempts: 0 });
+  constructor(call: { operation: string; method?: string; path?: string }, issues: readonly Issue[]) {
+    const { operation, method, path } = call;
+    const text = issues.map((issue) => `${issue.path || 'params'} ${issue.message}`).join(' ');
+    super(`${operation}: ${text}`, {
+      operation,
+      method,
+      path,
+      issues,
+      code: 'invalid_params',
+      outcome: 'not_sent',
+      attempts: 0,
+    });
   }
 
   override get name(): string {
@@ -313,7 +320,7 @@ export class WebhookConfigError extends PaymentsError {
   declare readonly httpStatus: 500;
 
   constructor(message: string, code: WebhookConfigError['code']) {
-    super(message, { code, ...{ httpStatus: 500 } });
+    super(message, { code, httpStatus: 500 });
   }
 
   override get name(): string {
@@ -348,7 +355,7 @@ export class WebhookVerificationError extends PaymentsError {
   declare readonly received?: { bytes: number; sha256: string } | undefined;
 
   constructor(message: string, code: WebhookVerificationError['code'], facts: VerificationFacts = {}) {
-    super(message, { code, ...{ httpStatus: 400, ...facts } });
+    super(message, { code, httpStatus: 400, ...facts });
   }
 
   override get name(): string {
@@ -363,7 +370,7 @@ export class WebhookPayloadError extends PaymentsError {
   declare readonly httpStatus: 500;
 
   constructor(message: string, code: WebhookPayloadError['code']) {
-    super(message, { code, ...{ httpStatus: 500 } });
+    super(message, { code, httpStatus: 500 });
   }
 
   override get name(): string {

@@ -66,7 +66,7 @@ export function readOptions(options: PaymentsClientOptions): Settings {
       ...limitProblems({ ...given }),
       ...headerProblems(given.headers),
       ...typeProblems(given),
-    ].map(({ path, message }) => `${path} ${message}.`),
+    ].map(({ path, message }) => `${path} ${message}`),
   ];
   if (problems.length > 0 || apiKey === undefined || 'problem' in url) {
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
@@ -136,20 +136,20 @@ function typeProblems(given: PaymentsClientOptions): Issue[] {
     if (!right) problems.push({ path, message });
   };
   const { hooks, fetch, userAgent, allowInsecureHttp, dangerouslyAllowBrowser } = given;
-  expect(fetch === undefined || typeof fetch === 'function', 'fetch', 'is not a function');
+  expect(fetch === undefined || typeof fetch === 'function', 'fetch', 'is not a function.');
   expect(
     userAgent === undefined || (typeof userAgent === 'string' && /^[\x20-\x7e]*$/.test(userAgent)),
     'userAgent',
-    'has to be ASCII text without line breaks',
+    'has to be ASCII text without line breaks.',
   );
   for (const [path, value] of Object.entries({ allowInsecureHttp, dangerouslyAllowBrowser })) {
-    expect(value === undefined || typeof value === 'boolean', path, 'has to be true or false');
+    expect(value === undefined || typeof value === 'boolean', path, 'has to be true or false.');
   }
   if (hooks === undefined) return problems;
   if (typeof hooks !== 'object' || hooks === null)
-    return [...problems, { path: 'hooks', message: 'has to be an object of functions' }];
+    return [...problems, { path: 'hooks', message: 'has to be an object of functions.' }];
   for (const [name, hook] of Object.entries(hooks)) {
-    expect(hook === undefined || typeof hook === 'function', `hooks.${name}`, 'is not a function');
+    expect(hook === undefined || typeof hook === 'function', `hooks.${name}`, 'is not a function.');
   }
   const unknown = unknownNames(Object.keys(hooks), ['request', 'response', 'retry', 'error']);
   return [

@@ -38,10 +38,10 @@ export class Page<T> {
  */
 export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
   readonly #ask: AskForPage<T>;
-  readonly #prefetch: number;
+  readonly #prefetch: () => number;
 
   /** @internal */
-  constructor(first: Promise<Completed<Page<T>>>, ask: AskForPage<T>, prefetch: number) {
+  constructor(first: Promise<Completed<Page<T>>>, ask: AskForPage<T>, prefetch: () => number) {
     super(first);
     this.#ask = ask;
     this.#prefetch = prefetch;
@@ -53,15 +53,16 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
     const underWay: Promise<Page<T>>[] = [];
     let page: Page<T> | undefined = await this;
     let asked = page.pagination.page;
+    const prefetch = this.#prefetch();
     while (page) {
       const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
       const askAhead = (upTo: number) => {
         while (asked < last && underWay.length < upTo) underWay.push(handled(this.#ask(++asked)));
       };
       // The page that is being read counts as one of those that are held.
-      askAhead(this.#prefetch - 1);
+      askAhead(prefetch - 1);
       for (const item of page.items) if (recent.isNew(item.id)) yield item;
-      askAhead(this.#prefetch);
+      askAhead(prefetch);
       page = last > 0 ? await underWay.shift() : undefined;
     }
   }

@@ -11,10 +11,14 @@ export function checkParams<T>(
   params: unknown,
   besides: readonly Issue[] = [],
 ): T {
-  const parsed = z.safeParse(schema, params);
+  if (!isFields(params)) {
+    throw new InvalidParamsError(operation, [...besides, { path: '', message: 'are not an object.' }]);
+  }
+  // Own fields alone: what a polluted prototype holds was not passed.
+  const parsed = z.safeParse(schema, Object.assign(Object.create(null), params));
   if (parsed.success && besides.length === 0) return parsed.data;
   const issues = parsed.success ? [] : describeIssues(parsed.error.issues, Object.keys(schema.shape));
-  throw invalid(operation, [...besides, ...issues]);
+  throw new InvalidParamsError(operation, [...besides, ...issues]);
 }
 
 /** What is wrong with an id, which is to be one segment of a path. */
@@ -26,15 +30,11 @@ export function idProblems(id: unknown): Issue[] {
 /** The id of a call that has no other parameters. */
 export function checkId(operation: Operation, id: string): string {
   const issues = idProblems(id);
-  if (issues.length > 0) throw invalid(operation, issues);
+  if (issues.length > 0) throw new InvalidParamsError(operation, issues);
   return id;
 }
 
-/** The error for parameters that were refused; its text has every problem. */
-export function invalid(
-  { operation, method, path }: Operation,
-  issues: readonly Issue[],
-): InvalidParamsError {
-  const text = issues.map((issue) => `${issue.path || 'params'} ${issue.message}`).join(' ');
-  return new InvalidParamsError(`${operation}: ${text}`, { operation, method, path, issues });
+/** Whether a value can hold named fields. */
+export function isFields(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

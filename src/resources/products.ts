@@ -26,7 +26,13 @@ const create = {
   path: '/v1/products',
   afterDoubt: 'Look for the product with products.list() before you create it again.',
 };
-const list = { operation: 'products.list', method: 'GET', path: '/v1/products', afterDoubt: '' };
+const list = {
+  operation: 'products.list',
+  method: 'GET',
+  path: '/v1/products',
+  afterDoubt: '',
+  extraOptions: ['prefetch'],
+};
 const update = {
   operation: 'products.update',
   method: 'PATCH',
@@ -83,18 +89,20 @@ export class Products {
    * ```
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
-    const { prefetch = 1, ...callOptions } = options ?? {};
     let query: ProductListParams = {};
-    const page = async (parts: () => Parts): Promise<Completed<Page<Product>>> => {
-      const { data, facts } = await this.#transport.complete(list, productListSchema, callOptions, parts);
+    let later: ListOptions = {};
+    const page = async (own: ListOptions, parts: () => Parts): Promise<Completed<Page<Product>>> => {
+      const { data, facts } = await this.#transport.complete(list, productListSchema, own, parts);
       return { data: new Page(data, ask), facts };
     };
-    const ask = (number: number) => new ApiPromise(page(() => ({ query: { ...query, page: number } })));
-    const first = page(() => {
-      query = checkParams(list, productListParams, params, prefetchProblems(prefetch));
+    const ask = (number: number) =>
+      new ApiPromise(page(later, () => ({ query: { ...query, page: number } })));
+    const first = page(options, () => {
+      later = { ...options, headers: { ...options.headers } };
+      query = checkParams(list, productListParams, params, prefetchProblems(later.prefetch ?? 1));
       return { query: { ...query } };
     });
-    return new ListPromise(first, ask, prefetch);
+    return new ListPromise(first, ask, () => later.prefetch ?? 1);
   }
 
   /**

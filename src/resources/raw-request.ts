@@ -1,8 +1,9 @@
-import type { Issue } from '../errors.js';
+import { InvalidParamsError, type Issue } from '../errors.js';
+import { closest } from '../schemas/closest.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
 import type { Operation, Parts } from '../transport/transport.js';
-import { invalid } from './check.js';
+import { isFields } from './check.js';
 
 /** A request to an operation that has no method of its own. */
 export interface RawRequest {
@@ -15,12 +16,24 @@ export interface RawRequest {
   body?: unknown;
 }
 
+const methods: readonly unknown[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const partNames = ['method', 'path', 'query', 'body'];
+
+/** The request's own fields, read once; `{}` for what has none or cannot be read. */
+export function copyRawRequest(request: unknown): Partial<RawRequest> {
+  try {
+    return isFields(request) ? Object.assign(Object.create(null), request) : {};
+  } catch {
+    return {};
+  }
+}
+
 /** What errors and hooks call the request. */
 export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
   return {
     operation: 'request',
-    method: String(method),
-    path: String(path),
+    method: methods.includes(method) ? String(method) : '',
+    path: typeof path === 'string' ? path : '',
     afterDoubt: 'Find out what became of it before you send it again.',
   };
 }
@@ -28,40 +41,41 @@ export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
 /** Query and body of a request that can be sent as it is; what cannot be meant is refused. */
 export function checkRawRequest(operation: Operation, request: Partial<RawRequest>): Parts {
   const { method, path, query, body, ...rest } = request;
-  const issues: Issue[] = Object.keys(rest).map((name) => ({
-    path: name,
-    message: 'is not a part of a request.',
-  }));
+  const issues: Issue[] = Object.keys(rest).map((name) => {
+    const meant = closest(name, partNames);
+    const known = meant === undefined ? `Known are ${partNames.join(', ')}.` : `Did you mean ${meant}?`;
+    return { path: name, message: `is not a part of a request. ${known}` };
+  });
   const refuse = (field: string, message: string) => issues.push({ path: field, message });
-  if (!['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(String(method))) {
-    refuse('method', `${quote(method)} is none of GET, POST, PUT, PATCH and DELETE.`);
+  if (method === undefined) refuse('method', 'is missing. Pass GET, POST, PUT, PATCH or DELETE.');
+  else if (!methods.includes(method)) {
+    refuse('method', `${quote(method)} is not one that can be sent. Pass GET, POST, PUT, PATCH or DELETE.`);
   }
-  if (typeof path !== 'string' || !isPlainPath(path)) {
-    refuse(
-      'path',
-      `${quote(path)} is not a path under baseUrl, such as "/v1/products", with its parts encoded.`,
-    );
-  }
-  if (query !== undefined && (typeof query !== 'object' || query === null))
-    refuse('query', 'is not an object.');
+  const pathProblem = problemOfPath(path);
+  if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
+  if (query !== undefined && !isFields(query)) refuse('query', 'is not an object of names and values.');
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && !['string', 'number', 'boolean'].includes(typeof value)) {
       refuse(`query.${name}`, 'is neither text nor a number nor true or false.');
     }
   }
-  if (body !== undefined && method === 'GET') refuse('body', 'cannot go with GET.');
-  if (body !== undefined && !isJson(body)) refuse('body', 'cannot be written as JSON.');
-  if (issues.length > 0) throw invalid(operation, issues);
+  if (body !== undefined && method === 'GET') refuse('body', 'cannot go with GET. Pass it in query.');
+  else if (body !== undefined && !isJson(body)) refuse('body', 'cannot be written as JSON.');
+  if (issues.length > 0) throw new InvalidParamsError(operation, issues);
   return { query: { ...query }, body };
 }
 
-/** A path that the URL parser leaves as it is: nothing in it leads to another place, origin or query. */
-function isPlainPath(path: string): boolean {
-  if (!path.startsWith('/') || path.startsWith('//') || hasBlankOrControl(path)) return false;
-  const url = URL.canParse(path, 'https://base.invalid') ? new URL(path, 'https://base.invalid') : undefined;
-  return (
-    url?.href === `https://base.invalid${path}` && url.search === '' && url.hash === '' && !/%2e/i.test(path)
-  );
+/** Nothing in a path may lead to another place, origin or query: the URL parser has to leave it as it is. */
+function problemOfPath(path: unknown): string | undefined {
+  if (path === undefined) return 'is missing.';
+  if (typeof path !== 'string') return 'is not text.';
+  if (!path.startsWith('/')) return `${quote(path)} does not begin with a slash.`;
+  if (/[?#]/.test(path)) return `${quote(path)} holds a query or a hash, which belongs in query.`;
+  const base = 'https://base.invalid';
+  const url = !hasBlankOrControl(path) && URL.canParse(path, base) ? new URL(path, base) : undefined;
+  return url?.href === base + path && !/%2e/i.test(path)
+    ? undefined
+    : `${quote(path)} is not a plain path with its parts encoded.`;
 }
 
 function isJson(body: unknown): boolean {

@@ -25,19 +25,15 @@ export function ownFields<T extends object>(options: T): T {
   return Object.assign(Object.create(null), options);
 }
 
-/** What is wrong with a call's options; empty when nothing is. */
-export function callOptionProblems(options: unknown, extraNames: readonly string[] = []): Issue[] {
-  if (options === undefined) return [];
-  if (typeof options !== 'object' || options === null)
-    return [{ path: 'options', message: 'is not an object' }];
-  const given: Record<string, unknown> = ownFields<Record<string, unknown>>({ ...options });
+/** What is wrong with a call's options, its own fields; empty when nothing is. */
+export function callOptionProblems(given: CallOptions, extraNames: readonly string[]): Issue[] {
   const { signal } = given;
   return [
     ...unknownNames(Object.keys(given), [...callOptionNames, ...extraNames]),
     ...(signal === undefined || isSignal(signal)
       ? []
-      : [{ path: 'signal', message: 'is not an AbortSignal' }]),
-    ...limitProblems(given),
+      : [{ path: 'signal', message: 'is not an AbortSignal.' }]),
+    ...limitProblems({ ...given }),
     ...headerProblems(given.headers),
   ].map(({ path, message }) => ({ path: `options.${path}`, message }));
 }
@@ -50,7 +46,7 @@ export function unknownNames(names: readonly string[], known: readonly string[])
       const meant = closest(name, known);
       return {
         path: name,
-        message: `is not an option; ${meant ? `did you mean ${meant}` : `known are ${known.join(', ')}`}`,
+        message: `is not an option. ${meant ? `Did you mean ${meant}?` : `Known are ${known.join(', ')}.`}`,
       };
     });
 }
@@ -61,7 +57,10 @@ export function limitProblems(given: Record<string, unknown>): Issue[] {
   for (const path of ['timeoutMs', 'totalTimeoutMs']) {
     const value = given[path];
     if (value === undefined || (isNumber(value) && value > 0 && value <= longestTimerMs)) continue;
-    problems.push({ path, message: `has to be a number of milliseconds above 0, at most ${longestTimerMs}` });
+    problems.push({
+      path,
+      message: `has to be a number of milliseconds above 0, at most ${longestTimerMs}.`,
+    });
   }
   const { timeoutMs, totalTimeoutMs, maxRetries } = given;
   if (
@@ -72,14 +71,14 @@ export function limitProblems(given: Record<string, unknown>): Issue[] {
   ) {
     problems.push({
       path: 'timeoutMs',
-      message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call before`,
+      message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call before.`,
     });
   }
   if (
     maxRetries !== undefined &&
     !(isNumber(maxRetries) && Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= 100)
   ) {
-    problems.push({ path: 'maxRetries', message: 'has to be an integer from 0 to 100' });
+    problems.push({ path: 'maxRetries', message: 'has to be an integer from 0 to 100.' });
   }
   return problems;
 }
@@ -99,17 +98,17 @@ const framingHeaders = [
 export function headerProblems(headers: unknown): Issue[] {
   if (headers === undefined) return [];
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
-    return [{ path: 'headers', message: 'has to be an object of names and text values' }];
+    return [{ path: 'headers', message: 'has to be an object of names and text values.' }];
   }
   return Object.entries(headers).flatMap(([name, value]): Issue[] => {
     const path = `headers.${name.slice(0, 60)}`;
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [{ path, message: 'is not a header name' }];
-    if (ownedHeaders.includes(name.toLowerCase())) return [{ path, message: 'is set by the client' }];
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [{ path, message: 'is not a header name.' }];
+    if (ownedHeaders.includes(name.toLowerCase())) return [{ path, message: 'is set by the client.' }];
     if (framingHeaders.includes(name.toLowerCase()))
-      return [{ path, message: 'belongs to the connection and cannot be set' }];
+      return [{ path, message: 'belongs to the connection and cannot be set.' }];
     return typeof value === 'string' && /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(value)
       ? []
-      : [{ path, message: 'has to be visible ASCII text without line breaks' }];
+      : [{ path, message: 'has to be visible ASCII text without line breaks.' }];
   });
 }
 
@@ -119,5 +118,7 @@ function isNumber(value: unknown): value is number {
 
 /** By shape: jsdom and edge runtimes bring an AbortSignal of their own. */
 function isSignal(value: unknown): value is AbortSignal {
-  return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
+  return (
+    typeof value === 'object' && value !== null && 'throwIfAborted' in value && 'addEventListener' in value
+  );
 }

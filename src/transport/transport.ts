@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ApiPromise, type Completed } from '../api-promise.js';
-import { ApiError, InvalidParamsError, isPaymentsError, type PaymentsError } from '../errors.js';
+import { ApiError, InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
 import { describeIssues } from '../schemas/issues.js';
 import { attempt } from './attempt.js';
 import { type CallOptions, callOptionProblems, ownFields } from './call-options.js';
@@ -16,7 +16,7 @@ export interface Settings {
   apiKey: string;
   /** Origin and path prefix, without a slash at the end. */
   baseUrl: URL;
-  timeoutMs: number | undefined;
+  timeoutMs: number;
   totalTimeoutMs: number;
   maxRetries: number;
   headers: Readonly<Record<string, string>>;
@@ -34,6 +34,8 @@ export interface Operation {
   path: string;
   /** What a caller can do who does not know whether a write was done. */
   afterDoubt: string;
+  /** Options of this call besides `CallOptions`; they mean nothing to the transport. */
+  extraOptions?: readonly string[];
 }
 
 /** The checked parts of one request. */
@@ -87,8 +89,7 @@ export class Transport {
       redact: this.#redact,
     };
     try {
-      const limits = this.#limits(call, options, startedAt);
-      const outgoing = this.#outgoing(operation, parts(), options.headers);
+      const { limits, outgoing } = this.#prepare(operation, options, parts, startedAt);
       limits.signal?.throwIfAborted();
       for (;;) {
         call.attempts++;
@@ -124,16 +125,33 @@ export class Transport {
     }
   }
 
-  #limits(call: CallDescription, options: CallOptions, startedAt: number): Limits {
-    const issues = callOptionProblems(options);
-    if (issues.length > 0) throw invalidOptions(call, issues);
-    const own = ownFields(options);
-    const totalTimeoutMs = own.totalTimeoutMs ?? this.#settings.totalTimeoutMs;
+  /** Reads all that the caller passed, before the first await; everything that is wrong with it ends here. */
+  #prepare(operation: Operation, options: CallOptions, parts: () => Parts, startedAt: number) {
+    try {
+      const given = fieldsOf(options);
+      const problems = given
+        ? callOptionProblems(given, operation.extraOptions ?? [])
+        : [{ path: 'options', message: 'is not an object.' }];
+      const checked = besideProblems(parts, problems);
+      if (!given || !checked || problems.length > 0) throw new InvalidParamsError(operation, problems);
+      return {
+        limits: this.#limits(given, startedAt),
+        outgoing: this.#outgoing(operation, checked, given.headers),
+      };
+    } catch (error) {
+      if (isPaymentsError(error)) throw error;
+      const message = 'cannot be read: a getter or toJSON in them threw. Pass plain data.';
+      throw new InvalidParamsError(operation, [{ path: '', message }]);
+    }
+  }
+
+  #limits(given: CallOptions, startedAt: number): Limits {
+    const totalTimeoutMs = given.totalTimeoutMs ?? this.#settings.totalTimeoutMs;
     return {
-      timeoutMs: Math.min(own.timeoutMs ?? this.#settings.timeoutMs ?? 20_000, totalTimeoutMs),
+      timeoutMs: Math.min(given.timeoutMs ?? this.#settings.timeoutMs, totalTimeoutMs),
       deadline: startedAt + totalTimeoutMs,
-      maxRetries: own.maxRetries ?? this.#settings.maxRetries,
-      signal: own.signal,
+      maxRetries: given.maxRetries ?? this.#settings.maxRetries,
+      signal: given.signal,
     };
   }
 
@@ -282,10 +300,21 @@ function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function invalidOptions(call: CallDescription, issues: InvalidParamsError['issues']): PaymentsError {
-  const { operation, method, path } = call;
-  const message = `${operation}: ${issues.map((issue) => `${issue.path} ${issue.message}`).join('; ')}`;
-  return new InvalidParamsError(message, { operation, method, path, issues });
+function fieldsOf(options: unknown): CallOptions | undefined {
+  return typeof options === 'object' && options !== null && !Array.isArray(options)
+    ? ownFields<CallOptions>(options)
+    : undefined;
+}
+
+/** The checked parameters; where they are refused, their problems come before those of the options. */
+function besideProblems(parts: () => Parts, problems: Issue[]): Parts | undefined {
+  try {
+    return parts();
+  } catch (error) {
+    if (!(error instanceof InvalidParamsError)) throw error;
+    problems.unshift(...error.issues);
+    return undefined;
+  }
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
