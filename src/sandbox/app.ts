@@ -8,6 +8,7 @@ import { type ApiEnv, Exchange, Refusal } from './exchange.js';
 import { describeFault, faultyAnswer, NetworkFault } from './faults.js';
 import { sameText } from './guard.js';
 import { payPages } from './pages/pay.js';
+import { walletPages } from './pages/wallet.js';
 import { pause } from './pause.js';
 import { livePrefix, type Settings } from './settings.js';
 
@@ -81,6 +82,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   app.route('/v1', api);
   app.route('/_sandbox', controlRoutes(context));
   app.route('/', payPages(context));
+  app.route('/', walletPages(context));
   app.notFound((c) => c.text('There is nothing here. The documented API is under /v1.', 404));
   app.onError((error, c) => {
     if (error instanceof NetworkFault) throw error;

@@ -16,6 +16,7 @@ export type {
   Fault,
   ListenOptions,
   LoggedRequest,
+  PageMessages,
   Paid,
   PaymentMethod,
   Product,

@@ -2,6 +2,7 @@ import { closest } from '../schemas/closest.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
 import { milliseconds } from './duration.js';
 import { randomText } from './ids.js';
+import { defaultMessages, type PageMessages } from './pages/messages.js';
 import { SandboxError } from './sandbox-error.js';
 import type { SnapshotContent } from './snapshot.js';
 import type { SandboxOptions, WebhookTarget } from './types.js';
@@ -19,6 +20,7 @@ export interface Settings {
   readonly publicUrl: string | undefined;
   readonly choices: Choices;
   readonly merchantName: string;
+  readonly messages: PageMessages;
   readonly livePrefix: boolean;
   readonly signatureTime: 'real' | 'virtual';
   readonly encoding: 'spaced' | 'compact';
@@ -36,6 +38,7 @@ const names = [
   'publicUrl',
   'unspecified',
   'merchantName',
+  'messages',
   'from',
   'acceptPrefix',
   'signatureTime',
@@ -83,6 +86,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent): 
     publicUrl: publicUrl === undefined ? undefined : checkedOrigin(publicUrl),
     choices: readChoices(options.unspecified),
     merchantName: options.merchantName ?? 'Sandbox shop',
+    messages: { ...defaultMessages, ...options.messages },
     livePrefix: live,
     signatureTime: options.signatureTime ?? 'real',
     encoding: options.encoding ?? 'spaced',

@@ -1,9 +1,10 @@
 import type { Balance } from '../schemas/balance.js';
 import type { Product } from '../schemas/product.js';
 import type { Duration } from './duration.js';
+import type { PageMessages } from './pages/messages.js';
 import type { UnspecifiedChoices } from './unspecified.js';
 
-export type { Balance, Duration, Product, UnspecifiedChoices };
+export type { Balance, Duration, PageMessages, Product, UnspecifiedChoices };
 
 /** Where webhooks go: a URL, or a Fetch-style route handler itself, which needs no port. */
 export type WebhookTarget = string | ((request: Request) => Response | Promise<Response>);
@@ -33,6 +34,8 @@ export interface SandboxOptions {
   unspecified?: Partial<UnspecifiedChoices> | undefined;
   /** Shown on the payment page where a checkout has no `displayMerchantName`. Default `'Sandbox shop'`. */
   merchantName?: string | undefined;
+  /** Other texts for the payment page, such as those of another language. Default: English. */
+  messages?: Partial<PageMessages> | undefined;
   /** Restores what `snapshot()` gave. Options given beside it win. */
   from?: SandboxSnapshot | undefined;
   /** For code that insists on the live prefix: the key then begins with it, and only that one key is taken. */

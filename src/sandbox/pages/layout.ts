@@ -1,52 +1,70 @@
 import { randomBytes } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import { theme } from './theme.js';
 
-type Html = ReturnType<typeof html>;
+/** Escaped HTML. */
+export type Html = ReturnType<typeof html>;
 
-const style = `
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 32rem; margin: 0 auto; padding: 1rem; color-scheme: light dark }
-  .banner { background: #fff3cd; color: #533f03; padding: .5rem .75rem; border-radius: .5rem }
-  button, .button { font: inherit; min-height: 44px; padding: .5rem 1rem }
-`;
+export interface PageParts {
+  title: string;
+  content: Html;
+  style: string;
+  script?: string | undefined;
+  lang?: string | undefined;
+  /** The text of the banner. */
+  banner: string;
+  /** More for the head. */
+  head?: Html | undefined;
+  status?: number | undefined;
+  /** Where the browser goes by itself after a second. */
+  refresh?: string | undefined;
+}
 
 /** A whole page with the headers that keep it safe: nothing loads or runs but what is ours. */
-export async function page(
-  title: string,
-  content: Html,
-  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
-): Promise<Response> {
+export async function page(parts: PageParts): Promise<Response> {
+  const { title, content, style, script, lang = 'en', banner, head, status = 200, refresh } = parts;
   const nonce = randomBytes(16).toString('base64');
   const text = await html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>${title}</title>
-    <style nonce="${nonce}">${raw(style)}</style>
-  </head>
-  <body>
-    <p class="banner">Sandbox: no money moves. Never enter a real card.</p>
-    <main>${content}</main>
-  </body>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style nonce="${nonce}">${raw(compact(theme + style))}</style>
+${head}
+</head>
+<body>
+<p class="banner" role="note" data-testid="sandbox-banner">${banner}</p>
+${content}
+${script !== undefined && html`<script nonce="${nonce}">${raw(script)}</script>`}
+</body>
 </html>`;
   return new Response(String(text), {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': [
-        `default-src 'none'`,
-        `script-src 'nonce-${nonce}'`,
-        `style-src 'nonce-${nonce}'`,
-        `img-src 'self' data: http: https:`,
-        `connect-src 'self'`,
-        `form-action 'self'`,
-        `base-uri 'none'`,
-        `frame-ancestors 'none'`,
-      ].join('; '),
+      'content-security-policy': policy(nonce),
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'same-origin',
-      ...headers,
+      ...(refresh === undefined ? {} : { refresh: `1; url=${new URL(refresh).href}` }),
     },
   });
 }
+
+const policy = (nonce: string): string =>
+  [
+    `default-src 'none'`,
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    `img-src 'self' data: http: https:`,
+    `connect-src 'self'`,
+    `form-action 'self'`,
+    `base-uri 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ');
+
+/** Style without the indentation of its source. */
+const compact = (css: string): string => css.replace(/\n\s*/g, '\n').trim();

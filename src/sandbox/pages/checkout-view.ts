@@ -1,0 +1,81 @@
+import { isLoopback, parseAbsoluteUrl, unsafeSchemes } from '../../schemas/url.js';
+import type { SandboxContext } from '../context.js';
+import type { CheckoutRecord } from '../records.js';
+import type { CheckoutState, DeclineReason } from '../types.js';
+import { type Say, speaker } from './messages.js';
+
+export type Wallet = 'walletA' | 'walletB';
+
+/** What the payment page shows of a checkout. Its URLs are safe to link to. */
+export interface CheckoutView {
+  id: string;
+  token: string;
+  say: Say;
+  lang: string;
+  merchant: string;
+  name: string;
+  description: string | undefined;
+  image: string | undefined;
+  /** As the API gives it, with its currency: `19.90 USD`. */
+  amount: string;
+  state: CheckoutState;
+  declined: DeclineReason | undefined;
+  /** The wallet that is waited for. */
+  wallet: Wallet | undefined;
+  walletUrl: string;
+  /** Whether only this machine reaches `walletUrl`. */
+  loopback: boolean;
+  expiresAt: Date;
+  leftMs: number;
+  clockRuns: boolean;
+  successUrl: string | undefined;
+  cancelUrl: string | undefined;
+  orderId: string | undefined;
+  eventId: string | undefined;
+}
+
+export function viewForPage(context: SandboxContext, checkout: CheckoutRecord): CheckoutView {
+  const { settings, store, payments, clock, guard } = context;
+  const { id, method, orderId } = checkout;
+  const product = payments.product(checkout.productId);
+  const wallet = checkout.state === 'processing' && method !== 'card' ? method : undefined;
+  return {
+    id,
+    token: guard.token(id),
+    say: speaker(settings.messages),
+    lang: settings.messages.lang,
+    merchant: checkout.displayMerchantName || settings.merchantName,
+    name: product.name,
+    description: product.description,
+    image: safeUrl(product.image ?? undefined, /^https?:$/),
+    amount: `${checkout.amount} ${checkout.currency}`,
+    state: checkout.state,
+    declined: checkout.declined,
+    wallet,
+    walletUrl: `${context.origin}/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`,
+    loopback: isLoopback(new URL(context.origin)),
+    expiresAt: new Date(checkout.expiresAt),
+    leftMs: Math.max(0, checkout.expiresAt - clock.now()),
+    clockRuns: clock.runs,
+    successUrl: safeUrl(context.returnUrl(id, 'success')),
+    cancelUrl: safeUrl(context.returnUrl(id, 'cancel')),
+    orderId,
+    eventId: [...store.events.values()].find((event) => orderId !== undefined && event.orderId === orderId)
+      ?.id,
+  };
+}
+
+/** A URL that may stand in a page: absolute, and of a scheme that runs nothing. */
+function safeUrl(text: string | undefined, scheme = /:$/): string | undefined {
+  const url = text === undefined ? undefined : parseAbsoluteUrl(text);
+  return url && scheme.test(url.protocol) && !unsafeSchemes.includes(url.protocol) ? text : undefined;
+}
+
+/** Time left as a clock shows it: `24:10`, `1:05:00`, `6 d 23 h`. The page's script counts on in the same form. */
+export function timeLeft(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const two = (part: number) => String(part).padStart(2, '0');
+  if (hours >= 24) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}

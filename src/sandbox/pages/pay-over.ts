@@ -1,0 +1,125 @@
+import { html } from 'hono/html';
+import type { CheckoutView } from './checkout-view.js';
+import { checkIcon, clockLargeIcon, crossIcon, parcelIcon } from './icons.js';
+import { type Html, page } from './layout.js';
+import type { PageMessages, Say } from './messages.js';
+import { payScript } from './pay-script.js';
+import { payStyle } from './pay-style.js';
+
+/** One message in the middle of the page, with the way on. */
+interface Note {
+  say: Say;
+  lang: string;
+  testId: string;
+  icon: Html;
+  tone: 'good' | 'bad' | 'calm';
+  heading: string;
+  text: string;
+  more?: Html | undefined;
+  /** Links and buttons, the first one the likeliest. */
+  ways?: (Html | undefined)[];
+  status: number;
+  refresh?: string | undefined;
+}
+
+export function notePage(note: Note): Promise<Response> {
+  const { say, heading } = note;
+  return page({
+    title: heading,
+    lang: note.lang,
+    banner: say('banner'),
+    style: payStyle,
+    script: payScript,
+    status: note.status,
+    refresh: note.refresh,
+    content: html`<main class="note"><div class="panel" data-testid="${note.testId}">
+<div class="badge ${note.tone}">${note.icon}</div>
+<div role="status"><h1>${heading}</h1>
+<p class="soft">${note.text}</p></div>
+${note.more}
+<div class="ways">${note.ways}</div>
+</div></main>`,
+  });
+}
+
+export function paidPage(view: CheckoutView): Promise<Response> {
+  const { say, merchant, successUrl: next } = view;
+  return notePage({
+    ...view,
+    testId: 'paid',
+    icon: checkIcon,
+    tone: 'good',
+    heading: say('paid', { amount: view.amount }),
+    text: `${say('paidTo', { merchant })} ${next === undefined ? say('staying') : say('leaving', { merchant })}`,
+    more: html`<dl class="receipt"><dt>${say('order')}</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
+${view.eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${view.eventId}" data-testid="event-link"><code>${view.eventId}</code></a></dd>`}</dl>`,
+    ways: [next === undefined ? undefined : way(next, say('continueTo', { merchant }), 'return-link')],
+    status: 200,
+    refresh: next,
+  });
+}
+
+export function cancelledPage(view: CheckoutView, payable: boolean): Promise<Response> {
+  const { say, merchant, cancelUrl: next } = view;
+  return notePage({
+    ...view,
+    testId: 'cancelled',
+    icon: crossIcon,
+    tone: 'calm',
+    heading: say('cancelled'),
+    text: `${say('cancelledText')} ${next === undefined ? say('staying') : say('leaving', { merchant })}`,
+    ways: [
+      next === undefined ? undefined : way(next, say('backTo', { merchant }), 'return-link'),
+      payable ? way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment') : undefined,
+    ],
+    status: 200,
+    refresh: next,
+  });
+}
+
+/** A checkout that can no longer be paid. */
+export function expiredPage(view: CheckoutView): Promise<Response> {
+  return deadEnd(view, 'expired', clockLargeIcon, 410);
+}
+
+export function archivedPage(view: CheckoutView): Promise<Response> {
+  return deadEnd(view, 'archived', parcelIcon, 409);
+}
+
+function deadEnd(view: CheckoutView, why: 'expired' | 'archived', icon: Html, status: number) {
+  const { say, merchant, cancelUrl: next } = view;
+  return notePage({
+    ...view,
+    testId: why,
+    icon,
+    tone: 'calm',
+    heading: say(why),
+    text: say(`${why}Text`, { merchant }),
+    ways: [next === undefined ? undefined : way(next, say('backTo', { merchant }), 'return-link')],
+    status,
+  });
+}
+
+/** What went wrong with a request, where there may be no checkout to show. */
+export function wrongPage(
+  messages: { say: Say; lang: string },
+  what: 'unknown' | 'staleForm' | 'badChoice',
+  status: number,
+  back?: string,
+): Promise<Response> {
+  const { say } = messages;
+  const text: keyof PageMessages = `${what}Text`;
+  return notePage({
+    ...messages,
+    testId: what,
+    icon: crossIcon,
+    tone: 'bad',
+    heading: say(what),
+    text: say(text),
+    ways: [back === undefined ? undefined : way(back, say('returnToPayment'), 'return-to-payment')],
+    status,
+  });
+}
+
+const way = (href: string, text: string, testId: string): Html =>
+  html`<a class="button wide" href="${href}" data-testid="${testId}"><bdi>${text}</bdi></a>`;

@@ -1,0 +1,57 @@
+/**
+ * What the payment page gains from script: a running countdown, moving on by itself, copying, one submission per
+ * click. Without it everything can be done as well.
+ */
+export const payScript = `
+(() => {
+  addEventListener('pageshow', (shown) => { if (shown.persisted) location.reload(); });
+
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (form.dataset.sent) return event.preventDefault();
+    form.dataset.sent = 'yes';
+    setTimeout(() => delete form.dataset.sent, 3000);
+  });
+
+  const page = document.querySelector('[data-state]');
+  if (!page) return;
+  const live = document.querySelector('[data-live]');
+
+  for (const button of document.querySelectorAll('[data-copy]')) {
+    if (!navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      live.textContent = button.textContent = live.dataset.copied;
+    });
+  }
+
+  const two = (part) => String(part).padStart(2, '0');
+  const shown = (seconds) => {
+    const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    if (h >= 24) return Math.floor(h / 24) + ' d ' + (h % 24) + ' h';
+    return h > 0 ? h + ':' + two(m) + ':' + two(s) : m + ':' + two(s);
+  };
+  let end = performance.now() + Number(page.dataset.left);
+  let before = Infinity;
+  const tick = () => {
+    const seconds = Math.max(0, Math.ceil((end - performance.now()) / 1000));
+    document.querySelector('[data-countdown]').textContent = shown(seconds);
+    for (const [limit, text] of [[300, live.dataset.minutes], [60, live.dataset.minute], [0, live.dataset.up]])
+      if (before > limit && seconds <= limit && before !== Infinity) live.textContent = text;
+    before = seconds;
+  };
+  if (page.dataset.runs === 'true') setInterval(tick, 1000);
+
+  const look = async () => {
+    if (document.hidden) return;
+    const answer = await fetch('/pay/' + page.dataset.id + '/status').catch(() => undefined);
+    if (!answer) return;
+    const { state, leftMs } = await answer.json();
+    if (state !== page.dataset.state) return location.reload();
+    end = performance.now() + leftMs;
+  };
+  setInterval(look, 2000);
+  document.addEventListener('visibilitychange', look);
+})();
+`;

@@ -1,0 +1,114 @@
+/** The payment page: one column on phones; from 720 px what is sold stands beside how to pay. */
+export const payStyle = `
+  .split { flex: 1; display: grid; grid-template-rows: auto 1fr }
+  .column { width: 100%; max-width: 27rem; margin: 0 auto; padding: 1rem 1.25rem 1.5rem }
+  .paying { background: var(--surface); border-top: 1px solid var(--line) }
+  .paying .column { padding-block: 1.5rem 2rem }
+
+  .back {
+    display: inline-flex; align-items: center; gap: .5rem; min-height: 2.75rem; margin: 0 0 .5rem -.375rem; padding: .375rem;
+    border: 0; border-radius: .5rem; background: none; color: var(--soft); font: inherit; font-weight: 550; text-align: start; cursor: pointer;
+  }
+  .back:hover { color: var(--ink) }
+  .icon { flex: none }
+
+  .product { display: flex; gap: 1rem; align-items: center; padding: 1rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised); box-shadow: var(--shadow) }
+  .picture {
+    position: relative; flex: none; display: grid; place-items: center; width: 5rem; aspect-ratio: 1; overflow: hidden;
+    border-radius: .75rem; background: var(--accent-wash); color: var(--accent);
+  }
+  .picture img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover }
+  .about { min-width: 0 }
+  .product h1 { font-size: 1.0625rem; font-weight: 600; letter-spacing: -.01em; line-height: 1.35 }
+  .amount { font-size: 1.625rem; font-weight: 700; letter-spacing: -.025em; line-height: 1.25 }
+  .currency { font-size: .6em; font-weight: 600; letter-spacing: 0; color: var(--soft) }
+  .description {
+    display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden;
+    margin-top: .375rem; color: var(--soft); font-size: .9375rem;
+  }
+  .expiry { display: flex; align-items: center; gap: .4rem; margin-top: .875rem; color: var(--soft); font-variant-numeric: tabular-nums }
+
+  h2 { font-size: 1.125rem }
+  .methods .group { margin-top: .875rem; border: 1px solid var(--line); border-radius: .875rem; background: var(--raised) }
+  .method + .method { border-top: 1px solid var(--line) }
+  .method label { display: flex; align-items: center; gap: .75rem; min-height: 3.25rem; padding: .5rem 1rem; cursor: pointer; font-weight: 550 }
+  .method > label .icon { color: var(--soft) }
+  .method:has(> label > input:checked) > label .icon { color: var(--accent) }
+  .method > p { padding: 0 1rem 1rem 3rem }
+  .method:not(:has(> label > input:checked)) > :not(label) { display: none }
+  input[type=radio] { flex: none; width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); cursor: pointer }
+  .cards { padding: 0 1rem 1rem 3rem }
+  .cards label { min-height: 2.75rem; margin-top: .5rem; padding: .375rem .75rem; border: 1px solid var(--line); border-radius: .625rem; font-weight: 450 }
+  .cards label:has(:checked) { border-color: var(--accent); background: var(--accent-wash) }
+  .cards label:first-of-type { margin-top: 0 }
+  .cards p { margin-top: .75rem }
+  .digits { white-space: nowrap }
+  .outcome { margin-inline-start: auto; font-size: .875rem; font-weight: 550; text-align: end }
+  .good { color: var(--good) }
+  .bad { color: var(--bad) }
+
+  .wide { width: 100% }
+  .pay .primary { min-height: 3.25rem; margin-top: 1.25rem; font-size: 1.0625rem }
+  .for-card, .for-walletA, .for-walletB { display: none }
+  form:has([value=card]:checked) .for-card, form:has([value=walletA]:checked) .for-walletA, form:has([value=walletB]:checked) .for-walletB { display: inline }
+
+  .problem { display: flex; gap: .75rem; margin-bottom: 1.5rem; padding: .875rem 1rem; border-radius: .75rem; background: var(--bad-wash); color: var(--bad) }
+  .problem:focus-visible { outline-color: var(--bad); border-radius: .75rem }
+  .problem h2 { font-size: 1rem; line-height: 1.4 }
+  .problem p { color: var(--ink); font-size: .9375rem }
+  .problem a { display: inline-block; padding-block: .375rem; color: inherit }
+
+  .waiting { text-align: center }
+  .waiting p { text-wrap: balance }
+  .waiting h2 { font-size: 1.375rem; margin-bottom: .375rem }
+  .qr { display: block; width: 200px; height: 200px; margin: 1.25rem auto; border-radius: .75rem; outline: 1px solid var(--line) }
+  .address {
+    display: flex; align-items: center; justify-content: space-between; gap: .75rem; padding: .5rem .5rem .5rem .875rem; margin-bottom: .5rem;
+    border: 1px solid var(--line); border-radius: .75rem; background: var(--ground); font-size: .875rem; text-align: start;
+  }
+  .address a { flex: 1; min-height: 2.75rem; display: flex; align-items: center }
+  .or { display: flex; align-items: center; gap: .75rem; margin: 1.5rem 0 .875rem; color: var(--soft); font-size: .875rem; font-weight: 550; letter-spacing: 0 }
+  .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line) }
+  .pair { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem }
+  .plain { min-height: 2.75rem; margin-top: .75rem; padding: .5rem 1rem; border: 0; background: none; color: var(--accent); font: inherit; font-weight: 550; cursor: pointer }
+  .plain:hover { text-decoration: underline }
+
+  .developer { margin-top: 2rem; border-top: 1px solid var(--line); font-size: .875rem }
+  .developer summary { padding: .75rem 0; min-height: 2.75rem; color: var(--soft); font-weight: 550; cursor: pointer }
+  .developer dl, .receipt { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .375rem 1.25rem }
+  .developer dt, .receipt dt { color: var(--soft) }
+  .developer form { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: 1rem }
+
+  .note { flex: 1; display: grid; place-items: center; padding: 1.5rem 1.25rem 4rem }
+  .panel { width: 100%; max-width: 26rem; padding: 2.25rem 1.75rem; border: 1px solid var(--line); border-radius: 1.25rem; background: var(--raised); box-shadow: var(--shadow); text-align: center }
+  .panel h1 { font-size: 1.5rem; margin-bottom: .5rem }
+  .panel p { text-wrap: balance }
+  .badge { display: grid; place-items: center; width: 4rem; height: 4rem; margin: 0 auto 1.25rem; border-radius: 50%; background: var(--ground); color: var(--soft) }
+  .badge.good { background: var(--good-wash); color: var(--good) }
+  .badge.bad { background: var(--bad-wash); color: var(--bad) }
+  .receipt { margin-top: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line); font-size: .875rem }
+  .receipt dt { text-align: start }
+  .receipt dd { text-align: end }
+  .ways, .ways form { display: grid; gap: .75rem }
+  .ways { margin-top: 1.75rem }
+  .ways:empty { display: none }
+
+  @media (min-width: 720px) {
+    .split { grid-template: none; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) }
+    .column { padding: 3rem 2.5rem }
+    .paying .column { padding: 3.5rem 2.5rem; margin-inline: 0 auto }
+    .sold .column { margin-inline: auto 0 }
+    .paying { border-top: 0; border-inline-start: 1px solid var(--line) }
+    .back { margin-bottom: 1.25rem }
+    .product { display: block; padding: 1.25rem }
+    .picture { margin-bottom: 1.125rem }
+    .pictured .picture { width: 100%; aspect-ratio: 4 / 3 }
+    .amount { margin-top: .25rem; font-size: 2.25rem }
+    .product h1 { font-size: 1.1875rem }
+    .qr { width: 240px; height: 240px }
+  }
+  @media (min-width: 1080px) {
+    .column { max-width: 30rem; padding-inline: 3.5rem }
+    .paying .column { max-width: 33rem; padding-inline: 3.5rem }
+  }
+`;

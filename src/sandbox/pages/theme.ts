@@ -1,0 +1,54 @@
+/** Colours, type and controls of every page. System fonts, one accent colour, nothing moves. */
+export const theme = `
+  :root {
+    color-scheme: light dark;
+    --ground: #f4f5f8; --surface: #fff; --raised: #fff; --line: #dfe2ea; --strong-line: #858ca0;
+    --ink: #161a2b; --soft: #565d73;
+    --accent: #4a3fd4; --on-accent: #fff; --accent-wash: #efeefc; --accent-deep: #3a30b3;
+    --good: #0b7247; --good-wash: #e3f5ec; --bad: #b3202e; --bad-wash: #fdecee; --warn: #7a4a00; --warn-wash: #fff2d6;
+    --shadow: 0 1px 2px rgb(22 26 43 / .06), 0 8px 24px -8px rgb(22 26 43 / .12);
+    --sans: Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+    --mono: ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
+  }
+  @media (prefers-color-scheme: dark) {
+    :root {
+      --ground: #0e1018; --surface: #151824; --raised: #1c2030; --line: #2c3145; --strong-line: #727a94;
+      --ink: #eef0f6; --soft: #a2a9bd;
+      --accent: #a9a2ff; --on-accent: #14102e; --accent-wash: #24224a; --accent-deep: #c1bcff;
+      --good: #5fd6a0; --good-wash: #11301f; --bad: #ff9aa2; --bad-wash: #3a161c; --warn: #ffd27a; --warn-wash: #33270d;
+      --shadow: 0 1px 2px rgb(0 0 0 / .4), 0 8px 24px -8px rgb(0 0 0 / .6);
+    }
+  }
+  *, *::before, *::after { box-sizing: border-box }
+  html { -webkit-text-size-adjust: 100% }
+  body {
+    margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--ground); color: var(--ink);
+    font: 1rem/1.5 var(--sans); -webkit-font-smoothing: antialiased; overflow-wrap: anywhere;
+  }
+  h1, h2, h3, p, dl, dd, ul, ol, pre, figure, fieldset { margin: 0; padding: 0 }
+  h1, h2, h3 { line-height: 1.2; letter-spacing: -.015em; font-weight: 650; text-wrap: balance }
+  fieldset { border: 0; min-width: 0 }
+  legend { padding: 0 }
+  a { color: var(--accent); text-underline-offset: .15em }
+  a:hover { color: var(--accent-deep) }
+  code, pre, .mono { font-family: var(--mono); font-size: .875em }
+  :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .375rem }
+  .banner {
+    padding: .5rem 1rem; background: var(--warn-wash); color: var(--warn);
+    font-size: .875rem; font-weight: 550; text-align: center;
+  }
+  .button {
+    display: inline-flex; align-items: center; justify-content: center; gap: .5rem; min-height: 2.75rem; padding: .5rem 1rem;
+    border: 1px solid var(--line); border-radius: .625rem; background: var(--raised); color: var(--ink);
+    font: inherit; font-weight: 550; text-decoration: none; cursor: pointer;
+  }
+  .button:hover { border-color: var(--strong-line); color: var(--ink) }
+  .button.primary { border-color: transparent; background: var(--accent); color: var(--on-accent); font-weight: 650 }
+  .button.primary:hover { background: var(--accent-deep) }
+  .soft { color: var(--soft) }
+  .small { font-size: .875rem }
+  .spoken {
+    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
+  }
+  [hidden] { display: none !important }
+`;
