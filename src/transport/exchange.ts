@@ -9,10 +9,14 @@ export interface Outgoing {
   body: string | undefined;
 }
 
-/** One answer, its body read to the end. */
-export interface Answer {
+/** What comes before an answer's body, and says already what became of the call. */
+export interface AnswerHead {
   status: number;
   header(name: string): string | null;
+}
+
+/** One answer, its body read to the end. */
+export interface Answer extends AnswerHead {
   headers(): Headers;
   /** Decoded bytes; empty for a redirect, whose body is never read. */
   body: Uint8Array;
@@ -28,14 +32,14 @@ export class ExchangeFailure extends Error {
   readonly phase: Phase;
   /** The system's code, or one of our own: `timeout`, `aborted`, `too_large`, `network`. */
   readonly reason: string;
-  /** The status, where the answer had begun. */
-  readonly status: number | undefined;
+  /** The head of the answer, where it had begun. */
+  readonly head: AnswerHead | undefined;
 
-  constructor(phase: Phase, reason: string, status?: number) {
+  constructor(phase: Phase, reason: string, head?: AnswerHead) {
     super(reason);
     this.phase = phase;
     this.reason = reason;
-    this.status = status;
+    this.head = head;
   }
 }
 

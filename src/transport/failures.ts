@@ -17,7 +17,7 @@ import {
   ServerError,
   TimeoutError,
 } from '../errors.js';
-import { type Answer, type ExchangeFailure, isTlsCode, type Phase } from './exchange.js';
+import { type AnswerHead, type ExchangeFailure, isTlsCode, type Phase } from './exchange.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
@@ -46,7 +46,7 @@ type Scope = { scope: 'attempt' | 'total'; limitMs: number };
 export function noAnswer(call: CallDescription, failure: ExchangeFailure, time: Scope): Failure {
   const { phase, reason } = failure;
   if (reason === 'too_large') {
-    return unusable(call, { status: failure.status ?? 0 }, 'too_large', 'it is larger than 8 MiB');
+    return unusable(call, { status: failure.head?.status ?? 0 }, 'too_large', 'it is larger than 8 MiB');
   }
   const outcome = outcomeOfPhase(phase);
   const facts = { ...factsOf(call, outcome), phase };
@@ -77,7 +77,7 @@ export function outOfTime(call: CallDescription, last: PaymentsError): TimeoutEr
 /** The service said no: by HTTP status, or by another envelope `code` than 0 under a success status. */
 export function refusal(
   call: CallDescription,
-  answer: Pick<Answer, 'status' | 'header'>,
+  answer: AnswerHead,
   envelope: { code?: number | undefined; message?: string | undefined; snippet?: string | undefined },
 ): Failure {
   const byStatus = answer.status < 200 || answer.status > 299;

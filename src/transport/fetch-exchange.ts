@@ -1,5 +1,6 @@
 import {
   type Answer,
+  type AnswerHead,
   type Carrier,
   ExchangeFailure,
   isBeforeSending,
@@ -17,11 +18,11 @@ export function fetchCarrier(fetch: typeof globalThis.fetch): Carrier {
     begin(_outgoing, request) {
       const controller = new AbortController();
       let phase: Phase = 'exchange';
-      let status: number | undefined;
+      let head: AnswerHead | undefined;
       let stop = (_reason: string) => {};
       const stopped = new Promise<never>((_, reject) => {
         stop = (reason) => {
-          reject(new ExchangeFailure(phase, reason, status));
+          reject(new ExchangeFailure(phase, reason, head));
           controller.abort();
         };
       });
@@ -30,15 +31,15 @@ export function fetchCarrier(fetch: typeof globalThis.fetch): Carrier {
         const response: unknown = await fetch(request, { signal: controller.signal, redirect: 'manual' });
         if (!isResponse(response)) throw new ExchangeFailure(phase, 'not_a_response');
         phase = 'body';
-        status = response.type === 'opaqueredirect' ? 302 : response.status;
         const { headers } = response;
+        const status = response.type === 'opaqueredirect' ? 302 : response.status;
+        head = { status, header: (name) => headers.get(name) };
         const redirects = status >= 300 && status < 400;
         if (redirects) void response.body?.cancel().catch(() => {});
         return {
-          status,
-          header: (name) => headers.get(name),
+          ...head,
           headers: () => headers,
-          body: redirects ? new Uint8Array() : await readBody(response),
+          body: redirects ? new Uint8Array() : await readBody(response, head),
           // Platforms hand out the readable part of a compressed body that was cut, without a word.
           delimited:
             (headers.has('content-length') || headers.has('transfer-encoding')) &&
@@ -46,16 +47,16 @@ export function fetchCarrier(fetch: typeof globalThis.fetch): Carrier {
         };
       };
       const answer = exchange().catch((error: unknown) => {
-        throw error instanceof ExchangeFailure ? error : classify(error, phase, status);
+        throw error instanceof ExchangeFailure ? error : classify(error, phase, head);
       });
       return { answer: Promise.race([answer, stopped]), stop };
     },
   };
 }
 
-async function readBody(response: Response): Promise<Uint8Array> {
-  const tooLarge = new ExchangeFailure('body', 'too_large', response.status);
-  if (Number(response.headers.get('content-length')) > largestBody) {
+async function readBody(response: Response, head: AnswerHead): Promise<Uint8Array> {
+  const tooLarge = new ExchangeFailure('body', 'too_large', head);
+  if (Number(head.header('content-length')) > largestBody) {
     void response.body?.cancel().catch(() => {});
     throw tooLarge;
   }
@@ -90,14 +91,14 @@ function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]';
 }
 
-function classify(error: unknown, phase: Phase, status: number | undefined): ExchangeFailure {
+function classify(error: unknown, phase: Phase, head: AnswerHead | undefined): ExchangeFailure {
   for (const link of causes(error)) {
     const code = textField(link, 'code');
     if (code === undefined) continue;
     const unsent = isBeforeSending(code, textField(link, 'syscall'));
-    return new ExchangeFailure(phase === 'exchange' && unsent ? 'connect' : phase, code, status);
+    return new ExchangeFailure(phase === 'exchange' && unsent ? 'connect' : phase, code, head);
   }
-  return new ExchangeFailure(phase, 'network', status);
+  return new ExchangeFailure(phase, 'network', head);
 }
 
 /** The error, its causes, and what happy eyeballs collects in an AggregateError, outermost first. */

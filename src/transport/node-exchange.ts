@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import {
   type Answer,
+  type AnswerHead,
   type Carrier,
   ExchangeFailure,
   isBeforeSending,
@@ -42,12 +43,12 @@ export function nodeCarrier(baseUrl: URL): Carrier {
     needsWholeRequest: false,
     begin(outgoing) {
       let phase: Phase = 'connect';
-      let status: number | undefined;
+      let head: AnswerHead | undefined;
       let stop = (_reason: string) => {};
       const answer = new Promise<Answer>((resolve, reject) => {
         const request = http.request(requestTo(server, baseUrl.host, outgoing));
         const fail = (reason: string) => {
-          reject(new ExchangeFailure(phase, reason, status));
+          reject(new ExchangeFailure(phase, reason, head));
           request.destroy();
         };
         stop = fail;
@@ -61,8 +62,8 @@ export function nodeCarrier(baseUrl: URL): Carrier {
         });
         request.on('response', (response) => {
           phase = 'body';
-          status = response.statusCode ?? 0;
-          readAnswer(response, status, resolve, fail);
+          head = { status: response.statusCode ?? 0, header: (name) => headerOf(response.rawHeaders, name) };
+          readAnswer(response, head, resolve, fail);
         });
         request.on('error', (error) => {
           if (phase === 'connect' && !isBeforeSending(codeOf(error), Reflect.get(error, 'syscall')))
@@ -102,16 +103,15 @@ function requestTo(
 
 function readAnswer(
   response: IncomingMessage,
-  status: number,
+  head: AnswerHead,
   resolve: (answer: Answer) => void,
   fail: (reason: string) => void,
 ): void {
-  const { rawHeaders } = response;
-  const header = (name: string) => headerOf(rawHeaders, name);
+  const { status, header } = head;
   const finish = (body: Uint8Array) => {
     const announced = header('content-length') !== null || header('transfer-encoding') !== null;
     const delimited = announced && header('content-encoding') === null;
-    resolve({ status, header, headers: () => headersOf(rawHeaders), body, delimited });
+    resolve({ status, header, headers: () => headersOf(response.rawHeaders), body, delimited });
   };
   if (status >= 300 && status < 400) {
     finish(new Uint8Array());
@@ -126,14 +126,18 @@ function readAnswer(
   const chunks: Buffer[] = [];
   let size = 0;
   const source = decoded(response, header('content-encoding'));
+  const breakOff = (reason: string) => {
+    fail(reason);
+    source.destroy();
+  };
   source.on('data', (chunk: Buffer) => {
     size += chunk.byteLength;
-    if (size > largestBody) fail('too_large');
+    if (size > largestBody) breakOff('too_large');
     else chunks.push(chunk);
   });
   source.on('end', () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-  source.on('error', (error: Error) => fail(codeOf(error)));
-  if (source !== response) response.on('error', (error) => fail(codeOf(error)));
+  source.on('error', (error: Error) => breakOff(codeOf(error)));
+  if (source !== response) response.on('error', (error) => breakOff(codeOf(error)));
 }
 
 /** Some servers compress without being asked. What a cut stream gave so far is kept, as fetch does it. */

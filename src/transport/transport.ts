@@ -196,9 +196,7 @@ export class Transport {
     } catch (failure) {
       if (!(failure instanceof ExchangeFailure)) throw failure;
       // The status alone says what became of the call, even where the body that explains it never came.
-      if (failure.status !== undefined && !isSuccess(failure.status) && failure.reason !== 'too_large') {
-        return refusal(call, { status: failure.status, header: () => null }, {});
-      }
+      if (failure.head && !isSuccess(failure.head.status)) return refusal(call, failure.head, {});
       return noAnswer(call, failure, { scope: left < timeoutMs ? 'total' : 'attempt', limitMs });
     }
     tell(hooks.response, { ...facts, status: answer.status, durationMs: performance.now() - startedAt });

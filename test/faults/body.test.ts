@@ -1,0 +1,195 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { rightBody } from '../helpers/bodies.js';
+import { bodyCanary } from '../helpers/canary.js';
+import { faultTable } from '../helpers/fault-table.js';
+import { answer, answers, type Behaviour, stalls, writes } from '../helpers/faulty-server.js';
+import { carriers, meet, methods, watch } from '../helpers/meeting.js';
+
+watch();
+
+const short = { timeoutMs: 200 };
+const ok = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+const half = `{"code":0,"message":"success","data":{"id":"${bodyCanary}`;
+const brokenOff = { error: 'ConnectionError', phase: 'body', reason: 'ECONNRESET' };
+const closedEarly = { reason: 'UND_ERR_SOCKET' };
+
+/** Starts an answer and goes on with one byte every few milliseconds, so that it is never silent for long. */
+const drips: Behaviour = (socket) => {
+  socket.write(`${ok}Content-Length: 1000\r\n\r\n`);
+  const drip = setInterval(() => socket.write(' '), 20);
+  socket.on('close', () => clearInterval(drip));
+};
+
+function compressed(encoding: string, body: Buffer): () => Behaviour {
+  return () => answers(200, body, { 'content-encoding': encoding });
+}
+
+faultTable([
+  {
+    title: '13: silence in the middle of the body',
+    fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n${half}`),
+    expected: { error: 'TimeoutError', scope: 'attempt', phase: 'body' },
+    get: 3,
+    write: 1,
+    outcome: 'done',
+    options: short,
+    lasts: [200, 3 * 200 + 100],
+  },
+  {
+    title: '14: one byte after the other',
+    fault: () => drips,
+    expected: { error: 'TimeoutError', scope: 'attempt', phase: 'body' },
+    get: 3,
+    write: 1,
+    outcome: 'done',
+    options: short,
+    lasts: [200, 3 * 200 + 100],
+  },
+  {
+    title: '15: reset in the middle of the body',
+    fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n${half}`, 'reset'),
+    expected: brokenOff,
+    get: 3,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '15: closed before the announced length',
+    fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n${half}`, 'close'),
+    expected: brokenOff,
+    overFetch: closedEarly,
+    get: 3,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '16: chunks without the last one',
+    fault: () => writes(`${ok}Transfer-Encoding: chunked\r\n\r\n10\r\n${half.slice(0, 16)}\r\n`, 'close'),
+    expected: brokenOff,
+    overFetch: closedEarly,
+    get: 3,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '16: a chunk whose length is no number',
+    fault: () => writes(`${ok}Transfer-Encoding: chunked\r\n\r\nzz\r\n${half}\r\n`),
+    expected: { error: 'ConnectionError', phase: 'body', reason: 'HPE_INVALID_CHUNK_SIZE' },
+    get: 1,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '17: a body without length, cut',
+    fault: () => writes(`${ok}Connection: close\r\n\r\n${half}`, 'close'),
+    expected: { error: 'InvalidResponseError', reason: 'json' },
+    get: 3,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '18: JSON that breaks off in a whole answer',
+    fault: () => answers(200, half),
+    expected: { error: 'InvalidResponseError', reason: 'json', issues: [] },
+    get: 1,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '23: gzip with a wrong header',
+    fault: compressed('gzip', Buffer.from('not gzip at all')),
+    expected: { error: 'ConnectionError', phase: 'body', reason: 'Z_DATA_ERROR' },
+    get: 1,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '24: gzip that is cut',
+    fault: compressed('gzip', gzipSync(half.repeat(99)).subarray(0, -20)),
+    expected: { error: 'InvalidResponseError', reason: 'json' },
+    get: 3,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '26: a length of 100 MB',
+    fault: () => writes(`${ok}Content-Length: 100000000\r\n\r\n${half}`),
+    expected: { error: 'InvalidResponseError', reason: 'too_large' },
+    get: 1,
+    write: 1,
+    outcome: 'done',
+    also: ({ durationMs }) => expect(durationMs).toBeLessThan(300),
+  },
+  {
+    title: '26: 9 MiB without a length',
+    fault: () => writes(Buffer.concat([Buffer.from(`${ok}\r\n`), Buffer.alloc(9 * 1024 * 1024, 0x20)])),
+    expected: { error: 'InvalidResponseError', reason: 'too_large' },
+    get: 1,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: '25: 9 MiB in a small gzip',
+    fault: compressed('gzip', gzipSync(Buffer.alloc(9 * 1024 * 1024, 0x20))),
+    expected: { error: 'InvalidResponseError', reason: 'too_large' },
+    get: 1,
+    write: 1,
+    outcome: 'done',
+  },
+]);
+
+test.each(carriers)(
+  'over %s a body of 8 MiB is read, in every encoding that servers choose on their own',
+  async (carrier) => {
+    const room = 8 * 1024 * 1024 - rightBody('GET').length;
+    const whole = Buffer.from(' '.repeat(room) + rightBody('GET'));
+    const encodings: [Record<string, string>, Buffer][] = [
+      [{}, whole],
+      [{ 'content-encoding': 'gzip' }, gzipSync(whole)],
+      [{ 'content-encoding': 'deflate' }, deflateSync(whole)],
+      [{ 'content-encoding': 'br' }, brotliCompressSync(whole, { params: {} })],
+    ];
+    for (const [headers, bytes] of encodings) {
+      const { error, value } = await meet(answers(200, bytes, headers), carrier, 'GET');
+      expect(error).toBeUndefined();
+      expect(value).toMatchObject({ available: '1250.00' });
+    }
+  },
+);
+
+/** A status that says what became of the call, with a body that cannot be read. */
+const unreadable: [string, (status: number) => Behaviour][] = [
+  ['stalls', (status) => writes(answer(status, half).subarray(0, -3))],
+  ['is 100 MB long', (status) => writes(`HTTP/1.1 ${status} No\r\nContent-Length: 100000000\r\n\r\n`)],
+  ['is no gzip', (status) => answers(status, 'plain', { 'content-encoding': 'gzip' })],
+];
+
+for (const [body, fault] of unreadable) {
+  test.each(carriers)(`over %s a refusal counts by its status, though its body ${body}`, async (carrier) => {
+    for (const method of methods) {
+      const { error, requests } = await meet(fault(403), carrier, method, short);
+      expect(error).toMatchObject({ name: 'PermissionDeniedError', outcome: 'rejected', attempts: 1 });
+      expect(requests).toHaveLength(1);
+    }
+    const { error, requests } = await meet(fault(503), carrier, 'GET', short);
+    expect(error).toMatchObject({ name: 'ServerError', outcome: 'unknown' });
+    expect(requests).toHaveLength(3);
+  });
+}
+
+test.each(carriers)(
+  'over %s Retry-After is honoured, though the body of the refusal breaks off',
+  async (carrier) => {
+    const cut = 'HTTP/1.1 429 Slow down\r\nRetry-After: 99\r\nContent-Length: 50\r\n\r\n{';
+    const { error, requests } = await meet(writes(cut, 'close'), carrier, 'POST');
+    expect(error).toMatchObject({ name: 'RateLimitError', retryAfterMs: 99_000 });
+    expect(requests).toHaveLength(1);
+  },
+);
+
+test.each(carriers)('over %s no encoding is asked for', async (carrier) => {
+  const { requests } = await meet(stalls, carrier, 'GET', { ...short, maxRetries: 0 });
+  const [request] = requests;
+  if (carrier === 'http') expect(request?.headers.join('\n')).not.toMatch(/accept-encoding/i);
+});

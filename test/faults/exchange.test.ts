@@ -1,0 +1,141 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { after, rightBody, succeeds } from '../helpers/bodies.js';
+import { faultTable } from '../helpers/fault-table.js';
+import { type Behaviour, closes, FaultyServer, resets, stalls, writes } from '../helpers/faulty-server.js';
+import { call, carriers, clientOf, meet, watch } from '../helpers/meeting.js';
+
+watch();
+
+const lost = { error: 'ConnectionError', phase: 'exchange' };
+const short = { timeoutMs: 80 };
+
+faultTable([
+  {
+    title: '8: reset after the request was sent',
+    fault: () => resets,
+    expected: { ...lost, reason: 'ECONNRESET' },
+    get: 3,
+    write: 1,
+    outcome: 'unknown',
+  },
+  {
+    title: '9: closed after the request was sent',
+    fault: () => closes,
+    expected: { ...lost, reason: 'ECONNRESET' },
+    overFetch: { reason: 'UND_ERR_SOCKET' },
+    get: 3,
+    write: 1,
+    outcome: 'unknown',
+  },
+  {
+    title: '12: silence instead of an answer',
+    fault: () => stalls,
+    expected: { error: 'TimeoutError', scope: 'attempt', phase: 'exchange', reason: 'timeout' },
+    get: 3,
+    write: 1,
+    outcome: 'unknown',
+    options: short,
+    lasts: [80, 3 * 80 + 100],
+  },
+  {
+    title: '75: an interim answer, then closed',
+    fault: () => writes('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n', 'close'),
+    expected: { ...lost, reason: 'ECONNRESET' },
+    overFetch: { reason: 'UND_ERR_SOCKET' },
+    get: 3,
+    write: 1,
+    outcome: 'unknown',
+  },
+  ...[
+    {
+      title: '80: a banner of another protocol',
+      bytes: 'SSH-2.0-OpenSSH_9.6\r\n',
+      reason: 'HPE_INVALID_CONSTANT',
+    },
+    {
+      title: '80: a status that is no number',
+      bytes: 'HTTP/1.1 abc Odd\r\n\r\n',
+      reason: 'HPE_INVALID_STATUS',
+    },
+    {
+      title: '80: two lengths',
+      bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      reason: 'HPE_UNEXPECTED_CONTENT_LENGTH',
+    },
+  ].map(({ title, bytes, reason }) => ({
+    title,
+    fault: () => writes(bytes),
+    expected: { ...lost, reason },
+    get: 1,
+    write: 1,
+    outcome: 'unknown' as const,
+  })),
+  {
+    title: '81: more headers than are read',
+    fault: () => writes(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`),
+    expected: { ...lost, reason: 'HPE_HEADER_OVERFLOW' },
+    overFetch: { reason: 'UND_ERR_HEADERS_OVERFLOW' },
+    get: 1,
+    write: 1,
+    outcome: 'unknown',
+  },
+]);
+
+test.each(carriers)('12: over %s a silent server is left within the limit and 100 ms', async (carrier) => {
+  const { durationMs } = await meet(stalls, carrier, 'POST', short);
+  expect(durationMs).toBeLessThan(80 + 100);
+});
+
+/** Answers the first request of a connection, and drops the connection when a second comes. */
+function dropsReused(): Behaviour {
+  const used = new WeakSet<object>();
+  return (socket, request) => {
+    if (used.has(socket)) socket.resetAndDestroy();
+    else succeeds(socket, request);
+    used.add(socket);
+  };
+}
+
+test.each(carriers)(
+  '10: over %s a GET survives the loss of a kept connection, a POST is sent once',
+  async (carrier) => {
+    const server = await FaultyServer.start(dropsReused());
+    const client = clientOf(carrier, server.url);
+    await call(client, 'GET');
+    await nextTurn();
+    await call(client, 'GET');
+    expect(server.requests).toHaveLength(3);
+    await nextTurn();
+    await expect(call(client, 'POST')).rejects.toMatchObject({
+      phase: 'exchange',
+      outcome: 'unknown',
+      attempts: 1,
+    });
+    expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    await server.close();
+  },
+);
+
+test.each(carriers)(
+  '11: over %s every call succeeds on a server that closes connections between calls',
+  async (carrier) => {
+    const server = await FaultyServer.start((socket, { method }) => {
+      const body = rightBody(method);
+      socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    });
+    const client = clientOf(carrier, server.url);
+    for (let n = 0; n < 30; n++) {
+      await call(client, 'GET');
+      await call(client, 'POST');
+    }
+    expect(server.requests).toHaveLength(60);
+    await server.close();
+  },
+);
+
+test.each(carriers)('8: over %s a GET succeeds when the reset passes', async (carrier) => {
+  const { error, requests } = await meet(after(2, resets), carrier, 'GET');
+  expect(error).toBeUndefined();
+  expect(requests).toHaveLength(3);
+});

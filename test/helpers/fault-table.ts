@@ -1,0 +1,53 @@
+import type { Outcome, PaymentsClientOptions } from 'merchant-payments';
+import { describe, expect, test } from 'vitest';
+import type { Behaviour, FaultyServer } from './faulty-server.js';
+import { type Carrier, carriers, factsOf, type Meeting, type Method, meet, methods } from './meeting.js';
+
+/** A fault, and what a caller may rely on when it happens. */
+export interface Fault {
+  /** Number in the matrix of faults, and what goes wrong. */
+  title: string;
+  /** Made anew for each call: a behaviour, or a server that is started already. */
+  fault: () => Behaviour | Promise<FaultyServer>;
+  /** The error's class as `error`, and its facts. */
+  expected: { error: string } & Record<string, unknown>;
+  /** Facts that the platform's fetch gives another name, or cannot tell. */
+  overFetch?: Record<string, unknown>;
+  /** How many requests arrive. */
+  get: number;
+  write: number;
+  outcome: Outcome;
+  options?: PaymentsClientOptions;
+  /** The call's least and greatest duration. */
+  lasts?: [number, number];
+  /** Anything else that holds. */
+  also?: (meeting: Meeting, carrier: Carrier, method: Method) => void;
+}
+
+/** Tests each fault over both carriers with each method. */
+export function faultTable(faults: readonly Fault[]): void {
+  describe.each(carriers)('over %s', (carrier) => {
+    for (const fault of faults) describe(fault.title, () => methodsMeet(fault, carrier));
+  });
+}
+
+function methodsMeet(fault: Fault, carrier: Carrier): void {
+  for (const method of methods) {
+    const requests = method === 'GET' ? fault.get : fault.write;
+    const expected = {
+      outcome: fault.outcome,
+      ...fault.expected,
+      ...(carrier === 'fetch' ? fault.overFetch : {}),
+      attempts: requests,
+    };
+    test(`${method}: ${expected.error}, ${expected.outcome}, ${requests} request${requests === 1 ? '' : 's'}`, async () => {
+      const meeting = await meet(await fault.fault(), carrier, method, fault.options);
+      expect({ ...factsOf(meeting.error, Object.keys(expected)) }).toEqual(expected);
+      expect(meeting.requests.map((request) => request.method)).toEqual(Array(requests).fill(method));
+      const [least, greatest] = fault.lasts ?? [0, 1_000];
+      expect(meeting.durationMs).toBeGreaterThanOrEqual(least);
+      expect(meeting.durationMs).toBeLessThan(greatest);
+      fault.also?.(meeting, carrier, method);
+    });
+  }
+}
