@@ -12,6 +12,7 @@ const tests = ['--import', 'tsx', '--test', '--test-reporter', 'spec'];
 const parts = {
   runtimes: ['runtimes/run.mjs'],
   signatures: [...tests, 'signatures/signatures.test.ts'],
+  observability: [...tests, 'observability/observability.test.ts'],
 };
 
 const asked = process.argv.slice(2);
@@ -42,7 +43,10 @@ function install() {
   run('tar', ['-xzf', `${here}.package/${name}`, '-C', target, '--strip-components', '1'], here);
   // A copy, from which the examples find the frameworks of this folder.
   empty(`${here}.examples`);
-  cpSync(`${root}examples/webhooks`, `${here}.examples`, { recursive: true });
+  for (const [folder, copy] of Object.entries({ webhooks: '', observability: '/observability' })) {
+    const from = `${root}examples/${folder}`;
+    if (existsSync(from)) cpSync(from, `${here}.examples${copy}`, { recursive: true });
+  }
   return `${here}.package/${name}`;
 }
 

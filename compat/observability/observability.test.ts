@@ -1,0 +1,127 @@
+// The examples of examples/observability with the real OpenTelemetry, pino and diagnostics_channel.
+import assert from 'node:assert/strict';
+import diagnosticsChannel from 'node:diagnostics_channel';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, test } from 'node:test';
+import { metrics, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { type Hooks, PaymentsClient } from 'merchant-payments';
+import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import { pino } from 'pino';
+import { diagnosticsHooks } from '../.examples/observability/diagnostics-channel.js';
+import { openTelemetryHooks } from '../.examples/observability/opentelemetry.js';
+import { pinoHooks } from '../.examples/observability/pino.js';
+
+let sandbox: Sandbox;
+const client = (hooks: Hooks) => new PaymentsClient({ apiKey: sandbox.apiKey, baseUrl: sandbox.url, hooks });
+
+beforeEach(async () => {
+  sandbox = await createSandbox().listen();
+});
+afterEach(() => sandbox.close());
+
+test('OpenTelemetry gets a span and a duration for each request, and a failed span for a failed call', async () => {
+  const spans = new InMemorySpanExporter();
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
+  );
+  const measurements = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter: measurements, exportIntervalMillis: 60_000 });
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+
+  const payments = client(openTelemetryHooks());
+  sandbox.failNext({ status: 503, headers: { 'retry-after': '0' } });
+  await payments.balance.retrieve();
+  await payments.checkouts.retrieve('chk_nobody').catch(() => {});
+  await reader.forceFlush();
+
+  assert.deepEqual(
+    spans
+      .getFinishedSpans()
+      .map(({ name, status, attributes }) => [
+        name,
+        status.code === SpanStatusCode.ERROR,
+        attributes['http.response.status_code'],
+      ]),
+    [
+      ['GET /v1/balance', true, 503],
+      ['GET /v1/balance', false, 200],
+      ['GET /v1/checkouts/{id}', true, 404],
+      ['checkouts.retrieve failed', true, undefined],
+    ],
+  );
+  const names = measurements
+    .getMetrics()
+    .flatMap((one) =>
+      one.scopeMetrics.flatMap((scope) => scope.metrics.map(({ descriptor }) => descriptor.name)),
+    );
+  assert.deepEqual(names.sort(), [
+    'http.client.request.duration',
+    'merchant_payments.failures',
+    'merchant_payments.retries',
+  ]);
+  assert.ok(
+    !JSON.stringify(
+      spans.getFinishedSpans().map(({ attributes, events }) => ({ attributes, events })),
+    ).includes(sandbox.apiKey),
+  );
+  await reader.shutdown();
+});
+
+test('pino gets a line for each retry and each failure, without the key', async () => {
+  let text = '';
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  const payments = client(pinoHooks(pino(sink)));
+  sandbox.failNext({ status: 503, headers: { 'retry-after': '0' } });
+  await payments.balance.retrieve();
+  await payments.checkouts.retrieve('chk_nobody').catch(() => {});
+
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ level, msg, err }) => [level, msg, err.type]),
+    [
+      [40, 'balance.retrieve is tried again', 'ServerError'],
+      [50, 'checkouts.retrieve failed', 'NotFoundError'],
+    ],
+  );
+  assert.ok(!text.includes(sandbox.apiKey));
+});
+
+test('diagnostics_channel subscribers hear of requests, responses, retries and errors', async () => {
+  const heard: string[] = [];
+  for (const name of ['request', 'response', 'retry', 'error']) {
+    diagnosticsChannel.subscribe(`merchant-payments:${name}`, () => heard.push(name));
+  }
+  const payments = client(diagnosticsHooks());
+  sandbox.failNext({ status: 503, headers: { 'retry-after': '0' } });
+  await payments.balance.retrieve();
+  await payments.checkouts.retrieve('chk_nobody').catch(() => {});
+  assert.deepEqual(heard, [
+    'request',
+    'response',
+    'retry',
+    'request',
+    'response',
+    'request',
+    'response',
+    'error',
+  ]);
+});
