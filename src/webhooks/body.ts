@@ -4,6 +4,9 @@ import { WebhookConfigError } from '../errors.js';
 /** A body as received: bytes, or the text that they decode to. */
 export type RawBody = string | ArrayBuffer | ArrayBufferView;
 
+/** The longest body that the handlers read, in bytes: 1 MiB. */
+export const longestBody = 1024 * 1024;
+
 /** The bytes of the body: what is signed, and what is parsed. */
 export function readBody(rawBody: unknown): Uint8Array {
   if (typeof rawBody === 'string') return Buffer.from(rawBody);

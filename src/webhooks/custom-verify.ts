@@ -16,14 +16,18 @@ export function isAccepted(
 }
 
 function ask(verify: (message: SignedMessage) => unknown, message: SignedMessage): boolean {
-  let answer: unknown;
   try {
-    answer = verify(message);
+    const answer = verify(message);
+    if (!isThenable(answer)) return answer === true;
+    // Its rejection is nobody's any more, and must not end the process.
+    Promise.resolve(answer).catch(() => {});
   } catch (error) {
     if (error instanceof WebhookVerificationError || error instanceof WebhookConfigError) throw error;
     throw invalidOptions('scheme.verify threw. Let it return false for a signature that does not hold.');
   }
-  if (!(answer instanceof Promise)) return answer === true;
-  answer.catch(() => {});
   throw invalidOptions('scheme.verify returned a promise. Verify synchronously: node:crypto has verify().');
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
 }

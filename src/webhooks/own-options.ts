@@ -40,6 +40,19 @@ export function isOneOf<Name>(value: unknown, names: readonly Name[]): value is 
   return names.some((name) => name === value);
 }
 
+/** An optional function of the options. */
+export function readFunction<Argument>(
+  value: unknown,
+  name: string,
+): ((argument: Argument) => unknown) | undefined {
+  if (value === undefined || isFunction<Argument>(value)) return value;
+  throw invalidOptions(`${name} must be a function.`);
+}
+
+function isFunction<Argument>(value: unknown): value is (argument: Argument) => unknown {
+  return typeof value === 'function';
+}
+
 export function invalidOptions(message: string): WebhookConfigError {
   return new WebhookConfigError(message, 'invalid_options');
 }

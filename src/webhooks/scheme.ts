@@ -1,4 +1,4 @@
-import { invalidOptions, isOneOf, ownOptions } from './own-options.js';
+import { invalidOptions, isOneOf, ownOptions, readFunction } from './own-options.js';
 
 /** What a custom `verify` of a scheme gets to see. */
 export interface SignedMessage {
@@ -43,7 +43,8 @@ export interface SignatureScheme {
 }
 
 /** A checked scheme: header names in lower case, the content cut at its placeholders. */
-export interface Scheme extends SignatureScheme {
+export interface Scheme extends Omit<SignatureScheme, 'verify'> {
+  verify: ((message: SignedMessage) => unknown) | undefined;
   /** Text before and after `{body}`, each cut at `{timestamp}`. */
   before: readonly string[];
   after: readonly string[];
@@ -98,7 +99,7 @@ function checkScheme(given: unknown): Scheme {
     secretEncoding: choice(own, 'secretEncoding', secretEncodings),
     signatureHeader,
     timestampHeader,
-    verify: verifier(own.verify),
+    verify: readFunction<SignedMessage>(own.verify, 'scheme.verify'),
   };
 }
 
@@ -128,15 +129,6 @@ function header(own: Fields, field: Field, otherwise: string): string {
   const name = text(own, field, otherwise);
   if (headerName.test(name)) return name.toLowerCase();
   throw invalidOptions(`scheme.${field} must be the name of a header, such as "${otherwise}".`);
-}
-
-function verifier(value: unknown): SignatureScheme['verify'] {
-  if (value === undefined || isVerifier(value)) return value;
-  throw invalidOptions('scheme.verify must be a function that returns true for a valid signature.');
-}
-
-function isVerifier(value: unknown): value is (message: SignedMessage) => boolean {
-  return typeof value === 'function';
 }
 
 /** A template that leaves the body out, or holds a placeholder that nothing fills, would sign less than it says. */

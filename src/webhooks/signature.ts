@@ -58,7 +58,8 @@ function likelyForm(text: string, prefix: string): string | undefined {
     const looks = (form: string) =>
       `It looks like ${algorithm} in ${form}: set scheme.algorithm and scheme.encoding`;
     if (text.length === 2 * length && /^[0-9a-f]+$/i.test(text)) return looks('hex');
-    if (text.length === 4 * Math.ceil(length / 3) && /^[\w+/-]+=*$/.test(text)) return looks('base64');
+    if (text.replace(/=+$/, '').length === Math.ceil((length * 4) / 3) && /^[\w+/-]+=*$/.test(text))
+      return looks('base64');
   }
   return undefined;
 }

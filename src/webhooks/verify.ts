@@ -50,7 +50,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * ```
  */
 export function verify(options: VerifyOptions): WebhookEvent {
-  const own = ownOptions(options, names, 'webhooks.verify()');
+  return verifyDelivery(ownOptions(options, names, 'webhooks.verify()'));
+}
+
+/** The checks in their order: first what does not depend on the sender, nothing parsed before it is authentic. */
+export function verifyDelivery(own: { [name in keyof VerifyOptions]?: unknown }): WebhookEvent {
   const scheme = readScheme(own.scheme);
   const keys = scheme.verify && own.secret === undefined ? [] : readKeys(own.secret, scheme);
   const toleranceSeconds = readTolerance(own.toleranceSeconds);

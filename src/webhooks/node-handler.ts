@@ -1,0 +1,93 @@
+import { Buffer } from 'node:buffer';
+import { invalidBody, longestBody, type RawBody } from './body.js';
+import type { WebhookHeaders } from './headers.js';
+import { createReceiver, type HandlerOptions } from './receiver.js';
+
+/** What is used of a request of `node:http`, Express or NestJS. */
+export interface NodeRequest {
+  method?: string | undefined;
+  headers: WebhookHeaders;
+  /** What a body parser made of the body: bytes of `express.raw()` can be verified, a parsed object cannot. */
+  body?: unknown;
+  /** The bytes that NestJS keeps with `rawBody: true`. */
+  rawBody?: unknown;
+  readableDidRead?: boolean;
+  on(event: 'data', listener: (chunk: Uint8Array | string) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'end' | 'close', listener: () => void): unknown;
+  pause(): unknown;
+}
+
+/** What is used of a response of `node:http`, Express or NestJS. */
+export interface NodeResponse {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(body: string): unknown;
+}
+
+/**
+ * A webhook receiver for `node:http` and for frameworks on it: Express, NestJS, Fastify. Answers as `handler()` does.
+ *
+ * It reads the raw body itself, so mount it before `express.json()`. A body that `express.raw()` has read, or that
+ * NestJS kept with `rawBody: true`, is taken as it is; one that was parsed is refused with the line to change.
+ *
+ * @throws {WebhookConfigError} an option is unknown or no function. A bad secret is answered 500 instead.
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { nodeHandler } from 'merchant-payments/webhooks';
+ *
+ * const receive = nodeHandler({
+ *   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+ *   on: { 'order.paid': (event) => console.log(`fulfil ${event.data.order_id}`) },
+ * });
+ * const server = createServer((request, response) => void receive(request, response));
+ * ```
+ */
+export function nodeHandler(
+  options: HandlerOptions,
+): (request: NodeRequest, response: NodeResponse) => Promise<void> {
+  const receive = createReceiver(options, 'webhooks.nodeHandler()');
+  return async (request, response) => {
+    const { method, headers } = request;
+    const { status, body } = await receive({ method, headers, read: () => readNodeRequest(request) });
+    response.statusCode = status;
+    response.setHeader('content-type', 'application/json');
+    if (status === 405) response.setHeader('allow', 'POST');
+    response.end(JSON.stringify(body));
+  };
+}
+
+async function readNodeRequest(request: NodeRequest): Promise<RawBody | undefined> {
+  const given = [request.rawBody, request.body].find(isRaw);
+  if (given !== undefined) return Buffer.byteLength(given) > longestBody ? undefined : given;
+  if (!request.readableDidRead) return readStream(request);
+  throw invalidBody(
+    'a body parser has read the request before',
+    'In Express, register this route before app.use(express.json()), or give it express.raw({ type: "application/json" }); ' +
+      'in NestJS, create the app with `rawBody: true`; in a Next.js API route, export `config = { api: { bodyParser: false } }`',
+  );
+}
+
+function isRaw(body: unknown): body is string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array;
+}
+
+/** By events, not `for await`: leaving that loop would close the connection before 413 could be answered. */
+function readStream(request: NodeRequest): Promise<Uint8Array | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    request.on('data', (chunk) => {
+      length += chunk.length;
+      if (length > longestBody) {
+        request.pause();
+        chunks.length = 0;
+        resolve(undefined);
+      } else chunks.push(Buffer.from(chunk));
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('The connection closed before the body was complete.')));
+  });
+}
