@@ -35,11 +35,11 @@ export function readHeaders(headers: unknown): HeaderPairs {
 
 /** The one value of a header, `undefined` where there is none; two values, in whatever spelling, are refused. */
 export function oneValue(pairs: HeaderPairs, name: string): string | undefined {
-  const values: string[] = [];
+  const texts: string[] = [];
   for (const [key, value] of pairs) {
-    if (key.length === name.length && key.toLowerCase() === name) addTexts(values, value, name);
+    if (key.length === name.length && key.toLowerCase() === name) texts.push(...textsOf(value, name));
   }
-  if (values.length < 2) return values[0];
+  if (texts.length < 2) return texts[0];
   throw new WebhookVerificationError(
     `The header ${name} has more than one value, so it is unclear which of them was signed. ` +
       'Look for a proxy that repeats it.',
@@ -47,13 +47,15 @@ export function oneValue(pairs: HeaderPairs, name: string): string | undefined {
   );
 }
 
-function addTexts(texts: string[], value: unknown, name: string): void {
-  for (const each of Array.isArray(value) ? value : [value]) {
-    if (typeof each === 'string') texts.push(each);
-    else if (each !== undefined && each !== null) {
-      throw invalidHeaders(`the value of ${name} is not text. Pass headers as they were received`);
-    }
+function textsOf(value: unknown, name: string): string[] {
+  if (typeof value === 'string') return [value];
+  if (value === undefined || value === null) return [];
+  try {
+    if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return [...value];
+  } catch {
+    // A value that cannot even be read is as little text as any other object.
   }
+  throw invalidHeaders(`the value of ${name} is not text. Pass headers as they were received`);
 }
 
 function readPair(pair: unknown): Pair {

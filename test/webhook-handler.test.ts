@@ -1,0 +1,500 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { Claims } from '../src/webhooks/claims.js';
+import { type HandlerOptions, handler, sign, WebhookConfigError } from '../src/webhooks/index.js';
+
+const secret = 'whsec_merchant_test_7Qm2xV9c';
+const orderPaid = (order_id = 'ord_1001') =>
+  JSON.stringify({ type: 'order.paid', data: { order_id, amount: '19.90', currency: 'USD' } });
+
+function delivery(body = orderPaid(), headers = sign({ rawBody: body, secret })): Request {
+  return new Request('https://shop.example/webhooks', { method: 'POST', body, headers });
+}
+
+/** A receiver with what reached each of its functions. */
+function receiver(options: Partial<HandlerOptions> = {}) {
+  const fulfilled: string[] = [];
+  const errors: unknown[] = [];
+  const receive = handler({
+    secret,
+    on: { 'order.paid': (event) => fulfilled.push(event.data.order_id) },
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  const answer = async (request: Request) => {
+    const response = await receive(request);
+    return { status: response.status, body: await response.json() };
+  };
+  return { receive, answer, fulfilled, errors };
+}
+
+const create = (options: object): unknown => {
+  try {
+    return Reflect.apply(handler, undefined, [options]);
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('what is answered', () => {
+  it('200 once the function has finished, with the event that it got', async () => {
+    const { answer, fulfilled, errors } = receiver();
+    expect(await answer(delivery())).toEqual({ status: 200, body: { received: true } });
+    expect(fulfilled).toEqual(['ord_1001']);
+    expect(errors).toEqual([]);
+  });
+
+  it('400 for a changed body, with the facts of the body that was verified, and none of its content', async () => {
+    const { answer, fulfilled, errors } = receiver();
+    const changed = delivery(`${orderPaid()} `, sign({ rawBody: orderPaid(), secret }));
+    expect(await answer(changed)).toEqual({
+      status: 400,
+      body: { error: 'signature_mismatch', bytes: 87, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(fulfilled).toEqual([]);
+    expect(errors).toMatchObject([{ code: 'signature_mismatch' }]);
+  });
+
+  it('400 for a stale delivery', async () => {
+    const { answer, fulfilled } = receiver();
+    const stale = sign({ rawBody: orderPaid(), secret, timestamp: new Date(Date.now() - 301_000) });
+    expect(await answer(delivery(orderPaid(), stale))).toEqual({
+      status: 400,
+      body: { error: 'timestamp_too_old' },
+    });
+    expect(fulfilled).toEqual([]);
+  });
+
+  it('400 without the headers', async () => {
+    expect(await receiver().answer(delivery(orderPaid(), {}))).toEqual({
+      status: 400,
+      body: { error: 'missing_signature' },
+    });
+  });
+
+  it.each<[string, string, string]>([
+    ['not JSON', '{', 'invalid_json'],
+    ['no event', '{}', 'invalid_event'],
+  ])('500 for an authentic body that is %s, which reaches onError', async (_form, body, error) => {
+    const { answer, errors } = receiver();
+    expect(await answer(delivery(body))).toEqual({ status: 500, body: { error } });
+    expect(errors).toMatchObject([{ name: 'WebhookPayloadError', code: error }]);
+  });
+
+  it('500 where the secret is missing, as the event may be real', async () => {
+    const { answer, errors } = receiver({ secret: undefined });
+    expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'invalid_secret' } });
+    expect(errors).toMatchObject([{ name: 'WebhookConfigError' }]);
+  });
+
+  it('405 with the allowed method for anything but POST', async () => {
+    const { receive, errors } = receiver();
+    const response = await receive(new Request('https://shop.example/webhooks'));
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(errors).toEqual([]);
+    expect((await receive(delivery())).headers.has('allow')).toBe(false);
+  });
+
+  it('JSON with its content type', async () => {
+    expect((await receiver().receive(delivery())).headers.get('content-type')).toBe('application/json');
+  });
+
+  it('according to tolerance and scheme of the options', async () => {
+    const scheme = { prefix: 'v1=' };
+    const old = sign({ rawBody: orderPaid(), secret, scheme, timestamp: new Date(Date.now() - 301_000) });
+    expect(
+      await receiver({ scheme, toleranceSeconds: 600 }).answer(delivery(orderPaid(), old)),
+    ).toMatchObject({ status: 200 });
+    expect(await receiver({ scheme }).answer(delivery(orderPaid(), old))).toMatchObject({ status: 400 });
+  });
+});
+
+describe('the raw body', () => {
+  it('may have 1 MiB; one byte more is answered 413, whether its length was declared or not', async () => {
+    const { answer, errors } = receiver({ onUnknown: () => {} });
+    const sized = (bytes: number) => `{"type":"${'a'.repeat(bytes - 11)}"}`;
+    expect(await answer(delivery(sized(1024 * 1024)))).toMatchObject({ status: 200 });
+    const long = sized(1024 * 1024 + 1);
+    expect(await answer(delivery(long))).toEqual({ status: 413, body: { error: 'body_too_large' } });
+    const declared = { ...sign({ rawBody: 'x', secret }), 'content-length': '1048577' };
+    expect(await answer(delivery('x', declared))).toMatchObject({ status: 413 });
+    expect(await answer(delivery('x', { ...declared, 'content-length': '1048576' }))).toMatchObject({
+      status: 500,
+    });
+    expect(errors).toMatchObject([{ code: 'invalid_json' }]);
+  });
+
+  it('is not read further once it is too long', async () => {
+    let pulled = 0;
+    const cancel = vi.fn();
+    const body = new ReadableStream({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(100_000));
+      },
+      cancel,
+    });
+    const endless = new Request('https://shop.example', { method: 'POST', body, ...{ duplex: 'half' } });
+    expect(await receiver().answer(endless)).toMatchObject({ status: 413 });
+    expect(pulled).toBeLessThan(14);
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  it('may come in pieces, even in the middle of a character', async () => {
+    const bytes = Buffer.from(orderPaid('ord_é'));
+    const cut = bytes.indexOf(0xc3) + 1;
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(bytes.subarray(0, cut));
+        controller.enqueue(new Uint8Array());
+        controller.enqueue(bytes.subarray(cut));
+        controller.close();
+      },
+    });
+    const { answer, fulfilled } = receiver();
+    const headers = sign({ rawBody: bytes, secret });
+    const pieces = new Request('https://shop.example', {
+      method: 'POST',
+      headers,
+      body,
+      ...{ duplex: 'half' },
+    });
+    expect(await answer(pieces)).toMatchObject({ status: 200 });
+    expect(fulfilled).toEqual(['ord_é']);
+  });
+
+  it('that is absent is an empty one', async () => {
+    const headers = sign({ rawBody: '', secret });
+    const empty = new Request('https://shop.example', { method: 'POST', headers });
+    expect(await receiver().answer(empty)).toEqual({ status: 500, body: { error: 'invalid_json' } });
+  });
+
+  it('that was read before is answered 500, and onError gets the line to change', async () => {
+    const { answer, errors } = receiver();
+    const request = delivery();
+    await request.json();
+    expect(await answer(request)).toEqual({ status: 500, body: { error: 'invalid_body' } });
+    expect(errors).toMatchObject([
+      { name: 'WebhookConfigError', message: expect.stringContaining('request.clone()') },
+    ]);
+  });
+
+  it('whose stream breaks is answered 500', async () => {
+    const broken = new Error('socket hang up');
+    const body = new ReadableStream({ start: (controller) => controller.error(broken) });
+    const { answer, errors } = receiver();
+    const request = new Request('https://shop.example', { method: 'POST', body, ...{ duplex: 'half' } });
+    expect(await answer(request)).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(errors).toEqual([broken]);
+  });
+
+  it.each<[string, object, string]>([
+    ["Hono's context", { req: { raw: delivery() } }, 'c.req.raw'],
+    ['a node request', { method: 'POST', headers: { host: 'shop.example' } }, 'nodeHandler'],
+  ])('cannot come from %s: the error names what to pass', async (_form, given, fix) => {
+    const { receive, errors } = receiver();
+    const response: Response = await Reflect.apply(receive, undefined, [given]);
+    expect(response.status).toBe(500);
+    expect(errors).toMatchObject([{ code: 'invalid_body', message: expect.stringContaining(fix) }]);
+  });
+});
+
+describe('onUnknown', () => {
+  const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
+
+  it('gets events of a new type, which are answered 200 with or without it', async () => {
+    const onUnknown = vi.fn();
+    expect(await receiver({ onUnknown }).answer(delivery(refund))).toMatchObject({ status: 200 });
+    expect(onUnknown).toHaveBeenCalledExactlyOnceWith({
+      type: 'unknown',
+      originalType: 'refund.created',
+      data: { refund_id: 're_1' },
+    });
+    const { answer, fulfilled, errors } = receiver();
+    expect(await answer(delivery(refund))).toMatchObject({ status: 200 });
+    expect([fulfilled, errors]).toEqual([[], []]);
+  });
+
+  it('that fails is answered 500, and the next delivery reaches it again', async () => {
+    const failure = new Error('no disk');
+    const onUnknown = vi.fn().mockRejectedValueOnce(failure);
+    const { answer, errors } = receiver({ onUnknown });
+    expect(await answer(delivery(refund))).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(errors).toEqual([failure]);
+    expect(await answer(delivery(refund))).toMatchObject({ status: 200 });
+  });
+});
+
+describe('onError', () => {
+  it('decides nothing: whatever it throws, the answer stays', async () => {
+    for (const onError of [
+      () => {
+        throw new Error('log full');
+      },
+      async () => Promise.reject(new Error('log full')),
+    ]) {
+      expect(await receiver({ onError }).answer(delivery(orderPaid(), {}))).toMatchObject({ status: 400 });
+    }
+  });
+
+  it('is console.error where it is not given', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { answer } = receiver({ onError: undefined });
+    await answer(delivery(orderPaid(), {}));
+    expect(log).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'missing_signature' }));
+  });
+});
+
+describe('an order is handed over once', () => {
+  it('when its delivery is repeated: 200 both times', async () => {
+    const { answer, fulfilled } = receiver();
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(await answer(delivery(orderPaid('ord_1002')))).toMatchObject({ status: 200 });
+    expect(fulfilled).toEqual(['ord_1001', 'ord_1002']);
+  });
+
+  it('when two deliveries arrive at once: the second is told to come again, 409, until the first has finished', async () => {
+    const { promise, resolve } = withResolvers();
+    const paid = vi.fn(() => promise);
+    const { answer, errors } = receiver({ on: { 'order.paid': paid } });
+    const first = answer(delivery());
+    expect(await answer(delivery())).toEqual({ status: 409, body: { error: 'in_progress' } });
+    expect(await answer(delivery(orderPaid('ord_1001')))).toMatchObject({ status: 409 });
+    resolve();
+    expect(await first).toMatchObject({ status: 200 });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(paid).toHaveBeenCalledOnce();
+    expect(errors).toEqual([]);
+  });
+
+  it('unless its function failed: 500, and the next delivery is handled', async () => {
+    const failure = new Error('no stock');
+    const paid = vi
+      .fn()
+      .mockRejectedValueOnce(failure)
+      .mockImplementationOnce(() => {
+        throw failure;
+      });
+    const { answer, errors } = receiver({ on: { 'order.paid': paid } });
+    expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(await answer(delivery())).toMatchObject({ status: 500 });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(paid).toHaveBeenCalledTimes(3);
+    expect(errors).toEqual([failure, failure]);
+  });
+
+  it('even if its function throws one of the errors of this package', async () => {
+    const failure = new WebhookConfigError('inner', 'invalid_options');
+    const { answer } = receiver({ on: { 'order.paid': () => Promise.reject(failure) } });
+    expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'internal_error' } });
+  });
+
+  it('among the last 10,000 orders, so that memory stays bounded', async () => {
+    const claims = new Claims({ claim: undefined, release: undefined, finish: undefined });
+    for (let id = 0; id < 10_000; id++) {
+      expect(await claims.take(`${id}`)).toBe('taken');
+      await claims.finish(`${id}`);
+    }
+    expect(await claims.take('0')).toBe('finished');
+    await claims.take('10000');
+    await claims.finish('10000');
+    expect(await claims.take('0')).toBe('taken');
+    expect(await claims.take('1')).toBe('finished');
+  });
+
+  it('even where the sender writes a field of the order in another way', async () => {
+    const { answer, fulfilled } = receiver();
+    await answer(delivery());
+    await answer(delivery(orderPaid().replace('"19.90"', '19.9')));
+    expect(fulfilled).toEqual(['ord_1001']);
+  });
+
+  it('and never dropped: without a function for order.paid the delivery is answered 500', async () => {
+    const { answer, errors } = receiver(JSON.parse('{"on":{}}'));
+    expect(await answer(delivery())).toMatchObject({ status: 500 });
+    expect(errors).toMatchObject([
+      { code: 'invalid_options', message: expect.stringContaining('order.paid') },
+    ]);
+  });
+});
+
+describe('claim, release and finish', () => {
+  /** A store that several machines share. */
+  function sharedStore() {
+    const states = new Map<string, 'running' | 'finished'>();
+    const calls: string[] = [];
+    return {
+      calls,
+      states,
+      claim: async (key: string) => {
+        await turn();
+        calls.push(`claim ${key}`);
+        const state = states.get(key);
+        if (state) return state === 'finished' ? 'finished' : false;
+        states.set(key, 'running');
+        return true;
+      },
+      release: async (key: string) => {
+        calls.push(`release ${key}`);
+        states.delete(key);
+      },
+      finish: async (key: string) => {
+        calls.push(`finish ${key}`);
+        states.set(key, 'finished');
+      },
+    } as const;
+  }
+  const store = ({ claim, release, finish }: ReturnType<typeof sharedStore>) => ({ claim, release, finish });
+
+  it('are called with order.paid and the id of the order', async () => {
+    const shared = sharedStore();
+    const { answer, fulfilled } = receiver(store(shared));
+    await answer(delivery());
+    expect(shared.calls).toEqual(['claim order.paid:ord_1001', 'finish order.paid:ord_1001']);
+    expect(fulfilled).toEqual(['ord_1001']);
+  });
+
+  it('hand an order over once on two machines: 409 while it runs on the other, 200 once it has finished there', async () => {
+    const shared = sharedStore();
+    const { promise, resolve } = withResolvers();
+    const one = receiver({ ...store(shared), on: { 'order.paid': () => promise } });
+    const two = receiver(store(shared));
+    const first = one.answer(delivery());
+    await vi.waitFor(() => expect(shared.states.size).toBe(1));
+    expect(await two.answer(delivery())).toMatchObject({ status: 409 });
+    resolve();
+    expect(await first).toMatchObject({ status: 200 });
+    expect(await two.answer(delivery())).toMatchObject({ status: 200 });
+    expect(two.fulfilled).toEqual([]);
+  });
+
+  it('without finish: this machine answers 200 for what it has seen finish, another one 409', async () => {
+    const { claim, release } = sharedStore();
+    const one = receiver({ claim, release });
+    expect(await one.answer(delivery())).toMatchObject({ status: 200 });
+    expect(await one.answer(delivery())).toMatchObject({ status: 200 });
+    expect(await receiver({ claim, release }).answer(delivery())).toMatchObject({ status: 409 });
+    expect(one.fulfilled).toEqual(['ord_1001']);
+  });
+
+  it('release the key after a failure, so that any machine may handle the next delivery', async () => {
+    const shared = sharedStore();
+    const failing = receiver({
+      ...store(shared),
+      on: { 'order.paid': () => Promise.reject(new Error('no stock')) },
+    });
+    expect(await failing.answer(delivery())).toMatchObject({ status: 500 });
+    const two = receiver(store(shared));
+    expect(await two.answer(delivery())).toMatchObject({ status: 200 });
+    expect(two.fulfilled).toEqual(['ord_1001']);
+    expect(shared.calls[1]).toBe('release order.paid:ord_1001');
+  });
+
+  it('claim again what the store has forgotten: the store decides, not this process', async () => {
+    const shared = sharedStore();
+    const { promise, resolve } = withResolvers();
+    const paid = vi.fn().mockResolvedValueOnce(undefined).mockReturnValueOnce(promise);
+    const { answer } = receiver({ ...store(shared), on: { 'order.paid': paid } });
+    await answer(delivery());
+    shared.states.clear();
+    const second = answer(delivery());
+    await vi.waitFor(() => expect(paid).toHaveBeenCalledTimes(2));
+    expect(await answer(delivery())).toMatchObject({ status: 409 });
+    resolve();
+    expect(await second).toMatchObject({ status: 200 });
+  });
+
+  it('are not called for a delivery that is refused, nor for an unknown event', async () => {
+    const shared = sharedStore();
+    const { answer } = receiver(store(shared));
+    await answer(delivery(orderPaid(), {}));
+    await answer(delivery('{"type":"ping"}'));
+    expect(shared.calls).toEqual([]);
+  });
+
+  it('may answer without a promise', async () => {
+    const { answer, fulfilled } = receiver({ claim: () => true, release: () => {} });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(fulfilled).toEqual(['ord_1001']);
+    expect(await receiver({ claim: () => false }).answer(delivery())).toMatchObject({ status: 409 });
+  });
+
+  it.each([['OK'], [null], [undefined], [1]])(
+    'answering %s is a mistake of the caller: 500, nothing is fulfilled',
+    async (reply) => {
+      const { answer, fulfilled, errors } = receiver({ claim: vi.fn().mockResolvedValue(reply) });
+      expect(await answer(delivery())).toMatchObject({ status: 500 });
+      expect(fulfilled).toEqual([]);
+      expect(errors).toMatchObject([{ code: 'invalid_options', message: expect.stringContaining('"OK"') }]);
+    },
+  );
+
+  it('failing to claim is answered 500, and nothing is fulfilled', async () => {
+    const down = new Error('ECONNREFUSED');
+    const { answer, fulfilled, errors } = receiver({ claim: () => Promise.reject(down) });
+    expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(fulfilled).toEqual([]);
+    expect(errors).toEqual([down]);
+  });
+
+  it('failing to release is reported beside the failure that led to it', async () => {
+    const failure = new Error('no stock');
+    const down = new Error('ECONNREFUSED');
+    const { answer, errors } = receiver({
+      on: { 'order.paid': () => Promise.reject(failure) },
+      claim: () => true,
+      release: () => Promise.reject(down),
+    });
+    expect(await answer(delivery())).toMatchObject({ status: 500 });
+    expect(errors).toEqual([down, failure]);
+  });
+
+  it('failing to note the end is reported, but the order is fulfilled: 200', async () => {
+    const down = new Error('ECONNREFUSED');
+    const { answer, errors, fulfilled } = receiver({ claim: () => true, finish: () => Promise.reject(down) });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(errors).toEqual([down]);
+    expect(fulfilled).toEqual(['ord_1001']);
+  });
+});
+
+describe('options of a handler', () => {
+  const on = { 'order.paid': () => {} };
+
+  it.each<[string, object, RegExp]>([
+    ['an unknown option', { secret, on, onerror: () => {} }, /Write "onError"/],
+    ['an option of verify() that a delivery brings', { secret, on, rawBody: '' }, /no option "rawBody"/],
+    ['no functions', { secret }, /on must be one object/],
+    ['a misspelt event type', { secret, on: { 'order.payed': () => {} } }, /There are order\.paid\./],
+    [
+      'an event type of the future',
+      { secret, on: { ...on, 'refund.created': () => {} } },
+      /There are order\.paid\./,
+    ],
+    [
+      'a function that is none',
+      { secret, on: { 'order.paid': 'fulfil' } },
+      /on\["order\.paid"\] must be a function/,
+    ],
+    ['an onUnknown that is none', { secret, on, onUnknown: 1 }, /onUnknown must be a function/],
+    ['an onError that is none', { secret, on, onError: null }, /onError must be a function/],
+    ['a claim that is none', { secret, on, claim: {} }, /claim must be a function/],
+    ['a release that is none', { secret, on, release: 1 }, /release must be a function/],
+    ['a finish that is none', { secret, on, finish: 1 }, /finish must be a function/],
+  ])('must not have %s: creating it throws', (_form, options, message) => {
+    const error = create(options);
+    expect(error).toBeInstanceOf(WebhookConfigError);
+    expect(error).toMatchObject({ code: 'invalid_options', message: expect.stringMatching(message) });
+  });
+});
+
+function withResolvers() {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { nodeHandler, sign } from '../src/webhooks/index.js';
+
+const secret = 'whsec_merchant_test_7Qm2xV9c';
+const rawBody = '{"type":"order.paid","data":{"order_id":"ord_1001","amount":"19.90","currency":"USD"}}';
+const closers: (() => void)[] = [];
+
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+type Before = (request: IncomingMessage, response: ServerResponse) => Promise<object> | object;
+
+/** A node:http server with the receiver; `before` plays the body parser in front of it. */
+async function serve(before: Before = () => ({})) {
+  const fulfilled: string[] = [];
+  const errors: unknown[] = [];
+  const receive = nodeHandler({
+    secret,
+    on: { 'order.paid': (event) => fulfilled.push(event.data.order_id) },
+    onError: (error) => errors.push(error),
+  });
+  const server = createServer(async (request, response) => {
+    await receive(Object.assign(request, await before(request, response)), response);
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = listeningAt(server.address());
+  const url = `http://127.0.0.1:${port}/webhooks`;
+  const post = async (
+    body: string | Uint8Array<ArrayBuffer> = rawBody,
+    headers = sign({ rawBody: body, secret }),
+  ) => {
+    const response = await fetch(url, { method: 'POST', body, headers });
+    return { status: response.status, body: await response.json() };
+  };
+  return { url, port, post, fulfilled, errors };
+}
+
+function listeningAt(address: AddressInfo | string | null): AddressInfo {
+  if (address === null || typeof address === 'string') throw new Error('not listening');
+  return address;
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+describe('a node:http server', () => {
+  it('answers 200 to a good delivery, 400 to a changed one, and fulfils a repeated one once', async () => {
+    const { post, fulfilled } = await serve();
+    expect(await post()).toEqual({ status: 200, body: { received: true } });
+    expect(await post(`${rawBody}\n`, sign({ rawBody, secret }))).toMatchObject({
+      status: 400,
+      body: { error: 'signature_mismatch', bytes: 87 },
+    });
+    expect(await post()).toMatchObject({ status: 200 });
+    expect(fulfilled).toEqual(['ord_1001']);
+  });
+
+  it('answers 405 to GET, with the allowed method, as JSON', async () => {
+    const { url } = await serve();
+    const response = await fetch(url);
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toEqual({ error: 'method_not_allowed' });
+  });
+
+  it('takes 1 MiB and answers 413 to one byte more, over the same connection', async () => {
+    const { post, errors } = await serve();
+    const sized = (bytes: number) => `{"type":"${'a'.repeat(bytes - 11)}"}`;
+    expect(await post(sized(1024 * 1024))).toMatchObject({ status: 200 });
+    expect(await post(sized(1024 * 1024 + 1))).toEqual({ status: 413, body: { error: 'body_too_large' } });
+    expect(await post(sized(4 * 1024 * 1024))).toMatchObject({ status: 413 });
+    expect(await post()).toMatchObject({ status: 200 });
+    expect(errors).toEqual([]);
+  });
+
+  it('reads a body that something made text of, as long as it is UTF-8', async () => {
+    const { post, fulfilled } = await serve((request) => {
+      request.setEncoding('utf8');
+      return {};
+    });
+    expect(await post()).toMatchObject({ status: 200 });
+    expect(fulfilled).toEqual(['ord_1001']);
+  });
+
+  it('reports a delivery that breaks off, and fulfils nothing', async () => {
+    const { port, errors, fulfilled } = await serve();
+    const headers = { ...sign({ rawBody, secret }), 'content-length': String(rawBody.length) };
+    const half = openRequest({ port, host: '127.0.0.1', method: 'POST', headers });
+    half.on('error', () => {});
+    half.write(rawBody.slice(0, 20), () => half.destroy());
+    await expect.poll(() => errors).toMatchObject([expect.any(Error)]);
+    expect(fulfilled).toEqual([]);
+  });
+});
+
+describe('a framework that has read the body', () => {
+  it.each<[string, Before]>([
+    ['express.raw(): a Buffer in body', async (request) => ({ body: await readAll(request) })],
+    ['express.text(): text in body', async (request) => ({ body: (await readAll(request)).toString() })],
+    [
+      'NestJS with rawBody: true: a Buffer in rawBody beside the parsed body',
+      async (request) => {
+        const bytes = await readAll(request);
+        return { rawBody: bytes, body: JSON.parse(bytes.toString()) };
+      },
+    ],
+    ['a parser that left the stream alone: an empty body', () => ({ body: {} })],
+  ])('%s is verified', async (_form, before) => {
+    const { post, fulfilled } = await serve(before);
+    expect(await post()).toMatchObject({ status: 200 });
+    expect(await post(`${rawBody} `, sign({ rawBody, secret }))).toMatchObject({ status: 400 });
+    expect(fulfilled).toEqual(['ord_1001']);
+  });
+
+  it.each<[string, Before]>([
+    [
+      'express.json(): a parsed object',
+      async (request) => ({ body: JSON.parse((await readAll(request)).toString()) }),
+    ],
+    [
+      'nothing that can be found',
+      async (request) => {
+        await readAll(request);
+        return {};
+      },
+    ],
+  ])('%s is answered 500, and onError gets the lines to change', async (_form, before) => {
+    const { post, errors, fulfilled } = await serve(before);
+    expect(await post()).toEqual({ status: 500, body: { error: 'invalid_body' } });
+    expect(fulfilled).toEqual([]);
+    for (const fix of [
+      'before app.use(express.json())',
+      'express.raw({',
+      'rawBody: true',
+      'bodyParser: false',
+    ]) {
+      expect(errors).toMatchObject([{ name: 'WebhookConfigError', message: expect.stringContaining(fix) }]);
+    }
+  });
+
+  it.each([
+    ['a Buffer', Buffer.alloc(1024 * 1024 + 1, ' ')],
+    ['text', ' '.repeat(1024 * 1024 + 1)],
+    ['text of two-byte characters', 'é'.repeat(512 * 1024 + 1)],
+  ])('over 1 MiB as %s is answered 413', async (_form, body) => {
+    const { post } = await serve(async (request) => {
+      await readAll(request);
+      return { body };
+    });
+    expect(await post()).toMatchObject({ status: 413 });
+  });
+});
