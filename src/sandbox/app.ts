@@ -5,7 +5,7 @@ import type { SandboxContext } from './context.js';
 import { controlRoutes } from './control.js';
 import { milliseconds } from './duration.js';
 import { type ApiEnv, Exchange, Refusal } from './exchange.js';
-import { describeFault, faultyAnswer, NetworkFault } from './faults.js';
+import { comesAfterWork, describeFault, faultyAnswer, NetworkFault } from './faults.js';
 import { sameText } from './guard.js';
 import { payPages } from './pages/pay.js';
 import { walletPages } from './pages/wallet.js';
@@ -61,7 +61,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     }
     if (fault.delay !== undefined)
       await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, context.closing]);
-    const after = fault.when === 'after' || ('malformed' in fault && fault.when !== 'before');
+    const after = comesAfterWork(fault);
     if (after) await answer();
     try {
       const spoilt = await faultyAnswer(fault, after ? c.res : undefined);

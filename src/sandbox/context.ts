@@ -5,6 +5,7 @@ import type { Guard } from './guard.js';
 import type { RequestLog } from './log.js';
 import type { Payments } from './payments.js';
 import type { Settings } from './settings.js';
+import type { Signal } from './signal.js';
 import type { Store } from './store.js';
 import type { Sandbox } from './types.js';
 
@@ -32,6 +33,8 @@ export interface SandboxContext {
   readonly guard: Guard;
   /** The public interface: what the dashboard's buttons do. */
   readonly sandbox: Sandbox;
+  /** Told after whatever may have changed something worth saving. */
+  readonly changed: Signal<void>;
   /** Aborted when the sandbox is closed, to end what waits. */
   readonly closing: AbortSignal;
   /** Origin by which a browser reaches the sandbox. */

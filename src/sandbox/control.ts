@@ -10,17 +10,16 @@ import type { SandboxEvent } from './types.js';
 
 const duration = z.union([z.number(), z.string()]);
 const text = z.string();
+const wait = z.pipe(
+  duration,
+  z.transform((value) => milliseconds(value, 'delay')),
+);
 const match = {
   method: z.optional(text),
   path: z.optional(text),
   times: z.optional(z.number()),
   when: z.optional(z.enum(['before', 'after'])),
-  delay: z.optional(
-    z.pipe(
-      duration,
-      z.transform((value) => milliseconds(value, 'delay')),
-    ),
-  ),
+  delay: z.optional(wait),
 };
 const fault = z.union([
   z.strictObject({ clear: z.literal(true) }),
@@ -41,6 +40,7 @@ const fault = z.union([
   }),
   z.strictObject({ ...match, status: z.number(), headers: z.optional(z.record(text, text)) }),
   z.strictObject({ ...match, network: z.enum(['reset', 'timeout', 'refused']) }),
+  z.strictObject({ ...match, delay: wait }),
   z.strictObject({
     ...match,
     malformed: z.enum(['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero']),

@@ -48,7 +48,8 @@ function takeFirst<One>(list: Armed<One>[], fits: (fault: One) => boolean): One 
 /** A fault in a few words, for the log. */
 export function describeFault(fault: RequestFault): string {
   if ('network' in fault) return `${fault.network} ${fault.when ?? 'before'}`;
-  return 'status' in fault ? `status ${fault.status}` : fault.malformed;
+  if ('status' in fault) return `status ${fault.status}`;
+  return 'malformed' in fault ? fault.malformed : 'delay';
 }
 
 /** The connection breaks, or nothing answers. Each adapter shows it in its own way. */
@@ -68,10 +69,17 @@ export function fetchFailed(fault: 'reset' | 'refused'): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
+/** Whether the request is worked on before the fault. */
+export function comesAfterWork(fault: RequestFault): boolean {
+  if ('status' in fault || 'network' in fault) return fault.when === 'after';
+  return !('malformed' in fault) || fault.when !== 'before';
+}
+
 /** The answer of a fault. `real` is what the sandbox answered, where the fault came after the work. */
 export async function faultyAnswer(fault: RequestFault, real: Response | undefined): Promise<Response> {
   if ('network' in fault) throw new NetworkFault(fault.network);
   if ('status' in fault) return withStatus(fault);
+  if (!('malformed' in fault)) return real ?? withStatus({ status: 503 });
   const text = real ? await real.text() : '{"code":0,"message":"success","data":{}}';
   const headers = { 'content-type': 'application/json' };
   switch (fault.malformed) {
@@ -145,8 +153,8 @@ function check(fault: Fault): void {
   } else if ('malformed' in fault) {
     if (!malformed.includes(fault.malformed))
       throw invalid(`malformed: pass one of ${malformed.join(', ')}.`);
-  } else {
-    throw invalid('pass status, network, malformed or webhook: what is to happen.');
+  } else if (delay === undefined) {
+    throw invalid('pass status, network, malformed, delay or webhook: what is to happen.');
   }
 }
 

@@ -17,6 +17,7 @@ import type { EventRecord } from './records.js';
 import { SandboxError } from './sandbox-error.js';
 import { Schedule } from './schedule.js';
 import { checkedTarget, newApiKey, readSettings, type Settings } from './settings.js';
+import { Signal } from './signal.js';
 import { readSnapshot, restore, takeSnapshot } from './snapshot.js';
 import { Store } from './store.js';
 import type {
@@ -70,6 +71,7 @@ class LocalSandbox implements Sandbox {
   readonly #schedule: Schedule;
   readonly #requests = new RequestLog();
   readonly #guard = new Guard();
+  readonly #changed = new Signal<void>();
   readonly #handle: (request: Request) => Promise<Response>;
   readonly #context: SandboxContext;
   #listening: Listening | undefined;
@@ -100,9 +102,14 @@ class LocalSandbox implements Sandbox {
     );
     this.#context = this.#seenByRoutes();
     const app = sandboxApp(this.#context);
-    this.#handle = (request) => {
+    this.#deliveries.changed.subscribe(() => this.#changed.emit());
+    this.#handle = async (request) => {
       this.#schedule.catchUp();
-      return app(request);
+      try {
+        return await app(request);
+      } finally {
+        if (request.method !== 'GET') this.#changed.emit();
+      }
     };
   }
 
@@ -172,7 +179,8 @@ class LocalSandbox implements Sandbox {
     this.#listening = await serve(this.#handle, { port, host }, { publicUrl, allowed: allowHosts });
     if (!this.#listening.local) this.#guard.accessToken = accessToken ?? randomText();
     this.#ticking = setInterval(() => {
-      if (this.#store.agenda.next <= this.#clock.now()) void this.#schedule.tick();
+      if (this.#store.agenda.next <= this.#clock.now())
+        void this.#schedule.tick().then(() => this.#changed.emit());
     }, tickMs);
     this.#ticking.unref();
     return this;
@@ -406,6 +414,7 @@ class LocalSandbox implements Sandbox {
       faults: this.#faults,
       guard: this.#guard,
       sandbox: this,
+      changed: this.#changed,
       get closing() {
         return closing();
       },

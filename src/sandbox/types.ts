@@ -335,6 +335,8 @@ export type RequestFault = {
   | { status: number; body?: unknown; headers?: Record<string, string> | undefined }
   | { network: 'reset' | 'timeout' | 'refused' }
   | { malformed: 'html' | 'truncated' | 'empty' | 'not-enveloped' | 'code-not-zero' }
+  /** Late, and otherwise as ever. */
+  | { delay: Duration }
 );
 
 /** A fault of the first attempt to deliver an event. */

@@ -6,22 +6,23 @@ import type { Ledger } from './store.js';
 
 /** The answer to create: price as text, milliseconds. */
 export const createdProduct = (product: ProductRecord, price: string) => ({
-  ...updatedProduct(product, price),
-  status: product.status,
-});
-
-/** The answer to update: as to create, without `status`. */
-export const updatedProduct = (product: ProductRecord, price: string) => ({
   id: product.id,
   name: product.name,
   description: product.description,
   image: product.image,
   price,
   currency: product.currency,
+  status: product.status,
   metadata: product.metadata,
   createdAt: product.createdAt,
   updatedAt: product.updatedAt,
 });
+
+/** The answer to update: as to create, without `status`. */
+export function updatedProduct(product: ProductRecord, price: string) {
+  const { status: _, ...shown } = createdProduct(product, price);
+  return shown;
+}
 
 /** An item of the list: price as a number, ISO 8601 times. */
 export const listedProduct = (product: ProductRecord) => ({

@@ -1,0 +1,94 @@
+import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Signal } from '../sandbox/signal.js';
+import { readSnapshot } from '../sandbox/snapshot.js';
+import type { SandboxSnapshot } from '../sandbox/types.js';
+import { CommandError } from './terminal.js';
+
+const saveAfterMs = 300;
+
+/**
+ * A sandbox's data on disk. Written beside the file and renamed, so that a crash leaves the old or the new one; only
+ * its owner can read it, as it holds key and secret. A file that cannot be read is never overwritten.
+ */
+export class DataFile {
+  readonly #path: string;
+  #snapshot: (() => SandboxSnapshot) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** What was saved; `undefined` where there is no file yet. */
+  async load(): Promise<SandboxSnapshot | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.#path, 'utf8');
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw this.#unreadable(codeOf(error) ?? 'unknown error');
+    }
+    try {
+      return readSnapshot(JSON.parse(text));
+    } catch (error) {
+      throw this.#unreadable(
+        error instanceof SyntaxError ? 'it is not JSON' : 'it is not the data of a sandbox',
+      );
+    }
+  }
+
+  /** Saves from now on, a moment after each change. */
+  keep(snapshot: () => SandboxSnapshot, changed: Signal<void>): void {
+    this.#snapshot = snapshot;
+    changed.subscribe(() => {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#save().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+      }, saveAfterMs);
+    });
+  }
+
+  /** Saves now. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#save();
+  }
+
+  #save(): Promise<void> {
+    this.#saving = this.#saving.catch(() => undefined).then(() => this.#write());
+    return this.#saving;
+  }
+
+  async #write(): Promise<void> {
+    if (!this.#snapshot) return;
+    const beside = join(dirname(this.#path), `.${process.pid}.sandbox.tmp`);
+    try {
+      const file = await open(beside, 'w', 0o600);
+      try {
+        await chmod(beside, 0o600);
+        await file.writeFile(`${JSON.stringify(this.#snapshot())}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(beside, this.#path);
+    } catch (error) {
+      await rm(beside, { force: true });
+      throw new CommandError(
+        `--data: ${this.#path} could not be written (${codeOf(error) ?? 'unknown error'}). Check its folder and its rights.`,
+      );
+    }
+  }
+
+  #unreadable(why: string): CommandError {
+    return new CommandError(
+      `--data: ${this.#path} could not be read: ${why}. It was left as it is; move it away, or name another file.`,
+    );
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}

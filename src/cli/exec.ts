@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Command } from './command.js';
+import { Flags } from './flags.js';
+import { noPositionals, servingFlags, startServing } from './serving.js';
+import { UsageError } from './terminal.js';
+
+const flags = { ...servingFlags, help: { text: 'shows this' } };
+
+/** Runs a program, in whatever language, beside a sandbox of its own. */
+export const exec: Command = {
+  summary: 'runs a command beside a sandbox of its own, and returns its exit code',
+  usage: 'exec [flags] -- <command…>',
+  flags,
+  passesOn: true,
+  async run(args) {
+    const at = args.indexOf('--');
+    const [program, ...rest] = at === -1 ? [] : args.slice(at + 1);
+    if (program === undefined) throw new UsageError('The command to run is missing. Put it after --.');
+    const given = new Flags(flags, args.slice(0, at));
+    noPositionals(given);
+    const { context, end } = await startServing(given, { defaultPort: 0 });
+    const { url, apiKey, webhookSecret } = context.sandbox;
+    const env = {
+      ...process.env,
+      PAYMENTS_BASE_URL: url,
+      PAYMENTS_API_KEY: apiKey,
+      PAYMENTS_WEBHOOK_SECRET: webhookSecret,
+      SANDBOX_URL: url,
+      ...(context.guard.accessToken === undefined ? {} : { SANDBOX_TOKEN: context.guard.accessToken }),
+    };
+    try {
+      return await runToEnd(program, rest, env);
+    } finally {
+      await end();
+    }
+  },
+};
+
+/** Without a shell: the words arrive as they are. */
+function runToEnd(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: 'inherit', env });
+    const pass = (signal: NodeJS.Signals) => child.kill(signal);
+    process.on('SIGINT', pass).on('SIGTERM', pass);
+    const over = () => process.off('SIGINT', pass).off('SIGTERM', pass);
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      over();
+      process.stderr.write(
+        `${program} could not be started (${error.code ?? error.message}). Is it installed?\n`,
+      );
+      resolve(error.code === 'ENOENT' ? 127 : 126);
+    });
+    child.once('exit', (code, signal) => {
+      over();
+      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
+    });
+  });
+}

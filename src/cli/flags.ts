@@ -1,0 +1,96 @@
+import { parseArgs } from 'node:util';
+import { closest } from '../schemas/closest.js';
+import { UsageError } from './terminal.js';
+
+/** One flag of a command, as its help shows it. */
+export interface Flag {
+  /** What stands for its value, such as `<port>`; none for a switch. */
+  value?: string;
+  /** The environment variable that sets it too. */
+  env?: string;
+  text: string;
+  /** May be given several times. */
+  multiple?: true;
+}
+
+export type FlagTable = Readonly<Record<string, Flag>>;
+
+/** The flags of one call: what was given, else the environment. */
+export class Flags<Table extends FlagTable> {
+  readonly #given: Readonly<Record<string, unknown>>;
+  readonly #table: Table;
+  readonly positionals: readonly string[];
+
+  /** Reads arguments, or names the flag that does not exist and the likely one. */
+  constructor(table: Table, args: readonly string[]) {
+    this.#table = table;
+    const options = Object.fromEntries(
+      Object.entries(table).map(([name, { value, multiple }]) => [
+        name,
+        {
+          type: value === undefined ? ('boolean' as const) : ('string' as const),
+          multiple: multiple ?? false,
+        },
+      ]),
+    );
+    try {
+      const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+      this.#given = values;
+      this.positionals = positionals;
+    } catch (error) {
+      throw new UsageError(problemOf(error, Object.keys(table)));
+    }
+  }
+
+  has(name: keyof Table & string): boolean {
+    const env = this.#env(name);
+    return this.#given[name] === true || (env !== undefined && env !== '0' && env !== 'false');
+  }
+
+  text(name: keyof Table & string): string | undefined {
+    const given = this.#given[name];
+    return typeof given === 'string' ? given : this.#env(name);
+  }
+
+  list(name: keyof Table & string): string[] {
+    const given = this.#given[name];
+    if (Array.isArray(given)) return given.map(String);
+    return (
+      this.#env(name)
+        ?.split(',')
+        .map((one) => one.trim()) ?? []
+    );
+  }
+
+  integer(name: keyof Table & string, least: number, most: number): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    throw new UsageError(`--${name}: ${JSON.stringify(text)} is not an integer from ${least} to ${most}.`);
+  }
+
+  /** An empty variable is one that is not set. */
+  #env(name: string): string | undefined {
+    const variable = this.#table[name]?.env;
+    return variable === undefined ? undefined : process.env[variable] || undefined;
+  }
+}
+
+/** The lines of a help text. */
+export function describeFlags(table: FlagTable): string {
+  const rows = Object.entries(table).map(([name, { value, env, text }]) => [
+    `  --${name}${value === undefined ? '' : ` ${value}`}`,
+    env === undefined ? text : `${text} [${env}]`,
+  ]);
+  const width = Math.max(...rows.map(([left = '']) => left.length)) + 2;
+  return rows.map(([left = '', right = '']) => left.padEnd(width) + right).join('\n');
+}
+
+function problemOf(error: unknown, names: readonly string[]): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1];
+  if (unknown === undefined) return message;
+  const meant = closest(unknown, names);
+  return `--${unknown} is no flag. ${meant === undefined ? `Known are ${names.map((name) => `--${name}`).join(', ')}.` : `Did you mean --${meant}?`}`;
+}

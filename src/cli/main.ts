@@ -1,0 +1,79 @@
+#!/usr/bin/env node
+import { isPaymentsError } from '../errors.js';
+import { closest } from '../schemas/closest.js';
+import { version } from '../version.js';
+import { advance } from './advance.js';
+import type { Command } from './command.js';
+import { exec } from './exec.js';
+import { describeFlags } from './flags.js';
+import { reset } from './reset.js';
+import { sandbox } from './sandbox.js';
+import { CommandError, UsageError } from './terminal.js';
+import { trigger } from './trigger.js';
+
+const commands: Readonly<Record<string, Command>> = { sandbox, exec, trigger, advance, reset };
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([name, ...args]: string[]): Promise<number> {
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    const wanted = Object.hasOwn(commands, args[0] ?? '') ? args[0] : undefined;
+    process.stdout.write(wanted === undefined ? overview() : help(wanted));
+    return 0;
+  }
+  if (name === '--version' || name === '-v') {
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
+  try {
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (!command) throw new UsageError(unknownCommand(name));
+    const own = command.passesOn && args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+    if (own.includes('--help') || own.includes('-h')) {
+      process.stdout.write(help(name));
+      return 0;
+    }
+    return await command.run(args);
+  } catch (error) {
+    return report(error, name);
+  }
+}
+
+function report(error: unknown, name: string): number {
+  if (error instanceof UsageError) {
+    const more = Object.hasOwn(commands, name)
+      ? `merchant-payments ${name} --help`
+      : 'merchant-payments --help';
+    process.stderr.write(`${error.message}\nSee: ${more}\n`);
+    return 2;
+  }
+  if (!(error instanceof CommandError) && !isPaymentsError(error)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  return 1;
+}
+
+function unknownCommand(name: string): string {
+  const names = Object.keys(commands);
+  const meant = closest(name, names);
+  return `${JSON.stringify(name)} is no command. ${meant === undefined ? `Known are ${names.join(', ')}.` : `Did you mean ${meant}?`}`;
+}
+
+function overview(): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 3;
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
+  return `merchant-payments ${version}: the payments service on your own machine
+
+Usage: merchant-payments <command> [flags]
+
+${lines.join('\n')}
+
+merchant-payments <command> --help tells the flags of one.
+`;
+}
+
+function help(name: string): string {
+  const command = commands[name];
+  return command
+    ? `${command.summary}\n\nUsage: merchant-payments ${command.usage}\n\n${describeFlags(command.flags)}\n`
+    : '';
+}

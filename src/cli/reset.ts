@@ -1,0 +1,18 @@
+import type { Command } from './command.js';
+import { Flags } from './flags.js';
+import { ask, runningFlags } from './running.js';
+import { noPositionals } from './serving.js';
+
+/** Empties a running sandbox. */
+export const reset: Command = {
+  summary: 'forgets the data of a running sandbox and sets its clock back',
+  usage: 'reset [flags]',
+  flags: runningFlags,
+  async run(args) {
+    const flags = new Flags(runningFlags, args);
+    noPositionals(flags);
+    const answer = await ask(flags, 'DELETE', '/state', {});
+    process.stdout.write(flags.has('json') ? `${JSON.stringify(answer)}\n` : 'The sandbox is empty again.\n');
+    return 0;
+  },
+};

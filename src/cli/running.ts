@@ -1,0 +1,60 @@
+import type { Flags, FlagTable } from './flags.js';
+import { CommandError, UsageError } from './terminal.js';
+
+const defaultUrl = 'http://127.0.0.1:4380';
+
+/** The flags of every command that talks to a running sandbox. */
+export const runningFlags = {
+  url: { value: '<url>', env: 'SANDBOX_URL', text: `the running sandbox; default ${defaultUrl}` },
+  token: {
+    value: '<token>',
+    env: 'SANDBOX_TOKEN',
+    text: 'its access token, where other machines can reach it',
+  },
+  json: { text: 'prints what the sandbox answered' },
+  help: { text: 'shows this' },
+} as const satisfies FlagTable;
+
+/** Asks a running sandbox to do something. */
+export async function ask(
+  flags: Flags<typeof runningFlags>,
+  method: 'POST' | 'DELETE',
+  path: string,
+  body: object,
+): Promise<Record<string, unknown>> {
+  const url = flags.text('url') ?? defaultUrl;
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw new UsageError(`--url: ${JSON.stringify(url)} is not an http: URL.`);
+  const token = flags.text('token');
+  const response = await fetch(new URL(`/_sandbox${path}`, url), {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+    redirect: 'manual',
+  }).catch(() => {
+    throw new CommandError(`No sandbox answers at ${url}. Start one with: merchant-payments sandbox`);
+  });
+  const text = await response.text();
+  const answer = parse(text);
+  if (response.ok && answer) return answer;
+  const error = answer?.error;
+  if (typeof error === 'object' && error !== null && 'message' in error)
+    throw new CommandError(String(error.message));
+  throw new CommandError(
+    response.status === 401
+      ? `The sandbox at ${url} asks for its access token. Pass --token, or set SANDBOX_TOKEN.`
+      : `${url} answered ${response.status}, not as a sandbox does. Check --url.`,
+  );
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import type { SandboxContext } from '../sandbox/context.js';
+import { version } from '../version.js';
+import { watch } from './activity.js';
+import type { Command } from './command.js';
+import { Flags } from './flags.js';
+import { noPositionals, servingFlags, startServing } from './serving.js';
+import { endSignal } from './signals.js';
+import { paint } from './terminal.js';
+
+const flags = {
+  ...servingFlags,
+  quiet: { text: 'no line per request and delivery' },
+  json: { text: 'one JSON object per line, for programs' },
+  help: { text: 'shows this' },
+};
+
+/** Serves until it is told to end. */
+export const sandbox: Command = {
+  summary: 'serves the sandbox on this machine',
+  usage: 'sandbox [flags]',
+  flags,
+  async run(args) {
+    const given = new Flags(flags, args);
+    noPositionals(given);
+    const { context, end } = await startServing(given, { defaultPort: 4380 });
+    const ended = endSignal();
+    const json = given.has('json');
+    process.stdout.write(json ? `${JSON.stringify(ready(context))}\n` : banner(context, given.text('host')));
+    if (!given.has('quiet')) watch(context, json);
+    await ended;
+    await end();
+    return 0;
+  },
+};
+
+const ready = ({ sandbox: { url, apiKey, webhookSecret, dashboardUrl } }: SandboxContext) => ({
+  type: 'ready',
+  url,
+  apiKey,
+  webhookSecret,
+  dashboardUrl,
+});
+
+function banner(
+  { sandbox: { url, apiKey, webhookSecret, dashboardUrl }, settings, guard }: SandboxContext,
+  host?: string,
+): string {
+  const webhook =
+    settings.webhook === undefined
+      ? 'kept; pass --webhook-url to send them'
+      : `to ${String(settings.webhook)}`;
+  const rows = [
+    ['Base URL', paint('cyan', url)],
+    ['Dashboard', paint('cyan', dashboardUrl)],
+    ['Webhooks', webhook],
+  ];
+  const warning =
+    guard.accessToken === undefined
+      ? ''
+      : `\n${paint('yellow', `  Other machines can reach this sandbox on ${host}. The dashboard link above holds its access token.`)}\n`;
+  return `
+  ${paint('bold', 'merchant-payments sandbox')} ${version}: no money moves
+
+${rows.map(([name = '', value]) => `  ${name.padEnd(11)}${value}`).join('\n')}
+${warning}
+  ${paint('dim', '# .env')}
+  PAYMENTS_BASE_URL=${url}
+  PAYMENTS_API_KEY=${apiKey}
+  PAYMENTS_WEBHOOK_SECRET=${webhookSecret}
+
+  ${paint('dim', 'Ctrl+C ends it.')}
+
+`;
+}

@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import type { Command } from './command.js';
+import { Flags } from './flags.js';
+import { ask, runningFlags } from './running.js';
+import { CommandError, UsageError } from './terminal.js';
+
+const flags = {
+  amount: { value: '<amount>', text: 'decimal text; default 19.90' },
+  currency: { value: '<code>', text: "default: the balance's" },
+  ...runningFlags,
+};
+
+const paid = z.object({
+  order: z.object({ id: z.string(), amount: z.string(), currency: z.string() }),
+  delivery: z.optional(
+    z.object({
+      ok: z.boolean(),
+      target: z.string(),
+      durationMs: z.number(),
+      status: z.optional(z.number()),
+      error: z.optional(z.string()),
+      hint: z.optional(z.string()),
+    }),
+  ),
+});
+
+/** Makes a paid order in a running sandbox, and tells what the receiver answered. */
+export const trigger: Command = {
+  summary: 'makes a paid order in a running sandbox, with its webhook: trigger order.paid',
+  usage: 'trigger order.paid [flags]\n\nExit code 1 when the webhook was sent and refused.',
+  flags,
+  async run(args) {
+    const given = new Flags(flags, args);
+    const [type, ...rest] = given.positionals;
+    if (type !== 'order.paid' || rest.length > 0)
+      throw new UsageError('Pass the event type: order.paid, the one that the service documents.');
+    const answer = await ask(given, 'POST', '/trigger', {
+      type,
+      amount: given.text('amount'),
+      currency: given.text('currency'),
+    });
+    const result = paid.safeParse(answer);
+    if (!result.success) throw new CommandError('The sandbox is of another version than this command.');
+    const { order, delivery } = result.data;
+    if (given.has('json')) process.stdout.write(`${JSON.stringify(answer)}\n`);
+    else {
+      process.stdout.write(`Order ${order.id} of ${order.amount} ${order.currency} is paid.\n`);
+      process.stdout.write(
+        delivery
+          ? `Webhook to ${delivery.target}: ${delivery.status ?? delivery.error ?? ''} in ${Math.round(delivery.durationMs)} ms.\n`
+          : 'No webhook was sent: none is set, or it is held back.\n',
+      );
+      if (delivery?.hint !== undefined) process.stdout.write(`${delivery.hint}\n`);
+    }
+    return delivery?.ok === false ? 1 : 0;
+  },
+};

@@ -1,0 +1,155 @@
+import { PaymentsClient } from 'merchant-payments';
+import { createSandbox, type Fault, type SandboxOptions } from 'merchant-payments/sandbox';
+import { describe, expect, test } from 'vitest';
+
+const mug = { name: 'Mug', price: '19.90' };
+
+async function open(way: 'in process' | 'over HTTP', options: SandboxOptions = {}) {
+  const sandbox = createSandbox(options);
+  if (way === 'over HTTP') await sandbox.listen();
+  const client = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0, timeoutMs: 500 });
+  return { sandbox, client };
+}
+
+describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
+  test('a POST whose answer is lost is done once; a client that tried again would show two', async () => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext({ method: 'POST', path: '/v1/products', when: 'after', network: 'reset' });
+    await expect(client.products.create(mug)).rejects.toMatchObject({
+      code: 'connection_error',
+      reason: 'ECONNRESET',
+      outcome: 'unknown',
+    });
+    expect((await client.products.list()).pagination.total).toBe(1);
+    expect(sandbox.requests).toMatchObject([
+      { method: 'POST', status: undefined, fault: 'reset after' },
+      { method: 'GET', status: 200, fault: undefined },
+    ]);
+    await sandbox.close();
+  });
+
+  test('a POST that is reset before the work leaves nothing', async () => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext({ network: 'reset' });
+    await expect(client.products.create(mug)).rejects.toMatchObject({ outcome: 'unknown' });
+    expect(sandbox.products).toEqual([]);
+    await sandbox.close();
+  });
+
+  test('a request that is never answered ends with the time limit of the client', async () => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext({ network: 'timeout' });
+    await expect(client.balance.retrieve({ timeoutMs: 30 })).rejects.toMatchObject({ code: 'timeout' });
+    expect((await client.balance.retrieve()).pending).toBe('0.00');
+    await sandbox.close();
+  });
+
+  test('closing the sandbox ends a request that is never answered', async () => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext({ network: 'timeout' });
+    const call = client.balance.retrieve({ timeoutMs: 5_000 });
+    const ended = expect(call).rejects.toMatchObject({ code: 'connection_error' });
+    while (sandbox.requests.length === 0) await new Promise(setImmediate);
+    await sandbox.close();
+    await ended;
+  });
+
+  test.each<[Fault, object]>([
+    [{ status: 503 }, { status: 503, outcome: 'unknown' }],
+    [
+      { status: 429, headers: { 'retry-after': '7' } },
+      { status: 429, retryAfterMs: 7000, outcome: 'rejected' },
+    ],
+    [
+      { status: 422, body: { code: 422, message: 'no' } },
+      { status: 422, apiMessage: 'no' },
+    ],
+    [
+      { status: 502, body: '<h1>Bad gateway</h1>' },
+      { status: 502, bodySnippet: '<h1>Bad gateway</h1>' },
+    ],
+  ])('a status is answered instead of the work: %j', async (fault, error) => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext(fault);
+    await expect(client.products.create(mug)).rejects.toMatchObject(error);
+    expect(sandbox.products).toEqual([]);
+    await sandbox.close();
+  });
+
+  test.each<[Fault, object]>([
+    [{ malformed: 'html' }, { code: 'invalid_response', outcome: 'done' }],
+    [{ malformed: 'truncated' }, { code: 'invalid_response', reason: 'json', outcome: 'done' }],
+    [{ malformed: 'empty' }, { code: 'invalid_response', reason: 'empty', outcome: 'done' }],
+    [{ malformed: 'not-enveloped' }, { code: 'invalid_response', reason: 'envelope', outcome: 'done' }],
+    [{ malformed: 'code-not-zero' }, { code: 'api_error', apiCode: 1 }],
+  ])('a malformed answer comes after the work: %j', async (fault, error) => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext(fault);
+    await expect(client.products.create(mug)).rejects.toMatchObject(error);
+    expect(sandbox.products).toHaveLength(1);
+    await sandbox.close();
+  });
+
+  test('a delay alone spoils nothing but time', async () => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext({ delay: 40 });
+    expect((await client.balance.retrieve()).available).toBe('0.00');
+    expect(sandbox.requests[0]?.durationMs).toBeGreaterThanOrEqual(39);
+    await sandbox.close();
+  });
+});
+
+test('a refused connection is told from one that may have carried the request', async () => {
+  const { sandbox, client } = await open('in process');
+  sandbox.failNext({ network: 'refused' });
+  await expect(client.products.create(mug)).rejects.toMatchObject({
+    reason: 'ECONNREFUSED',
+    outcome: 'not_sent',
+  });
+});
+
+test('in process a fault is what the fetch of the platform rejects with', async () => {
+  const { sandbox } = await open('in process');
+  sandbox.failNext({ network: 'reset' });
+  const error = await sandbox.fetch('/v1/balance').catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'ECONNRESET' } });
+});
+
+test('a fault waits for the request that it fits, happens as often as told, and can be taken back', async () => {
+  const { sandbox, client } = await open('in process');
+  sandbox.failNext({ method: 'get', path: /^\/v1\/checkouts\//, status: 500 });
+  sandbox.failNext({ path: '/v1/balance', status: 500, times: 2 });
+  await client.products.list();
+  await expect(client.balance.retrieve()).rejects.toMatchObject({ status: 500 });
+  await expect(client.balance.retrieve()).rejects.toMatchObject({ status: 500 });
+  await client.balance.retrieve();
+  await expect(client.checkouts.retrieve('chk_1')).rejects.toMatchObject({ status: 500 });
+  await expect(client.checkouts.retrieve('chk_1')).rejects.toMatchObject({ status: 404 });
+  sandbox.failNext({ status: 500 });
+  sandbox.clearFaults();
+  await client.balance.retrieve();
+});
+
+test('the client tries a GET again until the service is back', async () => {
+  const sandbox = createSandbox();
+  const client = new PaymentsClient(sandbox.clientOptions);
+  sandbox.failNext({ status: 503, headers: { 'retry-after': '0' } });
+  const { response } = await client.balance.retrieve().withResponse();
+  expect(response.attempts).toBe(2);
+});
+
+test.each<[object, string]>([
+  [{}, 'pass status, network, malformed, delay or webhook'],
+  [{ status: 99 }, 'status: pass an integer from 200 to 599'],
+  [{ status: 500, times: 0 }, 'times: pass an integer of at least 1'],
+  [{ network: 'gone' }, 'network: pass one of reset, timeout, refused'],
+  [{ network: 'refused', when: 'after' }, 'cannot happen after the work'],
+  [{ malformed: 'xml' }, 'malformed: pass one of'],
+  [{ webhook: true, tamper: 'all' }, 'tamper: pass one of'],
+  [{ webhook: true, duplicate: 0 }, 'duplicate: pass an integer'],
+  [{ status: 500, delay: 'soon' }, 'is no duration'],
+])('a fault that cannot be meant is refused: %j', (fault, message) => {
+  const sandbox = createSandbox();
+  expect(() => Reflect.apply(sandbox.failNext, sandbox, [fault])).toThrow(message);
+});
