@@ -74,7 +74,7 @@ const isNumber = (value: unknown): value is number => typeof value === 'number';
 function text(wanted: string, problem: (value: string) => string | undefined): z.ZodMiniType<string> {
   return checked(isString, (value) => {
     if (value === undefined) return `is missing. Pass ${wanted}.`;
-    return isString(value) ? problem(value) : `${quote(value)} is ${kind(value)}. Pass ${wanted}.`;
+    return isString(value) ? problem(value) : `${whatItIs(value)}. Pass ${wanted}.`;
   });
 }
 
@@ -95,10 +95,12 @@ const description = text(`text of at most ${limits.descriptionLength} characters
 
 const price = checked(isString, (value) => {
   if (value === undefined) return 'is missing. Pass decimal text, such as "19.90".';
-  if (typeof value === 'number' && Number.isFinite(value) && value > 0) {
-    return `${value} is a number. Pass it as text: "${numberAsPrice(value)}".`;
+  if (!isString(value)) {
+    const text = isNumber(value) && value > 0 ? readMoney(value) : undefined;
+    return text === undefined
+      ? `${whatItIs(value)}. Pass decimal text with at most two decimals, such as "19.90".`
+      : `${whatItIs(value)}. Pass it as text: "${text}".`;
   }
-  if (!isString(value)) return `${quote(value)} is ${kind(value)}. Pass decimal text, such as "19.90".`;
   if (!limits.price.test(value)) {
     return /^\d+\.\d{3,}$/.test(value)
       ? `${quote(value)} has more than two decimals. Pass at most two, such as "0.01".`
@@ -127,7 +129,8 @@ const id = text('the id that the service assigned', idProblem);
 
 /** What is wrong with an id; it becomes one segment of a path, so nothing may change which path that is. */
 export function idProblem(value: unknown): string | undefined {
-  if (!isString(value)) return `${quote(value)} is ${kind(value)}. Pass the id that the service assigned.`;
+  if (value === undefined) return 'is missing. Pass the id that the service assigned.';
+  if (!isString(value)) return `${whatItIs(value)}. Pass the id that the service assigned.`;
   if (value === '') return 'is empty. Pass the id that the service assigned.';
   if (value === '.' || value === '..')
     return `${quote(value)} would name another path. Pass the id that the service assigned.`;
@@ -144,14 +147,15 @@ const metadata: z.ZodMiniType<Metadata> = z.transform((value, context): Metadata
     context.issues.push({ code: 'custom', message, input: value, path: key === undefined ? [] : [key] });
   };
   if (!isPlainObject(value)) {
-    refuse(`is ${kind(value)}. Pass an object of text values.`);
+    const found = kind(value) === 'an object' ? 'is not a plain object' : whatItIs(value);
+    refuse(`${found}. Pass an object of names and text values.`);
     return z.NEVER;
   }
-  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  const entries = Object.entries(value);
   for (const [key, entry] of entries) {
     if (key === '__proto__') refuse('is a name that JavaScript keeps for itself. Choose another.', key);
     else if (!isString(entry))
-      refuse(`is ${kind(entry)}. Pass text: the service shows values as strings.`, key);
+      refuse(`${whatItIs(entry)}. Pass text: the service shows values as strings.`, key);
   }
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => isString(entry[1])));
 });
@@ -160,16 +164,18 @@ function integer(least: number, most: number): z.ZodMiniType<number> {
   const wanted =
     most === Infinity ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`;
   return checked(isNumber, (value) =>
-    isNumber(value) && Number.isInteger(value) && value >= least && value <= most
+    isNumber(value) && Number.isSafeInteger(value) && value >= least && value <= most
       ? undefined
-      : `${quote(value)} is not ${wanted}.`,
+      : `${isNumber(value) ? `${quote(value)} is out of range` : whatItIs(value)}. Pass ${wanted}.`,
   );
 }
 
 const isStatus = (value: unknown): value is 'ACTIVE' | 'ARCHIVED' =>
   value === 'ACTIVE' || value === 'ARCHIVED';
 const status = checked(isStatus, (value) =>
-  isStatus(value) ? undefined : `${quote(value)} is neither "ACTIVE" nor "ARCHIVED".`,
+  isStatus(value)
+    ? undefined
+    : `${isString(value) ? `${quote(value)} is none that can be asked for` : whatItIs(value)}. Pass "ACTIVE" or "ARCHIVED".`,
 );
 
 export const productCreateParams = z.strictObject({
@@ -206,12 +212,19 @@ export const checkoutCreateParams = z.strictObject({
 /** A value as it may stand in a message: short, on one line, and only where it is plain. */
 export function quote(value: unknown): string {
   if (isString(value)) return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
-  return isNumber(value) || typeof value === 'boolean' ? String(value) : 'the value';
+  return isNumber(value) || typeof value === 'boolean' ? String(value) : kind(value);
+}
+
+/** Says of a value of the wrong type what it is, ready to follow the field's name. */
+function whatItIs(value: unknown): string {
+  const plain = isString(value) || isNumber(value) || typeof value === 'boolean';
+  return plain ? `${quote(value)} is ${kind(value)}` : `is ${kind(value)}`;
 }
 
 function kind(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'undefined';
+  if (isString(value)) return 'text';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
@@ -221,11 +234,6 @@ function characters(value: string): number {
   let count = 0;
   for (const _ of value) count++;
   return count;
-}
-
-function numberAsPrice(value: number): string {
-  const text = readMoney(value);
-  return text ?? value.toFixed(2);
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

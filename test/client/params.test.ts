@@ -1,0 +1,520 @@
+import { InvalidParamsError } from 'merchant-payments';
+import { describe, expect, test } from 'vitest';
+import checkoutCreated from '../fixtures/checkout-created.json' with { type: 'json' };
+import retrieved from '../fixtures/checkout-retrieved.json' with { type: 'json' };
+import created from '../fixtures/product-created.json' with { type: 'json' };
+import list from '../fixtures/product-list.json' with { type: 'json' };
+import updated from '../fixtures/product-updated.json' with { type: 'json' };
+import { answer, createClient, mockService } from '../helpers/service.js';
+
+const service = mockService();
+const payments = createClient({ maxRetries: 0 });
+
+// JavaScript callers can pass anything, so the tables hold anything.
+const createProduct = (params: unknown) =>
+  payments.products.create(Object.assign({ name: 'Mug', price: '5' }, params));
+const updateProduct = (params: unknown) => payments.products.update('prod_1', Object.assign({}, params));
+const listProducts = (params: unknown) => payments.products.list(Object.assign({}, params));
+const createCheckout = (params: unknown) =>
+  payments.checkouts.create(Object.assign({ productId: 'prod_1' }, params));
+
+/** The problems with which a call is refused; nothing may have been sent. */
+async function issuesOf(call: Promise<unknown>) {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof InvalidParamsError)) throw new Error(`expected InvalidParamsError, got ${error}`);
+  expect(service.requests).toEqual([]);
+  expect(error).toMatchObject({ code: 'invalid_params', outcome: 'not_sent', attempts: 0 });
+  for (const { message } of error.issues) expect(error.message).toContain(message);
+  return error.issues;
+}
+
+describe('name', () => {
+  test.each([
+    ['one character', 'a'],
+    ['200 characters', 'a'.repeat(200)],
+    ['200 emoji, which are 400 units of UTF-16', '😀'.repeat(200)],
+    ['a blank', ' '],
+  ])('of %s is sent', async (_, name) => {
+    service.on('POST /v1/products', answer(created));
+    await createProduct({ name });
+    expect(service.requests[0]?.body).toMatchObject({ name });
+  });
+
+  test.each([
+    ['no characters', '', 'is empty. Pass at least one character.'],
+    ['201 characters', 'a'.repeat(201), 'has 201 characters. Pass at most 200.'],
+    ['201 emoji', '😀'.repeat(201), 'has 201 characters. Pass at most 200.'],
+    ['undefined', undefined, 'is missing. Pass text of 1 to 200 characters.'],
+    ['null', null, 'is null. Pass text of 1 to 200 characters.'],
+    ['a number', 5, '5 is a number. Pass text of 1 to 200 characters.'],
+    ['an object', { text: 'Mug' }, 'is an object. Pass text of 1 to 200 characters.'],
+    ['a list', ['Mug'], 'is a list. Pass text of 1 to 200 characters.'],
+    ['a symbol', Symbol('Mug'), 'is a symbol. Pass text of 1 to 200 characters.'],
+  ])('of %s is refused', async (_, name, message) => {
+    expect(await issuesOf(createProduct({ name }))).toEqual([{ path: 'name', message }]);
+  });
+});
+
+describe('description', () => {
+  test.each([
+    ['none', ''],
+    ['1000', 'a'.repeat(1000)],
+    ['1000 emoji', '😀'.repeat(1000)],
+  ])('of %s characters is sent', async (_, description) => {
+    service.on('POST /v1/products', answer(created));
+    await createProduct({ description });
+    expect(service.requests[0]?.body).toMatchObject({ description });
+  });
+
+  test.each([
+    ['1001 characters', 'a'.repeat(1001), 'has 1001 characters. Pass at most 1000.'],
+    ['1001 emoji', '😀'.repeat(1001), 'has 1001 characters. Pass at most 1000.'],
+    ['null', null, 'is null. Pass text of at most 1000 characters.'],
+  ])('of %s is refused', async (_, description, message) => {
+    expect(await issuesOf(createProduct({ description }))).toEqual([{ path: 'description', message }]);
+  });
+});
+
+describe('price', () => {
+  test.each(['0.01', '0.1', '1', '19.9', '19.90', '00.50', '9007199254740993.01'])(
+    '%s is sent as it is',
+    async (price) => {
+      service.on('POST /v1/products', answer(created));
+      await createProduct({ price });
+      expect(service.requests[0]?.body).toMatchObject({ price });
+    },
+  );
+
+  const such = 'Pass decimal text with at most two decimals, such as "19.90".';
+  test.each<[unknown, string]>([
+    ['0.001', '"0.001" has more than two decimals. Pass at most two, such as "0.01".'],
+    ['19.999', '"19.999" has more than two decimals. Pass at most two, such as "0.01".'],
+    ['0', '"0" is below the least price, "0.01".'],
+    ['0.00', '"0.00" is below the least price, "0.01".'],
+    ...['１', ' 1', '1 ', '1\n', '1,00', '1.', '.5', '+1', '-1', '1e3', '0x10', '', 'NaN', '1_000'].map(
+      (text): [string, string] => [
+        text,
+        `${JSON.stringify(text)} is not a decimal amount. Pass digits with at most two decimals, such as "19.90".`,
+      ],
+    ),
+    // A number is refused with the text to write; where there is none, no other amount is proposed.
+    [19.9, '19.9 is a number. Pass it as text: "19.90".'],
+    [5, '5 is a number. Pass it as text: "5.00".'],
+    [0.01, '0.01 is a number. Pass it as text: "0.01".'],
+    [19.999, `19.999 is a number. ${such}`],
+    [0.1 + 0.2, `0.30000000000000004 is a number. ${such}`],
+    [0.001, `0.001 is a number. ${such}`],
+    [0, `0 is a number. ${such}`],
+    [-1, `-1 is a number. ${such}`],
+    [1e21, `1e+21 is a number. ${such}`],
+    [2 ** 53, `9007199254740992 is a number. ${such}`],
+    [Number.NaN, `NaN is a number. ${such}`],
+    [Number.POSITIVE_INFINITY, `Infinity is a number. ${such}`],
+    [5n, `is a bigint. ${such}`],
+    [true, `true is a boolean. ${such}`],
+    [null, `is null. ${such}`],
+    [['5'], `is a list. ${such}`],
+    [undefined, 'is missing. Pass decimal text, such as "19.90".'],
+  ])('%o is refused', async (price, message) => {
+    expect(await issuesOf(createProduct({ price }))).toEqual([{ path: 'price', message }]);
+  });
+});
+
+describe('currency', () => {
+  test.each(['USD', 'EUR', 'XTS'])('%s is sent', async (currency) => {
+    service.on('POST /v1/products', answer(created));
+    await createProduct({ currency });
+    expect(service.requests[0]?.body).toMatchObject({ currency });
+  });
+
+  test.each<[unknown, string]>([
+    ['usd', '"usd" is not in upper case. Pass "USD".'],
+    ['Usd', '"Usd" is not in upper case. Pass "USD".'],
+    ...['US', 'USDT', 'U$D', 'ＵＳＤ', '', 'USD\n'].map((text): [string, string] => [
+      text,
+      `${JSON.stringify(text)} is not a three-letter ISO code, such as "USD".`,
+    ]),
+    [840, '840 is a number. Pass a three-letter ISO code, such as "USD".'],
+    [null, 'is null. Pass a three-letter ISO code, such as "USD".'],
+  ])('%j is refused', async (currency, message) => {
+    expect(await issuesOf(createProduct({ currency }))).toEqual([{ path: 'currency', message }]);
+  });
+});
+
+describe('metadata', () => {
+  test('of text values is sent, with any names', async () => {
+    service.on('POST /v1/products', answer(created));
+    const metadata = { sku: 'MUG-1', '': 'empty name', 'a.b': '', constructor: 'c', 日本: '語' };
+    await createProduct({ metadata });
+    expect(service.requests[0]?.body).toMatchObject({ metadata });
+  });
+
+  const text = 'Pass text: the service shows values as strings.';
+  test.each<[string, unknown, string, string]>([
+    ['a number', { sku: 1 }, 'metadata.sku', `1 is a number. ${text}`],
+    ['true', { sku: true }, 'metadata.sku', `true is a boolean. ${text}`],
+    ['null', { sku: null }, 'metadata.sku', `is null. ${text}`],
+    ['undefined', { sku: undefined }, 'metadata.sku', `is undefined. ${text}`],
+    ['a BigInt', { sku: 1n }, 'metadata.sku', `is a bigint. ${text}`],
+    ['a function', { sku: () => 'x' }, 'metadata.sku', `is a function. ${text}`],
+    ['a symbol', { sku: Symbol('x') }, 'metadata.sku', `is a symbol. ${text}`],
+    ['an object', { sku: {} }, 'metadata.sku', `is an object. ${text}`],
+    ['a cycle', cycle(), 'metadata.self', `is an object. ${text}`],
+  ])('with %s among its values is refused, not dropped', async (_, metadata, path, message) => {
+    expect(await issuesOf(createProduct({ metadata }))).toEqual([{ path, message }]);
+  });
+
+  test('with its own key __proto__ is refused, and pollutes nothing', async () => {
+    const metadata: unknown = JSON.parse('{"__proto__": "x", "sku": "MUG-1"}');
+    expect(await issuesOf(createProduct({ metadata }))).toEqual([
+      { path: 'metadata.__proto__', message: 'is a name that JavaScript keeps for itself. Choose another.' },
+    ]);
+    expect({}.constructor).toBe(Object);
+  });
+
+  test.each([
+    [null, 'is null.'],
+    ['sku', '"sku" is text.'],
+    [[], 'is a list.'],
+    [new Map([['sku', 'MUG-1']]), 'is not a plain object.'],
+    [new Date(), 'is not a plain object.'],
+  ])('%o is refused', async (metadata, found) => {
+    const message = `${found} Pass an object of names and text values.`;
+    expect(await issuesOf(createProduct({ metadata }))).toEqual([{ path: 'metadata', message }]);
+  });
+});
+
+function cycle(): object {
+  const whole: Record<string, unknown> = {};
+  whole.self = whole;
+  return whole;
+}
+
+describe('page, size and status', () => {
+  test.each([
+    { page: 1 },
+    { page: 1_000_000 },
+    { size: 1 },
+    { size: 100 },
+    { status: 'ACTIVE' },
+    { status: 'ARCHIVED' },
+  ])('%j is sent', async (params) => {
+    service.on('GET /v1/products', answer(list));
+    await listProducts(params);
+    expect(service.requests[0]?.query).toEqual(
+      Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)])),
+    );
+  });
+
+  const page = 'Pass an integer of at least 1.';
+  const size = 'Pass an integer from 1 to 100.';
+  const status = 'Pass "ACTIVE" or "ARCHIVED".';
+  test.each([
+    ['page', 0, `0 is out of range. ${page}`],
+    ['page', -1, `-1 is out of range. ${page}`],
+    ['page', 1.5, `1.5 is out of range. ${page}`],
+    ['page', Number.NaN, `NaN is out of range. ${page}`],
+    ['page', Number.POSITIVE_INFINITY, `Infinity is out of range. ${page}`],
+    ['page', 2 ** 53, `9007199254740992 is out of range. ${page}`],
+    ['page', '1', `"1" is text. ${page}`],
+    ['page', null, `is null. ${page}`],
+    ['page', 1n, `is a bigint. ${page}`],
+    ['size', 0, `0 is out of range. ${size}`],
+    ['size', 101, `101 is out of range. ${size}`],
+    ['size', 1.5, `1.5 is out of range. ${size}`],
+    ['size', '20', `"20" is text. ${size}`],
+    ['status', 'active', `"active" is none that can be asked for. ${status}`],
+    ['status', 'DRAFT', `"DRAFT" is none that can be asked for. ${status}`],
+    ['status', '', `"" is none that can be asked for. ${status}`],
+    ['status', null, `is null. ${status}`],
+  ])('%s %o is refused', async (name, value, message) => {
+    expect(await issuesOf(listProducts({ [name]: value }))).toEqual([{ path: name, message }]);
+  });
+});
+
+describe.each([
+  ['image', (url: unknown) => createProduct({ image: url }), 'POST /v1/products', created],
+  [
+    'successUrl',
+    (url: unknown) => createCheckout({ successUrl: url }),
+    'POST /v1/checkouts',
+    checkoutCreated,
+  ],
+  ['cancelUrl', (url: unknown) => createCheckout({ cancelUrl: url }), 'POST /v1/checkouts', checkoutCreated],
+] as const)('%s', (field, call, operation, body) => {
+  test.each([
+    'https://shop.example/thanks',
+    'https://shop.example/thanks?order={id}&x=1#top',
+    'http://localhost:3000/thanks',
+    'https://bücher.example/täglich',
+    'shop-app://cart',
+  ])('%s is sent as it is', async (url) => {
+    service.on(operation, answer(body));
+    await call(url);
+    expect(service.requests[0]?.body).toMatchObject({ [field]: url });
+  });
+
+  test.each(['javascript:', 'JavaScript:', 'data:', 'vbscript:', 'file:'])(
+    'with the scheme %s is refused',
+    async (scheme) => {
+      expect(await issuesOf(call(`${scheme}//x`))).toEqual([
+        {
+          path: field,
+          message: `has the scheme ${scheme.toLowerCase()}, which leads nowhere safe. Pass an https: URL.`,
+        },
+      ]);
+    },
+  );
+
+  const one = 'Pass one such as "https://shop.example/thanks".';
+  const such = 'Pass an absolute URL, such as "https://shop.example/thanks".';
+  test.each([
+    ['/thanks', '"/thanks" is not an absolute URL.'],
+    ['thanks.html', '"thanks.html" is not an absolute URL.'],
+    ['//shop.example/thanks', '"//shop.example/thanks" is not an absolute URL.'],
+    ['shop.example', '"shop.example" is not an absolute URL.'],
+    ['', '"" is not an absolute URL.'],
+    [' https://shop.example', '" https://shop.example" is not an absolute URL.'],
+    ['https://shop.example/\r\nx: 1', '"https://shop.example/\\r\\nx: 1" is not an absolute URL.'],
+    ['https://shop.example/\0', '"https://shop.example/\\u0000" is not an absolute URL.'],
+    ['java\tscript:alert(1)', '"java\\tscript:alert(1)" is not an absolute URL.'],
+    [5, '5 is a number.'],
+    [null, 'is null.'],
+    [new URL('https://shop.example'), 'is an object.'],
+  ])('%j is refused', async (url, found) => {
+    const message = `${found} ${typeof url === 'string' ? one : such}`;
+    expect(await issuesOf(call(url))).toEqual([{ path: field, message }]);
+  });
+});
+
+describe('ids', () => {
+  const strange = [
+    'a/b',
+    'a?b',
+    'a#b',
+    'a%2Fb',
+    '%2e%2e',
+    'é',
+    '日本',
+    'a+b',
+    "a'b",
+    'a:b',
+    'a;b=c',
+    '...',
+    '~',
+    '😀',
+  ];
+
+  test.each(strange)('%j is one encoded segment of the path', async (id) => {
+    service.on('GET /v1/checkouts/:id', answer(retrieved));
+    await payments.checkouts.retrieve(id);
+    const [, version, collection, segment, ...more] = service.requests[0]?.path.split('/') ?? [];
+    expect([version, collection, more]).toEqual(['v1', 'checkouts', []]);
+    expect(decodeURIComponent(segment ?? '')).toBe(id);
+  });
+
+  test('of an update are encoded in the same way', async () => {
+    service.on('PATCH /v1/products/:id', answer(updated));
+    await payments.products.update('a/../b', { name: 'Mug' });
+    expect(service.requests[0]?.path).toBe('/v1/products/a%2F..%2Fb');
+  });
+
+  test('of a product travel in the body of a checkout as they are', async () => {
+    service.on('POST /v1/checkouts', answer(checkoutCreated));
+    await createCheckout({ productId: 'a/b?c' });
+    expect(service.requests[0]?.body).toEqual({ productId: 'a/b?c' });
+  });
+
+  const assigned = 'Pass the id that the service assigned.';
+  const refused: [unknown, string][] = [
+    ['', `is empty. ${assigned}`],
+    ['.', `"." would name another path. ${assigned}`],
+    ['..', `".." would name another path. ${assigned}`],
+    [' ', 'holds white space or control characters. Pass the id just as the service assigned it.'],
+    ['prod_1 ', 'holds white space or control characters. Pass the id just as the service assigned it.'],
+    ['prod_1\n', 'holds white space or control characters. Pass the id just as the service assigned it.'],
+    ['prod\0', 'holds white space or control characters. Pass the id just as the service assigned it.'],
+    ['\u00a0', 'holds white space or control characters. Pass the id just as the service assigned it.'],
+    ['\ud800', 'holds half of a surrogate pair, which no request can carry.'],
+    ['a\udc00b', 'holds half of a surrogate pair, which no request can carry.'],
+    [undefined, `is missing. ${assigned}`],
+    [null, `is null. ${assigned}`],
+    [5, `5 is a number. ${assigned}`],
+    [{ id: 'prod_1' }, `is an object. ${assigned}`],
+    [['prod_1'], `is a list. ${assigned}`],
+  ];
+  /** An id of whatever type, in the place of one. */
+  const wrong = (id: unknown): string => Object.assign({ id: '' }, { id }).id;
+
+  test.each(refused)('%o is refused by checkouts.retrieve', async (id, message) => {
+    expect(await issuesOf(payments.checkouts.retrieve(wrong(id)))).toEqual([{ path: 'id', message }]);
+  });
+  test.each(refused)('%o is refused by products.update', async (id, message) => {
+    expect(await issuesOf(payments.products.update(wrong(id), { name: 'Mug' }))).toEqual([
+      { path: 'id', message },
+    ]);
+  });
+  test.each(refused)('%o is refused as the product of a checkout', async (productId, message) => {
+    expect(await issuesOf(createCheckout({ productId }))).toEqual([{ path: 'productId', message }]);
+  });
+});
+
+test('an id of 1024 characters is sent, and one of 1025 is refused', async () => {
+  service.on('GET /v1/checkouts/:id', answer(retrieved));
+  await payments.checkouts.retrieve('a'.repeat(1024));
+  service.requests.length = 0;
+  expect(await issuesOf(payments.checkouts.retrieve('a'.repeat(1025)))).toEqual([
+    { path: 'id', message: 'has 1025 characters, more than an id can have.' },
+  ]);
+});
+
+describe('unknown parameters', () => {
+  test.each([
+    ['nmae', 'Did you mean name?'],
+    ['Price', 'Did you mean price?'],
+    ['desciption', 'Did you mean description?'],
+    ['metaData', 'Did you mean metadata?'],
+    ['quantity', 'Known are name, price, description, image, currency, metadata.'],
+    ['id', 'Known are name, price, description, image, currency, metadata.'],
+  ])('%s is refused with the likely name', async (name, hint) => {
+    const issue = { path: name, message: `is not a parameter. ${hint}` };
+    expect(await issuesOf(createProduct({ [name]: 'x' }))).toEqual([issue]);
+    expect(await issuesOf(updateProduct({ [name]: 'x' }))).toEqual([issue]);
+  });
+
+  test.each([
+    ['product_id', 'Did you mean productId?'],
+    ['productID', 'Did you mean productId?'],
+    ['success_url', 'Did you mean successUrl?'],
+    ['canceUrl', 'Did you mean cancelUrl?'],
+    ['amount', 'Known are productId, successUrl, cancelUrl, displayMerchantName.'],
+  ])('%s is refused by a checkout', async (name, hint) => {
+    expect(await issuesOf(createCheckout({ [name]: 'x' }))).toEqual([
+      { path: name, message: `is not a parameter. ${hint}` },
+    ]);
+  });
+
+  test('are refused by a list', async () => {
+    expect(await issuesOf(listProducts({ limit: 10, Page: 2 }))).toEqual([
+      { path: 'limit', message: 'is not a parameter. Known are status, page, size.' },
+      { path: 'Page', message: 'is not a parameter. Did you mean page?' },
+    ]);
+  });
+});
+
+describe('an update', () => {
+  test('may set any one field', async () => {
+    for (const params of [
+      { name: 'Mug' },
+      { description: '' },
+      { image: 'https://shop.example/a.png' },
+      { price: '1' },
+      { currency: 'EUR' },
+      { metadata: {} },
+    ]) {
+      service.on('PATCH /v1/products/:id', answer(updated));
+      await updateProduct(params);
+      expect(service.requests.pop()?.body).toEqual(params);
+    }
+  });
+
+  test('checks the fields as create does', async () => {
+    expect(await issuesOf(updateProduct({ name: '', price: 5 }))).toEqual([
+      { path: 'name', message: 'is empty. Pass at least one character.' },
+      { path: 'price', message: '5 is a number. Pass it as text: "5.00".' },
+    ]);
+  });
+});
+
+test('all problems come at once, and the text has each of them', async () => {
+  const params: unknown = { name: '', price: '1,00', currency: 'usd', metadata: { sku: 1 }, colour: 'red' };
+  const call = payments.products.create(
+    Object.assign({ name: 'Mug', price: '5' }, params),
+    Object.assign({ maxRetries: -1 }, { timeout: 5 }),
+  );
+  const issues = await issuesOf(call);
+  expect(issues.map(({ path }) => path)).toEqual([
+    'name',
+    'price',
+    'currency',
+    'metadata.sku',
+    'colour',
+    'options.timeout',
+    'options.maxRetries',
+  ]);
+  await expect(call).rejects.toThrow(
+    /^products\.create: name is empty\. Pass at least one character\. price "1,00" /,
+  );
+});
+
+test('an update with a bad id, a bad field and an unknown one is told of all three', async () => {
+  const call = payments.products.update('', Object.assign({ price: '0' }, { colour: 'red' }));
+  expect((await issuesOf(call)).map(({ path }) => path)).toEqual(['id', 'price', 'colour']);
+});
+
+test('what a polluted prototype holds is neither sent nor refused', async () => {
+  service.on('POST /v1/products', answer(created));
+  const polluted = { value: 'XXX', configurable: true, enumerable: true, writable: true };
+  Object.defineProperty(Object.prototype, 'currency', polluted);
+  try {
+    await createProduct({});
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'currency');
+  }
+  expect(service.requests[0]?.body).toEqual({ name: 'Mug', price: '5' });
+});
+
+describe('parameters are read once', () => {
+  test('changing them after the call changes nothing', async () => {
+    service.on('POST /v1/products', answer(created));
+    const params = { name: 'Mug', price: '5.00', metadata: { sku: 'MUG-1' } };
+    const options = { headers: { 'x-tenant': 'one' } };
+    const call = payments.products.create(params, options);
+    Object.assign(params, { name: 'Changed', currency: 'EUR' });
+    params.metadata.sku = 'changed';
+    options.headers['x-tenant'] = 'changed';
+    await call;
+    expect(service.requests[0]?.body).toEqual({ name: 'Mug', price: '5.00', metadata: { sku: 'MUG-1' } });
+    expect(service.requests[0]?.headers.get('x-tenant')).toBe('one');
+  });
+
+  test('the body and query of request() too', async () => {
+    service.on('POST /v1/orders', answer({ code: 0, data: {} }));
+    const request = {
+      method: 'POST',
+      path: '/v1/orders',
+      query: { a: 1 },
+      body: { deep: [{ b: 2 }] },
+    } as const;
+    const copy = structuredClone({ query: request.query, body: request.body });
+    const call = payments.request(request);
+    Object.assign(request.query, { a: 9 });
+    Object.assign(request.body.deep[0], { b: 9 });
+    await call;
+    expect(service.requests[0]).toMatchObject({ query: { a: '1' }, body: copy.body });
+  });
+
+  test('a list asks for its later pages as it asked for the first', async () => {
+    const page = (number: number) => ({
+      code: 0,
+      data: {
+        items: [{ ...list.data.items[0], id: `p${number}` }],
+        pagination: { page: number, size: 1, total: 2, totalPages: 2 },
+      },
+    });
+    service.on('GET /v1/products', answer(page(1)), answer(page(2)));
+    const params = { size: 1 };
+    const options = { headers: { 'x-tenant': 'one' } };
+    const products = payments.products.list(params, options);
+    params.size = 50;
+    options.headers['x-tenant'] = 'changed';
+    for await (const _ of products);
+    expect(service.requests.map(({ query, headers }) => [query.size, headers.get('x-tenant')])).toEqual([
+      ['1', 'one'],
+      ['1', 'one'],
+    ]);
+  });
+});
