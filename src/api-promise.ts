@@ -2,11 +2,20 @@
 export interface ResponseFacts {
   /** The HTTP status. */
   status: number;
+  /** The headers of the answer. */
   headers: Headers;
   /** How many requests it took: 1 when the first was answered. */
   attempts: number;
   /** From the call to its answer, waits included, in milliseconds. */
   durationMs: number;
+}
+
+/** Data together with the facts of its answer. */
+export interface WithResponse<T> {
+  /** What the call resolves to. */
+  data: T;
+  /** Status, headers, attempts and duration. */
+  response: ResponseFacts;
 }
 
 /** A finished call: its data, and the facts of its answer when they are asked for. */
@@ -41,7 +50,7 @@ export class ApiPromise<T> extends Promise<T> {
   }
 
   /** The data together with `status`, `headers`, `attempts` and `durationMs` of the answer. */
-  async withResponse(): Promise<{ data: T; response: ResponseFacts }> {
+  async withResponse(): Promise<WithResponse<T>> {
     // Whoever asks this way handles a failure here, so the promise itself must not count as unhandled.
     this.catch(() => {});
     const { data, facts } = await this.#completed;

@@ -12,6 +12,7 @@ export type Outcome = 'not_sent' | 'rejected' | 'unknown' | 'done';
 export interface Issue {
   /** Dotted path of the field, such as `items.0.price`; empty for the whole value. */
   path: string;
+  /** What is wrong, and what to write instead. */
   message: string;
 }
 
@@ -40,11 +41,16 @@ export class PaymentsError extends Error {
   declare readonly code: string;
   /** What became of the operation. Absent on webhook errors, which belong to no call. */
   declare readonly outcome?: Outcome | undefined;
+  /** Such as `products.create`; `request` for `client.request()`. */
   declare readonly operation?: string | undefined;
+  /** The HTTP method. */
   declare readonly method?: string | undefined;
+  /** The path template, such as `/v1/products/{id}`. */
   declare readonly path?: string | undefined;
+  /** How many requests were begun. */
   declare readonly attempts?: number | undefined;
 
+  /** @internal */
   constructor(message: string, facts: { code: string; cause?: unknown; [fact: string]: unknown }) {
     const { cause, ...own } = facts;
     super(message, cause === undefined ? undefined : { cause });
@@ -53,14 +59,17 @@ export class PaymentsError extends Error {
     }
   }
 
+  /** The name of the class. */
   override get name(): string {
     return 'PaymentsError';
   }
 
+  /** @internal */
   get [brand](): true {
     return true;
   }
 
+  /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     const { prototype } = this;
     if (!Object.hasOwn(prototype, 'name')) return Function.prototype[Symbol.hasInstance].call(this, value);
@@ -79,6 +88,7 @@ export function isPaymentsError(value: unknown): value is PaymentsError {
 
 /** An option of `new PaymentsClient()` is missing or cannot be meant. Nothing was sent. */
 export class ConfigurationError extends PaymentsError {
+  /** @internal */
   constructor(message: string) {
     super(message, { code: 'configuration_error', outcome: 'not_sent', attempts: 0 });
   }
@@ -94,6 +104,7 @@ export class InvalidParamsError extends PaymentsError {
   /** All problems at once. */
   declare readonly issues: readonly Issue[];
 
+  /** @internal */
   constructor(call: { operation: string; method?: string; path?: string }, issues: readonly Issue[]) {
     const { operation, method, path } = call;
     const text = issues.map((issue) => `${issue.path || 'params'} ${issue.message}`).join(' ');
@@ -121,6 +132,7 @@ export class ConnectionError extends PaymentsError {
   /** The system's code, such as `ECONNREFUSED`. */
   declare readonly reason: string;
 
+  /** @internal */
   constructor(
     message: string,
     facts: CallFacts & {
@@ -144,6 +156,7 @@ export class TimeoutError extends ConnectionError {
   /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
   declare readonly scope: 'attempt' | 'total';
 
+  /** @internal */
   constructor(
     message: string,
     facts: CallFacts & {
@@ -188,6 +201,7 @@ export class ApiError extends PaymentsError {
   /** The beginning of the body, at most 200 characters, redacted. */
   declare readonly bodySnippet?: string | undefined;
 
+  /** @internal */
   constructor(message: string, facts: ApiFacts, code = 'api_error') {
     super(message, { ...facts, code });
   }
@@ -199,6 +213,7 @@ export class ApiError extends PaymentsError {
 
 /** 401: the API key was refused. */
 export class AuthenticationError extends ApiError {
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'authentication_error');
   }
@@ -210,6 +225,7 @@ export class AuthenticationError extends ApiError {
 
 /** 403: the key is known, but may not do this. */
 export class PermissionDeniedError extends ApiError {
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'permission_denied');
   }
@@ -221,6 +237,7 @@ export class PermissionDeniedError extends ApiError {
 
 /** 404: there is nothing at that path or under that id. */
 export class NotFoundError extends ApiError {
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'not_found');
   }
@@ -232,6 +249,7 @@ export class NotFoundError extends ApiError {
 
 /** 409: the state of the resource forbids it. */
 export class ConflictError extends ApiError {
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'conflict');
   }
@@ -243,6 +261,7 @@ export class ConflictError extends ApiError {
 
 /** 400, 413 or 422: the service refused the request's content. */
 export class InvalidRequestError extends ApiError {
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'invalid_request');
   }
@@ -254,6 +273,7 @@ export class InvalidRequestError extends ApiError {
 
 /** 429: too many requests; `retryAfterMs` says how long to wait, where the service did. */
 export class RateLimitError extends ApiError {
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'rate_limited');
   }
@@ -265,6 +285,7 @@ export class RateLimitError extends ApiError {
 
 /** 5xx: the service failed. */
 export class ServerError extends ApiError {
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'server_error');
   }
@@ -288,6 +309,7 @@ export type InvalidResponseReason =
 /** An answer that cannot be used. For a write, `outcome` says whether it was done. */
 export class InvalidResponseError extends PaymentsError {
   declare readonly outcome: Outcome;
+  /** What was wrong with it. */
   declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   declare readonly status: number;
@@ -296,6 +318,7 @@ export class InvalidResponseError extends PaymentsError {
   /** Id of the created or changed resource, where it could be read. */
   declare readonly id?: string | undefined;
 
+  /** @internal */
   constructor(
     message: string,
     facts: CallFacts & {
@@ -319,6 +342,7 @@ export class WebhookConfigError extends PaymentsError {
   /** The status to answer with. */
   declare readonly httpStatus: 500;
 
+  /** @internal */
   constructor(message: string, code: WebhookConfigError['code']) {
     super(message, { code, httpStatus: 500 });
   }
@@ -328,12 +352,20 @@ export class WebhookConfigError extends PaymentsError {
   }
 }
 
+/** A body as it was given to `verify()`. */
+export interface ReceivedBody {
+  /** Its length. */
+  bytes: number;
+  /** Its SHA-256 in lower-case hex. */
+  sha256: string;
+}
+
 /** What a `WebhookVerificationError` may say of the delivery. */
 export interface VerificationFacts {
   /** How far the timestamp is from the clock, in seconds: positive when it lies in the past. */
   skewSeconds?: number | undefined;
-  /** The body that was verified: its length, and its SHA-256 in lower-case hex. */
-  received?: { bytes: number; sha256: string } | undefined;
+  /** The body that was verified. */
+  received?: ReceivedBody | undefined;
 }
 
 /** The delivery is not proved authentic or fresh: answer 400. */
@@ -352,8 +384,9 @@ export class WebhookVerificationError extends PaymentsError {
   /** With the two freshness codes: how far the timestamp is from the clock, in seconds; positive in the past. */
   declare readonly skewSeconds?: number | undefined;
   /** With `signature_mismatch`: the body that was verified, to tell a changed body from a wrong secret. */
-  declare readonly received?: { bytes: number; sha256: string } | undefined;
+  declare readonly received?: ReceivedBody | undefined;
 
+  /** @internal */
   constructor(message: string, code: WebhookVerificationError['code'], facts: VerificationFacts = {}) {
     super(message, { code, httpStatus: 400, ...facts });
   }
@@ -369,6 +402,7 @@ export class WebhookPayloadError extends PaymentsError {
   /** The status to answer with. */
   declare readonly httpStatus: 500;
 
+  /** @internal */
   constructor(message: string, code: WebhookPayloadError['code']) {
     super(message, { code, httpStatus: 500 });
   }

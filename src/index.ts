@@ -1,6 +1,11 @@
+/**
+ * The client: products, checkout sessions and the balance, and webhooks under one name.
+ *
+ * @module
+ */
 import * as webhooks from './webhooks/index.js';
 
-export { ApiPromise, type ResponseFacts } from './api-promise.js';
+export { ApiPromise, type ResponseFacts, type WithResponse } from './api-promise.js';
 export { PaymentsClient } from './client.js';
 export {
   ApiError,
@@ -19,6 +24,7 @@ export {
   PaymentsError,
   PermissionDeniedError,
   RateLimitError,
+  type ReceivedBody,
   ServerError,
   TimeoutError,
   WebhookConfigError,

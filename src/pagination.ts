@@ -6,7 +6,9 @@ export type AskForPage<T> = (page: number) => ApiPromise<Page<T>>;
 
 /** One page of a list. */
 export class Page<T> {
+  /** The items of this page, in the order of the service. */
   readonly items: readonly T[];
+  /** Where this page stands in the list. */
   readonly pagination: Pagination;
   readonly #ask: AskForPage<T>;
 

@@ -11,6 +11,7 @@ export interface RawRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** From `baseUrl` on, such as `/v1/products`, with its parts already encoded. */
   path: string;
+  /** Added to the path, encoded; what is `undefined` is left out. */
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   /** Anything that JSON can hold. */
   body?: unknown;

@@ -21,7 +21,14 @@ export interface SandboxOptions {
    * When the first attempt is made: `'auto'` at once (default), `'manual'` when `deliver()` is called, or after a
    * delay on the sandbox's clock.
    */
-  webhooks?: 'auto' | 'manual' | { delay: Duration } | undefined;
+  webhooks?:
+    | 'auto'
+    | 'manual'
+    | {
+        /** On the sandbox's clock. */
+        delay: Duration;
+      }
+    | undefined;
   /** Makes ids repeat from run to run. Default: random, so that they never meet ids in a merchant's own database. */
   seed?: number | undefined;
   /** Where the clock starts. A `Date` freezes it: only `advanceTime` and `setTime` move it. Default `'real'`. */
@@ -77,34 +84,51 @@ export type CheckoutState = 'open' | 'processing' | 'paid' | 'cancelled' | 'expi
 
 /** A checkout session as the sandbox knows it: more than the API shows. */
 export interface SandboxCheckout {
+  /** What `checkouts.retrieve()` and `completeCheckout()` take. */
   id: string;
+  /** The product that is sold. */
   productId: string;
   /** Decimal text with two decimals. */
   amount: string;
+  /** Of `amount`. */
   currency: string;
+  /** The payment page. */
   url: string;
+  /** Where it stands. */
   state: CheckoutState;
+  /** Where the customer goes after paying. */
   successUrl: string | undefined;
+  /** Where the customer goes after giving up. */
   cancelUrl: string | undefined;
+  /** Shown on the payment page. */
   displayMerchantName: string | undefined;
   /** The wallet that waits for approval, or what paid. */
   method: PaymentMethod | undefined;
   /** Why the last attempt to pay failed. */
   declined: DeclineReason | undefined;
+  /** The order, once it is paid. */
   orderId: string | undefined;
+  /** On the sandbox's clock. */
   createdAt: Date;
+  /** From when on it can no longer be paid. */
   expiresAt: Date;
 }
 
 /** A paid order. The service shows orders in the webhook event alone. */
 export interface SandboxOrder {
+  /** The event's `order_id`. */
   id: string;
+  /** The checkout that was paid. */
   checkoutId: string;
+  /** The product that was sold. */
   productId: string;
   /** Decimal text with two decimals. */
   amount: string;
+  /** Of `amount`. */
   currency: string;
+  /** What the customer paid with. */
   method: PaymentMethod;
+  /** On the sandbox's clock. */
   paidAt: Date;
   /** What the balance gained; `undefined` where the currency is not the balance's. */
   credited: string | undefined;
@@ -125,14 +149,26 @@ export type EventState = 'pending' | 'held' | 'no_url' | 'retrying' | 'delivered
 export interface SandboxEvent {
   /** The sandbox's own name for it. It is not in the body: the service's events have no id. */
   id: string;
+  /** The one type that the specification shows. */
   type: 'order.paid';
-  data: { order_id: string; amount: string; currency: string };
+  /** The event's `data`: ids and amounts as on the wire. */
+  data: {
+    /** The order's id. */
+    order_id: string;
+    /** Decimal text with two decimals. */
+    amount: string;
+    /** Of `amount`. */
+    currency: string;
+  };
   /** The exact text that is sent, the same in every attempt. */
   body: string;
+  /** What became of it. */
   state: EventState;
   /** Oldest first. */
   attempts: Attempt[];
+  /** When it is tried again, on the sandbox's clock. */
   nextAttemptAt: Date | undefined;
+  /** On the sandbox's clock. */
   createdAt: Date;
 }
 
@@ -144,6 +180,7 @@ export interface Attempt {
   ok: boolean;
   /** On the sandbox's clock. */
   at: Date;
+  /** From sending to the end of the answer, in real milliseconds. */
   durationMs: number;
   /** Where it was sent; `(handler)` for a function. */
   target: string;
@@ -151,6 +188,7 @@ export interface Attempt {
   requestHeaders: Record<string, string>;
   /** The status of the answer; absent where none came. */
   status?: number | undefined;
+  /** The headers of the answer. */
   responseHeaders?: Record<string, string> | undefined;
   /** The first 4 KB of the answer. */
   responseBody?: string | undefined;
@@ -164,12 +202,15 @@ export interface Attempt {
 export interface LoggedRequest {
   /** Counts from 1. */
   number: number;
+  /** On the sandbox's clock. */
   at: Date;
+  /** The HTTP method. */
   method: string;
   /** Path and query. */
   path: string;
   /** Absent where an ordered fault lost the answer. */
   status: number | undefined;
+  /** In real milliseconds. */
   durationMs: number;
   /** The ordered fault that it met. */
   fault: string | undefined;
@@ -187,7 +228,9 @@ export interface LoggedRequest {
 
 /** What a paid checkout leads to. */
 export interface Paid {
+  /** The order that was made. */
   order: SandboxOrder;
+  /** The event that tells of it. */
   event: SandboxEvent;
   /** The first delivery attempt, where one was made. */
   delivery?: Attempt | undefined;
@@ -197,6 +240,7 @@ export interface Paid {
 
 /** Everything that a sandbox remembers, as JSON. It holds the key and the secret. Its parts may change. */
 export interface SandboxSnapshot {
+  /** Of the format. */
   version: 1;
   [part: string]: unknown;
 }
@@ -205,7 +249,9 @@ export interface SandboxSnapshot {
 export interface Sandbox extends AsyncDisposable {
   /** Where it is: the address after `listen()`, before that a name that only `fetch` knows. */
   readonly url: string;
+  /** The key that the API takes. */
   readonly apiKey: string;
+  /** The secret that signs events. */
   readonly webhookSecret: string;
   /**
    * What `new PaymentsClient()` needs. Before `listen()` the client calls the sandbox in process, without a socket;
@@ -214,7 +260,14 @@ export interface Sandbox extends AsyncDisposable {
    * @example
    * const client = new PaymentsClient(sandbox.clientOptions);
    */
-  readonly clientOptions: { baseUrl: string; apiKey: string; fetch: typeof fetch };
+  readonly clientOptions: {
+    /** The sandbox's `url`. */
+    baseUrl: string;
+    /** The key that the API takes. */
+    apiKey: string;
+    /** In process, or the platform's after `listen()`. */
+    fetch: typeof fetch;
+  };
 
   /** The dashboard, with its access token where other machines can reach the sandbox. */
   readonly dashboardUrl: string;
@@ -237,15 +290,17 @@ export interface Sandbox extends AsyncDisposable {
   /** The customer's payment is declined; the checkout stays open. Default `'card_declined'`. */
   failCheckout(ref: string, reason?: DeclineReason): Promise<void>;
   /** The customer goes back to the shop: `redirectUrl` is `cancelUrl`. */
-  cancelCheckout(ref: string): Promise<{ redirectUrl: string | undefined }>;
+  cancelCheckout(ref: string): Promise<Pick<Paid, 'redirectUrl'>>;
   /** Ends the checkout's time now. */
   expireCheckout(ref: string): Promise<void>;
 
   /** The product can no longer be sold. */
   archiveProduct(id: string): void;
+  /** The product can be sold again. */
   restoreProduct(id: string): void;
   /** Makes a new key; the old one answers 401 at once. */
   regenerateKey(): string;
+  /** Where webhooks go from now on; `undefined` for nowhere. */
   setWebhook(target: WebhookTarget | undefined): void;
   /** Moves an amount from `available` to `frozen`. */
   freeze(amount: string): void;
@@ -254,13 +309,17 @@ export interface Sandbox extends AsyncDisposable {
   /** Moves all that is `pending` to `available`. */
   settle(): void;
 
-  /** Copies, newest last; so are the others below. */
+  /** Copies, newest last. */
   readonly products: Product[];
+  /** Copies, newest last. */
   readonly checkouts: SandboxCheckout[];
+  /** Copies, newest last. */
   readonly orders: SandboxOrder[];
+  /** Copies, newest last. */
   readonly events: SandboxEvent[];
   /** The newest 500 requests to the documented API. */
   readonly requests: LoggedRequest[];
+  /** What the account holds now. */
   readonly balance: Balance;
 
   /**
@@ -332,15 +391,31 @@ export type RequestFault = {
   /** Waits so long before it happens, in real time. */
   delay?: Duration | undefined;
 } & (
-  | { status: number; body?: unknown; headers?: Record<string, string> | undefined }
-  | { network: 'reset' | 'timeout' | 'refused' }
-  | { malformed: 'html' | 'truncated' | 'empty' | 'not-enveloped' | 'code-not-zero' }
-  /** Late, and otherwise as ever. */
-  | { delay: Duration }
+  | {
+      /** The HTTP status of the answer. */
+      status: number;
+      /** The body of the answer. */
+      body?: unknown;
+      /** Headers of the answer, such as `retry-after`. */
+      headers?: Record<string, string> | undefined;
+    }
+  | {
+      /** No answer: the connection is cut, stays silent or is refused. */
+      network: 'reset' | 'timeout' | 'refused';
+    }
+  | {
+      /** An answer that breaks the contract. */
+      malformed: 'html' | 'truncated' | 'empty' | 'not-enveloped' | 'code-not-zero';
+    }
+  | {
+      /** Late, and otherwise as ever. */
+      delay: Duration;
+    }
 );
 
 /** A fault of the first attempt to deliver an event. */
 export interface WebhookFault {
+  /** Marks it as a fault of a delivery. */
   webhook: true;
   /** How many events. Default 1. */
   times?: number | undefined;
@@ -350,6 +425,7 @@ export interface WebhookFault {
   hold?: boolean | undefined;
   /** Loses the attempt; the retries come. */
   drop?: boolean | undefined;
+  /** Spoils it. */
   tamper?: Tamper | undefined;
   /** Sends it so much later, on the sandbox's clock. */
   delay?: Duration | undefined;

@@ -26,7 +26,14 @@ export interface UnspecifiedChoices {
   /** Which fields creating a checkout needs. Default `['productId']`. */
   checkoutRequired: readonly ('productId' | 'successUrl' | 'cancelUrl' | 'displayMerchantName')[];
   /** How long a checkout can be paid, and the unit of `expiresAt`. Default 30 minutes, in milliseconds. */
-  expiresIn: Duration | { after: Duration; unit: 'ms' | 's' };
+  expiresIn:
+    | Duration
+    | {
+        /** How long it can be paid. */
+        after: Duration;
+        /** The unit of `expiresAt`. */
+        unit: 'ms' | 's';
+      };
   /**
    * The body of every error but 401. Default `'envelope'`: `{ code: <status>, message }`, by analogy with the 401.
    * A function makes the whole answer.

@@ -10,7 +10,9 @@ export interface Balance {
   pending: string;
   /** Held back. */
   frozen: string;
+  /** Of all three amounts. */
   currency: CurrencyCode;
+  /** When the service last counted. */
   updatedAt: Date;
 }
 

@@ -5,19 +5,25 @@ import { moment, price, text } from './wire.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {
+  /** The session: what `checkouts.retrieve()` takes. */
   id: string;
+  /** The product that is sold. */
   productId: string;
   /** What the customer is to pay: decimal text with at least two decimals. */
   amount: string;
+  /** Of `amount`. */
   currency: CurrencyCode;
   /** The hosted payment page, to which the customer is redirected. */
   url: string;
+  /** From when on it can no longer be paid. */
   expiresAt: Date;
+  /** When it was created. */
   createdAt: Date;
 }
 
 /** What creating a checkout returns. The spec promises `url` alone; the rest is there when the service sends it. */
 export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
+  /** The hosted payment page, to which the customer is redirected. */
   url: string;
 }
 

@@ -3,24 +3,30 @@ import { readPrice } from './money.js';
 
 /** A customer paid. Spec, "Events". */
 export interface OrderPaidEvent {
+  /** A customer paid an order. */
   type: 'order.paid';
+  /** What was paid. */
   data: {
     /** The order's id, as on the wire: the key to fulfil once. */
     order_id: string;
     /** What was paid: decimal text with at least two decimals. */
     amount: string;
+    /** Of `amount`. */
     currency: CurrencyCode;
   };
 }
 
 /** An event of a type that this version does not know. Answer 200: a new type must not turn into failed deliveries. */
 export interface UnknownEvent {
+  /** A type that this version does not know. */
   type: 'unknown';
+  /** The event's own type, as on the wire. */
   originalType: string;
   /** The event's `data`, unchecked. */
   data: unknown;
 }
 
+/** What `verify()` returns: tell them apart by `type`. */
 export type WebhookEvent = OrderPaidEvent | UnknownEvent;
 
 /**

@@ -8,6 +8,7 @@ export interface Pagination {
   size: number;
   /** Items in the whole list. */
   total: number;
+  /** Pages in the whole list. */
   totalPages: number;
 }
 

@@ -16,6 +16,7 @@ export interface ProductCreateParams {
   image?: string | undefined;
   /** Three-letter ISO 4217 code. The service takes USD when it is left out. */
   currency?: CurrencyCode | undefined;
+  /** Text by name, kept with the product and returned with it. */
   metadata?: Metadata | undefined;
 }
 

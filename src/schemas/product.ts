@@ -9,23 +9,33 @@ export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
 
 /** Something that a merchant sells. Spec, "Product". */
 export interface Product {
+  /** What `products.update()` and `checkouts.create()` take. */
   id: string;
+  /** 1 to 200 characters, shown to customers. */
   name: string;
+  /** Up to 1000 characters; `null` when there is none. */
   description: string | null;
   /** URL of the image. */
   image: string | null;
   /** Decimal text with at least two decimals, such as `"19.90"`. */
   price: string;
+  /** Of `price`. */
   currency: CurrencyCode;
+  /** Whether it can be sold. */
   status: ProductStatus;
   /** `{}` when there is none. */
   metadata: Metadata;
+  /** When it was created. */
   createdAt: Date;
+  /** When it was last changed. */
   updatedAt: Date;
 }
 
 /** What an update returns: the spec leaves `status` out of that answer. */
-export type UpdatedProduct = Omit<Product, 'status'> & { status?: ProductStatus };
+export interface UpdatedProduct extends Omit<Product, 'status'> {
+  /** Absent, unless the service sends it all the same. */
+  status?: ProductStatus;
+}
 
 /** One page of products as the service sends it. Spec, "Product list". */
 export interface ProductList {

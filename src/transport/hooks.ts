@@ -2,6 +2,7 @@
 export interface HookFacts {
   /** Such as `products.create`. */
   operation: string;
+  /** The HTTP method. */
   method: string;
   /** The path template, such as `/v1/products/{id}`. */
   path: string;
