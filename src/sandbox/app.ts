@@ -7,6 +7,7 @@ import { milliseconds } from './duration.js';
 import { type ApiEnv, Exchange, Refusal } from './exchange.js';
 import { comesAfterWork, describeFault, faultyAnswer, NetworkFault } from './faults.js';
 import { sameText } from './guard.js';
+import { dashboardPages } from './pages/dashboard.js';
 import { payPages } from './pages/pay.js';
 import { walletPages } from './pages/wallet.js';
 import { pause } from './pause.js';
@@ -83,6 +84,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   app.route('/_sandbox', controlRoutes(context));
   app.route('/', payPages(context));
   app.route('/', walletPages(context));
+  app.route('/', dashboardPages(context));
   app.notFound((c) => c.text('There is nothing here. The documented API is under /v1.', 404));
   app.onError((error, c) => {
     if (error instanceof NetworkFault) throw error;

@@ -2,7 +2,7 @@ import { closest } from '../schemas/closest.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
 import { milliseconds } from './duration.js';
 import { randomText } from './ids.js';
-import { defaultMessages, type PageMessages } from './pages/messages.js';
+import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { SandboxError } from './sandbox-error.js';
 import type { SnapshotContent } from './snapshot.js';
 import type { SandboxOptions, WebhookTarget } from './types.js';

@@ -1,7 +1,7 @@
 import type { Balance } from '../schemas/balance.js';
 import type { Product } from '../schemas/product.js';
 import type { Duration } from './duration.js';
-import type { PageMessages } from './pages/messages.js';
+import type { PageMessages } from './pages/payment/messages.js';
 import type { UnspecifiedChoices } from './unspecified.js';
 
 export type { Balance, Duration, PageMessages, Product, UnspecifiedChoices };

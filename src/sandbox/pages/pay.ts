@@ -3,11 +3,11 @@ import { Hono } from 'hono/tiny';
 import type { SandboxContext } from '../context.js';
 import type { CheckoutRecord } from '../records.js';
 import { SandboxError } from '../sandbox-error.js';
-import { viewForPage } from './checkout-view.js';
-import { speaker } from './messages.js';
-import { cards, openPage, wallets } from './pay-open.js';
-import { archivedPage, cancelledPage, expiredPage, paidPage, wrongPage } from './pay-over.js';
-import { waitingPage } from './pay-waiting.js';
+import { viewForPage } from './payment/checkout-view.js';
+import { speaker } from './payment/messages.js';
+import { cards, openPage, wallets } from './payment/open.js';
+import { archivedPage, cancelledPage, expiredPage, paidPage, wrongPage } from './payment/over.js';
+import { waitingPage } from './payment/waiting.js';
 
 /** The hosted payment page: what a checkout's `url` opens. It works without script. */
 export function payPages(context: SandboxContext): Hono {

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
+import { checkIcon, clockLargeIcon, crossIcon, parcelIcon } from '../icons.js';
+import { type Html, page } from '../layout.js';
 import type { CheckoutView } from './checkout-view.js';
-import { checkIcon, clockLargeIcon, crossIcon, parcelIcon } from './icons.js';
-import { type Html, page } from './layout.js';
 import type { PageMessages, Say } from './messages.js';
-import { payScript } from './pay-script.js';
-import { payStyle } from './pay-style.js';
+import { payScript } from './script.js';
+import { payStyle } from './style.js';
 
 /** One message in the middle of the page, with the way on. */
 interface Note {

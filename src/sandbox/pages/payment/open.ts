@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
+import { alertIcon, cardIcon, phoneIcon } from '../icons.js';
+import type { Html } from '../layout.js';
 import type { CheckoutView } from './checkout-view.js';
-import { alertIcon, cardIcon, phoneIcon } from './icons.js';
-import type { Html } from './layout.js';
-import { payFrame, tokenField } from './pay-frame.js';
+import { payFrame, tokenField } from './frame.js';
 
 /** The test cards that can be chosen, by their last four digits. There is no field for a number. */
 export const cards = [

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
+import { arrowLeft, clockIcon, parcelIcon } from '../icons.js';
+import { type Html, page } from '../layout.js';
 import type { CheckoutView } from './checkout-view.js';
 import { timeLeft } from './checkout-view.js';
-import { arrowLeft, clockIcon, parcelIcon } from './icons.js';
-import { type Html, page } from './layout.js';
-import { payScript } from './pay-script.js';
-import { payStyle } from './pay-style.js';
+import { payScript } from './script.js';
+import { payStyle } from './style.js';
 
 /** The payment page of a checkout that can be paid: what is sold on one side, `content` on the other. */
 export function payFrame(view: CheckoutView, content: Html): Promise<Response> {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { CheckoutView, Wallet } from './checkout-view.js';
-import { payFrame, tokenField } from './pay-frame.js';
+import { payFrame, tokenField } from './frame.js';
 import { qrCode } from './qr.js';
 
 /** The code of the wallet that was chosen, until somebody approves. */

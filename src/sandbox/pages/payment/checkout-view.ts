@@ -1,7 +1,7 @@
-import { isLoopback, parseAbsoluteUrl, unsafeSchemes } from '../../schemas/url.js';
-import type { SandboxContext } from '../context.js';
-import type { CheckoutRecord } from '../records.js';
-import type { CheckoutState, DeclineReason } from '../types.js';
+import { isLoopback, parseAbsoluteUrl, unsafeSchemes } from '../../../schemas/url.js';
+import type { SandboxContext } from '../../context.js';
+import type { CheckoutRecord } from '../../records.js';
+import type { CheckoutState, DeclineReason } from '../../types.js';
 import { type Say, speaker } from './messages.js';
 
 export type Wallet = 'walletA' | 'walletB';

@@ -1,0 +1,121 @@
+import type { Context } from 'hono';
+import { Hono } from 'hono/tiny';
+import type { SandboxContext } from '../context.js';
+import { SandboxError } from '../sandbox-error.js';
+import { checkoutsPage } from './dashboard/checkouts.js';
+import { developerPage, type Shown } from './dashboard/developer.js';
+import { eventPage } from './dashboard/event.js';
+import { eventsPage } from './dashboard/events.js';
+import { dashboardPage, empty } from './dashboard/frame.js';
+import { overviewPage } from './dashboard/overview.js';
+import { requestsPage } from './dashboard/requests.js';
+
+type Fields = Record<string, unknown>;
+/** Shows a page with what went wrong on it. */
+type Show = (problem: string, status: number, fields: Fields, id: string) => Promise<Response>;
+
+/** The dashboard: everything that happened in the sandbox, and the buttons of what may happen. */
+export function dashboardPages(context: SandboxContext): Hono {
+  const { sandbox, store, guard, payments } = context;
+  const pages = new Hono();
+  const overview: Show = (problem, status) => overviewPage(context, problem, status);
+  const checkouts: Show = (problem, status) => checkoutsPage(context, undefined, problem, status);
+  const events: Show = (problem, status) => eventsPage(context, undefined, problem, status);
+  const event: Show = (problem, status, _, id) => {
+    const record = store.events.get(id);
+    return record ? eventPage(context, record, problem, status) : unknownEvent();
+  };
+  const developer: Show = (problem, status, { url }) =>
+    developerPage(context, hidden, problem, status, typeof url === 'string' ? url : undefined);
+
+  pages.get('/', () => overviewPage(context));
+  pages.get('/checkouts', (c) => checkoutsPage(context, c.req.query('page')));
+  pages.get('/events', (c) => eventsPage(context, c.req.query('page')));
+  pages.get('/requests', (c) => requestsPage(context, c.req.query('page')));
+  pages.get('/developer', (c) => developerPage(context, shown(c)));
+  pages.get('/events/:id', (c) => {
+    const event = store.events.get(c.req.param('id'));
+    return event ? eventPage(context, event) : unknownEvent();
+  });
+
+  /** Does what a form asks for and leads to the page that shows it; a refusal is shown where the form was. */
+  function action(path: string, show: Show, run: (fields: Fields, id: string) => Promise<string>) {
+    pages.post(path, async (c) => {
+      const fields = await c.req.parseBody();
+      const id = c.req.param('id') ?? '';
+      if (!guard.checkToken('dashboard', fields.token))
+        return show(
+          'The form is out of date: the sandbox was started anew. Nothing was done.',
+          403,
+          fields,
+          id,
+        );
+      try {
+        return c.redirect(await run(fields, id), 303);
+      } catch (error) {
+        if (!(error instanceof SandboxError)) throw error;
+        return show(error.message, error.code === 'unknown_id' ? 404 : 409, fields, id);
+      }
+    });
+  }
+
+  action('/balance', overview, async (fields) => {
+    const amount = String(fields.amount ?? '').trim();
+    if (fields.do === 'freeze') sandbox.freeze(amount);
+    else if (fields.do === 'release') sandbox.release(amount);
+    else sandbox.settle();
+    return '/';
+  });
+  action('/clock', overview, async (fields) => {
+    await sandbox.advanceTime(fields.by === '1d' ? '1d' : '1h');
+    return '/';
+  });
+  action('/reset', overview, async () => {
+    sandbox.reset();
+    return '/';
+  });
+  action('/checkouts/:id', checkouts, async (fields, id) => {
+    if (fields.do === 'pay') payments.pay(id, 'card');
+    else if (fields.do === 'expire') payments.expire(id);
+    else payments.decline(id, 'card_declined');
+    return '/checkouts';
+  });
+  action('/events/deliver', events, async () => {
+    await sandbox.deliver();
+    return '/events';
+  });
+  action('/events/:id/redeliver', event, async (_, id) => {
+    await sandbox.redeliver(id);
+    return `/events/${id}`;
+  });
+  action('/developer/key', developer, async () => {
+    sandbox.regenerateKey();
+    return '/developer?show=key';
+  });
+  action('/developer/webhook', developer, async ({ url }) => {
+    const text = String(url ?? '').trim();
+    sandbox.setWebhook(text === '' ? undefined : text);
+    return '/developer#webhook';
+  });
+  action('/developer/test-event', developer, async () => {
+    const { event } = await sandbox.trigger('order.paid');
+    return `/events/${event.id}`;
+  });
+
+  return pages;
+}
+
+const hidden: Shown = { key: false, secret: false };
+
+function shown(c: Context): Shown {
+  const asked = c.req.queries('show') ?? [];
+  return { key: asked.includes('key'), secret: asked.includes('secret') };
+}
+
+const unknownEvent = () =>
+  dashboardPage({
+    title: 'Unknown event',
+    tab: '/events',
+    status: 404,
+    content: empty('There is no such event. The sandbox forgets its events when it is reset or ends.'),
+  });

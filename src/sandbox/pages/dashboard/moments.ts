@@ -1,0 +1,20 @@
+/** `2026-11-20 14:03:22 UTC` */
+export const fullMoment = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** The time of day on the sandbox's day, else the date before it: `14:03:22`. */
+export function shortMoment(at: number, now: number): string {
+  const [day = '', time = ''] = new Date(at).toISOString().split('T');
+  const clock = time.slice(0, 8);
+  return new Date(now).toISOString().startsWith(day) ? clock : `${day} ${clock}`;
+}
+
+/** A length of time in its largest unit: `25 s`, `4 min`, `2 h`, `3 d`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+export const millisecondsText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;

@@ -1,0 +1,99 @@
+import { html } from 'hono/html';
+import type { SandboxContext } from '../../context.js';
+import type { Html } from '../layout.js';
+import { actionForm, dashboardPage, live } from './frame.js';
+import { fullMoment } from './moments.js';
+
+/** Balances, clock and counts at a glance, and what to do next. */
+export function overviewPage(context: SandboxContext, problem?: string, status?: number): Promise<Response> {
+  return dashboardPage({
+    title: 'Overview',
+    tab: '/',
+    problem,
+    status,
+    content: html`<h1 class="spoken">Overview</h1>
+${live('next', html`${nextStep(context)}`)}
+<section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${context.settings.currency}</span></div>
+${live('balance', balances(context))}
+<div class="actions">
+${actionForm(context, '/balance', html`<button class="button" name="do" value="settle" data-testid="settle">Settle what is pending</button>`)}
+${actionForm(
+  context,
+  '/balance',
+  html`<label class="spoken" for="amount">Amount to freeze or release</label>
+<input class="field short" id="amount" name="amount" inputmode="decimal" placeholder="0.00" autocomplete="off" required data-testid="balance-amount">
+<button class="button" name="do" value="freeze" data-testid="freeze">Freeze</button>
+<button class="button" name="do" value="release" data-testid="release">Release</button>`,
+)}
+</div></section>
+<div class="two">
+<section class="panel" aria-labelledby="clock"><h2 id="clock">Clock</h2>
+${live('clock', clockText(context))}
+<div class="actions">${actionForm(
+      context,
+      '/clock',
+      html`<button class="button" name="by" value="1h" data-testid="clock-1h">+1 hour</button>
+<button class="button" name="by" value="1d" data-testid="clock-1d">+1 day</button>`,
+    )}</div></section>
+<section class="panel" aria-labelledby="data"><h2 id="data">Data</h2>
+${live('counts', counts(context))}
+<details class="asks"><summary class="button" data-testid="reset">Reset…</summary>
+<p>Forget all products, checkouts, orders, events and requests, and set the clock back? Key, secret and webhook URL stay.</p>
+${actionForm(context, '/reset', html`<button class="button danger" data-testid="reset-confirm">Forget everything</button>`)}
+</details></section>
+</div>`,
+  });
+}
+
+function balances({ sandbox }: SandboxContext): Html {
+  const { available, pending, frozen } = sandbox.balance;
+  return html`<dl class="figures">
+<div><dt>Available</dt><dd data-testid="available">${available}</dd></div>
+<div><dt>Pending</dt><dd data-testid="pending">${pending}</dd></div>
+<div><dt>Frozen</dt><dd data-testid="frozen">${frozen}</dd></div></dl>`;
+}
+
+function clockText({ clock }: SandboxContext): Html {
+  const now = clock.now();
+  const moved = clock.runs && Math.abs(now - Date.now()) > 1000;
+  return html`<p class="time" data-testid="now">${fullMoment(now)}</p>
+<p class="soft small">${clock.runs ? (moved ? 'It runs, moved away from the real time.' : 'It runs with the real time.') : 'It stands still until it is moved.'}
+Expiry, settlement and retries follow it.</p>`;
+}
+
+function counts({ store, requests }: SandboxContext): Html {
+  const rows: [string, number, string?][] = [
+    ['Products', store.products.size],
+    ['Checkouts', store.checkouts.size, '/checkouts'],
+    ['Orders', store.orders.size],
+    ['Events', store.events.size, '/events'],
+    ['Requests', requests.entries.length, '/requests'],
+  ];
+  return html`<dl class="counts">${rows.map(
+    ([name, count, href]) =>
+      html`<div><dt>${href === undefined ? name : html`<a href="${href}">${name}</a>`}</dt><dd>${count}</dd></div>`,
+  )}</dl>`;
+}
+
+/** The one thing that is worth doing now. */
+function nextStep({ settings, store, origin }: SandboxContext): Html | undefined {
+  const failed = [...store.events.values()].filter(({ state }) => state === 'failed' || state === 'retrying');
+  const step = (heading: string, content: Html) =>
+    html`<div class="notice calm" data-testid="next-step"><div><h2>${heading}</h2>${content}</div></div>`;
+  if (settings.webhook === undefined)
+    return step(
+      'Next: say where your webhook handler is',
+      html`<p>Events are kept until then, none is lost. <a href="/developer#webhook">Open Webhook Settings</a></p>`,
+    );
+  if (failed.length > 0)
+    return step(
+      failed.length === 1 ? 'One event was not accepted' : `${failed.length} events were not accepted`,
+      html`<p>The event log has the answers and what to change. <a href="/events">Open Events</a></p>`,
+    );
+  if (store.checkouts.size === 0)
+    return step(
+      'Next: create a product and a checkout',
+      html`<p>Point your client at <code>${origin}</code>; the <a href="/developer#env">.env block</a> has what it needs.</p>`,
+    );
+  return undefined;
+}

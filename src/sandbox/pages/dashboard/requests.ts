@@ -1,0 +1,57 @@
+import { html } from 'hono/html';
+import type { SandboxContext } from '../../context.js';
+import type { LoggedRequest } from '../../types.js';
+import type { Html } from '../layout.js';
+import { badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
+import { fullMoment, millisecondsText, shortMoment } from './moments.js';
+
+/** The newest requests to the documented API, and where they lean on what the service never said. */
+export function requestsPage(context: SandboxContext, asked: string | undefined): Promise<Response> {
+  const part = paged(context.requests.entries, asked);
+  return dashboardPage({
+    title: 'Requests',
+    tab: '/requests',
+    content: html`<div class="heading"><h1>Requests</h1></div>
+<p class="soft intro">A tag names a choice that is the sandbox's own, as the specification is silent there. Code that leans on it may meet something else at the service.</p>
+${live(
+  'requests',
+  part.items.length === 0
+    ? empty('No request to the documented API yet.')
+    : table(
+        'Requests',
+        ['Time', 'Request', 'Status', 'Took', 'Notes'],
+        part.items.map((request) => row(request, context.clock.now())),
+      ),
+)}
+${pager('/requests', part)}`,
+  });
+}
+
+function row(request: LoggedRequest, now: number): Html {
+  const { number, at, method, path, status, durationMs, body, responseBody } = request;
+  const bodies = [
+    ['Request body', body],
+    ['Response body', responseBody],
+  ].filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
+  return html`<tr data-testid="request-row">
+<td><time datetime="${at.toISOString()}" title="${fullMoment(at.getTime())}">${shortMoment(at.getTime(), now)}</time></td>
+<td class="main"><code><span class="strong">${method}</span> ${path}</code>
+${
+  bodies.length > 0 &&
+  html`<details id="request-${number}"><summary>Bodies</summary>${bodies.map(
+    ([name, text]) =>
+      html`<p class="soft small">${name}</p><pre tabindex="0" aria-label="${name} of request ${number}">${text}</pre>`,
+  )}</details>`
+}</td>
+<td>${status === undefined ? badge('no answer', 'bad') : badge(String(status), status < 400 ? 'good' : 'bad')}</td>
+<td class="number soft">${millisecondsText(durationMs)}</td>
+<td class="notes">${notes(request)}</td></tr>`;
+}
+
+function notes({ key, fault, warnings, unspecified }: LoggedRequest): Html {
+  const keys = { ok: undefined, missing: 'no key', wrong: 'wrong key', live: 'live key' } as const;
+  return html`${keys[key] !== undefined && badge(keys[key], 'bad')}
+${fault !== undefined && badge(`fault: ${fault}`, 'warn')}
+${unspecified.map((name) => html`<span class="tag">${name}</span> `)}
+${warnings.map((text) => html`<p class="lint" data-testid="lint">${text}</p>`)}`;
+}

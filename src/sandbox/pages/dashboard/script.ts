@@ -1,0 +1,48 @@
+/** Brings the live parts up to date while the page is looked at, and copies text. Without it, reload. */
+export const dashboardScript = `
+(() => {
+  const say = document.querySelector('[data-say]');
+
+  const offerCopies = (root) => {
+    if (navigator.clipboard) for (const button of root.querySelectorAll('[data-copy]')) button.hidden = false;
+  };
+  document.addEventListener('click', async ({ target }) => {
+    const button = target.closest('[data-copy]');
+    if (!button) return;
+    await navigator.clipboard.writeText(button.dataset.copy);
+    say.textContent = button.textContent = 'Copied';
+    setTimeout(() => { button.textContent = 'Copy'; say.textContent = ''; }, 1500);
+  });
+
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (form.dataset.sent) return event.preventDefault();
+    form.dataset.sent = 'yes';
+    setTimeout(() => delete form.dataset.sent, 3000);
+  });
+
+  const parts = () => document.querySelectorAll('[data-live]');
+  const served = new Map();
+  for (const part of parts()) served.set(part.dataset.live, part.innerHTML);
+  offerCopies(document);
+  const update = async () => {
+    if (document.hidden || served.size === 0) return;
+    const answer = await fetch(location.href).catch(() => undefined);
+    if (!answer?.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    for (const part of parts()) {
+      const name = part.dataset.live;
+      const next = fresh.querySelector('[data-live="' + name + '"]');
+      if (!next || next.innerHTML === served.get(name)) continue;
+      if (part.contains(document.activeElement) || !getSelection().isCollapsed) continue;
+      served.set(name, next.innerHTML);
+      const open = [...part.querySelectorAll('details[open][id]')].map(({ id }) => id);
+      part.replaceChildren(...next.childNodes);
+      for (const id of open) document.getElementById(id)?.setAttribute('open', '');
+      offerCopies(part);
+    }
+  };
+  setInterval(update, 2000);
+  document.addEventListener('visibilitychange', update);
+})();
+`;

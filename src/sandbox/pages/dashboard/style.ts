@@ -1,0 +1,113 @@
+/** The dashboard: tables and panels. Below 720 px everything stands in one column. */
+export const dashboardStyle = `
+  body { font-size: .9375rem }
+  .wrap { width: 100%; max-width: 70rem; margin: 0 auto; padding-inline: 1rem }
+  .top { background: var(--surface); border-bottom: 1px solid var(--line) }
+  .top .wrap { display: flex; flex-wrap: wrap; align-items: center; column-gap: 2rem }
+  .brand { display: inline-flex; align-items: center; gap: .625rem; min-height: 3rem; color: var(--ink); font-weight: 700; font-size: 1.0625rem; letter-spacing: -.02em; text-decoration: none }
+  .mark { width: 1.125rem; height: 1.125rem; border-radius: .3rem; background: var(--accent) }
+  nav[aria-label=Dashboard] { display: flex; overflow-x: auto; max-width: calc(100% + 1.125rem); margin-inline: -.5625rem }
+  nav[aria-label=Dashboard] a {
+    display: flex; align-items: center; min-height: 3rem; padding: 0 .5625rem; border-bottom: 2px solid transparent; font-size: .875rem; color: var(--soft);
+    font-weight: 550; text-decoration: none; white-space: nowrap;
+  }
+  nav[aria-label=Dashboard] a:hover { color: var(--ink) }
+  nav[aria-label=Dashboard] a[aria-current] { color: var(--ink); border-color: var(--accent) }
+  nav[aria-label=Dashboard] a:focus-visible { outline-offset: -3px }
+  main { flex: 1; padding-block: 1.75rem 4rem }
+  h1 { font-size: 1.5rem }
+  h2 { font-size: 1.125rem }
+  h3 { font-size: .9375rem }
+  main > section, main > .two, main > div { margin-top: 1.75rem }
+  main > :first-child, main > .spoken + div { margin-top: 0 }
+  main > [data-live]:empty { display: none }
+  .heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .875rem }
+  .actions, .actions form, .row-actions, .row-actions form, .line { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem }
+  .actions { gap: .5rem 1.25rem }
+  section > .actions { margin-top: 1rem }
+  .button { min-height: 2.5rem; padding: .375rem .875rem }
+  .button.small { min-height: 2rem; padding: .125rem .625rem; border-radius: .5rem; font-size: .8125rem }
+  .button.danger { border-color: transparent; background: var(--bad); color: var(--surface) }
+  .button.danger:hover { color: var(--surface) }
+  summary.button { list-style: none }
+  summary.button::-webkit-details-marker { display: none }
+  .field { min-height: 2.5rem; padding: .375rem .75rem; border: 1px solid var(--strong-line); border-radius: .625rem; background: var(--raised); color: var(--ink); font: inherit }
+  .field.short { width: 7rem }
+  .field:not(.short) { flex: 1; min-width: 12rem; font-family: var(--mono); font-size: .875rem }
+  label { display: block; margin-bottom: .25rem; font-weight: 550 }
+  .panel { padding: 1.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
+  .panel + .panel { margin-top: 1rem }
+  .panel > h2, .panel > h3 { margin-bottom: .75rem }
+  .panel > * + h3 { margin-top: 1.25rem }
+  .panel .heading { margin-bottom: .625rem }
+  .panel > .small { margin-top: .5rem }
+  .two { display: grid; gap: 1rem }
+  .two > .panel { margin: 0 }
+  .figures { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)) }
+  .figures > div { padding: 1.125rem 1.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised); box-shadow: var(--shadow) }
+  .figures dt { color: var(--soft); font-size: .875rem; font-weight: 550 }
+  .figures dd { font-size: 1.875rem; font-weight: 700; letter-spacing: -.025em; line-height: 1.25 }
+  .counts { display: grid; gap: .25rem }
+  .counts > div { display: flex; justify-content: space-between; padding: .3125rem 0; border-bottom: 1px solid var(--line) }
+  .counts > div:last-child { border: 0 }
+  .counts dd { font-weight: 650; font-variant-numeric: tabular-nums }
+  .time { font-size: 1.25rem; font-weight: 650; letter-spacing: -.015em; font-variant-numeric: tabular-nums }
+  .asks { margin-top: 1rem }
+  .asks p { margin: .75rem 0 }
+  .notice { display: flex; gap: .75rem; margin-bottom: 1.75rem; padding: .875rem 1.125rem; border-radius: .875rem }
+  .notice h2 { font-size: 1rem; margin-bottom: .125rem }
+  .notice.calm { background: var(--accent-wash) }
+  .notice.bad { background: var(--bad-wash); color: var(--bad) }
+  .notice .icon { flex: none; margin-top: .1rem }
+  .empty { padding: 3rem 1.5rem; border: 1px dashed var(--line); border-radius: 1rem; color: var(--soft); text-align: center }
+  .intro { max-width: 46rem; margin-bottom: 1rem }
+  .scroll { position: relative; overflow-x: auto; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
+  table { width: 100%; border-collapse: collapse }
+  th, td { padding: .75rem 1rem; text-align: start; vertical-align: top }
+  th { color: var(--soft); font-size: .8125rem; font-weight: 550; white-space: nowrap }
+  tbody tr { border-top: 1px solid var(--line) }
+  td code { white-space: nowrap }
+  .number, time { font-variant-numeric: tabular-nums; white-space: nowrap }
+  .strong { font-weight: 600 }
+  td a.strong { text-decoration: none }
+  td a.strong:hover { text-decoration: underline }
+  .badge, .tag { display: inline-block; padding: .0625rem .5rem; border-radius: 1rem; font-size: .8125rem; font-weight: 600; white-space: nowrap }
+  .badge.good { background: var(--good-wash); color: var(--good) }
+  .badge.bad { background: var(--bad-wash); color: var(--bad) }
+  .badge.warn { background: var(--warn-wash); color: var(--warn) }
+  .badge.calm { background: var(--ground); color: var(--soft); box-shadow: inset 0 0 0 1px var(--line) }
+  .tag { margin: 0 0 .25rem; border-radius: .375rem; background: var(--accent-wash); color: var(--accent-deep); font-family: var(--mono); font-weight: 500; font-size: .75rem }
+  .notes { min-width: 14rem }
+  .lint { margin-top: .25rem; color: var(--warn); font-size: .875rem }
+  .crumb { margin-bottom: .25rem; font-size: .875rem }
+  .type { color: var(--soft); font-weight: 500 }
+  .tabs { display: flex; gap: 1.25rem; border-bottom: 1px solid var(--line) }
+  .tabs a { padding: .5rem 0; font-weight: 550 }
+  section > h2 { margin-bottom: .875rem }
+  .attempts { list-style: none }
+  .attempts > li > * + * { margin-top: .5rem }
+  .hint { padding: .625rem .875rem; border-radius: .625rem; background: var(--warn-wash); color: var(--warn) }
+  details > summary:not(.button) { padding: .25rem 0; color: var(--soft); font-size: .875rem; cursor: pointer }
+  pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }
+  td pre { max-width: 40rem; white-space: pre-wrap }
+  .ws { color: var(--accent); font-style: normal }
+  .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25rem 1rem; margin: .75rem 0; font-size: .875rem }
+  .facts dt { color: var(--soft) }
+  .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
+  .pager { display: flex; align-items: center; gap: .75rem; margin-top: 1rem }
+  @media (max-width: 719px) {
+    thead { position: absolute; clip-path: inset(50%) }
+    tbody tr { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem 1rem; padding: .875rem 1rem }
+    tbody tr:first-child { border-top: 0 }
+    td { padding: 0 }
+    td:empty { display: none }
+    td[data-label]::before { content: attr(data-label) " "; color: var(--soft) }
+    .main, .notes { flex: 1 1 100%; min-width: 0 }
+    td code { white-space: normal }
+  }
+  @media (min-width: 720px) {
+    .wrap { padding-inline: 2rem }
+    .two { grid-template-columns: 1fr 1fr }
+    .panel { padding: 1.5rem }
+  }
+`;
