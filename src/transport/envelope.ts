@@ -54,8 +54,7 @@ export function openEnvelope(answer: Answer): Envelope {
   return { kind: 'success', data: 'data' in body ? body.data : undefined };
 }
 
-/** The beginning of a body for people to read, or nothing where there is none. */
+/** A body for people to read, or nothing where there is none. All of it: it is cut once secrets are out of it. */
 export function snippetOf(body: Uint8Array): string | undefined {
-  if (body.byteLength === 0) return undefined;
-  return new TextDecoder().decode(body.subarray(0, 4096));
+  return body.byteLength === 0 ? undefined : new TextDecoder().decode(body);
 }

@@ -73,6 +73,16 @@ export function isTlsCode(code: string): boolean {
 }
 
 /** Whether an error tells for certain that no byte of the request went out. */
-export function isBeforeSending(code: string, syscall: unknown): boolean {
-  return unreachable.test(code) || tls.test(code) || syscall === 'connect';
+export function isBeforeSending(error: object): boolean {
+  const code = textField(error, 'code') ?? '';
+  if (unreachable.test(code) || tls.test(code)) return true;
+  // A host with several addresses fails with one error for each.
+  const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  return errors.every((each) => each instanceof Error && textField(each, 'syscall') === 'connect');
+}
+
+/** A field of a system's error, which the type of errors does not know. */
+export function textField(error: object, name: 'code' | 'syscall'): string | undefined {
+  const field: unknown = Reflect.get(error, name);
+  return typeof field === 'string' ? field : undefined;
 }

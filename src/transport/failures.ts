@@ -110,15 +110,17 @@ export function unusable(
   more: { issues?: readonly Issue[]; id?: string | undefined; retriable?: Retriable } = {},
 ): Failure {
   const outcome = reason === 'redirect' ? 'unknown' : 'done';
+  const resourceId = more.id === undefined ? undefined : call.redact(more.id);
   const facts = {
     ...factsOf(call, outcome),
     status: answer.status,
     reason,
     issues: more.issues ?? [],
-    id: more.id,
+    id: resourceId,
   };
-  const id = more.id === undefined ? '' : ` Its id is ${JSON.stringify(more.id)}.`;
-  const message = `${call.method} ${call.path} answered ${answer.status}, and the answer cannot be used: ${problem}.`;
+  const id = resourceId === undefined ? '' : ` Its id is ${JSON.stringify(resourceId)}.`;
+  const why = shorten(call.redact(problem), 1_000);
+  const message = `${call.method} ${call.path} answered ${answer.status}, and the answer cannot be used: ${why}.`;
   return {
     error: new InvalidResponseError(message + id + doubt(call, outcome), facts),
     retriable: more.retriable ?? 'never',
@@ -187,6 +189,6 @@ function doubt({ method, afterDoubt }: CallDescription, outcome: Outcome): strin
   return outcome === 'done' ? ` It was done. ${afterDoubt}` : '';
 }
 
-function shorten(text: string): string {
-  return text.length > 200 ? text.slice(0, 200) : text;
+function shorten(text: string, length = 200): string {
+  return text.length > length ? text.slice(0, length) : text;
 }

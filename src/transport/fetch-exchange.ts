@@ -6,6 +6,7 @@ import {
   isBeforeSending,
   largestBody,
   type Phase,
+  textField,
 } from './exchange.js';
 
 /**
@@ -95,7 +96,7 @@ function classify(error: unknown, phase: Phase, head: AnswerHead | undefined): E
   for (const link of causes(error)) {
     const code = textField(link, 'code');
     if (code === undefined) continue;
-    const unsent = isBeforeSending(code, textField(link, 'syscall'));
+    const unsent = isBeforeSending(link);
     return new ExchangeFailure(phase === 'exchange' && unsent ? 'connect' : phase, code, head);
   }
   return new ExchangeFailure(phase, 'network', head);
@@ -111,9 +112,4 @@ function causes(error: unknown): object[] {
     link = 'cause' in link ? link.cause : undefined;
   }
   return found;
-}
-
-function textField(value: object, name: string): string | undefined {
-  const field: unknown = Reflect.get(value, name);
-  return typeof field === 'string' ? field : undefined;
 }

@@ -9,6 +9,7 @@ import {
   largestBody,
   type Outgoing,
   type Phase,
+  textField,
 } from './exchange.js';
 
 /**
@@ -58,7 +59,8 @@ export function nodeCarrier(baseUrl: URL): Carrier {
           };
           // Mocks (msw, nock) seem to be connecting until they answer; only Node's own sockets tell the truth.
           if (socket.connecting && socket.constructor === socketClass) socket.once(connectEvent, connected);
-          else connected();
+          // A socket that failed at once, for want of a route, is no longer connecting either.
+          else if (!socket.destroyed) connected();
         });
         request.on('response', (response) => {
           phase = 'body';
@@ -66,8 +68,7 @@ export function nodeCarrier(baseUrl: URL): Carrier {
           readAnswer(response, head, resolve, fail);
         });
         request.on('error', (error) => {
-          if (phase === 'connect' && !isBeforeSending(codeOf(error), Reflect.get(error, 'syscall')))
-            phase = 'exchange';
+          if (phase === 'connect' && !isBeforeSending(error)) phase = 'exchange';
           fail(codeOf(error));
         });
         request.end(outgoing.body);
@@ -169,6 +170,5 @@ function headersOf(rawHeaders: readonly string[]): Headers {
 }
 
 function codeOf(error: Error): string {
-  const code: unknown = Reflect.get(error, 'code');
-  return typeof code === 'string' ? code : 'network';
+  return textField(error, 'code') ?? 'network';
 }

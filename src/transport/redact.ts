@@ -1,13 +1,21 @@
-const keyLike = /service_(?:live|test)_[\w-]+/g;
+const keyLike = 'service_(?:live|test)_[\\w-]+';
 
 /** Takes the client's secrets out of text that came from outside, in each form in which they may come back. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets
-    .filter((secret) => secret.length >= 6)
-    .flatMap((secret) => [secret, encodeURIComponent(secret), btoa(secret), btoa(secret).replace(/=+$/, '')]);
-  return (text) => {
-    let clean = text;
-    for (const form of forms) clean = clean.replaceAll(form, '[redacted]');
-    return clean.replaceAll(keyLike, '[redacted]');
-  };
+  const forms = secrets.filter((secret) => secret.length >= 6).flatMap(formsOf);
+  const literals = [...new Set(forms)].sort((a, b) => b.length - a.length).map(literal);
+  // Case does not count: host names come back in lower case, percent signs with either.
+  const pattern = new RegExp([...literals, keyLike].join('|'), 'gi');
+  return (text) => text.replace(pattern, '[redacted]');
+}
+
+function formsOf(secret: string): string[] {
+  const base64 = btoa(secret).replace(/=+$/, '');
+  const base64url = base64.replaceAll('+', '-').replaceAll('/', '_');
+  const json = JSON.stringify(secret).slice(1, -1);
+  return [secret, json, encodeURIComponent(secret), base64, base64url];
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

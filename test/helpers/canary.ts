@@ -37,7 +37,7 @@ function* prints(value: unknown): Generator<[string, string]> {
 
 /** Every text that is reachable: own and inherited, symbols, non-enumerable, getters, causes. */
 function* texts(root: unknown): Generator<[string, string]> {
-  const seen = new Set<unknown>();
+  const seen = new Set<unknown>(builtIns);
   const queue: [string, unknown][] = [['value', root]];
   for (let next = queue.shift(); next; next = queue.shift()) {
     const [place, value] = next;
@@ -45,7 +45,7 @@ function* texts(root: unknown): Generator<[string, string]> {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function') || seen.has(value))
       continue;
     seen.add(value);
-    for (let link: object | null = value; link; link = Object.getPrototypeOf(link)) {
+    for (let link: object | null = value; link && !builtIns.has(link); link = Object.getPrototypeOf(link)) {
       for (const name of Reflect.ownKeys(link)) {
         yield [`${place}, a name`, String(name)];
         queue.push([`${place}.${String(name)}`, read(link, name, value)]);
@@ -57,6 +57,14 @@ function* texts(root: unknown): Generator<[string, string]> {
     }
   }
 }
+
+/** The language's own classes, which hold nothing of ours. */
+const builtIns = new Set<unknown>(
+  [Object, Function, Array, Error, Promise, Symbol, String, Number, Date, Map, Set].flatMap((builtIn) => [
+    builtIn,
+    builtIn.prototype,
+  ]),
+);
 
 function read(holder: object, name: PropertyKey, receiver: object): unknown {
   try {

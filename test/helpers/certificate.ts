@@ -8,19 +8,23 @@ export interface Identity {
 
 /** An authority and the server certificates that it signs. */
 export class Authority {
+  /** Its own certificate, to be trusted by a test, or to serve as one that is self-signed. */
+  readonly identity: Identity;
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  readonly #name = distinguishedName('Test authority');
-  /** The authority's own certificate, to be trusted by a test. */
-  readonly cert = pem(
-    certificate({
+  readonly #name: Buffer;
+
+  constructor(name: string) {
+    this.#name = distinguishedName(name);
+    const der = certificate({
       subject: this.#name,
       issuer: this.#name,
       publicKey: this.#keys.publicKey,
       signedBy: this.#keys.privateKey,
       days: [-1, 1],
       extension: extension([0x55, 0x1d, 0x13], sequence(element(0x01, Buffer.from([0xff])))),
-    }),
-  );
+    });
+    this.identity = { key: pemOfKey(this.#keys.privateKey), cert: pem(der) };
+  }
 
   /** A certificate for a host name; `days` are its beginning and end from now. */
   issue(host: string, days: [number, number] = [-1, 1]): Identity {
@@ -33,7 +37,7 @@ export class Authority {
       days,
       extension: extension([0x55, 0x1d, 0x11], sequence(element(0x82, Buffer.from(host)))),
     });
-    return { key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), cert: pem(der) };
+    return { key: pemOfKey(keys.privateKey), cert: pem(der) };
   }
 }
 
@@ -93,6 +97,10 @@ function element(tag: number, content: Buffer): Buffer {
   const size = content.length;
   const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
   return Buffer.concat([Buffer.from([tag, ...length]), content]);
+}
+
+function pemOfKey(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 function pem(der: Buffer): string {

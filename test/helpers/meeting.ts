@@ -94,10 +94,10 @@ export function watch(): void {
     timers.clear();
     printed.length = 0;
     const { setTimeout, clearTimeout } = globalThis;
-    vi.stubGlobal('setTimeout', (run: () => void, ms: number) => {
+    vi.stubGlobal('setTimeout', (run: (...values: unknown[]) => void, ms: number, ...values: unknown[]) => {
       const timer = setTimeout(() => {
         timers.delete(timer);
-        run();
+        run(...values);
       }, ms);
       timers.add(timer);
       return timer;

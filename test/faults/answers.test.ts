@@ -1,0 +1,122 @@
+import { gzipSync } from 'node:zlib';
+import { isPaymentsError } from 'merchant-payments';
+import { describe, expect, test } from 'vitest';
+import { rightBody } from '../helpers/bodies.js';
+import { bodyCanary } from '../helpers/canary.js';
+import { type Fault, faultTable } from '../helpers/fault-table.js';
+import { answers, writes } from '../helpers/faulty-server.js';
+import { carriers, meet, methods, watch } from '../helpers/meeting.js';
+
+watch();
+
+function envelope(data: unknown): string {
+  return JSON.stringify({ code: 0, message: 'success', data });
+}
+
+/** Whole answers that cannot be used: nothing is sent again, and a write is known to be done. */
+const unusable: [title: string, reason: string, body: string | Buffer, headers?: Record<string, string>][] = [
+  [
+    '19: text under another type',
+    'content_type',
+    `<html>${bodyCanary}</html>`,
+    { 'content-type': 'text/html' },
+  ],
+  ['19: text that calls itself JSON', 'json', `Hello ${bodyCanary}`],
+  ['21: an empty body', 'empty', ''],
+  ['30: a byte that is no UTF-8', 'encoding', Buffer.from('{"code":0,"data":{"id":"caf\xe9"}}', 'latin1')],
+  ['30: half of a character at the end', 'encoding', Buffer.from('{"code":0,"data":"é').subarray(0, -1)],
+  ['35: null', 'envelope', 'null'],
+  ['35: a list', 'envelope', '[]'],
+  ['35: a number', 'envelope', '5'],
+  ['35: text', 'envelope', `"${bodyCanary}"`],
+  ['36: no code', 'envelope', `{"message":"success","data":{"id":"${bodyCanary}"}}`],
+  ['37: a code in quotes', 'envelope', '{"code":"0","message":"success","data":{}}'],
+  ['37: a code with a fraction', 'envelope', '{"code":0.5,"message":"success","data":{}}'],
+  ['42: no data', 'envelope', '{"code":0,"message":"success"}'],
+  ['42: null for data', 'envelope', '{"code":0,"message":"success","data":null}'],
+  ['43: an empty object for data', 'schema', '{"code":0,"message":"success","data":{}}'],
+  ['43: a list for data', 'schema', '{"code":0,"message":"success","data":[]}'],
+  ['43: text for data', 'schema', `{"code":0,"message":"success","data":"${bodyCanary}"}`],
+];
+
+faultTable([
+  ...unusable.map(
+    ([title, reason, body, headers]): Fault => ({
+      title,
+      fault: () => answers(200, body, headers),
+      expected: { error: 'InvalidResponseError', reason, status: 200 },
+      get: 1,
+      write: 1,
+      outcome: 'done',
+    }),
+  ),
+  {
+    title: '22: 204',
+    fault: () => writes('HTTP/1.1 204 No Content\r\n\r\n'),
+    expected: { error: 'InvalidResponseError', reason: 'empty', status: 204 },
+    get: 1,
+    write: 1,
+    outcome: 'done',
+  },
+]);
+
+/** Answers that are read, though something about them is odd. */
+const accepted: [title: string, (body: string) => string | Buffer, headers?: Record<string, string>][] = [
+  ['27: JSON under text/plain', (body) => body, { 'content-type': 'text/plain' }],
+  [
+    '29: UTF-8 under the label utf-16',
+    (body) => body,
+    { 'content-type': 'application/json; charset=utf-16' },
+  ],
+  ['31: a byte order mark', (body) => `\ufeff${body}`],
+  ['33: a key that comes twice, of which the last counts', (body) => body.replace('{', '{"code":7,')],
+  [
+    '34: keys that pollute prototypes',
+    (body) => body.replace('{', '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},'),
+  ],
+  ['24: gzip, though none was asked for', (body) => gzipSync(body), { 'content-encoding': 'gzip' }],
+  ['24: gzip by its old name', (body) => gzipSync(body), { 'content-encoding': 'x-gzip' }],
+];
+
+describe.each(carriers)('over %s', (carrier) => {
+  test.each(accepted)('%s', async (_title, change, headers) => {
+    for (const method of methods) {
+      const { error, value } = await meet(answers(200, change(rightBody(method)), headers), carrier, method);
+      expect(error).toBeUndefined();
+      expect(value).toMatchObject(method === 'GET' ? { available: '1250.00' } : { id: 'prod_8f2c1a' });
+      expect(Reflect.get({}, 'polluted')).toBeUndefined();
+    }
+  });
+
+  test('32: JSON that is 100 000 deep never ends in anything but an error of the package or an answer', async () => {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      const deep = open.repeat(100_000) + (open === '[' ? '' : '1') + close.repeat(100_000);
+      for (const body of [
+        deep,
+        `{"code":0,"data":${deep}}`,
+        rightBody('POST').replace('{"sku":"MUG-1"}', deep),
+      ]) {
+        for (const method of methods) {
+          const { error, requests } = await meet(answers(200, body), carrier, method);
+          expect(error === undefined || isPaymentsError(error)).toBe(true);
+          expect(requests).toHaveLength(1);
+        }
+      }
+    }
+  });
+
+  test('18: no text of a body comes into the message about it', async () => {
+    const { error } = await meet(answers(200, `{"code":0,"data":{"id":"${bodyCanary}`), carrier, 'POST');
+    expect(String(error)).toContain('It was done.');
+  });
+
+  test('43: the id of what was created is told, though another field breaks the contract', async () => {
+    const body = envelope({ id: 'prod_77', name: bodyCanary, price: 'free' });
+    const { error } = await meet(answers(200, body), carrier, 'POST');
+    expect(error).toMatchObject({ reason: 'schema', id: 'prod_77', outcome: 'done' });
+    expect(String(error)).toMatch(/prod_77.+It was done/);
+  });
+});
