@@ -18,7 +18,7 @@ export function newEvent(id: string, order: OrderRecord, now: number, settings: 
 }
 
 /** JSON on one line with a space after `:` and `,`: what Python writes, and what `JSON.stringify` does not. */
-function spaced(content: object): string {
+export function spaced(content: object): string {
   return JSON.stringify(content, null, 1)
     .replaceAll(/,\n\s*/g, ', ')
     .replaceAll(/\n\s*/g, '');

@@ -1,0 +1,219 @@
+import { PaymentsError } from '../errors.js';
+import { type RawBody, readBody } from '../webhooks/body.js';
+import { oneValue, readHeaders, type WebhookHeaders } from '../webhooks/headers.js';
+import { type SignatureScheme, verify } from '../webhooks/index.js';
+import { readScheme } from '../webhooks/scheme.js';
+import { readKey } from '../webhooks/secret.js';
+import { readTimestamp } from '../webhooks/timestamp.js';
+import { bodyVariants, secretVariants } from './delivery-variants.js';
+import { matchingSchemes, type SignedDelivery } from './scheme-search.js';
+import { type KnownScheme, knownSchemes, type TimestampUnit } from './schemes.js';
+import { otherMac, signatureForm } from './signature-form.js';
+
+/** A captured delivery and the secret that it should have been signed with. */
+export interface IdentifyOptions {
+  /** The body, byte for byte as received. */
+  rawBody: RawBody;
+  /** The headers of the delivery; the two that matter are enough. */
+  headers: WebhookHeaders;
+  /** The merchant's own webhook secret. */
+  secret: string;
+  /** The webhook's address as the service knows it: some services sign it too. Default: such schemes are left out. */
+  url?: string | undefined;
+  /** Default `x-service-signature`. */
+  signatureHeader?: string | undefined;
+  /** Default `x-service-timestamp`. */
+  timestampHeader?: string | undefined;
+}
+
+/** What `identifyScheme()` found out. None of it holds the secret. */
+export interface Identification {
+  /** Whether a known scheme makes this signature. */
+  found: boolean;
+  /** What was found, or that nothing was, in one or two sentences. */
+  summary: string;
+  /** The option for `webhooks.verify()`: what differs from the default, so `{}` is the default itself. */
+  scheme: Partial<SignatureScheme> | undefined;
+  /** Other options that this one delivery fits as well. A second delivery tells them apart. */
+  alternatives: Partial<SignatureScheme>[];
+  /** A service that documents just this scheme, and where. */
+  like: { service: string; source: string } | undefined;
+  /** What to change or to know besides. */
+  notes: string[];
+  /** What to ask the service, where nothing was found. */
+  questions: string[];
+  /** How many schemes were compared. */
+  tried: number;
+}
+
+/**
+ * Tells which signature scheme made a captured delivery, without a network. For setting up, never for receiving:
+ * trying several schemes on live traffic would widen what is accepted, so `verify()` never does it.
+ *
+ * @throws {WebhookConfigError} the body, the headers or the secret cannot be meant.
+ * @throws {WebhookVerificationError} a header is there twice.
+ * @example
+ * ```ts
+ * import { identifyScheme } from 'merchant-payments/sandbox';
+ * import { sign } from 'merchant-payments/webhooks';
+ *
+ * const rawBody = '{"type":"order.paid"}';
+ * const secret = 'whsec_example';
+ * const headers = sign({ rawBody, secret, scheme: { content: '{timestamp}{body}' } });
+ * console.log(identifyScheme({ rawBody, headers, secret }).scheme); // { content: '{timestamp}{body}' }
+ * ```
+ */
+export function identifyScheme(options: IdentifyOptions): Identification {
+  const delivery = readDelivery(options);
+  const { url } = options;
+  let tried = 0;
+  // A prefix that no known service uses is tried last: it makes the table larger.
+  for (const prefix of [undefined, prefixOf(delivery.signature)]) {
+    if (tried > 0 && prefix === undefined) break;
+    const schemes = knownSchemes({ url, prefix });
+    tried = schemes.length;
+    for (const body of bodyVariants(delivery.body)) {
+      for (const secret of secretVariants(options.secret)) {
+        const signed = { ...delivery, body: body.value };
+        const [best, ...others] = matchingSchemes(schemes, signed, secret.value);
+        if (best) return found(best, others, signed, [body.note, secret.note], secret.value, tried);
+      }
+    }
+  }
+  return notFound(delivery, options, tried);
+}
+
+const prefixOf = (signature: string) => /^[a-z][\w-]{0,19}[=:,] ?/i.exec(signature)?.[0];
+
+function found(
+  best: KnownScheme,
+  others: KnownScheme[],
+  delivery: Delivery,
+  changes: (string | undefined)[],
+  secret: string,
+  tried: number,
+): Identification {
+  const scheme = { ...best.scheme, ...delivery.headerNames };
+  const notes = [...delivery.notes, ...changes, ...notesOn(scheme, delivery, secret)];
+  return {
+    found: true,
+    summary:
+      Object.keys(scheme).length === 0
+        ? `It is the default scheme: no option is needed. ${best.name}.`
+        : `A known scheme signed this delivery: ${best.name}.`,
+    scheme,
+    alternatives: others.map((one) => ({ ...one.scheme, ...delivery.headerNames })),
+    like: best.like,
+    notes: notes.filter((note) => note !== undefined),
+    questions: [],
+    tried,
+  };
+}
+
+interface Delivery extends SignedDelivery {
+  headerNames: Pick<Partial<SignatureScheme>, 'signatureHeader' | 'timestampHeader'>;
+  notes: string[];
+}
+
+function readDelivery({
+  rawBody,
+  headers,
+  secret,
+  signatureHeader,
+  timestampHeader,
+}: IdentifyOptions): Delivery {
+  const names = readScheme({ signatureHeader, timestampHeader });
+  readKey(typeof secret === 'string' ? secret.trim() : secret, names);
+  const pairs = readHeaders(headers);
+  const signature = oneValue(pairs, names.signatureHeader) ?? '';
+  const own = oneValue(pairs, names.timestampHeader);
+  const listed = /(?:^|[,;])(?:t|ts|timestamp)=([^,;]+)/.exec(signature)?.[1];
+  const timestamp = own ?? listed ?? '';
+  return {
+    body: readBody(rawBody),
+    signature,
+    timestamp,
+    unit: unitOf(timestamp),
+    headerNames: {
+      ...(signatureHeader === undefined ? {} : { signatureHeader: names.signatureHeader }),
+      ...(timestampHeader === undefined ? {} : { timestampHeader: names.timestampHeader }),
+    },
+    notes:
+      own === undefined && listed !== undefined
+        ? [
+            `The timestamp is in the signature header alone; verify() needs it in ${names.timestampHeader}, too.`,
+          ]
+        : [],
+  };
+}
+
+function unitOf(timestamp: string): TimestampUnit | undefined {
+  try {
+    return readTimestamp(timestamp, 'auto') === Number(timestamp) ? 'milliseconds' : 'seconds';
+  } catch {
+    return Number.isNaN(Date.parse(timestamp)) || !/^\d{4}-/.test(timestamp) ? undefined : 'iso8601';
+  }
+}
+
+/** What `verify()` says with the option that was found, and what the scheme leaves open to an attacker. */
+function notesOn(scheme: Partial<SignatureScheme>, delivery: Delivery, secret: string): string[] {
+  const notes: string[] = [];
+  const names = readScheme(scheme);
+  const headers = {
+    [names.signatureHeader]: delivery.signature,
+    [names.timestampHeader]: delivery.timestamp,
+  };
+  try {
+    verify({ rawBody: delivery.body, headers, secret, scheme, toleranceSeconds: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    if (!(error instanceof PaymentsError)) throw error;
+    notes.push(`The signature is right, but verify() refuses the delivery: ${error.message}`);
+  }
+  if (!names.content.includes('{timestamp}'))
+    notes.push(
+      'The timestamp is not signed, so an old delivery can be sent again under a new one: fulfil once per order_id.',
+    );
+  return notes;
+}
+
+const questions = [
+  'Which algorithm makes x-service-signature: HMAC (with which hash), or a private key (where is the public one)?',
+  'Exactly which bytes are signed, in which order and with what between them: timestamp, body, URL, an id?',
+  'Is the secret of Webhook Settings the key as text, or is it decoded first (base64, hex; with or without a prefix)?',
+  'How is the signature written: hex or base64, with what before it, several at once while a secret is replaced?',
+  'What is the unit of x-service-timestamp, and how old may a delivery be?',
+  'May I have one example: secret, body, both headers?',
+];
+
+function notFound(delivery: Delivery, { secret, url }: IdentifyOptions, tried: number): Identification {
+  const notes = [...delivery.notes];
+  const other = otherMac(delivery, secret.trim());
+  if (other !== undefined)
+    notes.push(`It is ${other}. verify() has no option for that; \`scheme.verify\` can hold it.`);
+  else if (delivery.signature === '')
+    notes.push(
+      'There is no signature header: the service does not sign, or something on the way dropped it.',
+    );
+  else {
+    notes.push(signatureForm(delivery.signature));
+    notes.push(
+      /^service_(?:live|test)_/.test(secret.trim())
+        ? 'The secret looks like an API key: webhooks have a secret of their own, in the dashboard under Webhook Settings.'
+        : 'A wrong secret looks just like an unknown scheme: copy it anew from Webhook Settings, of this very environment, and try again before asking.',
+    );
+    if (delivery.timestamp !== '' && delivery.unit === undefined)
+      notes.push('The timestamp is neither Unix time nor ISO 8601.');
+    if (url === undefined)
+      notes.push("Some services sign the webhook's address too: give it as well, and those are tried.");
+  }
+  return {
+    found: false,
+    summary: `None of the ${tried} known schemes makes this signature with this secret.`,
+    scheme: undefined,
+    alternatives: [],
+    like: undefined,
+    notes,
+    questions,
+    tried,
+  };
+}
