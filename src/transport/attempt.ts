@@ -1,4 +1,5 @@
 import type { KyInstance } from 'ky';
+import { onAbort } from './aborts.js';
 import { type Answer, type Carrier, type Exchange, ExchangeFailure, type Outgoing } from './exchange.js';
 
 /** Loading ky loads Node's whole fetch, so it waits for the first request. */
@@ -22,14 +23,14 @@ export async function attempt(
   signal?.throwIfAborted();
   let exchange: Exchange | undefined;
   let answer: Answer | undefined;
-  const onAbort = () => exchange?.stop('aborted');
   const timer = setTimeout(() => exchange?.stop('timeout'), limitMs);
-  signal?.addEventListener('abort', onAbort);
+  const forget = onAbort(signal, () => exchange?.stop('aborted'));
   try {
     await ky(outgoing.url, {
       ...(carrier.needsWholeRequest ? wholeRequest(outgoing) : { method: outgoing.method }),
       ...single,
       fetch: async (request) => {
+        signal?.throwIfAborted();
         // The key goes to this address and to no other, whatever happened on the way here.
         if (!(request instanceof Request) || request.url !== outgoing.url)
           throw new ExchangeFailure('connect', 'wrong_url');
@@ -44,7 +45,7 @@ export async function attempt(
     throw failure instanceof ExchangeFailure ? failure : new ExchangeFailure('exchange', 'network');
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+    forget();
   }
   if (!answer) throw new ExchangeFailure('exchange', 'network');
   return answer;

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { ApiPromise, type Completed } from '../api-promise.js';
 import { ApiError, InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
 import { describeIssues } from '../schemas/issues.js';
+import { onAbort } from './aborts.js';
 import { attempt } from './attempt.js';
 import { type CallOptions, callOptionProblems, ownFields } from './call-options.js';
 import { openEnvelope, snippetOf } from './envelope.js';
@@ -317,15 +318,15 @@ function besideProblems(parts: () => Parts, problems: Issue[]): Parts | undefine
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
+    signal?.throwIfAborted();
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
+      forget();
       resolve();
     }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted) onAbort();
+    const forget = onAbort(signal, () => {
+      forget();
+      clearTimeout(timer);
+      reject(signal?.reason);
+    });
   });
 }

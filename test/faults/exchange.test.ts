@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { after, rightBody, succeeds } from '../helpers/bodies.js';
+import { failsFirst, rightBody, succeeds } from '../helpers/bodies.js';
 import { faultTable } from '../helpers/fault-table.js';
 import { type Behaviour, closes, FaultyServer, resets, stalls, writes } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, meet, watch } from '../helpers/meeting.js';
@@ -135,7 +135,7 @@ test.each(carriers)(
 );
 
 test.each(carriers)('8: over %s a GET succeeds when the reset passes', async (carrier) => {
-  const { error, requests } = await meet(after(2, resets), carrier, 'GET');
+  const { error, requests } = await meet(failsFirst(2, resets), carrier, 'GET');
   expect(error).toBeUndefined();
   expect(requests).toHaveLength(3);
 });

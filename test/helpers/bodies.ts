@@ -13,6 +13,6 @@ export const succeeds: Behaviour = (socket, { method }) => {
 };
 
 /** Misbehaves for the first requests, and succeeds from then on. */
-export function after(count: number, fault: Behaviour): Behaviour {
+export function failsFirst(count: number, fault: Behaviour): Behaviour {
   return (socket, request) => (request.number <= count ? fault : succeeds)(socket, request);
 }

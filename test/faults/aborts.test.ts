@@ -1,0 +1,92 @@
+import { getEventListeners } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import { succeeds } from '../helpers/bodies.js';
+import { answers, FaultyServer, stalls, writes } from '../helpers/faulty-server.js';
+import { call, carriers, clientOf, meet, methods, settled, watch } from '../helpers/meeting.js';
+
+watch();
+
+const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{';
+
+describe.each(carriers)('over %s', (carrier) => {
+  test.each(methods)('85: %s with a signal that was aborted before sends nothing', async (method) => {
+    const reason = new Error('not needed');
+    const { error, connections } = await meet(succeeds, carrier, method, {}, AbortSignal.abort(reason));
+    expect(error).toBe(reason);
+    expect(connections).toBe(0);
+  });
+
+  test.each(methods)(
+    '86: %s that is aborted while it waits ends at once with the reason itself',
+    async (method) => {
+      for (const behave of [stalls, writes(begun)]) {
+        const controller = new AbortController();
+        const reason = { why: 'the user left' };
+        const used: Socket[] = [];
+        const server = await FaultyServer.start((socket, request) => {
+          used.push(socket);
+          behave(socket, request);
+        });
+        const ended = settled(call(clientOf(carrier, server.url), method, controller.signal));
+        await vi.waitFor(() => expect(used).toHaveLength(1), { interval: 1 });
+        await pause(5);
+        const abortedAt = performance.now();
+        controller.abort(reason);
+        expect((await ended).error).toBe(reason);
+        expect(performance.now() - abortedAt).toBeLessThan(100);
+        await vi.waitFor(() => expect(used[0]?.destroyed).toBe(true), { interval: 1 });
+        expect(server.requests).toHaveLength(1);
+        expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+        await server.close();
+      }
+    },
+  );
+
+  test('87: a call that is aborted between attempts ends at once, and its timer is gone', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const controller = new AbortController();
+    const server = await FaultyServer.start(answers(500));
+    const retry = () => setImmediate(() => controller.abort('enough'));
+    const client = clientOf(carrier, server.url, { hooks: { retry } });
+    const startedAt = performance.now();
+    expect((await settled(call(client, 'GET', controller.signal))).error).toBe('enough');
+    expect(performance.now() - startedAt).toBeLessThan(300);
+    expect(server.requests).toHaveLength(1);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    await server.close();
+  });
+
+  test("88: a time limit of the caller ends the call with the caller's own TimeoutError", async () => {
+    const { error, requests } = await meet(stalls, carrier, 'GET', {}, AbortSignal.timeout(200));
+    expect(error).toBeInstanceOf(DOMException);
+    expect(error).toMatchObject({ name: 'TimeoutError' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('89: one signal serves 1,000 calls at once and keeps no listener', async () => {
+    const { signal } = new AbortController();
+    const warned = vi.fn();
+    process.on('warning', warned);
+    const server = await FaultyServer.start(succeeds);
+    const client = clientOf(carrier, server.url);
+    for (let round = 0; round < 10; round++) {
+      await Promise.all(Array.from({ length: 100 }, () => call(client, 'GET', signal)));
+    }
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', warned);
+    expect(warned).not.toHaveBeenCalled();
+    await server.close();
+  });
+
+  test('108: a clock that jumps back an hour during a call changes none of its limits', async () => {
+    const now = Date.now();
+    let calls = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => now - (calls++ > 0 ? 3_600_000 : 0));
+    const { error, durationMs } = await meet(stalls, carrier, 'GET', { timeoutMs: 60, totalTimeoutMs: 100 });
+    expect(error).toMatchObject({ name: 'TimeoutError', scope: 'total' });
+    expect(durationMs).toBeLessThan(200);
+  });
+});
