@@ -47,7 +47,7 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
     const query = Object.fromEntries(
       Object.entries(c.req.query()).map(([name, text]) => [
         name,
-        name !== 'status' && /^-?\d{1,15}$/.test(text) ? Number(text) : text,
+        name !== 'status' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : text,
       ]),
     );
     const { status, page = 1, size = 20 } = readParameters(productListParams, query, exchange, choices);

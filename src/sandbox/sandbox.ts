@@ -299,8 +299,8 @@ class LocalSandbox implements Sandbox {
     return new Date(this.#clock.now());
   }
 
-  advanceTime(by: Duration): Promise<void> {
-    return this.#schedule.moveBy(milliseconds(by, 'advanceTime'));
+  async advanceTime(by: Duration): Promise<void> {
+    await this.#schedule.moveBy(milliseconds(by, 'advanceTime'));
   }
 
   async setTime(to: Date): Promise<void> {

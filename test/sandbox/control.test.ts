@@ -1,0 +1,142 @@
+import { createSandbox, type Sandbox, type SandboxOptions } from 'merchant-payments/sandbox';
+import { describe, expect, test } from 'vitest';
+import { checkout } from './open.js';
+
+function controlled(options: SandboxOptions = {}) {
+  const sandbox: Sandbox = createSandbox({ now: new Date('2026-01-01T00:00:00Z'), ...options });
+  return {
+    sandbox,
+    control: async (method: string, path: string, body?: unknown) => {
+      const response = await sandbox.fetch(`/_sandbox${path}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: await response.json() };
+    },
+  };
+}
+
+describe('control over HTTP, for other languages', () => {
+  test('tells whether it is ready, and all it knows', async () => {
+    const { sandbox, control } = controlled();
+    expect(await control('GET', '/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    const { order } = await sandbox.trigger('order.paid');
+    const { body } = await control('GET', '/state');
+    expect(body).toMatchObject({
+      balance: { pending: '19.90' },
+      orders: [{ id: order.id }],
+      events: [{ state: 'no_url' }],
+    });
+    expect(JSON.stringify(body)).not.toContain(sandbox.apiKey);
+  });
+
+  test('plays the customer', async () => {
+    const { sandbox, control } = controlled();
+    const { id } = await checkout(sandbox, {
+      successUrl: 'https://shop.example/ok',
+      cancelUrl: 'https://shop.example/no',
+    });
+    expect((await control('POST', `/checkouts/${id}/fail`, { reason: 'insufficient_funds' })).status).toBe(
+      200,
+    );
+    expect(sandbox.checkouts[0]).toMatchObject({ state: 'open', declined: 'insufficient_funds' });
+    expect((await control('POST', `/checkouts/${id}/cancel`, {})).body).toEqual({
+      redirectUrl: 'https://shop.example/no',
+    });
+    const { body } = await control('POST', `/checkouts/${id}/complete`, { method: 'walletA' });
+    expect(body).toMatchObject({
+      order: { amount: '19.90', method: 'walletA' },
+      redirectUrl: 'https://shop.example/ok',
+    });
+    expect(await control('POST', `/checkouts/${id}/complete`, {})).toMatchObject({
+      status: 409,
+      body: {
+        error: { code: 'not_payable', message: `Checkout ${id} is paid already. Create another one.` },
+      },
+    });
+    expect(await control('POST', '/checkouts/chk_none/complete', {})).toMatchObject({ status: 404 });
+    const other = await checkout(sandbox);
+    expect((await control('POST', `/checkouts/${other.id}/expire`, {})).body).toEqual({ state: 'expired' });
+    expect((await control('POST', `/products/${other.productId}/archive`, {})).body).toEqual({
+      status: 'ARCHIVED',
+    });
+    expect((await control('POST', `/products/${other.productId}/restore`, {})).body).toEqual({
+      status: 'ACTIVE',
+    });
+  });
+
+  test('moves the clock', async () => {
+    const { control } = controlled();
+    expect((await control('POST', '/clock', { advance: '1d' })).body).toEqual({
+      now: '2026-01-02T00:00:00.000Z',
+    });
+    const to = '2026-03-01T00:00:00.000Z';
+    expect((await control('POST', '/clock', { to })).body).toEqual({ now: to });
+    expect((await control('POST', '/clock', { advance: 'soon' })).status).toBe(400);
+    expect((await control('POST', '/clock', { to: 'tomorrow' })).status).toBe(400);
+    expect((await control('POST', '/clock', {})).body.error.message).toContain('Send {"advance": "2h"}');
+  });
+
+  test('orders faults and takes them back', async () => {
+    const { sandbox, control } = controlled();
+    const balance = () => sandbox.fetch('/v1/balance', { headers: { 'x-api-key': sandbox.apiKey } });
+    expect(
+      (await control('POST', '/faults', { path: '/v1/balance', status: 503, delay: '1ms' })).status,
+    ).toBe(200);
+    expect((await balance()).status).toBe(503);
+    await control('POST', '/faults', { network: 'reset' });
+    await control('POST', '/faults', { clear: true });
+    expect((await balance()).status).toBe(200);
+    for (const fault of [{}, { status: 'x' }, { status: 5 }, { webhook: true, tamper: 'x' }])
+      expect((await control('POST', '/faults', fault)).status).toBe(400);
+  });
+
+  test('makes a payment with its webhook, and sends it again', async () => {
+    const { control } = controlled({ webhook: () => new Response() });
+    const { body } = await control('POST', '/trigger', { amount: '5', currency: 'EUR' });
+    expect(body).toMatchObject({
+      order: { amount: '5.00', currency: 'EUR' },
+      delivery: { ok: true, number: 1 },
+    });
+    const again = await control('POST', `/events/${body.event.id}/redeliver`, {});
+    expect(again).toMatchObject({ status: 200, body: { ok: true, number: 2 } });
+    expect((await control('POST', '/events/evt_none/redeliver', {})).status).toBe(404);
+    expect((await control('POST', '/trigger', { amount: '0' })).body.error.message).toContain(
+      'amount "0" is below',
+    );
+    expect((await control('POST', '/trigger', { type: 'order.refunded' })).status).toBe(400);
+  });
+
+  test('waits for events without sleeping', async () => {
+    const { sandbox, control } = controlled();
+    expect((await control('GET', '/events')).body).toEqual({ events: [] });
+    const coming = control('GET', '/events?wait=5s');
+    const first = await sandbox.trigger('order.paid');
+    expect((await coming).body.events).toMatchObject([{ id: first.event.id }]);
+    const next = control('GET', `/events?after=${first.event.id}&wait=5s`);
+    const second = await sandbox.trigger('order.paid');
+    expect((await next).body.events).toMatchObject([
+      { id: second.event.id, data: { order_id: second.order.id } },
+    ]);
+    expect((await control('GET', `/events?after=${second.event.id}&wait=5`)).body).toEqual({ events: [] });
+    expect((await control('GET', '/events?after=evt_none')).status).toBe(404);
+  });
+
+  test('holds back and delivers', async () => {
+    const { sandbox, control } = controlled({ webhook: () => new Response(), webhooks: 'manual' });
+    await sandbox.trigger('order.paid');
+    expect((await control('POST', '/events/deliver', {})).body).toMatchObject({ attempts: [{ ok: true }] });
+  });
+
+  test('renews the key, gives a snapshot, and forgets everything', async () => {
+    const { sandbox, control } = controlled();
+    await sandbox.trigger('order.paid');
+    expect((await control('POST', '/key', {})).body).toEqual({ apiKey: sandbox.apiKey });
+    const { body } = await control('POST', '/snapshot', {});
+    expect(createSandbox({ from: body }).orders).toEqual(sandbox.orders);
+    expect((await control('DELETE', '/state', {})).status).toBe(200);
+    expect([sandbox.orders, sandbox.balance.pending]).toEqual([[], '0.00']);
+    expect((await control('GET', '/nothing')).status).toBe(404);
+  });
+});

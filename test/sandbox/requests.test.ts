@@ -1,0 +1,340 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { caller, checkout, mug, open } from './open.js';
+
+describe('what the spec limits', () => {
+  test.each<[string, object, string]>([
+    ['a name of 201 characters', { ...mug, name: 'x'.repeat(201) }, 'name: has 201 characters'],
+    ['an empty name', { ...mug, name: '' }, 'name: is empty'],
+    ['no name', { price: '1' }, 'name: is missing'],
+    ['a price of three decimals', { ...mug, price: '0.001' }, 'price: "0.001" has more than two decimals'],
+    ['a price of nothing', { ...mug, price: '0.00' }, 'price: "0.00" is below the least price'],
+    ['a price as a number', { ...mug, price: 19.9 }, 'price: 19.9 is a number'],
+    [
+      'a description of 1001 characters',
+      { ...mug, description: 'x'.repeat(1001) },
+      'description: has 1001 characters',
+    ],
+    [
+      'a currency of two letters',
+      { ...mug, currency: 'US' },
+      'currency: "US" is not a three-letter ISO code',
+    ],
+    ['nested metadata', { ...mug, metadata: { a: { b: 1 } } }, 'metadata.a: is an object'],
+    ['an image that is no URL', { ...mug, image: 'mug.png' }, 'image: "mug.png" is not an absolute URL'],
+    ['an image that runs', { ...mug, image: 'javascript:alert(1)' }, 'image: has the scheme javascript:'],
+    ['an image of an app', { ...mug, image: 'shop:mug' }, 'image: is not an http: or https: URL'],
+  ])('refuses %s, on create and on update', async (_, body, message) => {
+    const { sandbox, call } = open();
+    const refused = await call('POST', '/v1/products', body);
+    expect([refused.status, refused.body.code]).toEqual([400, 400]);
+    expect(refused.body.message).toContain(message);
+    expect(refused.headers.get('x-sandbox-unspecified')).toContain('errors, errorStatus');
+    expect(sandbox.products).toEqual([]);
+    if ('name' in body) {
+      const { data } = (await call('POST', '/v1/products', mug)).body;
+      expect((await call('PATCH', `/v1/products/${data.id}`, body)).status).toBe(400);
+      expect(sandbox.products[0]).toMatchObject({ name: 'Mug', price: '19.90' });
+    }
+  });
+
+  test('takes what is just within', async () => {
+    const { call } = open();
+    const body = { name: '😀'.repeat(200), price: '0.01', description: 'x'.repeat(1000) };
+    expect((await call('POST', '/v1/products', body)).status).toBe(200);
+  });
+
+  test.each([
+    ['page=0', 'page: 0 is'],
+    ['page=1.5', 'page: 1.5 is'],
+    ['size=0', 'size: 0 is'],
+    ['size=101', 'size: 101 is'],
+    ['status=GONE', 'status: "GONE" is'],
+  ])('refuses a list of ?%s', async (query, message) => {
+    const { status, body } = await open().call('GET', `/v1/products?${query}`);
+    expect(status).toBe(400);
+    expect(body.message).toContain(message);
+  });
+
+  test('filters the list by status and cuts it into pages', async () => {
+    const { sandbox, call } = open({ unspecified: { listOrder: 'oldest-first' } });
+    for (const name of ['a', 'b', 'c']) await call('POST', '/v1/products', { name, price: '1' });
+    sandbox.archiveProduct(sandbox.products[1]?.id ?? '');
+    const names = async (query: string) => {
+      const { data } = (await call('GET', `/v1/products?${query}`)).body;
+      return [data.items.map((item: { name: string }) => item.name).join(''), data.pagination.total];
+    };
+    expect(await names('status=ACTIVE')).toEqual(['ac', 2]);
+    expect(await names('status=ARCHIVED')).toEqual(['b', 1]);
+    expect(await names('page=2&size=2')).toEqual(['c', 3]);
+    expect(await names('page=9')).toEqual(['', 3]);
+  });
+});
+
+describe('what a URL may be', () => {
+  test.each([
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    '//evil.example',
+    '/relative',
+    'https://a\r\nb',
+    'https://user:password@shop.example/',
+    'https://user@shop.example/',
+  ])('refuses successUrl and cancelUrl %j', async (url) => {
+    const { sandbox, call } = open();
+    const { productId } = await checkout(sandbox);
+    for (const name of ['successUrl', 'cancelUrl']) {
+      const { status, body } = await call('POST', '/v1/checkouts', { productId, [name]: url });
+      expect(status).toBe(400);
+      expect(body.message).toContain(name);
+    }
+  });
+
+  test.each(['https://shop.example/ok?a=1&b=%20#x', 'http://localhost:3000', 'myshop://paid'])(
+    'sends the customer to the very %s that was given',
+    async (url) => {
+      const { sandbox } = open();
+      const first = await checkout(sandbox, { successUrl: url, cancelUrl: url });
+      expect(await sandbox.cancelCheckout(first.url)).toEqual({ redirectUrl: url });
+      expect((await sandbox.completeCheckout(first.url)).redirectUrl).toBe(url);
+    },
+  );
+});
+
+describe('requests that cannot be answered', () => {
+  test.each<[string, string, string, string | undefined, Record<string, string>, number]>([
+    ['bad JSON', 'POST', '/v1/products', '{"name":', {}, 400],
+    ['no body', 'POST', '/v1/products', '', {}, 400],
+    ['a list', 'POST', '/v1/products', '[]', {}, 400],
+    ['null', 'POST', '/v1/products', 'null', {}, 400],
+    ['another content type', 'POST', '/v1/products', '{}', { 'content-type': 'text/plain' }, 415],
+    ['too large a body', 'POST', '/v1/products', 'x'.repeat(1024 * 1024 + 1), {}, 413],
+    ['an unknown product', 'PATCH', '/v1/products/prod_none', '{}', {}, 404],
+    ['an unknown checkout', 'GET', '/v1/checkouts/chk_none', undefined, {}, 404],
+    ['a checkout of an unknown product', 'POST', '/v1/checkouts', '{"productId":"prod_none"}', {}, 404],
+    ['an unknown path', 'GET', '/v1/refunds', undefined, {}, 404],
+    ['a wrong method', 'DELETE', '/v1/products', undefined, {}, 405],
+  ])('%s', async (_, method, path, body, headers, status) => {
+    const { sandbox, call } = open();
+    const answered = await call(method, path, body, headers);
+    expect(answered).toMatchObject({ status, body: { code: status, message: expect.any(String) } });
+    expect(sandbox.products).toEqual([]);
+  });
+
+  test('a product that is archived is sold no longer, and again once it is restored', async () => {
+    const { sandbox, call } = open();
+    const { productId, url } = await checkout(sandbox);
+    sandbox.archiveProduct(productId);
+    expect((await call('POST', '/v1/checkouts', { productId })).status).toBe(409);
+    await expect(sandbox.completeCheckout(url)).rejects.toThrow('sells a product that is archived');
+    sandbox.restoreProduct(productId);
+    expect((await call('POST', '/v1/checkouts', { productId })).status).toBe(200);
+    expect((await sandbox.completeCheckout(url)).order.amount).toBe('19.90');
+  });
+
+  test('whatever is sent, an envelope or an error body comes back, never a trace', async () => {
+    const { sandbox } = open();
+    const { id, productId } = await checkout(sandbox);
+    const call = caller(sandbox);
+    const paths = [
+      '/v1/products',
+      `/v1/products/${productId}`,
+      '/v1/checkouts',
+      `/v1/checkouts/${id}`,
+      '/v1/balance',
+    ];
+    const field = fc.constantFrom(
+      'name',
+      'price',
+      'metadata',
+      'image',
+      'productId',
+      'successUrl',
+      '__proto__',
+      'constructor',
+    );
+    const anyBody = fc.oneof(
+      fc.string(),
+      fc.jsonValue().map((value) => JSON.stringify(value)),
+      fc
+        .array(fc.tuple(field, fc.jsonValue()), { maxLength: 4 })
+        .map((pairs) => `{${pairs.map(([name, value]) => `"${name}":${JSON.stringify(value)}`).join(',')}}`),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...paths),
+        fc.constantFrom('POST', 'PATCH', 'DELETE'),
+        anyBody,
+        async (path, method, body) => {
+          const answered = await call(method, path, body);
+          expect(answered.status).not.toBe(500);
+          expect(answered.body).toMatchObject({ code: answered.status === 200 ? 0 : answered.status });
+          expect(answered.text).not.toMatch(/ at .*\.[jt]s:/);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('choices where the spec is silent', () => {
+  const tags = (answered: { headers: Headers }) =>
+    answered.headers.get('x-sandbox-unspecified')?.split(', ') ?? [];
+
+  test('an answer that depends on none has no tag', async () => {
+    const { sandbox, call } = open();
+    expect(tags(await call('POST', '/v1/products', mug))).toEqual([]);
+    expect(tags(await call('GET', '/v1/products'))).toEqual([]);
+    expect(tags(await call('GET', '/v1/balance'))).toEqual([]);
+    expect(tags(await call('GET', '/v1/balance', undefined, { 'x-api-key': 'other' }))).toEqual([]);
+    expect(sandbox.requests.flatMap(({ unspecified }) => unspecified)).toEqual([]);
+  });
+
+  test('a misspelt field is ignored with a warning, or refused as chosen', async () => {
+    const lenient = open();
+    const taken = await lenient.call('POST', '/v1/products', { ...mug, nmae: 1 });
+    expect([taken.status, tags(taken)]).toEqual([200, ['unknownFields']]);
+    expect(lenient.sandbox.requests[0]?.warnings).toEqual(['nmae: is not a parameter. Did you mean name?']);
+    const strict = open({ unspecified: { unknownFields: 'reject' } });
+    const refused = await strict.call('POST', '/v1/products', { ...mug, nmae: 1 });
+    expect([refused.status, tags(refused)]).toEqual([400, ['unknownFields', 'errors', 'errorStatus']]);
+  });
+
+  test('numbers and booleans in metadata become text, or are refused as chosen', async () => {
+    const metadata = { size: 300, glazed: true, sku: 'M1' };
+    const taken = await open().call('POST', '/v1/products', { ...mug, metadata });
+    expect(taken.body.data.metadata).toEqual({ size: '300', glazed: 'true', sku: 'M1' });
+    expect(tags(taken)).toEqual(['metadata']);
+    const strict = open({ unspecified: { metadata: 'text-only' } });
+    expect((await strict.call('POST', '/v1/products', { ...mug, metadata })).status).toBe(400);
+  });
+
+  test('the text of a price is returned as sent, or with two decimals as chosen', async () => {
+    const body = { ...mug, price: '19.9' };
+    const sent = await open().call('POST', '/v1/products', body);
+    expect([sent.body.data.price, tags(sent)]).toEqual(['19.9', ['priceText']]);
+    const normal = await open({ unspecified: { priceText: 'two-decimals' } }).call(
+      'POST',
+      '/v1/products',
+      body,
+    );
+    expect(normal.body.data.price).toBe('19.90');
+  });
+
+  test('a name is counted in code points, or in UTF-16 units as chosen', async () => {
+    const body = { ...mug, name: '😀'.repeat(101) };
+    const taken = await open().call('POST', '/v1/products', body);
+    expect([taken.status, tags(taken)]).toEqual([200, ['nameLength']]);
+    expect(
+      (await open({ unspecified: { nameLength: 'utf-16' } }).call('POST', '/v1/products', body)).status,
+    ).toBe(400);
+  });
+
+  test('checkouts last 30 minutes in milliseconds, or as chosen', async () => {
+    const now = new Date('2026-01-01T00:00:00Z');
+    const first = open({ now });
+    const { id } = await checkout(first.sandbox);
+    const retrieved = await first.call('GET', `/v1/checkouts/${id}`);
+    expect(retrieved.body.data.expiresAt).toBe(1767227400000);
+    expect(tags(retrieved)).toEqual(['expiresIn']);
+    const second = open({ now, unspecified: { expiresIn: { after: '1h', unit: 's' } } });
+    const other = await checkout(second.sandbox);
+    expect((await second.call('GET', `/v1/checkouts/${other.id}`)).body.data.expiresAt).toBe(1767229200);
+  });
+
+  test('error bodies and statuses are what is chosen, and the 401 of the spec stays', async () => {
+    const { call } = open({
+      unspecified: { errors: (kind) => Response.json({ problem: kind }, { status: 418 }) },
+    });
+    expect(await call('GET', '/v1/nothing')).toMatchObject({
+      status: 418,
+      body: { problem: 'unknown_path' },
+    });
+    expect(await call('GET', '/v1/balance', undefined, { 'x-api-key': 'no' })).toMatchObject({ status: 401 });
+    const other = open({ unspecified: { errorStatus: { validation: 422 } } });
+    expect(await other.call('POST', '/v1/products', {})).toMatchObject({ status: 422, body: { code: 422 } });
+    expect(await other.call('POST', '/v1/products', '{')).toMatchObject({ status: 400 });
+  });
+
+  test('a checkout needs what is chosen', async () => {
+    const { call } = open({ unspecified: { checkoutRequired: ['productId', 'successUrl'] } });
+    const { data } = (await call('POST', '/v1/products', mug)).body;
+    const refused = await call('POST', '/v1/checkouts', { productId: data.id });
+    expect(refused).toMatchObject({ status: 400, body: { message: 'successUrl: missing.' } });
+    expect(tags(refused)).toContain('checkoutRequired');
+  });
+
+  test('the key is checked before the path, or after it as chosen', async () => {
+    const key = { 'x-api-key': 'no' };
+    const first = await open().call('GET', '/v1/nothing', undefined, key);
+    expect([first.status, tags(first)]).toEqual([401, ['authOrder']]);
+    const after = open({ unspecified: { authOrder: 'after-path' } });
+    expect((await after.call('GET', '/v1/nothing', undefined, key)).status).toBe(404);
+    expect((await after.call('GET', '/v1/balance', undefined, key)).status).toBe(401);
+  });
+
+  test('cancelling leaves the checkout open, or closes it as chosen', async () => {
+    const first = open();
+    const { url } = await checkout(first.sandbox);
+    await first.sandbox.cancelCheckout(url);
+    expect((await first.sandbox.completeCheckout(url)).order.amount).toBe('19.90');
+    const closing = open({ unspecified: { cancel: 'close' } });
+    const other = await checkout(closing.sandbox);
+    await closing.sandbox.cancelCheckout(other.url);
+    await expect(closing.sandbox.completeCheckout(other.url)).rejects.toThrow('is cancelled');
+  });
+
+  test('order ids, redirects and the amount of an event are what is chosen', async () => {
+    const { sandbox } = open({
+      unspecified: { orderId: 'checkout-id', redirect: 'with-ids', webhookBody: 'number' },
+    });
+    const { id, url } = await checkout(sandbox, { successUrl: 'https://shop.example/?a=1' });
+    const { order, event, redirectUrl } = await sandbox.completeCheckout(url);
+    expect(order.id).toBe(id);
+    expect(JSON.parse(event.body).data.amount).toBe(19.9);
+    expect(redirectUrl).toBe(`https://shop.example/?a=1&checkout_id=${id}&order_id=${id}`);
+  });
+
+  test('fees are kept of each payment, and settlement takes as long as chosen', async () => {
+    const { sandbox, call } = open({ unspecified: { fees: '2.9', settlement: '1h' } });
+    await sandbox.trigger('order.paid', { amount: '19.90' });
+    const balance = await call('GET', '/v1/balance');
+    expect(balance.body.data).toMatchObject({ pending: '19.32', available: '0.00' });
+    expect(tags(balance)).toEqual(['settlement', 'fees']);
+    await sandbox.advanceTime('1h');
+    expect(sandbox.balance).toMatchObject({ pending: '0.00', available: '19.32' });
+    const atOnce = open({ unspecified: { settlement: 0 } });
+    await atOnce.sandbox.trigger('order.paid');
+    expect(atOnce.sandbox.balance).toMatchObject({ pending: '0.00', available: '19.90' });
+  });
+
+  test.each<[object, string]>([
+    [{ setlement: 1 }, 'setlement is no choice. Did you mean settlement?'],
+    [{ cancel: 'maybe' }, 'cancel: pass "stay-open" or "close"'],
+    [{ settlement: 'soon' }, '"soon" is no duration'],
+    [{ errorStatus: { validation: 200 } }, 'errorStatus.validation: pass a status from 400 to 599'],
+    [{ errorStatus: { other: 400 } }, 'errorStatus: other is no kind of error'],
+    [{ fees: '2.999' }, 'fees: pass a percentage'],
+    [{ signature: { encoding: 'base32' } }, 'encoding'],
+  ])('a choice that does not exist is refused: %j', (unspecified, message) => {
+    expect(() => open({ unspecified })).toThrow(message);
+  });
+});
+
+test.each<[object, string]>([
+  [{ apikey: 'x' }, 'apikey is no option. Did you mean apiKey?'],
+  [{ apiKey: 'service_live_x' }, 'a live key moves real money'],
+  [{ apiKey: 'a b' }, 'apiKey: pass text without white space'],
+  [{ webhookSecret: '' }, 'webhookSecret: pass text'],
+  [{ webhook: 'ftp://x' }, 'webhook: pass an absolute http: or https: URL'],
+  [{ webhook: 'http://u:p@localhost/' }, 'webhook: pass an absolute'],
+  [{ publicUrl: 'http://localhost:1/path' }, 'publicUrl: pass an origin'],
+  [{ now: new Date('x') }, 'now: pass a Date'],
+  [{ currency: 'usd' }, 'currency: pass a three-letter ISO code'],
+  [{ seed: 1.5 }, 'seed: pass an integer'],
+  [{ from: { version: 2 } }, 'This is no snapshot'],
+])('an option that cannot be meant is refused: %j', (options, message) => {
+  expect(() => open(options)).toThrow(message);
+});

@@ -1,0 +1,341 @@
+import { type RequestOptions, request } from 'node:http';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { inspect } from 'node:util';
+import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import { afterEach, describe, expect, test } from 'vitest';
+import { caller, checkout, mug, open } from './open.js';
+
+let sandbox: Sandbox;
+afterEach(() => sandbox?.close());
+
+async function listening(options: Parameters<Sandbox['listen']>[0] = {}) {
+  sandbox = createSandbox();
+  await sandbox.listen(options);
+  return { sandbox, port: Number(new URL(sandbox.url).port) };
+}
+
+/** One request with the headers as they are written here, Host included. */
+function send(
+  options: RequestOptions,
+  body = '',
+): Promise<{ status: number; headers: object; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', agent: false, ...options }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+      );
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+/** What comes back for bytes that no HTTP library would send. */
+function sendRaw(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let got = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk) => {
+      got += chunk;
+    });
+    socket.on('close', () => resolve(got));
+    socket.on('error', () => resolve(got));
+  });
+}
+
+describe('who can reach it', () => {
+  const other = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+
+  test.skipIf(other === undefined)('it listens on loopback alone, unless told otherwise', async () => {
+    const { port } = await listening();
+    const refused = await send({ host: other, port, path: '/v1/balance' }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('a Host header that does not name it gets 421', async () => {
+    const { port } = await listening();
+    const hosts: [string, number][] = [
+      [`127.0.0.1:${port}`, 200],
+      [`localhost:${port}`, 200],
+      [`shop.localhost:${port}`, 200],
+      [`[::1]:${port}`, 200],
+      ['evil.example', 421],
+      [`evil.example:${port}`, 421],
+      [`localhost.evil.example:${port}`, 421],
+      [`127.evil.example:${port}`, 421],
+      [`127.0.0.1:${port + 1}`, 421],
+      ['127.0.0.1', 421],
+      [`user@127.0.0.1:${port}`, 421],
+    ];
+    for (const [host, status] of hosts) {
+      const answered = await send({
+        port,
+        path: '/v1/balance',
+        headers: { host, 'x-api-key': sandbox.apiKey },
+      });
+      expect([host, answered.status]).toEqual([host, status]);
+      expect((await send({ port, path: '/_sandbox/health', headers: { host } })).status).toBe(status);
+    }
+    const both = `Host: 127.0.0.1:${port}\r\nHost: evil.example\r\n`;
+    expect(
+      await sendRaw(port, `GET /_sandbox/health HTTP/1.1\r\n${both}Connection: close\r\n\r\n`),
+    ).not.toContain(' 200 ');
+    expect(await sendRaw(port, 'GET /_sandbox/health HTTP/1.1\r\nConnection: close\r\n\r\n')).toContain(
+      ' 421 ',
+    );
+    const absolute = `GET http://evil.example/_sandbox/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`;
+    expect(await sendRaw(port, absolute)).toContain(' 421 ');
+  });
+
+  test('a name that was allowed, and the public origin, are its own', async () => {
+    sandbox = createSandbox({ publicUrl: 'https://pay.example' });
+    await sandbox.listen({ allowHosts: ['sandbox'] });
+    const port = Number(new URL(sandbox.url).port);
+    for (const host of [`sandbox:${port}`, 'pay.example'])
+      expect((await send({ port, path: '/_sandbox/health', headers: { host } })).status).toBe(200);
+    expect((await send({ port, path: '/_sandbox/health', headers: { host: `sandbox:1` } })).status).toBe(421);
+  });
+
+  test('open to other machines, control and dashboard ask for the access token, customers and the API do not', async () => {
+    const { port } = await listening({ host: '0.0.0.0', accessToken: 'the-token' });
+    const { url, id } = await checkout(sandbox);
+    const get = (path: string, headers = {}) =>
+      send({ port, path, headers: { host: `127.0.0.1:${port}`, ...headers } });
+    expect((await get('/_sandbox/state')).status).toBe(401);
+    expect((await get('/_sandbox/state', { authorization: 'Bearer wrong' })).status).toBe(401);
+    expect((await get('/_sandbox/state', { authorization: 'Bearer the-token' })).status).toBe(200);
+    expect((await get('/_sandbox/health')).status).toBe(200);
+    expect((await get(`/pay/${id}`)).status).toBe(200);
+    expect(url).toContain(`/pay/${id}`);
+    const link = new URL(sandbox.dashboardUrl);
+    const opened = await get(link.pathname + link.search);
+    expect(opened).toMatchObject({ status: 303, headers: { location: '/' } });
+    expect(opened.headers).toMatchObject({
+      'set-cookie': ['sandbox_token=the-token; Path=/; HttpOnly; SameSite=Strict'],
+    });
+    expect((await get('/_sandbox/state', { cookie: 'a=b; sandbox_token=the-token' })).status).toBe(200);
+    const named = { host: 'sandbox:80', 'x-api-key': sandbox.apiKey };
+    expect((await get('/v1/balance', named)).status).toBe(200);
+    expect((await get('/_sandbox/state', { ...named, authorization: 'Bearer the-token' })).status).toBe(421);
+  });
+
+  test('no answer lets another origin read it', async () => {
+    const { call } = open();
+    const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
+    const target = open().sandbox;
+    for (const [method, path] of [
+      ['OPTIONS', '/v1/products'],
+      ['OPTIONS', '/_sandbox/clock'],
+      ['OPTIONS', '/'],
+    ] as const) {
+      const response = await target.fetch(path, { method, headers: origin });
+      expect(response.status).toBe(405);
+      expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+    const answered = await call('GET', '/v1/products', undefined, origin);
+    expect([...answered.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+});
+
+describe('who can change it', () => {
+  const foreign = [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: 'http://localhost:1' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ];
+
+  test.each(foreign)('a page of another site moves no clock: %j', async (headers) => {
+    const { sandbox: target } = open({ now: new Date(0) });
+    const move = (more: object) =>
+      target.fetch('/_sandbox/clock', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...more },
+        body: '{"advance":"1h"}',
+      });
+    expect((await move(headers)).status).toBe(403);
+    expect(target.now()).toEqual(new Date(0));
+    expect((await move({ origin: target.url, 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+    expect(target.now()).toEqual(new Date(3_600_000));
+  });
+
+  test('control takes JSON alone: a form can send none', async () => {
+    const { sandbox: target } = open();
+    await target.trigger('order.paid');
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      undefined,
+    ]) {
+      const headers = type === undefined ? {} : { 'content-type': type };
+      const reset = await target.fetch('/_sandbox/state', { method: 'DELETE', headers, body: '{}' });
+      expect(reset.status).toBe(415);
+    }
+    expect(target.orders).toHaveLength(1);
+  });
+
+  test('a checkout is paid by the form of its own page alone', async () => {
+    const { sandbox: target } = open();
+    const [first, second] = [await checkout(target), await checkout(target)];
+    const tokenOf = async (url: string) =>
+      /name="token" value="([^"]+)"/.exec(await (await target.fetch(url)).text())?.[1] ?? '';
+    const pay = async (token: string, headers = {}, method = 'POST') =>
+      (
+        await target.fetch(`${first.url}/pay`, {
+          method,
+          headers,
+          redirect: 'manual',
+          ...(method === 'POST'
+            ? { body: new URLSearchParams({ token, method: 'card', card: '1111' }) }
+            : {}),
+        })
+      ).status;
+    const token = await tokenOf(first.url);
+    for (const headers of foreign) expect(await pay(token, headers)).toBe(403);
+    expect(await pay('')).toBe(403);
+    expect(await pay(await tokenOf(second.url))).toBe(403);
+    expect(await pay(token, {}, 'GET')).toBeGreaterThanOrEqual(400);
+    expect(target.orders).toEqual([]);
+    expect(await pay(token, { origin: target.url })).toBe(303);
+    expect(target.orders).toHaveLength(1);
+  });
+});
+
+describe('secrets', () => {
+  test('a live key gets the 401 of the spec, and is kept nowhere', async () => {
+    const { sandbox: target, call } = open();
+    const live = 'service_live_4242424242424242';
+    expect((await call('GET', '/v1/balance', undefined, { 'x-api-key': live })).status).toBe(401);
+    expect(target.requests).toMatchObject([{ key: 'live', status: 401 }]);
+    const traces = inspect([target, target.requests, target.snapshot()], { depth: null, showHidden: true });
+    expect(traces).not.toContain('4242424242');
+  });
+
+  test('code that insists on the live prefix gets a key of its own, and no other is taken', async () => {
+    const { sandbox: target, call } = open({ acceptPrefix: 'service_live_' });
+    expect(target.apiKey).toMatch(/^service_live_\w{20}$/);
+    expect((await call('GET', '/v1/balance')).status).toBe(200);
+    expect((await call('GET', '/v1/balance', undefined, { 'x-api-key': 'service_live_other' })).status).toBe(
+      401,
+    );
+  });
+
+  test('key and secret are random, and shown by no inspection, log or event', async () => {
+    const [one, two] = [createSandbox(), createSandbox()];
+    expect(one.apiKey).toMatch(/^service_test_\w{20}$/);
+    expect(one.apiKey).not.toBe(two.apiKey);
+    expect(one.webhookSecret).not.toBe(two.webhookSecret);
+    one.setWebhook(() => new Response());
+    await caller(one)('POST', '/v1/products', mug);
+    await one.trigger('order.paid');
+    const shown = inspect([one, one.requests, one.events, one.orders, one.checkouts], {
+      depth: null,
+      showHidden: true,
+    });
+    expect(shown).not.toContain(one.apiKey);
+    expect(shown).not.toContain(one.webhookSecret);
+    expect(JSON.stringify(one)).not.toContain(one.apiKey);
+  });
+
+  test('a new key makes the old one answer 401 at once', async () => {
+    const { sandbox: target, call } = open();
+    const old = target.apiKey;
+    const next = target.regenerateKey();
+    expect(next).not.toBe(old);
+    expect((await call('GET', '/v1/balance', undefined, { 'x-api-key': old })).status).toBe(401);
+    expect((await call('GET', '/v1/balance', undefined, { 'x-api-key': next })).status).toBe(200);
+  });
+
+  test('ids are random, and with a seed the same in each run, whatever else was made', async () => {
+    const ids = async (seed: number | undefined, extra: number) => {
+      const { sandbox: target } = open({ seed });
+      for (let count = 0; count < extra; count++) await caller(target)('POST', '/v1/products', mug);
+      const { order, event } = await target.trigger('order.paid');
+      return [order.id, event.id, order.checkoutId];
+    };
+    expect(await ids(7, 0)).toEqual(await ids(7, 3));
+    expect(await ids(7, 0)).not.toEqual(await ids(8, 0));
+    expect(await ids(undefined, 0)).not.toEqual(await ids(undefined, 0));
+    for (const id of await ids(undefined, 0)) expect(id).toMatch(/^(ord|evt|chk)_[0-9A-Za-z]{20}$/);
+  });
+});
+
+describe('limits', () => {
+  test('a body that never ends is cut off at 1 MiB', async () => {
+    const { port } = await listening();
+    const headers = `Host: 127.0.0.1:${port}\r\nx-api-key: ${sandbox.apiKey}\r\nContent-Type: application/json\r\n`;
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    const got = await sendRaw(
+      port,
+      `POST /v1/products HTTP/1.1\r\n${headers}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}`,
+    );
+    expect(got).toContain(' 413 ');
+  });
+
+  test('at most 16 deliveries are under way', async () => {
+    let [now, most] = [0, 0];
+    const { sandbox: target } = open({
+      webhooks: 'manual',
+      webhook: async () => {
+        now++;
+        most = Math.max(most, now);
+        await new Promise(setImmediate);
+        now--;
+        return new Response();
+      },
+    });
+    for (let count = 0; count < 50; count++) await target.trigger('order.paid');
+    expect(await target.deliver()).toHaveLength(50);
+    expect(most).toBe(16);
+  });
+
+  test('the log keeps the newest 500 requests', async () => {
+    const { sandbox: target, call } = open();
+    for (let count = 0; count < 502; count++) await call('GET', '/v1/balance');
+    expect(target.requests).toHaveLength(500);
+    expect(target.requests[0]?.number).toBe(3);
+    expect(target.requests.at(-1)?.number).toBe(502);
+  });
+});
+
+describe('lifetime', () => {
+  test('importing and making a sandbox starts nothing', () => {
+    const before = process.getActiveResourcesInfo().length;
+    createSandbox();
+    expect(process.getActiveResourcesInfo().length).toBe(before);
+  });
+
+  test('twenty at once share nothing, and close() ends each', async () => {
+    const many = await Promise.all(Array.from({ length: 20 }, () => createSandbox().listen()));
+    expect(new Set(many.map(({ url }) => url)).size).toBe(20);
+    await Promise.all(many.map((one) => caller(one, fetch)('POST', '/v1/products', mug)));
+    expect(many.map(({ products }) => products.length)).toEqual(Array(20).fill(1));
+    await Promise.all(many.map((one) => one.close()));
+    const [first] = many;
+    expect(first?.url).toBe('http://sandbox.localhost');
+  });
+
+  test('close() ends a connection that is open, and a long poll', async () => {
+    const { sandbox: target } = await listening();
+    const poll = fetch(`${target.url}/_sandbox/events?wait=30s`).catch((error: unknown) => error);
+    while (process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length === 0)
+      await new Promise(setImmediate);
+    const started = performance.now();
+    await target.close();
+    await poll;
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  test('a port that is taken is named, and none other is taken in its place', async () => {
+    const { port } = await listening();
+    await expect(createSandbox().listen({ port })).rejects.toThrow(`Port ${port} on 127.0.0.1 is taken`);
+  });
+});
