@@ -63,7 +63,7 @@ export function readOptions(options: PaymentsClientOptions): Settings {
     ...('problem' in url ? [url.problem] : []),
     ...[
       ...unknownNames(Object.keys(given), names),
-      ...limitProblems({ ...given }),
+      ...limitProblems({ ...given }, defaultTotalTimeoutMs),
       ...headerProblems(given.headers),
       ...typeProblems(given),
     ].map(({ path, message }) => `${path} ${message}`),
@@ -71,7 +71,7 @@ export function readOptions(options: PaymentsClientOptions): Settings {
   if (problems.length > 0 || apiKey === undefined || 'problem' in url) {
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
   }
-  const totalTimeoutMs = given.totalTimeoutMs ?? 60_000;
+  const totalTimeoutMs = given.totalTimeoutMs ?? defaultTotalTimeoutMs;
   return {
     apiKey,
     baseUrl: url,
@@ -87,6 +87,8 @@ export function readOptions(options: PaymentsClientOptions): Settings {
     carrier: carrierFor(url, given.fetch),
   };
 }
+
+const defaultTotalTimeoutMs = 60_000;
 
 const browserProblem =
   'This is a browser, where everybody can read the API key. Use it on a server, ' +

@@ -1,6 +1,6 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
-import { moment, money, text } from './wire.js';
+import { moment, money, record, text } from './wire.js';
 
 /** What the merchant's account holds. All amounts are decimal text in one `currency`. Spec, "Balance". */
 export interface Balance {
@@ -16,7 +16,7 @@ export interface Balance {
   updatedAt: Date;
 }
 
-export const balanceSchema = z.looseObject({
+export const balanceSchema = record({
   available: money,
   pending: money,
   frozen: money,

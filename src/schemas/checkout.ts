@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { isLoopback, parseAbsoluteUrl } from './url.js';
-import { moment, price, text } from './wire.js';
+import { moment, price, record, text } from './wire.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {
@@ -45,7 +45,7 @@ function pageUrl({ allowInsecureHttp }: { allowInsecureHttp: boolean }): z.ZodMi
 export function checkoutSchemas(options: { allowInsecureHttp: boolean }) {
   const url = pageUrl(options);
   return {
-    session: z.looseObject({
+    session: record({
       id: text,
       productId: text,
       amount: price,
@@ -54,7 +54,7 @@ export function checkoutSchemas(options: { allowInsecureHttp: boolean }) {
       expiresAt: moment,
       createdAt: moment,
     }) satisfies z.ZodMiniType<CheckoutSession>,
-    created: z.looseObject({
+    created: record({
       id: z.exactOptional(text),
       productId: z.exactOptional(text),
       amount: z.exactOptional(price),

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { record } from './wire.js';
 
 /** Where a page stands in its list. Spec, "Pagination object". */
 export interface Pagination {
@@ -16,7 +17,7 @@ const count = z
   .int({ error: 'expected an integer' })
   .check(z.gte(0, { error: 'expected an integer of at least 0' }));
 
-export const paginationSchema = z.looseObject({
+export const paginationSchema = record({
   page: count,
   size: count,
   total: count,

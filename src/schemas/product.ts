@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import type { Metadata } from './metadata.js';
 import { type Pagination, paginationSchema } from './pagination.js';
-import { metadata, moment, nullableText, price, text } from './wire.js';
+import { metadata, moment, nullableText, price, record, text } from './wire.js';
 
 /** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays text. */
 export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
@@ -43,7 +43,7 @@ export interface ProductList {
   pagination: Pagination;
 }
 
-export const productSchema = z.looseObject({
+export const productSchema = record({
   id: text,
   name: text,
   description: nullableText,
@@ -60,7 +60,7 @@ export const updatedProductSchema = z.extend(productSchema, {
   status: z.exactOptional(text),
 }) satisfies z.ZodMiniType<UpdatedProduct>;
 
-export const productListSchema = z.looseObject({
+export const productListSchema = record({
   items: z.array(productSchema, { error: 'expected a list' }),
   pagination: paginationSchema,
 }) satisfies z.ZodMiniType<ProductList>;

@@ -27,3 +27,8 @@ export const money = reads(readMoney, 'a decimal amount');
 export const price = reads(readPrice, 'a decimal amount of at most two places, not negative');
 export const moment = reads(readMoment, 'Unix time or an ISO 8601 time with its zone');
 export const metadata = reads(readMetadata, 'an object of plain values');
+
+/** An object of the wire: its listed fields are read, and the unlisted ones are kept as they are. */
+export function record<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.looseObject(shape, { error: 'expected an object' });
+}

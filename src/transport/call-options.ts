@@ -26,14 +26,18 @@ export function ownFields<T extends object>(options: T): T {
 }
 
 /** What is wrong with a call's options, its own fields; empty when nothing is. */
-export function callOptionProblems(given: CallOptions, extraNames: readonly string[]): Issue[] {
+export function callOptionProblems(
+  given: CallOptions,
+  extraNames: readonly string[],
+  clientTotalTimeoutMs: number,
+): Issue[] {
   const { signal } = given;
   return [
     ...unknownNames(Object.keys(given), [...callOptionNames, ...extraNames]),
     ...(signal === undefined || isSignal(signal)
       ? []
       : [{ path: 'signal', message: 'is not an AbortSignal.' }]),
-    ...limitProblems({ ...given }),
+    ...limitProblems({ ...given }, clientTotalTimeoutMs),
     ...headerProblems(given.headers),
   ].map(({ path, message }) => ({ path: `options.${path}`, message }));
 }
@@ -51,8 +55,8 @@ export function unknownNames(names: readonly string[], known: readonly string[])
     });
 }
 
-/** What is wrong with the time limits and the number of retries. */
-export function limitProblems(given: Record<string, unknown>): Issue[] {
+/** What is wrong with the time limits and the number of retries. `defaultTotalMs` holds where none is given. */
+export function limitProblems(given: Record<string, unknown>, defaultTotalMs: number): Issue[] {
   const problems: Issue[] = [];
   for (const path of ['timeoutMs', 'totalTimeoutMs']) {
     const value = given[path];
@@ -62,7 +66,7 @@ export function limitProblems(given: Record<string, unknown>): Issue[] {
       message: `has to be a number of milliseconds above 0, at most ${longestTimerMs}.`,
     });
   }
-  const { timeoutMs, totalTimeoutMs, maxRetries } = given;
+  const { timeoutMs, totalTimeoutMs = defaultTotalMs, maxRetries } = given;
   if (
     problems.length === 0 &&
     isNumber(timeoutMs) &&
@@ -71,7 +75,7 @@ export function limitProblems(given: Record<string, unknown>): Issue[] {
   ) {
     problems.push({
       path: 'timeoutMs',
-      message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call before.`,
+      message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call before. Raise totalTimeoutMs too.`,
     });
   }
   if (

@@ -42,7 +42,7 @@ export function openEnvelope(answer: Answer): Envelope {
   } catch {
     const type = answer.header('content-type') ?? '';
     if (type === '' || /\bjson\b/i.test(type)) return unusable('json', 'the body is not valid JSON');
-    return unusable('content_type', `the body is ${type.split(';')[0]}, not JSON`);
+    return unusable('content_type', `the body is ${type.split(';')[0]}, not JSON. Check baseUrl`);
   }
   if (typeof body !== 'object' || body === null || !('code' in body) || !Number.isInteger(body.code)) {
     return unusable('envelope', 'the body is not {code, message, data} with an integer code');

@@ -52,7 +52,7 @@ export function noAnswer(call: CallDescription, failure: ExchangeFailure, time: 
   const facts = { ...factsOf(call, outcome), phase };
   if (reason === 'timeout') {
     const limit = time.scope === 'attempt' ? `timeoutMs (${time.limitMs} ms)` : 'totalTimeoutMs';
-    const stage = phase === 'connect' ? `was not sent: ${call.host} was not connected` : stageOf(phase);
+    const stage = phase === 'connect' ? `was not sent: no connection to ${call.host}` : stageOf(phase);
     const message = `${call.method} ${call.path} ${stage} within ${limit}.`;
     const error = new TimeoutError(message + doubt(call, outcome), { ...facts, scope: time.scope });
     return { error, retriable: time.scope === 'total' ? 'never' : phase === 'connect' ? 'any' : 'reads' };
@@ -83,7 +83,7 @@ export function refusal(
   const byStatus = answer.status < 200 || answer.status > 299;
   const { code } = envelope;
   const kind = byStatus || code === undefined ? answer.status : code;
-  const outcome = byStatus || kind >= 400 ? outcomeOfStatus(kind) : 'rejected';
+  const outcome = byStatus || (kind >= 400 && kind <= 599) ? outcomeOfStatus(kind) : 'rejected';
   const apiMessage = envelope.message === undefined ? undefined : shorten(call.redact(envelope.message));
   const facts: ApiFacts = {
     ...factsOf(call, outcome),
@@ -94,7 +94,8 @@ export function refusal(
     bodySnippet: envelope.snippet === undefined ? undefined : shorten(call.redact(envelope.snippet)),
   };
   const said = byStatus ? `${answer.status}` : `${answer.status} with code ${code}`;
-  const message = `${call.method} ${call.path} answered ${said}${apiMessage ? ` ${apiMessage}` : ''}${advice(kind)}`;
+  const words = apiMessage?.replaceAll(/\s+/g, ' ').replace(/[\s.:]+$/, '');
+  const message = `${call.method} ${call.path} answered ${said}${words ? ` ${words}` : ''}${advice(kind, facts.retryAfterMs)}`;
   return {
     error: apiError(kind, message + doubt(call, outcome), facts),
     retriable: byStatus ? retriableStatus(answer.status) : 'never',
@@ -151,17 +152,24 @@ function apiError(kind: number, message: string, facts: ApiFacts): ApiError {
   return kind >= 500 && kind <= 599 ? new ServerError(message, facts) : new ApiError(message, facts);
 }
 
-function advice(kind: number): string {
+/** What a refusal means and what to do about it, where the spec or the HTTP standard says so. */
+function advice(kind: number, retryAfterMs: number | undefined): string {
   if (kind === 401) {
     return (
-      ': the API key was refused. Check that it belongs to this environment; ' +
+      ': the API key was refused. Check that it and its prefix belong to this environment; ' +
       'regenerating a key in the dashboard disables the old one at once.'
     );
   }
   if (kind === 404)
     return ': nothing was found there. Check the id, and that baseUrl names the right environment.';
-  if (kind === 429) return ': too many requests.';
-  return '.';
+  if (kind === 403) return ': this API key may not do that.';
+  if (kind === 409) return ': the state of the resource forbids it.';
+  if (kind === 400 || kind === 413 || kind === 422) return ': the content of the request was refused.';
+  if (kind === 429) {
+    const wait = retryAfterMs ? `Wait ${Math.ceil(retryAfterMs / 1000)} s` : 'Wait a while';
+    return `: too many requests. ${wait} before the next one.`;
+  }
+  return kind >= 500 && kind <= 599 ? ': the service failed.' : '.';
 }
 
 function stageOf(phase: Phase): string {

@@ -44,15 +44,16 @@ export function readRetryAfterMs(retryAfter: string | null, date: string | null)
  * that were answered. First attempts always go out.
  */
 export class RetryBudget {
-  #left = 50;
+  /** Whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one. */
+  #tenths = 500;
 
   spend(): boolean {
-    if (this.#left < 1) return false;
-    this.#left -= 1;
+    if (this.#tenths < 10) return false;
+    this.#tenths -= 10;
     return true;
   }
 
   answered(): void {
-    this.#left = Math.min(50, this.#left + 0.1);
+    this.#tenths = Math.min(500, this.#tenths + 1);
   }
 }

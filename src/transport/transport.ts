@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { ApiPromise, type Completed } from '../api-promise.js';
-import { ApiError, InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
+import { ApiError, ConnectionError, InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
 import { describeIssues } from '../schemas/issues.js';
+import { idProblem } from '../schemas/params.js';
 import { onAbort } from './aborts.js';
 import { attempt } from './attempt.js';
 import { type CallOptions, callOptionProblems, ownFields } from './call-options.js';
@@ -90,7 +91,8 @@ export class Transport {
       redact: this.#redact,
     };
     try {
-      const { limits, outgoing } = this.#prepare(operation, options, parts, startedAt);
+      const { limits, outgoing, secrets } = this.#prepare(operation, options, parts, startedAt);
+      if (secrets.length > 0) call.redact = (text) => redactor(secrets)(this.#redact(text));
       limits.signal?.throwIfAborted();
       for (;;) {
         call.attempts++;
@@ -131,13 +133,14 @@ export class Transport {
     try {
       const given = fieldsOf(options);
       const problems = given
-        ? callOptionProblems(given, operation.extraOptions ?? [])
+        ? callOptionProblems(given, operation.extraOptions ?? [], this.#settings.totalTimeoutMs)
         : [{ path: 'options', message: 'is not an object.' }];
       const checked = besideProblems(parts, problems);
       if (!given || !checked || problems.length > 0) throw new InvalidParamsError(operation, problems);
       return {
         limits: this.#limits(given, startedAt),
         outgoing: this.#outgoing(operation, checked, given.headers),
+        secrets: Object.values(given.headers ?? {}),
       };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
@@ -167,14 +170,14 @@ export class Transport {
       this.#prefix +
       (id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id))) +
       queryText(query);
-    const whole = ['x-api-key', apiKey, 'accept', 'application/json', 'user-agent', userAgent];
-    if (body !== undefined) whole.push('content-type', 'application/json');
-    for (const [name, value] of Object.entries(added)) whole.push(name, value);
+    const whole: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent, ...added };
+    whole['x-api-key'] = apiKey;
+    if (body !== undefined) whole['content-type'] = 'application/json';
     return {
       method,
       url: this.#origin + target,
       target,
-      headers: whole,
+      headers: Object.entries(whole).flat(),
       body: body === undefined ? undefined : JSON.stringify(body),
     };
   }
@@ -190,7 +193,7 @@ export class Transport {
     const startedAt = performance.now();
     const left = deadline - startedAt;
     const limitMs = Math.min(timeoutMs, left);
-    tell(hooks.request, facts);
+    tell(hooks.request, { ...facts });
     let answer: Answer;
     try {
       answer = await attempt(carrier, outgoing, { limitMs, signal });
@@ -212,7 +215,7 @@ export class Transport {
     { deadline, maxRetries, signal }: Limits,
   ): Promise<void> {
     const { error, retriable } = failure;
-    if (retriable === 'never') this.#budget.answered();
+    if (retriable === 'never' && !(error instanceof ConnectionError)) this.#budget.answered();
     const allowed = retriable === 'any' || (retriable === 'reads' && call.method === 'GET');
     if (!allowed || call.attempts > maxRetries) throw error;
     const left = deadline - performance.now();
@@ -243,7 +246,7 @@ function read<T>(call: CallDescription, answer: Answer, schema: z.ZodMiniType<T>
       call,
       answer,
       'redirect',
-      `it redirects${redirectTarget(call, answer)}, and redirects are not followed, to keep the API key`,
+      `it redirects${redirectTarget(call, answer)}, and redirects are not followed, to keep the API key. Check baseUrl`,
     );
   }
   const envelope = openEnvelope(answer);
@@ -265,7 +268,8 @@ function read<T>(call: CallDescription, answer: Answer, schema: z.ZodMiniType<T>
   if (envelope.data === undefined || envelope.data === null)
     return unusable(call, answer, 'envelope', 'it has no data');
   const issues = describeIssues(parsed.error.issues);
-  const problem = issues.map(({ path, message }) => `${path || 'data'}: ${message}`).join('; ');
+  const shown = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
+  const problem = shown.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
   return unusable(call, answer, 'schema', problem, { issues, id: idOf(envelope.data) });
 }
 
@@ -282,10 +286,10 @@ function redirectTarget(call: CallDescription, answer: Answer): string {
   return ` to ${call.redact(host || protocol)}`;
 }
 
+/** The id in data that is otherwise unusable; text that could not be an id is none. */
 function idOf(data: unknown): string | undefined {
-  return typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'string'
-    ? data.id
-    : undefined;
+  const id: unknown = typeof data === 'object' && data !== null && 'id' in data ? data.id : undefined;
+  return typeof id === 'string' && idProblem(id) === undefined ? id : undefined;
 }
 
 function queryText(query: Parts['query']): string {
