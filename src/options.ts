@@ -54,8 +54,7 @@ export function readOptions(options: PaymentsClientOptions): Settings {
     throw new ConfigurationError('new PaymentsClient(): the options have to be an object.');
   }
   const given = ownFields(options);
-  const apiKey = given.apiKey ?? environment('PAYMENTS_API_KEY');
-  const baseUrl = given.baseUrl ?? environment('PAYMENTS_BASE_URL');
+  const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;
   const url = readBaseUrl(baseUrl, given.allowInsecureHttp === true);
   const problems = [
     ...(isBrowser() && given.dangerouslyAllowBrowser !== true ? [browserProblem] : []),
@@ -63,7 +62,7 @@ export function readOptions(options: PaymentsClientOptions): Settings {
     ...('problem' in url ? [url.problem] : []),
     ...[
       ...unknownNames(Object.keys(given), names),
-      ...limitProblems({ ...given }, defaultTotalTimeoutMs),
+      ...limitProblems(given, defaultTotalTimeoutMs),
       ...headerProblems(given.headers),
       ...typeProblems(given),
     ].map(({ path, message }) => `${path} ${message}`),
@@ -81,7 +80,7 @@ export function readOptions(options: PaymentsClientOptions): Settings {
     headers: Object.fromEntries(
       Object.entries(given.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
     ),
-    hooks: { ...given.hooks },
+    hooks: ownFields(given.hooks ?? {}),
     userAgent: `merchant-payments/${version}${given.userAgent ? ` ${given.userAgent}` : ''}`,
     allowInsecureHttp: given.allowInsecureHttp === true,
     carrier: carrierFor(url, given.fetch),

@@ -37,7 +37,7 @@ export function callOptionProblems(
     ...(signal === undefined || isSignal(signal)
       ? []
       : [{ path: 'signal', message: 'is not an AbortSignal.' }]),
-    ...limitProblems({ ...given }, clientTotalTimeoutMs),
+    ...limitProblems(given, clientTotalTimeoutMs),
     ...headerProblems(given.headers),
   ].map(({ path, message }) => ({ path: `options.${path}`, message }));
 }
@@ -56,9 +56,12 @@ export function unknownNames(names: readonly string[], known: readonly string[])
 }
 
 /** What is wrong with the time limits and the number of retries. `defaultTotalMs` holds where none is given. */
-export function limitProblems(given: Record<string, unknown>, defaultTotalMs: number): Issue[] {
+export function limitProblems(
+  given: { timeoutMs?: unknown; totalTimeoutMs?: unknown; maxRetries?: unknown },
+  defaultTotalMs: number,
+): Issue[] {
   const problems: Issue[] = [];
-  for (const path of ['timeoutMs', 'totalTimeoutMs']) {
+  for (const path of ['timeoutMs', 'totalTimeoutMs'] as const) {
     const value = given[path];
     if (value === undefined || (isNumber(value) && value > 0 && value <= longestTimerMs)) continue;
     problems.push({
