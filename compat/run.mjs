@@ -13,6 +13,15 @@ const parts = {
   runtimes: ['runtimes/run.mjs'],
   signatures: [...tests, 'signatures/signatures.test.ts'],
   observability: [...tests, 'observability/observability.test.ts'],
+  shops: [...tests, 'shops/shops.test.ts'],
+};
+
+/** Folders of examples that need a framework, and where in `.examples` they are copied to. */
+const copies = {
+  webhooks: '',
+  observability: '/observability',
+  'shop-express': '/shop-express',
+  'shop-next': '/shop-next',
 };
 
 const asked = process.argv.slice(2);
@@ -43,7 +52,7 @@ function install() {
   run('tar', ['-xzf', `${here}.package/${name}`, '-C', target, '--strip-components', '1'], here);
   // A copy, from which the examples find the frameworks of this folder.
   empty(`${here}.examples`);
-  for (const [folder, copy] of Object.entries({ webhooks: '', observability: '/observability' })) {
+  for (const [folder, copy] of Object.entries(copies)) {
     const from = `${root}examples/${folder}`;
     if (existsSync(from)) cpSync(from, `${here}.examples${copy}`, { recursive: true });
   }

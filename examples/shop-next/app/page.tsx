@@ -1,4 +1,4 @@
-import { payments } from '../lib/payments.js';
+import { payments } from '../lib/payments';
 
 export const dynamic = 'force-dynamic';
 

@@ -6,8 +6,13 @@ export interface Order {
   paidAs?: string;
 }
 
-/** A database in a real shop: several servers answer, and each must see the same orders. */
-export const orders: Order[] = [];
+declare global {
+  var shopOrders: Order[] | undefined;
+}
+
+/** A database in a real shop. Next.js loads a module once for pages and once for routes, so a plain variable is no store. */
+globalThis.shopOrders ??= [];
+export const orders: Order[] = globalThis.shopOrders;
 
 /** Marks the oldest order that this payment fits. The service does not say which checkout an order came from. */
 export function markPaid({

@@ -1,4 +1,4 @@
-import { orders } from '../../lib/orders.js';
+import { orders } from '../../lib/orders';
 
 export const dynamic = 'force-dynamic';
 

@@ -1,6 +1,6 @@
 import { isPaymentsError } from 'merchant-payments';
-import { orders } from '../../../lib/orders.js';
-import { payments } from '../../../lib/payments.js';
+import { orders } from '../../../lib/orders';
+import { payments } from '../../../lib/payments';
 
 /** The Buy button's form: creates a checkout session and sends the customer to the payment page. */
 export async function POST(request: Request): Promise<Response> {

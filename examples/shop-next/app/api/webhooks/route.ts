@@ -1,5 +1,5 @@
 import { webhooks } from 'merchant-payments';
-import { markPaid } from '../../../lib/orders.js';
+import { markPaid } from '../../../lib/orders';
 
 /** Verified, once for each order; answered 200, 400 or 500 as the sender needs to know. */
 export const POST = webhooks.handler({
