@@ -21,17 +21,25 @@ const remember = {
   },
 };
 
+/** Leaves `export { webhooks }` a module of its own: a namespace that is bundled in cannot be shaken out by users. */
+const webhooksApart = {
+  name: 'webhooks-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/webhooks\/index\.js$/ }, () => ({ path: './webhooks.js', external: true }));
+  },
+};
+
 const common = { config: false, silent: true, target: 'node20', removeNodeProtocol: false };
 /** All that is imported, Node's own modules apart, goes into the output: users install one package. */
-const bundle = (entry, format, options) =>
-  build({ ...common, entry, format, noExternal: [/.*/], esbuildPlugins: [remember], ...options });
+const bundle = (entry, format, { plugins = [], ...options } = {}) =>
+  build({ ...common, entry, format, noExternal: [/.*/], esbuildPlugins: [remember, ...plugins], ...options });
 
 process.chdir(new URL('..', import.meta.url).pathname);
 await rm('dist', { recursive: true, force: true });
 await Promise.all([
-  // The code that handles money stays readable where it is installed; the sandbox is many pages, and stays small.
-  bundle(client, 'esm'),
-  bundle(client, 'cjs'),
+  // The code that handles money can be read where it is installed; the rest stays small.
+  bundle(client, 'esm', { plugins: [webhooksApart] }),
+  bundle(client, 'cjs', { minify: true }),
   bundle({ ...sandbox, ...command }, 'esm', { minify: true }),
   bundle(sandbox, 'cjs', { minify: true }),
   build({

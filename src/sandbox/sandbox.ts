@@ -43,11 +43,17 @@ const inProcessUrl = 'http://sandbox.localhost';
  * Starts a sandbox: the whole service in this process, without a socket or a timer.
  *
  * @example
+ * ```ts
+ * import { PaymentsClient } from 'merchant-payments';
+ * import { createSandbox } from 'merchant-payments/sandbox';
+ *
  * const sandbox = createSandbox();
  * const client = new PaymentsClient(sandbox.clientOptions);
  * const product = await client.products.create({ name: 'Mug', price: '19.90' });
  * const { url } = await client.checkouts.create({ productId: product.id });
  * const { order } = await sandbox.completeCheckout(url);
+ * console.log(order.amount);
+ * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return LocalSandbox.open(options).sandbox;

@@ -258,7 +258,12 @@ export interface Sandbox extends AsyncDisposable {
    * after it the client uses the platform's `fetch` and real HTTP. A client keeps working across `listen()`.
    *
    * @example
+   * ```ts
+   * import { PaymentsClient } from 'merchant-payments';
+   *
    * const client = new PaymentsClient(sandbox.clientOptions);
+   * console.log((await client.balance.retrieve()).available);
+   * ```
    */
   readonly clientOptions: {
     /** The sandbox's `url`. */
@@ -352,7 +357,9 @@ export interface Sandbox extends AsyncDisposable {
    * Orders a fault: of the next request to the documented API, or of the next event's delivery.
    *
    * @example
+   * ```ts
    * sandbox.failNext({ method: 'POST', when: 'after', network: 'reset' }); // done, and the answer is lost
+   * ```
    */
   failNext(fault: Fault): void;
   /** Forgets faults that have not happened. */

@@ -1,0 +1,57 @@
+// Looks at the tarball that would be published: what it holds, and what an empty project gets from installing it.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const mayHold =
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|dist\/(sbom\.cdx\.json|[\w-]+\.(js|cjs|d\.ts|d\.cts)))$/;
+const folder = mkdtempSync(join(tmpdir(), 'merchant-payments-'));
+const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8' });
+
+try {
+  const packed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
+    encoding: 'utf8',
+  });
+  const [{ filename, files, unpackedSize, size }] = JSON.parse(packed);
+  const others = files.map((file) => file.path).filter((path) => !mayHold.test(path));
+  assert.deepEqual(others, [], 'files that nobody expects in the package');
+  assert.ok(unpackedSize <= 1_000_000, `${unpackedSize} bytes installed are more than 1 MB`);
+
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  run('npm', 'install', '--silent', '--no-audit', '--no-fund', `./${filename}`);
+  const installed = readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
+  assert.deepEqual(installed, ['merchant-payments'], 'more than one package was installed');
+
+  const { dependencies, optionalDependencies, peerDependencies, scripts } = JSON.parse(
+    readFileSync(join(folder, 'node_modules/merchant-payments/package.json'), 'utf8'),
+  );
+  assert.deepEqual([dependencies, optionalDependencies, peerDependencies], [undefined, undefined, undefined]);
+  const atInstall = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack'];
+  assert.deepEqual(
+    Object.keys(scripts).filter((name) => atInstall.includes(name)),
+    [],
+    'scripts that run at install',
+  );
+
+  for (const entry of ['merchant-payments', 'merchant-payments/webhooks', 'merchant-payments/sandbox']) {
+    const names = (loaded) =>
+      `console.log(Object.keys(${loaded}).filter((name) => name !== 'default').sort().join())`;
+    const imported = run(process.execPath, '--input-type=module', '-e', names(`await import('${entry}')`));
+    const required = run(process.execPath, '--input-type=commonjs', '-e', names(`require('${entry}')`));
+    assert.ok(imported.trim().length > 0);
+    assert.equal(imported, required, `${entry} gives other names to require() than to import`);
+  }
+  assert.match(run(join(folder, 'node_modules/.bin/merchant-payments'), '--help'), /sandbox/);
+
+  console.log(
+    `package: ${files.length} files, ${kB(size)} packed, ${kB(unpackedSize)} installed, no dependencies`,
+  );
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+function kB(bytes) {
+  return `${Math.round(bytes / 1000)} kB`;
+}
