@@ -1,0 +1,337 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'command-'));
+const bin = join(folder, 'cli.mjs');
+const { NODE_ENV: _, FORCE_COLOR: __, ...inherited } = process.env;
+
+beforeAll(async () => {
+  await build({
+    entryPoints: ['src/cli/main.ts'],
+    outfile: bin,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children = [];
+});
+
+/** Runs the command to its end. */
+function run(args: string[], env: NodeJS.ProcessEnv = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
+    encoding: 'utf8',
+    env: { ...inherited, ...env },
+  });
+  return { status, stdout, stderr };
+}
+
+/** The same beside a server in this process, which has to answer meanwhile. */
+async function runBeside(args: string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [bin, ...args], { env: { ...inherited, ...env } });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text) => {
+    output.stdout += text;
+  });
+  child.stderr.on('data', (text) => {
+    output.stderr += text;
+  });
+  const [status] = await once(child, 'exit');
+  return { status, ...output };
+}
+
+/** A sandbox that serves; `line()` is the next JSON line that it prints. */
+async function serve(args: string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [bin, 'sandbox', '--port', '0', '--json', ...args], {
+    env: { ...inherited, ...env },
+  });
+  children.push(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const line = async () => JSON.parse((await lines.next()).value ?? 'null');
+  const ready = await line();
+  return {
+    ready,
+    line,
+    end: async (signal: NodeJS.Signals) => {
+      child.kill(signal);
+      const [code] = await once(child, 'exit');
+      return code;
+    },
+    api: (path: string, init: RequestInit = {}) =>
+      fetch(ready.url + path, {
+        ...init,
+        headers: { 'x-api-key': ready.apiKey, 'content-type': 'application/json' },
+      }),
+  };
+}
+
+describe('merchant-payments sandbox', () => {
+  test('serves with constant key and secret, one line per request, until it is told to end', async () => {
+    const { ready, line, api, end } = await serve();
+    expect(ready).toMatchObject({
+      type: 'ready',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      apiKey: 'service_test_sandbox_0000',
+      webhookSecret: 'whsec_sandbox_00000000000000000000',
+    });
+    expect((await api('/v1/balance')).status).toBe(200);
+    const logged = await line();
+    expect(logged).toMatchObject({ type: 'request', method: 'GET', path: '/v1/balance', status: 200 });
+    expect(JSON.stringify(logged)).not.toContain(ready.apiKey);
+    expect(await end('SIGINT')).toBe(0);
+  });
+
+  test('delivers to the webhook, and trigger, advance and reset reach it from another terminal', async () => {
+    const got: string[] = [];
+    const server = createServer((request, response) => {
+      request.on('data', (chunk) => got.push(String(chunk)));
+      request.on('end', () => response.writeHead(got.length === 1 ? 200 : 404).end());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const { ready, line, api } = await serve([], { SANDBOX_WEBHOOK_URL: `http://127.0.0.1:${port}/hook` });
+    const env = { SANDBOX_URL: ready.url };
+
+    const paid = await runBeside(['trigger', 'order.paid', '--amount', '7.5', '--currency', 'USD'], env);
+    expect(paid.stdout).toMatch(
+      /^Order ord_\w{20} of 7\.50 USD is paid\.\nWebhook to http:\S+\/hook: 200 in \d+ ms\.\n$/,
+    );
+    expect(paid.status).toBe(0);
+    expect(got.join()).toContain('"amount": "7.50"');
+    expect(await line()).toMatchObject({ type: 'delivery', state: 'delivered', attempt: 1, status: 200 });
+
+    const refused = await runBeside(['trigger', 'order.paid', '--url', ready.url]);
+    expect([refused.status, refused.stdout]).toEqual([
+      1,
+      expect.stringContaining('There is no route for /hook.'),
+    ]);
+
+    expect((await runBeside(['advance', '1d'], env)).stdout).toMatch(/^It is \d{4}-.*Z in the sandbox\.\n$/);
+    expect(await (await api('/v1/balance')).json()).toMatchObject({
+      data: { available: '27.40', pending: '0.00' },
+    });
+    expect((await runBeside(['advance', 'later'], env)).status).toBe(2);
+    expect((await runBeside(['reset', '--json'], env)).stdout).toMatch(/^\{"now":".*"\}\n$/);
+    expect(await (await api('/v1/products')).json()).toMatchObject({ data: { items: [] } });
+    const wrong = await runBeside(['trigger', 'order.paid', '--amount', '0'], env);
+    expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('amount "0" is below') });
+    server.close();
+  });
+
+  test('keeps its data in a file that only its owner can read, across a restart', async () => {
+    const data = join(folder, 'data.json');
+    const first = await serve(['--data', data]);
+    const made = await first.api('/v1/products', { method: 'POST', body: '{"name":"Mug","price":"19.90"}' });
+    const { data: product } = await made.json();
+    expect(await first.end('SIGTERM')).toBe(0);
+    expect(statSync(data).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+
+    const second = await serve(['--data', data]);
+    const { data: list } = await (await second.api('/v1/products')).json();
+    expect(list.items).toMatchObject([{ id: product.id, name: 'Mug' }]);
+    expect(await second.end('SIGTERM')).toBe(0);
+  });
+
+  test('refuses a data file that it cannot read, and leaves it as it is', () => {
+    const data = join(folder, 'broken.json');
+    for (const [text, why] of [
+      ['{', 'it is not JSON'],
+      ['{"version":2}', 'it is not the data of a sandbox'],
+    ] as const) {
+      writeFileSync(data, text);
+      const { status, stderr } = run(['sandbox', '--port', '0', '--data', data]);
+      expect(status).toBe(1);
+      expect(stderr).toBe(
+        `--data: ${data} could not be read: ${why}. It was left as it is; move it away, or name another file.\n`,
+      );
+      expect(readFileSync(data, 'utf8')).toBe(text);
+    }
+  });
+
+  test('says at the end when the data could not be saved', async () => {
+    const locked = mkdtempSync(join(folder, 'gone-'));
+    const { end } = await serve(['--data', join(locked, 'data.json')]);
+    rmSync(locked, { recursive: true });
+    expect(await end('SIGTERM')).toBe(1);
+  });
+
+  test('names a port that is taken, and takes none other', async () => {
+    const { ready } = await serve();
+    const { port } = new URL(ready.url);
+    const { status, stderr } = run(['sandbox', '--port', port]);
+    expect(status).toBe(1);
+    expect(stderr).toBe(`Port ${port} on 127.0.0.1 is taken. End what uses it, or choose another port.\n`);
+  });
+
+  test('warns when other machines can reach it', async () => {
+    const child = spawn(process.execPath, [bin, 'sandbox', '--port', '0', '--host', '0.0.0.0'], {
+      env: { ...inherited, SANDBOX_TOKEN: 'shared' },
+    });
+    children.push(child);
+    const [banner] = await once(child.stdout, 'data');
+    expect(String(banner)).toContain('Other machines can reach this sandbox on 0.0.0.0.');
+    expect(String(banner)).toContain('/?token=shared');
+    const url = /PAYMENTS_BASE_URL=(\S+)/.exec(String(banner))?.[1] ?? '';
+    expect((await runBeside(['reset', '--url', url])).stderr).toContain('asks for its access token');
+    expect((await runBeside(['reset', '--url', url, '--token', 'shared'])).status).toBe(0);
+  });
+
+  test('writes no file and prints no colour codes into a pipe', async () => {
+    const empty = mkdtempSync(join(folder, 'empty-'));
+    const child = spawn(process.execPath, [bin, 'sandbox', '--port', '0'], {
+      cwd: empty,
+      env: { PATH: process.env.PATH, HOME: empty },
+    });
+    children.push(child);
+    const [banner] = await once(child.stdout, 'data');
+    expect(String(banner)).toContain('PAYMENTS_API_KEY=service_test_sandbox_0000\n');
+    expect(String(banner)).not.toContain('\u001b');
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    expect(readdirSync(empty)).toEqual([]);
+  });
+});
+
+const has = (program: string) => spawnSync(program, ['--version']).status === 0;
+
+test.skipIf(!has('script'))('colours appear on a terminal, and NO_COLOR takes them away', async () => {
+  const show = async (env: NodeJS.ProcessEnv) => {
+    const child = spawn('script', ['-qec', `'${process.execPath}' '${bin}' sandbox --port 0`, '/dev/null'], {
+      env: { ...inherited, TERM: 'xterm-256color', ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    let text = '';
+    for await (const chunk of child.stdout) {
+      text += chunk;
+      if (text.includes('Ctrl+C')) break;
+    }
+    return text;
+  };
+  expect(await show({})).toContain('\u001b[1mmerchant-payments sandbox\u001b[22m');
+  expect(await show({ NO_COLOR: '1' })).not.toContain('\u001b[');
+});
+
+describe('merchant-payments exec', () => {
+  test.skipIf(!has('curl'))('gives a shell script a sandbox of its own, and returns its exit code', () => {
+    const script =
+      'curl -s -H "x-api-key: $PAYMENTS_API_KEY" "$PAYMENTS_BASE_URL/v1/balance"; test -n "$PAYMENTS_WEBHOOK_SECRET" && test "$SANDBOX_URL" = "$PAYMENTS_BASE_URL" && exit 7';
+    const { status, stdout } = run(['exec', '--', 'sh', '-c', script]);
+    expect(status).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({ code: 0, data: { available: '0.00' } });
+  });
+
+  test.skipIf(!has('python3'))('lets a program in Python take a payment and wait for its event', () => {
+    const program = join(folder, 'shop.py');
+    writeFileSync(program, python);
+    const { status, stdout, stderr } = run(['exec', '--', 'python3', program]);
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual({ amount: '19.90', pending: '19.90', status: 'no_url' });
+    expect(status).toBe(0);
+  });
+
+  test('passes words on as they are: no shell reads them', () => {
+    const print = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
+    const words = ['$(date)', 'a b', '*', '--json', '--', ';true'];
+    const { stdout, status } = run(['exec', '--', process.execPath, '-e', print, '--', ...words]);
+    expect([JSON.parse(stdout), status]).toEqual([words, 0]);
+  });
+
+  test('says when there is nothing to run, or it cannot be run', () => {
+    expect(run(['exec'])).toMatchObject({ status: 2, stderr: expect.stringContaining('Put it after --.') });
+    const missing = run(['exec', '--', 'no-such-program']);
+    expect(missing).toMatchObject({
+      status: 127,
+      stderr: expect.stringContaining('could not be started (ENOENT)'),
+    });
+    const plain = join(folder, 'plain');
+    writeFileSync(plain, '');
+    chmodSync(plain, 0o600);
+    expect(run(['exec', '--', plain]).status).toBe(126);
+  });
+});
+
+test.each<[string[], NodeJS.ProcessEnv, number, string]>([
+  [['sandbx'], {}, 2, '"sandbx" is no command. Did you mean sandbox?\nSee: merchant-payments --help\n'],
+  [
+    ['sandbox', '--prot', '1'],
+    {},
+    2,
+    '--prot is no flag. Did you mean --port?\nSee: merchant-payments sandbox --help\n',
+  ],
+  [['sandbox', '--port', '70000'], {}, 2, '--port: "70000" is not an integer from 0 to 65535.'],
+  [['sandbox'], { SANDBOX_PORT: 'x' }, 2, '--port: "x" is not an integer'],
+  [['sandbox', 'now'], {}, 2, '"now" is not expected here.'],
+  [['sandbox', '--port'], {}, 2, '--port'],
+  [['sandbox', '--webhook-url', 'localhost:3000'], {}, 1, 'webhook: pass an absolute http: or https: URL'],
+  [['sandbox', '--api-key', 'service_live_1'], {}, 1, 'a live key moves real money'],
+  [['sandbox'], { NODE_ENV: 'production' }, 1, 'NODE_ENV is production'],
+  [['exec', '--', 'true'], { NODE_ENV: 'production' }, 1, 'NODE_ENV is production'],
+  [['trigger'], {}, 2, 'Pass the event type: order.paid'],
+  [['trigger', 'order.refunded'], {}, 2, 'Pass the event type: order.paid'],
+  [['advance'], {}, 2, 'Pass one duration'],
+  [['reset', '--url', 'http://127.0.0.1:1'], {}, 1, 'No sandbox answers at http://127.0.0.1:1.'],
+  [['reset', '--url', 'sandbox'], {}, 2, '--url: "sandbox" is not an http: URL.'],
+])('merchant-payments %j is told what is wrong', (args, env, status, message) => {
+  const answered = run(args, env);
+  expect(answered.stderr).toContain(message);
+  expect(answered).toMatchObject({ status, stdout: '' });
+  expect(answered.stderr).not.toMatch(/\n\s+at /);
+});
+
+test('help tells every command and every flag, and production is allowed when it is meant', () => {
+  const overview = run(['--help']);
+  expect(overview.status).toBe(0);
+  for (const name of ['sandbox', 'exec', 'trigger', 'advance', 'reset'])
+    expect(overview.stdout).toContain(`\n  ${name} `);
+  const { stdout } = run(['sandbox', '--help']);
+  for (const flag of [
+    'port',
+    'host',
+    'webhook-url',
+    'api-key',
+    'webhook-secret',
+    'public-url',
+    'allow-host',
+    'data',
+    'seed',
+    'quiet',
+    'json',
+  ])
+    expect(stdout).toContain(`\n  --${flag} `);
+  expect(run(['--version']).stdout).toBe(`${JSON.parse(readFileSync('package.json', 'utf8')).version}\n`);
+  expect(run(['exec', '--allow-production', '--', 'true'], { NODE_ENV: 'production' }).status).toBe(0);
+});
+
+const python = `
+import json, os, urllib.request
+
+def call(base, method, path, body=None):
+    headers = {"x-api-key": os.environ["PAYMENTS_API_KEY"], "content-type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(base + path, data, headers, method=method)) as answer:
+        return json.load(answer)
+
+api, control = os.environ["PAYMENTS_BASE_URL"], os.environ["SANDBOX_URL"] + "/_sandbox"
+product = call(api, "POST", "/v1/products", {"name": "Mug", "price": "19.90"})["data"]
+checkout = call(api, "POST", "/v1/checkouts", {"productId": product["id"]})["data"]
+call(control, "POST", "/checkouts/" + checkout["id"] + "/complete", {})
+event = call(control, "GET", "/events?wait=5s")["events"][0]
+balance = call(api, "GET", "/v1/balance")["data"]
+print(json.dumps({"amount": event["data"]["amount"], "pending": balance["pending"], "status": event["state"]}))
+`;

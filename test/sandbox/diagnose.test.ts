@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { createSandbox } from 'merchant-payments/sandbox';
+import { handler } from 'merchant-payments/webhooks';
+import { describe, expect, test } from 'vitest';
+import { hintFor } from '../../src/sandbox/diagnose.js';
+
+const target = 'http://localhost:3000/webhooks';
+const sent = '{"type": "order.paid", "data": {"order_id": "ord_1"}}';
+
+describe('the hint beside a failed attempt', () => {
+  test.each<[string, object, string]>([
+    ['a closed port', { code: 'ECONNREFUSED' }, 'host.docker.internal'],
+    ['a name that does not resolve', { code: 'ENOTFOUND' }, 'host name does not resolve'],
+    ['a reset', { code: 'ECONNRESET' }, 'closed the connection'],
+    ['no TLS', { code: 'EPROTO' }, 'Use http:'],
+    ['a certificate of its own', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'certificate is not trusted'],
+    ['no answer in time', { code: 'timeout' }, 'Answer first, work later'],
+    [
+      '301',
+      { status: 301, responseHeaders: { location: 'https://shop.example/webhooks/' } },
+      'redirects to https://shop.example/webhooks/',
+    ],
+    ['308 without location', { status: 308 }, 'redirects are not followed'],
+    ['400', { status: 400 }, 'check the secret, the raw body and the tolerance'],
+    ['401', { status: 401 }, 'login or CSRF check'],
+    ['403', { status: 403 }, 'login or CSRF check'],
+    ['419', { status: 419 }, 'login or CSRF check'],
+    ['404', { status: 404 }, 'There is no route for /webhooks'],
+    ['405', { status: 405 }, '/webhooks takes no POST'],
+    ['413', { status: 413 }, 'refuses the size'],
+    ['415', { status: 415 }, 'refuses the content type'],
+    ['500', { status: 500 }, 'see its log'],
+    [
+      'a parsed object',
+      { status: 500, responseBody: 'SyntaxError: Unexpected token o in JSON' },
+      'a parsed object',
+    ],
+    [
+      'a parsed object under Express',
+      {
+        status: 500,
+        responseBody: 'must be of type string or an instance of Buffer',
+        responseHeaders: { 'x-powered-by': 'Express' },
+      },
+      "express.raw({ type: 'application/json' })",
+    ],
+    [
+      'a parsed object under Next.js',
+      { status: 500, responseBody: '[object Object]', responseHeaders: { 'x-powered-by': 'Next.js' } },
+      'await request.text()',
+    ],
+  ])('on %s', (_, failure, hint) => {
+    expect(hintFor({ target, ...failure }, sent)).toContain(hint);
+  });
+
+  const sawBytes = (body: string) => ({
+    target,
+    status: 400,
+    responseBody: JSON.stringify({
+      error: 'signature_mismatch',
+      bytes: Buffer.byteLength(body),
+      sha256: createHash('sha256').update(body).digest('hex'),
+    }),
+  });
+
+  test.each([
+    [sent, 'the very bytes that were sent: the secret or the signature scheme differs'],
+    [
+      JSON.stringify(JSON.parse(sent)),
+      'We sent 53 bytes, your handler verified 49: a body parser re-encoded it',
+    ],
+    ['', 'verified 0: something read the body before'],
+    [`${sent}\n`, 'verified 54: something changed the body on its way'],
+  ])('on a 400 that tells what was verified, %j', (verified, hint) => {
+    expect(hintFor(sawBytes(verified), sent)).toContain(hint);
+  });
+});
+
+describe('a handler of this package', () => {
+  const on = { 'order.paid': async () => undefined };
+
+  test('with another secret is told that the secret differs, and the body does not', async () => {
+    const sandbox = createSandbox({ webhook: handler({ secret: 'whsec_other', on }) });
+    const { delivery } = await sandbox.trigger('order.paid');
+    expect(delivery).toMatchObject({ ok: false, status: 400 });
+    expect(delivery?.hint).toContain('the secret or the signature scheme differs');
+  });
+
+  test('behind a body parser is told that it re-encoded the body', async () => {
+    const secret = 'whsec_same';
+    const verify = handler({ secret, on });
+    const sandbox = createSandbox({
+      webhookSecret: secret,
+      webhook: async (request) => {
+        const parsed = await request.json();
+        return verify(
+          new Request(request.url, {
+            method: 'POST',
+            headers: request.headers,
+            body: JSON.stringify(parsed),
+          }),
+        );
+      },
+    });
+    const { delivery, event } = await sandbox.trigger('order.paid');
+    expect(delivery?.hint).toContain(
+      `We sent ${event.body.length} bytes, your handler verified ${event.body.length - 8}`,
+    );
+    sandbox.setWebhook(verify);
+    expect((await sandbox.redeliver(event.id)).ok).toBe(true);
+  });
+});
