@@ -24,20 +24,14 @@ export function ownOptions<Name extends string>(
   if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given)) {
     throw invalidOptions(`${what} must be one object with the options ${names.join(', ')}.`);
   }
-  const own: { [name in Name]?: unknown } = Object.create(null);
+  let own: { [name in Name]?: unknown } & { __proto__: null };
   try {
-    for (const name of Object.keys(given)) {
-      if (!isOneOf(name, names)) throw unknownOption(name, names, what);
-      own[name] = Reflect.get(given, name);
-    }
-  } catch (error) {
-    throw error instanceof WebhookConfigError ? error : invalidOptions(`${what} could not be read.`);
+    own = { __proto__: null, ...given };
+  } catch {
+    throw invalidOptions(`${what} could not be read.`);
   }
+  for (const name in own) if (!isOneOf(name, names)) throw unknownOption(name, names, what);
   return own;
-}
-
-export function isOneOf<Name>(value: unknown, names: readonly Name[]): value is Name {
-  return names.some((name) => name === value);
 }
 
 /** An optional function of the options. */
@@ -51,6 +45,10 @@ export function readFunction<Argument>(
 
 function isFunction<Argument>(value: unknown): value is (argument: Argument) => unknown {
   return typeof value === 'function';
+}
+
+export function isOneOf<Name>(value: unknown, names: readonly Name[]): value is Name {
+  return names.some((name) => name === value);
 }
 
 export function invalidOptions(message: string): WebhookConfigError {

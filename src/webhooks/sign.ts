@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { type RawBody, readBody } from './body.js';
 import { invalidOptions, ownOptions } from './own-options.js';
 import { readScheme, type Scheme, type SignatureScheme } from './scheme.js';
@@ -38,7 +37,7 @@ export function sign(options: SignOptions): Record<string, string> {
   if (scheme.verify) throw invalidOptions('scheme.verify cannot sign: sign with its private key yourself.');
   const key = readKey(own.secret, scheme);
   const timestamp = writeTimestamp(readDate(own.timestamp, 'timestamp'), scheme.timestamp);
-  const mac = Buffer.from(macOf(key, timestamp, readBody(own.rawBody), scheme));
+  const mac = macOf(key, timestamp, readBody(own.rawBody), scheme);
   return {
     [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),
     [scheme.timestampHeader]: timestamp,
