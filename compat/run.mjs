@@ -11,7 +11,10 @@ const tests = ['--import', 'tsx', '--test', '--test-reporter', 'spec'];
 /** Each part: the arguments of `node`, in this folder. */
 const parts = {
   runtimes: ['runtimes/run.mjs'],
+  receivers: [...tests, 'receivers/receivers.test.ts'],
+  stores: [...tests, 'stores/stores.test.ts'],
   signatures: [...tests, 'signatures/signatures.test.ts'],
+  types: ['node_modules/typescript/bin/tsc'],
   observability: [...tests, 'observability/observability.test.ts'],
   shops: [...tests, 'shops/shops.test.ts'],
 };

@@ -1,0 +1,79 @@
+// Redis and PostgreSQL as Debian packages them, each on a free loopback port with its data in a temporary folder.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { freePort, listening } from './receiver.js';
+
+export interface Server {
+  url: string;
+  stop(): Promise<void>;
+}
+
+export async function startRedis(): Promise<Server> {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const options = [
+    '--port',
+    `${port}`,
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ];
+  const child = await launch('redis-server', options, port);
+  return { url: `redis://127.0.0.1:${port}`, stop: () => end(child, 'SIGTERM', folder) };
+}
+
+export async function startPostgres(): Promise<Server> {
+  const [version] = readdirSync('/usr/lib/postgresql').sort().reverse();
+  const bin = (name: string) => `/usr/lib/postgresql/${version}/bin/${name}`;
+  const user = unprivileged();
+  const folder = temporaryFolder();
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  const data = join(folder, 'data');
+  execFileSync(bin('initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'], {
+    ...user,
+    cwd: folder,
+  });
+  const port = await freePort();
+  const options = ['-D', data, '-p', `${port}`, '-k', folder, '-c', 'listen_addresses=127.0.0.1', '-F'];
+  const child = await launch(bin('postgres'), options, port, { ...user, cwd: folder });
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  return { url, stop: () => end(child, 'SIGINT', folder) };
+}
+
+/** PostgreSQL refuses to run as root: then its own user, which its package creates, runs it. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (userInfo().uid !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function launch(
+  command: string,
+  args: string[],
+  port: number,
+  options: object = {},
+): Promise<ChildProcess> {
+  const child = spawn(command, args, options);
+  await once(child, 'spawn');
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  await listening(child, port, () => output);
+  return child;
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals, folder: string): Promise<void> {
+  if (child.exitCode === null && child.kill(signal)) await once(child, 'exit');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'merchant-payments-'));
+}

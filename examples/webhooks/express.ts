@@ -1,0 +1,22 @@
+/** A webhook receiver in Express 5, beside a global `express.json()` for all other routes. */
+import express from 'express';
+import { nodeHandler } from 'merchant-payments/webhooks';
+
+const receive = nodeHandler({
+  secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+  on: {
+    'order.paid': async ({ data }) => {
+      // Compare amount and currency with your own order before you ship anything.
+      console.log(`fulfil ${data.order_id}: ${data.amount} ${data.currency}`);
+    },
+  },
+});
+
+const app = express();
+// Before express.json(): the signature covers the raw bytes, and a parser would eat them.
+app.post('/webhooks', receive);
+app.use(express.json());
+app.post('/cart', (request, response) => {
+  response.json({ items: request.body.items });
+});
+app.listen(Number(process.env.PORT ?? 3000));
