@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../src/sandbox/index.js';
+import { sign } from '../src/webhooks/index.js';
 
 let sandbox: Sandbox;
 let running: ChildProcess[] = [];
@@ -33,7 +34,7 @@ function start(example: string, environment: Record<string, string> = {}, args: 
     }
   });
   const done = once(child, 'exit').then(([code]) => ({ code, output }));
-  return { ready, done };
+  return { ready, done, output: () => output };
 }
 
 async function freePort(): Promise<number> {
@@ -83,6 +84,36 @@ test('redirect-to-checkout.ts tells the buyer when the service is down that noth
   const refused = await fetch(`http://localhost:${port}/buy`, { method: 'POST', redirect: 'manual' });
   expect(refused.status).toBe(502);
   expect(await refused.text()).toContain('Nothing was charged');
+});
+
+test('receive-webhook.ts fulfils each order once, holds one of a price that it never asked, and ignores new events', async () => {
+  const port = await freePort();
+  const secret = sandbox.webhookSecret;
+  const receiver = start('receive-webhook.ts', { PORT: String(port), PAYMENTS_WEBHOOK_SECRET: secret });
+  await receiver.ready;
+  sandbox.setWebhook(`http://localhost:${port}/webhooks`);
+
+  const right = await sandbox.trigger('order.paid', { amount: '19.90' });
+  const wrong = await sandbox.trigger('order.paid', { amount: '0.01' });
+  expect([right.delivery?.status, wrong.delivery?.status]).toEqual([200, 200]);
+  expect((await sandbox.redeliver(right.event.id)).status).toBe(200);
+  expect((await fetch(await sandbox.signedRequest(right.event, { tamper: 'body' }))).status).toBe(400);
+  const refund = '{"type":"refund.created"}';
+  const headers = sign({ rawBody: refund, secret });
+  expect(
+    (await fetch(`http://localhost:${port}/webhooks`, { method: 'POST', body: refund, headers })).status,
+  ).toBe(200);
+  expect((await fetch(`http://localhost:${port}/elsewhere`)).status).toBe(404);
+
+  const lines = () => receiver.output().split('\n').slice(1, -1).sort();
+  await expect
+    .poll(lines)
+    .toEqual([
+      expect.stringMatching(/^WebhookVerificationError: The signature does not match\./),
+      'a new kind of event, ignored: refund.created',
+      `fulfil ${right.order.id}: Handmade mug, 19.90 USD`,
+      `hold ${wrong.order.id}: nothing costs 0.01 USD`,
+    ]);
 });
 
 test('import-products.ts creates each row once, reports the refused ones, and can be run again', async () => {

@@ -35,7 +35,7 @@ export async function startPostgres(): Promise<Server> {
   const bin = (name: string) => `/usr/lib/postgresql/${version}/bin/${name}`;
   const user = unprivileged();
   const folder = temporaryFolder();
-  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   execFileSync(bin('initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'], {
     ...user,
@@ -49,8 +49,8 @@ export async function startPostgres(): Promise<Server> {
 }
 
 /** PostgreSQL refuses to run as root: then its own user, which its package creates, runs it. */
-function unprivileged(): { uid?: number; gid?: number } {
-  if (userInfo().uid !== 0) return {};
+function unprivileged(): { uid: number; gid: number } | undefined {
+  if (userInfo().uid !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
