@@ -94,7 +94,10 @@ export function refusal(
     bodySnippet: envelope.snippet === undefined ? undefined : shorten(call.redact(envelope.snippet)),
   };
   const said = byStatus ? `${answer.status}` : `${answer.status} with code ${code}`;
-  const words = apiMessage?.trim().replaceAll(/\s+/g, ' ').replace(/[\s.:]+$/, '');
+  const words = apiMessage
+    ?.trim()
+    .replaceAll(/\s+/g, ' ')
+    .replace(/[\s.:]+$/, '');
   const message = `${call.method} ${call.path} answered ${said}${words ? ` ${words}` : ''}${advice(kind, facts.retryAfterMs)}`;
   return {
     error: apiError(kind, message + doubt(call, outcome), facts),

@@ -1,0 +1,272 @@
+import { InvalidResponseError, Page, type PaymentsClient, ServerError } from 'merchant-payments';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import list from '../fixtures/product-list.json' with { type: 'json' };
+import {
+  answer,
+  carriers,
+  createClient,
+  mockService,
+  type SeenRequest,
+  success,
+} from '../helpers/service.js';
+
+const service = mockService();
+
+/** A list of `total` products, as the service pages it. */
+function pages(total: number, ids = (index: number) => `prod_${index}`) {
+  return ({ query }: SeenRequest): Response => {
+    const page = Number(query.page ?? 1);
+    const size = Number(query.size ?? 20);
+    const from = (page - 1) * size;
+    const length = Math.max(0, Math.min(size, total - from));
+    const items = Array.from({ length }, (_, index) => ({ ...list.data.items[0], id: ids(from + index) }));
+    const pagination = { page, size, total, totalPages: Math.ceil(total / size) };
+    return success({ items, pagination })();
+  };
+}
+
+/** One page with these ids and these facts. */
+function page(ids: string[], pagination: object) {
+  const items = ids.map((id) => ({ ...list.data.items[0], id }));
+  return success({ items, pagination: { page: 1, size: 2, total: 6, totalPages: 3, ...pagination } });
+}
+
+async function idsOf(products: AsyncIterable<{ id: string }>): Promise<string[]> {
+  const ids = [];
+  for await (const { id } of products) ids.push(id);
+  return ids;
+}
+
+const asked = () => service.requests.map(({ query }) => Number(query.page ?? 1));
+const first = (count: number) => Array.from({ length: count }, (_, index) => `prod_${index}`);
+
+/** What the process would have reported as an unhandled rejection. */
+const unhandled: unknown[] = [];
+const onUnhandled = (reason: unknown) => unhandled.push(reason);
+beforeEach(() => {
+  process.on('unhandledRejection', onUnhandled);
+});
+afterEach(async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', onUnhandled);
+  expect(unhandled.splice(0)).toEqual([]);
+});
+
+describe.each(carriers)('a list over %s', (_, options) => {
+  let payments: PaymentsClient;
+  beforeEach(() => {
+    payments = createClient({ ...options, maxRetries: 0 });
+  });
+
+  test('is a promise of its first page', async () => {
+    service.on('GET /v1/products', pages(45));
+    const result = await payments.products.list();
+    expect(result).toBeInstanceOf(Page);
+    expect(result.items.map(({ id }) => id)).toEqual(first(20));
+    expect(result.pagination).toEqual({ page: 1, size: 20, total: 45, totalPages: 3 });
+    expect(asked()).toEqual([1]);
+  });
+
+  test('goes on with nextPage() until there is none', async () => {
+    service.on('GET /v1/products', pages(5));
+    const one = await payments.products.list({ size: 2, status: 'ACTIVE' });
+    expect(one.hasNextPage).toBe(true);
+    const two = await one.nextPage();
+    const three = await two?.nextPage();
+    expect(three?.items.map(({ id }) => id)).toEqual(['prod_4']);
+    expect(three?.hasNextPage).toBe(false);
+    expect(await three?.nextPage()).toBeNull();
+    expect(service.requests.map(({ query }) => query)).toEqual([
+      { size: '2', status: 'ACTIVE' },
+      { size: '2', status: 'ACTIVE', page: '2' },
+      { size: '2', status: 'ACTIVE', page: '3' },
+    ]);
+  });
+
+  test('yields every product of many pages once, in order', async () => {
+    service.on('GET /v1/products', pages(1234));
+    expect(await idsOf(payments.products.list({ size: 100 }))).toEqual(first(1234));
+    expect(asked()).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
+  });
+
+  test.each([2, 4, 8])('yields the same, in the same order, with prefetch %i', async (prefetch) => {
+    service.on('GET /v1/products', pages(250));
+    expect(await idsOf(payments.products.list({ size: 20 }, { prefetch }))).toEqual(first(250));
+    expect(asked().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
+  });
+
+  test('starts at the page that was asked for', async () => {
+    service.on('GET /v1/products', pages(10));
+    expect(await idsOf(payments.products.list({ size: 2, page: 4 }))).toEqual(first(10).slice(6));
+    expect(asked()).toEqual([4, 5]);
+  });
+
+  test('of nothing yields nothing', async () => {
+    service.on('GET /v1/products', pages(0));
+    expect(await idsOf(payments.products.list())).toEqual([]);
+    const empty = await payments.products.list();
+    expect(empty.hasNextPage).toBe(false);
+    expect(await empty.nextPage()).toBeNull();
+  });
+});
+
+const payments = createClient({ maxRetries: 0 });
+
+describe('laziness', () => {
+  test('no page is asked for before the one before it is read to its end', async () => {
+    service.on('GET /v1/products', pages(6));
+    const products = payments.products.list({ size: 2 })[Symbol.asyncIterator]();
+    await products.next();
+    await products.next();
+    expect(asked()).toEqual([1]);
+    await products.next();
+    expect(asked()).toEqual([1, 2]);
+  });
+
+  test('leaving the loop asks for nothing more', async () => {
+    service.on('GET /v1/products', pages(100));
+    for await (const product of payments.products.list({ size: 2 })) if (product.id === 'prod_2') break;
+    expect(asked()).toEqual([1, 2]);
+  });
+
+  test('with prefetch, so many pages are under way at once and no more', async () => {
+    service.on('GET /v1/products', pages(100));
+    const products = payments.products.list({ size: 2 }, { prefetch: 4 })[Symbol.asyncIterator]();
+    await products.next();
+    await vi.waitFor(() => expect(asked().toSorted()).toEqual([1, 2, 3, 4]));
+    await products.next();
+    await products.next();
+    await vi.waitFor(() => expect(asked().toSorted()).toEqual([1, 2, 3, 4, 5]));
+    await products.return(undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(service.requests).toHaveLength(5);
+  });
+
+  test('prefetch asks for no page beyond the last', async () => {
+    service.on('GET /v1/products', pages(5));
+    expect(await idsOf(payments.products.list({ size: 2 }, { prefetch: 8 }))).toEqual(first(5));
+    expect(asked().toSorted()).toEqual([1, 2, 3]);
+  });
+
+  test.each([0, 9, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    'prefetch %d is refused',
+    async (prefetch) => {
+      const call = payments.products.list({}, { prefetch });
+      await expect(call).rejects.toMatchObject({
+        name: 'InvalidParamsError',
+        issues: [{ path: 'options.prefetch', message: 'has to be an integer from 1 to 8.' }],
+      });
+      await expect(idsOf(call)).rejects.toThrow('prefetch');
+    },
+  );
+
+  test('one list may be awaited and iterated, twice, and asks for its first page once', async () => {
+    service.on('GET /v1/products', pages(4));
+    const products = payments.products.list({ size: 2 });
+    expect((await products).items).toHaveLength(2);
+    expect(await idsOf(products)).toEqual(first(4));
+    expect(await idsOf(products)).toEqual(first(4));
+    expect(asked()).toEqual([1, 2, 2]);
+  });
+});
+
+describe('a list that changes while it is read', () => {
+  test('yields no product twice when new ones push items over a page’s edge', async () => {
+    service.on(
+      'GET /v1/products',
+      page(['a', 'b'], { page: 1 }),
+      page(['b', 'c'], { page: 2 }),
+      page(['c', 'd'], { page: 3 }),
+    );
+    expect(await idsOf(payments.products.list({ size: 2 }))).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('goes on when a page holds nothing new', async () => {
+    service.on(
+      'GET /v1/products',
+      page(['a', 'b'], { page: 1 }),
+      page(['a', 'b'], { page: 2 }),
+      page(['c'], { page: 3 }),
+    );
+    expect(await idsOf(payments.products.list({ size: 2 }))).toEqual(['a', 'b', 'c']);
+  });
+
+  test('ends at an empty page, whatever the totals say', async () => {
+    service.on(
+      'GET /v1/products',
+      page(['a', 'b'], { page: 1, totalPages: 1000 }),
+      page([], { page: 2, totalPages: 1000 }),
+    );
+    expect(await idsOf(payments.products.list())).toEqual(['a', 'b']);
+    expect(asked()).toEqual([1, 2]);
+  });
+
+  test('ends at totalPages, though the pages stay full', async () => {
+    service.on('GET /v1/products', page(['a', 'b'], { page: 1, totalPages: 1, total: 99 }));
+    expect(await idsOf(payments.products.list())).toEqual(['a', 'b']);
+    expect(asked()).toEqual([1]);
+  });
+
+  test('follows totals that grow', async () => {
+    service.on(
+      'GET /v1/products',
+      page(['a'], { page: 1, totalPages: 2 }),
+      page(['b'], { page: 2, totalPages: 3 }),
+      page(['c'], { page: 3, totalPages: 3 }),
+    );
+    expect(await idsOf(payments.products.list())).toEqual(['a', 'b', 'c']);
+  });
+
+  test('comes to an end when the service says page 1 of every page', async () => {
+    service.on('GET /v1/products', page(['a'], {}), page(['b'], {}), page(['c'], {}));
+    expect(await idsOf(payments.products.list())).toEqual(['a', 'b', 'c']);
+    expect(asked()).toEqual([1, 2, 3]);
+  });
+});
+
+describe('an error midway', () => {
+  test.each([1, 4])('reaches the loop after the products before it, with prefetch %i', async (prefetch) => {
+    service.on('GET /v1/products', (request) =>
+      Number(request.query.page) >= 3 ? answer({}, 500)() : pages(10)(request),
+    );
+    const seen: string[] = [];
+    const loop = async () => {
+      for await (const { id } of payments.products.list({ size: 2 }, { prefetch })) seen.push(id);
+    };
+    await expect(loop()).rejects.toBeInstanceOf(ServerError);
+    expect(seen).toEqual(first(4));
+  });
+
+  test('of a page asked for ahead is nobody’s when the loop was left before', async () => {
+    service.on('GET /v1/products', (request) =>
+      request.query.page ? answer({}, 500)() : pages(10)(request),
+    );
+    for await (const _ of payments.products.list({ size: 2 }, { prefetch: 3 })) break;
+    await vi.waitFor(() => expect(service.requests).toHaveLength(3));
+  });
+
+  test('of nextPage() rejects, and the page can be asked for again', async () => {
+    service.on('GET /v1/products', page(['a'], {}), answer({}, 503), page(['b'], { page: 2 }));
+    const one = await payments.products.list();
+    await expect(one.nextPage()).rejects.toBeInstanceOf(ServerError);
+    expect((await one.nextPage())?.items.map(({ id }) => id)).toEqual(['b']);
+  });
+
+  test('of the contract names the field', async () => {
+    service.on('GET /v1/products', page(['a'], {}), success({ items: [{}], pagination: { page: 2 } }));
+    await expect(idsOf(payments.products.list())).rejects.toBeInstanceOf(InvalidResponseError);
+  });
+
+  test('an abort ends the loop with the signal’s reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    service.on('GET /v1/products', pages(10));
+    const loop = async () => {
+      for await (const { id } of payments.products.list({ size: 2 }, { signal: controller.signal })) {
+        if (id === 'prod_1') controller.abort(reason);
+      }
+    };
+    await expect(loop()).rejects.toBe(reason);
+    expect(asked()).toEqual([1]);
+  });
+});

@@ -1,0 +1,292 @@
+import {
+  PaymentsClient,
+  type PaymentsClientOptions,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+} from 'merchant-payments';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import balance from '../fixtures/balance.json' with { type: 'json' };
+import created from '../fixtures/product-created.json' with { type: 'json' };
+
+// A fetch of our own answers at once, so that nothing but the client's waits takes the fake time.
+function serviceOf(
+  ...answers: [() => Response | Promise<Response>, ...(() => Response | Promise<Response>)[]]
+) {
+  const startedAt = performance.now();
+  const sentAt: number[] = [];
+  const fetch = async () => {
+    const next = answers[Math.min(sentAt.length, answers.length - 1)] ?? answers[0];
+    sentAt.push(performance.now() - startedAt);
+    return next();
+  };
+  return { fetch, sentAt };
+}
+
+const status =
+  (code: number, headers: Record<string, string> = {}) =>
+  () =>
+    Response.json({ code, message: 'No' }, { status: code, headers });
+const ok = (body: unknown) => () => Response.json(body);
+const silent = () => new Promise<Response>(() => {});
+
+function clientOf(options: PaymentsClientOptions) {
+  return new PaymentsClient({ apiKey: 'service_test_1', baseUrl: 'https://api.example', ...options });
+}
+
+/** Lets the call run through its waits, and tells how it ended. */
+async function ended<T>(call: Promise<T>): Promise<T> {
+  call.catch(() => {});
+  await vi.runAllTimersAsync();
+  return call;
+}
+
+beforeEach(async () => {
+  // The first request loads what it needs; that takes real time.
+  await clientOf({ fetch: async () => Response.json(balance) }).balance.retrieve();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+afterEach(() => {
+  expect(vi.getTimerCount(), 'timers left behind').toBe(0);
+  vi.useRealTimers();
+});
+
+test.each([408, 429, 500, 502, 503, 504, 520, 526])(
+  'a GET that answered %i is tried again, twice',
+  async (code) => {
+    const { fetch, sentAt } = serviceOf(status(code), status(code), ok(balance));
+    const payments = clientOf({ fetch });
+    expect(await ended(payments.balance.retrieve())).toMatchObject({ available: '1250.00' });
+    // Half of 500 ms, then half of 1 s.
+    expect(sentAt).toEqual([0, 250, 750]);
+  },
+);
+
+test.each([400, 401, 403, 404, 405, 409, 413, 422, 501, 505, 511, 519, 527])(
+  'a GET that answered %i is not tried again',
+  async (code) => {
+    const { fetch, sentAt } = serviceOf(status(code, { 'retry-after': '1' }));
+    const payments = clientOf({ fetch });
+    await expect(ended(payments.balance.retrieve())).rejects.toMatchObject({ status: code, attempts: 1 });
+    expect(sentAt).toEqual([0]);
+  },
+);
+
+test.each([408, 500, 502, 503, 504, 520])('a write that answered %i is sent once', async (code) => {
+  const { fetch, sentAt } = serviceOf(status(code, { 'retry-after': '1' }));
+  const payments = clientOf({ fetch });
+  const call = payments.products.create({ name: 'Mug', price: '5' });
+  await expect(ended(call)).rejects.toMatchObject({ status: code, attempts: 1, outcome: 'unknown' });
+  expect(sentAt).toHaveLength(1);
+});
+
+test('a write that answered 429 is sent again: nothing was done', async () => {
+  const { fetch, sentAt } = serviceOf(status(429), status(429), ok(created));
+  const payments = clientOf({ fetch });
+  const call = payments.products.create({ name: 'Mug', price: '5' });
+  expect(await ended(call)).toMatchObject({ id: 'prod_8f2c1a' });
+  expect(sentAt).toEqual([0, 250, 750]);
+});
+
+test('when no attempt succeeds, the last error is thrown and says how many there were', async () => {
+  const { fetch, sentAt } = serviceOf(status(503));
+  const payments = clientOf({ fetch });
+  const call = ended(payments.balance.retrieve());
+  await expect(call).rejects.toBeInstanceOf(ServerError);
+  await expect(call).rejects.toMatchObject({ attempts: 3 });
+  expect(sentAt).toHaveLength(3);
+});
+
+test('waits double from 500 ms to 8 s, with full jitter', async () => {
+  vi.mocked(Math.random).mockReturnValue(0.999_999_9);
+  const { fetch, sentAt } = serviceOf(status(503));
+  const payments = clientOf({ fetch, maxRetries: 7 });
+  await expect(ended(payments.balance.retrieve())).rejects.toBeInstanceOf(ServerError);
+  const waits = sentAt.slice(1).map((at, index) => Math.round(at - (sentAt[index] ?? 0)));
+  expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000, 8000]);
+});
+
+describe('Retry-After', () => {
+  const now = new Date('2026-01-01T00:00:00Z');
+  beforeEach(() => {
+    vi.setSystemTime(now);
+  });
+
+  test.each([
+    ['whole seconds', '3', undefined, 3000],
+    ['a date', 'Thu, 01 Jan 2026 00:00:05 GMT', undefined, 5000],
+    [
+      'a date, by the answer’s own clock',
+      'Thu, 01 Jan 2026 01:00:02 GMT',
+      'Thu, 01 Jan 2026 01:00:00 GMT',
+      2000,
+    ],
+    ['the longest wait', '30', undefined, 30_000],
+    ['0: the usual wait', '0', undefined, 250],
+    ['a date that is past: the usual wait', 'Wed, 31 Dec 2025 00:00:00 GMT', undefined, 250],
+    ...[
+      '-5',
+      '1.5',
+      'abc',
+      '1e3',
+      '1, 2',
+      '',
+      '+1',
+      '0x5',
+      'Thu, 99 Jan 2026 00:00:05 GMT',
+      '2026-01-01T00:00:05Z',
+    ].map((header): [string, string, undefined, number] => [
+      `${JSON.stringify(header)}, which is none: the usual wait`,
+      header,
+      undefined,
+      250,
+    ]),
+  ])('of %s', async (_, retryAfter, date, wait) => {
+    const headers = { 'retry-after': retryAfter, ...(date === undefined ? {} : { date }) };
+    const { fetch, sentAt } = serviceOf(status(429, headers), ok(balance));
+    const payments = clientOf({ fetch });
+    await ended(payments.balance.retrieve());
+    expect(sentAt).toEqual([0, wait]);
+  });
+
+  test.each(['31', '120', '99999999', '9'.repeat(400), 'Thu, 01 Jan 2026 00:00:31 GMT'])(
+    'of %s is more than anybody waits: the call ends at once and says how long',
+    async (retryAfter) => {
+      const { fetch, sentAt } = serviceOf(status(429, { 'retry-after': retryAfter }));
+      const payments = clientOf({ fetch });
+      const call = ended(payments.balance.retrieve());
+      await expect(call).rejects.toBeInstanceOf(RateLimitError);
+      const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : 31_000;
+      await expect(call).rejects.toMatchObject({
+        attempts: 1,
+        retryAfterMs: Math.min(asked, Number.MAX_SAFE_INTEGER),
+      });
+      expect(sentAt).toEqual([0]);
+    },
+  );
+
+  test('of more than the time that is left ends the call at once', async () => {
+    const { fetch, sentAt } = serviceOf(status(503, { 'retry-after': '10' }));
+    const payments = clientOf({ fetch, totalTimeoutMs: 9000 });
+    await expect(ended(payments.balance.retrieve())).rejects.toMatchObject({
+      status: 503,
+      retryAfterMs: 10_000,
+    });
+    expect(sentAt).toEqual([0]);
+  });
+});
+
+describe('time limits', () => {
+  test('an attempt ends after timeoutMs, and a GET is tried again', async () => {
+    const { fetch, sentAt } = serviceOf(silent, ok(balance));
+    const payments = clientOf({ fetch, timeoutMs: 1000 });
+    expect(await ended(payments.balance.retrieve())).toMatchObject({ currency: 'USD' });
+    expect(sentAt).toEqual([0, 1250]);
+  });
+
+  test('by default an attempt has 20 s and a call 60 s', async () => {
+    const { fetch, sentAt } = serviceOf(silent);
+    const payments = clientOf({ fetch, maxRetries: 9 });
+    const startedAt = performance.now();
+    const call = ended(payments.balance.retrieve());
+    await expect(call).rejects.toBeInstanceOf(TimeoutError);
+    await expect(call).rejects.toMatchObject({
+      code: 'timeout',
+      scope: 'total',
+      reason: 'timeout',
+      phase: 'exchange',
+    });
+    expect(performance.now() - startedAt).toBe(60_000);
+    expect(sentAt).toEqual([0, 20_250, 40_750]);
+  });
+
+  test('an unset timeoutMs is totalTimeoutMs where that is less', async () => {
+    const { fetch } = serviceOf(silent);
+    const payments = clientOf({ fetch, totalTimeoutMs: 5000, maxRetries: 0 });
+    const startedAt = performance.now();
+    await expect(ended(payments.balance.retrieve())).rejects.toBeInstanceOf(TimeoutError);
+    expect(performance.now() - startedAt).toBe(5000);
+  });
+
+  test('a write that timed out is sent once, and may have been done', async () => {
+    const { fetch, sentAt } = serviceOf(silent);
+    const payments = clientOf({ fetch, timeoutMs: 1000 });
+    const call = ended(payments.checkouts.create({ productId: 'prod_1' }));
+    await expect(call).rejects.toMatchObject({
+      name: 'TimeoutError',
+      scope: 'attempt',
+      outcome: 'unknown',
+      attempts: 1,
+    });
+    await expect(call).rejects.toThrow(
+      'POST /v1/checkouts was sent, but not answered within timeoutMs (1000 ms). It may have been done. A session that no customer is sent to charges nobody, so it is safe to create another.',
+    );
+    expect(sentAt).toEqual([0]);
+  });
+
+  test('a wait that would pass the total limit is not begun', async () => {
+    const { fetch, sentAt } = serviceOf(status(503));
+    const payments = clientOf({ fetch, totalTimeoutMs: 200 });
+    const call = ended(payments.balance.retrieve());
+    await expect(call).rejects.toMatchObject({ scope: 'total', attempts: 1, cause: { status: 503 } });
+    expect(sentAt).toEqual([0]);
+  });
+
+  test('limits of one call go before the client’s', async () => {
+    const { fetch, sentAt } = serviceOf(silent);
+    const payments = clientOf({ fetch, timeoutMs: 9000 });
+    const call = payments.balance.retrieve({ timeoutMs: 100, totalTimeoutMs: 2000, maxRetries: 1 });
+    await expect(ended(call)).rejects.toMatchObject({ attempts: 2, scope: 'attempt' });
+    expect(sentAt).toEqual([0, 350]);
+  });
+
+  test('a totalTimeoutMs of one call cuts the client’s timeoutMs', async () => {
+    const { fetch } = serviceOf(silent);
+    const payments = clientOf({ fetch, timeoutMs: 9000 });
+    const startedAt = performance.now();
+    await expect(
+      ended(payments.balance.retrieve({ totalTimeoutMs: 700, maxRetries: 0 })),
+    ).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+    expect(performance.now() - startedAt).toBe(700);
+  });
+});
+
+describe('the retry budget', () => {
+  /** How many retries a client makes of one call that meets a service that is down. */
+  async function retriesOf(payments: PaymentsClient) {
+    const error: unknown = await ended(payments.balance.retrieve({ maxRetries: 1 })).catch(
+      (reason: unknown) => reason,
+    );
+    return error instanceof ServerError ? Number(error.attempts) - 1 : Number.NaN;
+  }
+
+  test('is 50 retries; ten answered calls earn one more, and first attempts always go out', async () => {
+    let answering: () => Response = status(503);
+    const payments = clientOf({ fetch: async () => answering() });
+    let retries = 0;
+    for (let call = 0; call < 60; call++) retries += await retriesOf(payments);
+    expect(retries).toBe(50);
+
+    answering = ok(balance);
+    for (let call = 0; call < 9; call++) await ended(payments.balance.retrieve());
+    answering = status(503);
+    expect(await retriesOf(payments)).toBe(0);
+
+    answering = status(404);
+    await ended(payments.balance.retrieve()).catch(() => {});
+    answering = status(503);
+    expect(await retriesOf(payments)).toBe(1);
+    expect(await retriesOf(payments)).toBe(0);
+  });
+
+  test('is each client’s own', async () => {
+    const fetch = async () => status(503)();
+    const one = clientOf({ fetch });
+    for (let call = 0; call < 60; call++) await retriesOf(one);
+    expect(await retriesOf(one)).toBe(0);
+    expect(await retriesOf(clientOf({ fetch }))).toBe(1);
+  });
+});
