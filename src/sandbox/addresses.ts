@@ -28,13 +28,18 @@ export function addressProblem(address: string, allowRemote: boolean): string | 
   return `${address} is neither on this machine nor in a private network. Allow remote webhooks if it is meant.`;
 }
 
+/** An address to which nothing is sent; its `code` is `address_refused`. */
+export function addressRefused(problem: string): Error {
+  return Object.assign(new Error(problem), { code: 'address_refused' });
+}
+
 /** Resolves a name, and refuses it by the address that it leads to. */
 export function guardedLookup(allowRemote: boolean): LookupFunction {
   return (name, options, callback) => {
     lookup(name, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '');
       const problem = addresses.map(({ address }) => addressProblem(address, allowRemote)).find((one) => one);
-      if (problem !== undefined) return callback(new Error(`${name}: ${problem}`), '');
+      if (problem !== undefined) return callback(addressRefused(`${name}: ${problem}`), '');
       const [first] = addresses;
       if (options.all === true) callback(null, addresses);
       else callback(null, first?.address ?? '', first?.family);

@@ -52,6 +52,7 @@ const trigger = z.strictObject({
   amount: z.optional(text),
   currency: z.optional(text),
 });
+const doctor = z.strictObject({ target: z.optional(text) });
 const completion = z.strictObject({ method: z.optional(z.enum(['card', 'walletA', 'walletB'])) });
 const decline = z.strictObject({
   reason: z.optional(z.enum(['card_declined', 'insufficient_funds', 'wallet_declined'])),
@@ -115,6 +116,11 @@ export function controlRoutes(context: SandboxContext): Hono {
       '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
     );
     return c.json(await sandbox.trigger(type, options));
+  });
+
+  routes.post('/doctor', async (c) => {
+    const { target } = await read(c.req.raw, doctor, '{} or {"target": "http://127.0.0.1:3000/webhooks"}');
+    return c.json(await sandbox.doctor(target));
   });
 
   routes.post('/snapshot', async (c) => {

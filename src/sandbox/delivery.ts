@@ -3,16 +3,16 @@ import { hintFor } from './diagnose.js';
 import { milliseconds } from './duration.js';
 import type { Faults } from './faults.js';
 import { excerptLength } from './log.js';
-import { type Answer, type Outgoing, post } from './post.js';
+import type { Outgoing } from './post.js';
 import type { AttemptRecord, EventRecord } from './records.js';
 import { SandboxError } from './sandbox-error.js';
+import { answerWithinMs, asRequest, type Sent, send } from './send.js';
 import type { Settings } from './settings.js';
 import { Signal } from './signal.js';
 import { signed } from './signing.js';
 import type { Store } from './store.js';
 import type { Tamper, WebhookFault, WebhookTarget } from './types.js';
 
-const answerWithinMs = 10_000;
 const atOnce = 16;
 /** Answers of older events are forgotten, so that a long run keeps little. */
 const answersKept = 500;
@@ -170,26 +170,10 @@ export class Deliveries {
     return attempt;
   }
 
-  async #send(
-    target: WebhookTarget,
-    outgoing: Outgoing,
-    fault: WebhookFault | undefined,
-  ): Promise<Partial<Answer> & { error?: string; code?: string }> {
+  async #send(target: WebhookTarget, outgoing: Outgoing, fault: WebhookFault | undefined): Promise<Sent> {
     if (fault?.drop) return { error: 'A fault was ordered: the delivery was lost.' };
-    const timer = new AbortController();
-    const timeout = setTimeout(() => timer.abort(), answerWithinMs);
-    const signal = AbortSignal.any([timer.signal, this.#stop.signal]);
-    try {
-      if (typeof target === 'function') return await call(target, outgoing, signal);
-      return await post(target, { ...outgoing, signal, allowRemote: this.#settings.allowRemote });
-    } catch (error) {
-      if (timer.signal.aborted)
-        return { error: `No answer within ${answerWithinMs / 1000} s.`, code: 'timeout' };
-      if (this.#stop.signal.aborted) return { error: 'The sandbox was closed.' };
-      return failure(error);
-    } finally {
-      clearTimeout(timeout);
-    }
+    const { allowRemote } = this.#settings;
+    return send(target, outgoing, { withinMs: answerWithinMs, allowRemote, stop: this.#stop.signal });
   }
 
   #isDue(event: EventRecord): boolean {
@@ -231,31 +215,4 @@ export class Deliveries {
     if (next) next();
     else this.#free++;
   }
-}
-
-async function call(
-  handler: (request: Request) => Response | Promise<Response>,
-  outgoing: Outgoing,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const over = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  const response = await Promise.race([handler(asRequest(handler, outgoing)), over]);
-  if (!(response instanceof Response)) throw new TypeError('The handler returned no Response.');
-  const body = await Promise.race([response.text(), over]);
-  return { status: response.status, headers: Object.fromEntries(response.headers), body };
-}
-
-/** A delivery as the receiver's route sees it. */
-function asRequest(target: WebhookTarget | undefined, { headers, body }: Outgoing): Request {
-  const url = typeof target === 'string' ? target : 'http://localhost/webhooks';
-  return new Request(url, { method: 'POST', headers, body });
-}
-
-function failure(error: unknown): { error: string; code?: string } {
-  if (!(error instanceof Error)) return { error: 'The handler threw something that is no Error.' };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const message = error.message || (code ?? error.name);
-  return { error: message.slice(0, 500), ...(code === undefined ? {} : { code }) };
 }

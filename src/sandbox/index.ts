@@ -4,6 +4,7 @@
  *
  * @module
  */
+export type { Diagnosis, Finding, FindingCode, ProbeName, ProbeResult } from './doctor/diagnosis.js';
 export { type Identification, type IdentifyOptions, identifyScheme } from './identify.js';
 export { createSandbox } from './sandbox.js';
 export { SandboxError, type SandboxErrorCode } from './sandbox-error.js';

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { addressProblem, guardedLookup } from './addresses.js';
+import { addressProblem, addressRefused, guardedLookup } from './addresses.js';
 
 /** What came back from a receiver. */
 export interface Answer {
@@ -22,7 +22,7 @@ export function post(
   const target = new URL(url);
   const literal = target.hostname.replace(/^\[|\]$/g, '');
   const problem = isIP(literal) === 0 ? undefined : addressProblem(literal, allowRemote);
-  if (problem !== undefined) return Promise.reject(new Error(problem));
+  if (problem !== undefined) return Promise.reject(addressRefused(problem));
   return new Promise((resolve, reject) => {
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send(

@@ -5,6 +5,8 @@ import { twoDecimals } from './cents.js';
 import { Clock } from './clock.js';
 import type { SandboxContext } from './context.js';
 import { Deliveries } from './delivery.js';
+import type { Diagnosis } from './doctor/diagnosis.js';
+import { diagnose } from './doctor/doctor.js';
 import { type Duration, milliseconds } from './duration.js';
 import { Faults, fetchFailed, NetworkFault } from './faults.js';
 import { Guard } from './guard.js';
@@ -368,6 +370,19 @@ class LocalSandbox implements Sandbox {
 
   signedRequest(event: SandboxEvent, { tamper }: { tamper?: Tamper | undefined } = {}): Promise<Request> {
     return this.#deliveries.request(event.id, tamper);
+  }
+
+  async doctor(target?: WebhookTarget): Promise<Diagnosis> {
+    const { webhook, webhookSecret, choices, allowRemote } = this.#settings;
+    const patient = checkedTarget(target) ?? webhook;
+    if (patient === undefined)
+      throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
+    return diagnose({
+      target: patient,
+      signer: { secret: webhookSecret, scheme: choices.signature },
+      allowRemote,
+      stop: this.#closing.signal,
+    });
   }
 
   failNext(fault: Fault): void {

@@ -1,5 +1,6 @@
 import type { Balance } from '../schemas/balance.js';
 import type { Product } from '../schemas/product.js';
+import type { Diagnosis } from './doctor/diagnosis.js';
 import type { Duration } from './duration.js';
 import type { PageMessages } from './pages/payment/messages.js';
 import type { UnspecifiedChoices } from './unspecified.js';
@@ -346,6 +347,19 @@ export interface Sandbox extends AsyncDisposable {
   ): Promise<SandboxEvent>;
   /** The event as your handler gets it, or spoilt: to test that it refuses. */
   signedRequest(event: SandboxEvent, options?: { tamper?: Tamper | undefined }): Promise<Request>;
+  /**
+   * Asks a receiver from outside what is wrong with it: right, forged, changed and stale deliveries of one throw-away
+   * order, and where it refuses every right one, what it would accept. Default: the webhook that is set.
+   *
+   * It sends payments that are rightly signed and not real. `allowRemoteWebhooks` has to be set for it to leave this
+   * machine and its private network.
+   *
+   * @example
+   * expect((await sandbox.doctor(POST)).findings).toEqual([]);
+   *
+   * @throws {SandboxError} no webhook is set or given, or its address may not be called.
+   */
+  doctor(target?: WebhookTarget): Promise<Diagnosis>;
 
   /** The sandbox's time. */
   now(): Date;

@@ -1,0 +1,112 @@
+import type { SignatureScheme } from '../../webhooks/index.js';
+
+/** What `sandbox.doctor()` found out about a webhook receiver. None of it holds the secret. */
+export interface Diagnosis {
+  /** Whether there is no finding. Warnings do not count. */
+  ok: boolean;
+  /** The address; `(handler)` for a function. */
+  target: string;
+  /** The fault and the line to change, or that all is well: the first line of the report. */
+  summary: string;
+  /** What has to be changed, the gravest first. */
+  findings: Finding[];
+  /** What works, and could be better. */
+  warnings: Finding[];
+  /** What only the merchant can see. */
+  notes: string[];
+  /** What was sent and what was answered, in order. */
+  probes: ProbeResult[];
+  /** How many schemes and slips of the secret were tried where every right delivery was refused. */
+  tried: number;
+  /** The scheme that the receiver expects, where it is another one than the sandbox's. */
+  expects: Partial<SignatureScheme> | undefined;
+}
+
+/** One fault of a receiver. */
+export interface Finding {
+  /** Stable text for programs. */
+  code: FindingCode;
+  /** What is wrong. */
+  problem: string;
+  /** The line to change. */
+  fix: string;
+  /** What showed it. */
+  evidence?: string | undefined;
+}
+
+export type FindingCode =
+  // It takes what it must not.
+  | 'accepts_forged'
+  | 'accepts_unsigned'
+  | 'ignores_body'
+  | 'answers_everything'
+  | 'answers_before_verifying'
+  | 'login_page'
+  | 'empty_secret'
+  // It does not verify the bytes that were sent.
+  | 're_encodes'
+  | 'parsed_object'
+  | 'body_consumed'
+  | 'trims'
+  | 'wrong_charset'
+  // It verifies in another way.
+  | 'secret_slip'
+  | 'other_scheme'
+  | 'wrong_time_unit'
+  | 'secret_or_scheme'
+  | 'no_secret'
+  | 'wrong_clock'
+  | 'header_lost'
+  // It verifies, and then fails.
+  | 'handler_failed'
+  | 'refuses_new_fields'
+  | 'refuses_duplicates'
+  | 'mixed_answers'
+  // It is not reached.
+  | 'not_listening'
+  | 'host_unknown'
+  | 'tls'
+  | 'connection_lost'
+  | 'time_out'
+  | 'gateway'
+  | 'redirect_https'
+  | 'redirect_slash'
+  | 'redirect_login'
+  | 'redirect'
+  | 'not_found'
+  | 'wrong_method'
+  | 'access_check'
+  | 'csrf'
+  | 'rate_limited'
+  | 'content_type'
+  | 'too_large'
+  // Warnings.
+  | 'no_tolerance'
+  | 'slow';
+
+export type ProbeName =
+  | 'unsigned'
+  | 'forged'
+  | 'tampered'
+  | 'compact'
+  | 'spaced'
+  | 'newline'
+  | 'non_ascii'
+  | 'stale'
+  | 'duplicate';
+
+/** One delivery of the doctor and its answer. */
+export interface ProbeResult {
+  name: ProbeName;
+  /** In words, such as "the amount was raised after signing". */
+  says: string;
+  /** What a right receiver does. */
+  expected: 'accepted' | 'refused';
+  /** 2xx is accepted; every other answer is refused. */
+  outcome: 'accepted' | 'refused' | 'no answer';
+  /** The status, where an answer came. */
+  status: number | undefined;
+  /** Why there was none. */
+  error: string | undefined;
+  durationMs: number;
+}

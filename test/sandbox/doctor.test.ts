@@ -1,0 +1,400 @@
+import { createSandbox, type Diagnosis } from 'merchant-payments/sandbox';
+import { handler } from 'merchant-payments/webhooks';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  holds,
+  listen,
+  type Received,
+  type Receiver,
+  type Reply,
+  type Verifying,
+} from '../helpers/receiver.js';
+
+const secret = 'whsec_9f2c4e7a10b35d68c1e4';
+const bad: Reply = { status: 400, body: '{"error":"bad signature"}' };
+const good: Reply = { status: 200, body: '{"received":true}' };
+
+let receiver: Receiver | undefined;
+afterEach(async () => {
+  await receiver?.close();
+  receiver = undefined;
+});
+
+async function examine(
+  answer: (delivery: Received) => Reply | Promise<Reply> | 'hang up',
+): Promise<Diagnosis> {
+  receiver = await listen(answer);
+  const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(receiver.url);
+  expect(JSON.stringify(diagnosis)).not.toContain(secret);
+  return diagnosis;
+}
+
+const codes = ({ findings }: Diagnosis) => findings.map(({ code }) => code);
+const verifying = (how: Verifying) => (delivery: Received) => (holds(delivery, secret, how) ? good : bad);
+
+/** Reads JSON or answers as a framework does that cannot. */
+const parsed = (body: Buffer): unknown => JSON.parse(body.toString());
+
+describe('a right receiver', () => {
+  test('has no finding, of any make', async () => {
+    const diagnosis = await examine(verifying({}));
+    expect(diagnosis).toMatchObject({ ok: true, findings: [], warnings: [], tried: 0 });
+    expect(diagnosis.summary).toMatch(/^All well/);
+    expect(diagnosis.probes.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
+      'unsigned refused',
+      'forged refused',
+      'tampered refused',
+      'compact accepted',
+      'spaced accepted',
+      'newline accepted',
+      'non_ascii accepted',
+      'stale refused',
+      'duplicate accepted',
+    ]);
+  });
+
+  test('is asked about one throw-away order', async () => {
+    const diagnosis = await examine(verifying({}));
+    const orders = new Set(receiver?.received.map(({ body }) => JSON.parse(body.toString()).data.order_id));
+    expect(orders.size).toBe(1);
+    expect(diagnosis.notes.join()).toContain([...orders].join());
+  });
+
+  test('can be the route handler itself', async () => {
+    const POST = handler({ secret, on: { 'order.paid': () => undefined }, onError: () => undefined });
+    expect((await createSandbox({ webhookSecret: secret }).doctor(POST)).findings).toEqual([]);
+  });
+
+  test('may follow another scheme, which the sandbox then signs', async () => {
+    receiver = await listen(verifying({ text: (timestamp, body) => [timestamp, body], encoding: 'base64' }));
+    const signature = { content: '{timestamp}{body}', encoding: 'base64' } as const;
+    const sandbox = createSandbox({
+      webhookSecret: secret,
+      webhook: receiver.url,
+      unspecified: { signature },
+    });
+    expect((await sandbox.doctor()).findings).toEqual([]);
+  });
+});
+
+describe('a receiver that takes what is false', () => {
+  test('verifies nothing', async () => {
+    const diagnosis = await examine(({ body }) => {
+      try {
+        return parsed(body) ? good : bad;
+      } catch {
+        return bad;
+      }
+    });
+    expect(codes(diagnosis)).toEqual(['accepts_forged']);
+    expect(diagnosis.summary).toMatch(
+      /^DANGER: your handler accepts forged events: it verifies no signature.*webhooks\.verify\(/,
+    );
+  });
+
+  test('answers before it verifies', async () => {
+    const diagnosis = await examine((delivery) => {
+      if (delivery.path !== '/webhooks') return { status: 404 };
+      queueMicrotask(() => holds(delivery, secret));
+      return good;
+    });
+    expect(codes(diagnosis)).toEqual(['answers_before_verifying']);
+    expect(diagnosis.summary).toMatch(/^DANGER/);
+  });
+
+  test('is a catch-all that answers 200 to every address', async () => {
+    receiver = await listen(() => good);
+    const everything = await createSandbox({ webhookSecret: secret }).doctor(receiver.url);
+    expect(codes(everything)).toEqual(['answers_everything']);
+    expect(everything.summary).toMatch(/^DANGER: forged events are accepted/);
+  });
+
+  test('is a login page with 200', async () => {
+    const diagnosis = await examine(() => ({
+      status: 200,
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+      body: '<form action="/login"><input type="password"></form>',
+    }));
+    expect(codes(diagnosis)).toEqual(['login_page']);
+  });
+
+  test('verifies only where there is a signature', async () => {
+    const diagnosis = await examine((delivery) =>
+      delivery.headers['x-service-signature'] === undefined || holds(delivery, secret) ? good : bad,
+    );
+    expect(codes(diagnosis)).toEqual(['accepts_unsigned']);
+  });
+
+  test('looks only whether there is a signature', async () => {
+    const diagnosis = await examine(({ headers }) => (headers['x-service-signature'] ? good : bad));
+    expect(codes(diagnosis)).toEqual(['accepts_forged']);
+  });
+
+  test('has an empty secret', async () => {
+    const diagnosis = await examine(verifying({ key: '' }));
+    expect(codes(diagnosis)).toEqual(['empty_secret']);
+    expect(diagnosis.summary).toMatch(/^DANGER/);
+  });
+
+  test('takes an old delivery: a warning, as the specification sets no tolerance', async () => {
+    const diagnosis = await examine(verifying({ toleranceMs: Infinity }));
+    expect(diagnosis).toMatchObject({ ok: true, findings: [], warnings: [{ code: 'no_tolerance' }] });
+  });
+});
+
+describe('a receiver that verifies other bytes', () => {
+  test('parses and re-encodes', async () => {
+    const diagnosis = await examine(verifying({ body: (body) => JSON.stringify(parsed(body)) }));
+    expect(codes(diagnosis)).toEqual(['re_encodes']);
+    expect(diagnosis.findings[0]?.evidence).toContain('JSON with spaces');
+  });
+
+  test('sorts the keys as it re-encodes', async () => {
+    const sorted = (body: Buffer) => {
+      const { type, data } = JSON.parse(body.toString());
+      const { amount, currency, order_id } = data;
+      return JSON.stringify({ data: { amount, currency, order_id }, type });
+    };
+    expect(codes(await examine(verifying({ body: sorted })))).toEqual(['re_encodes']);
+  });
+
+  test('throws because it was given a parsed object, and its framework is named', async () => {
+    const diagnosis = await examine(() => ({
+      status: 500,
+      headers: { 'x-powered-by': 'Express' },
+      body: 'TypeError: The "data" argument must be of type string or an instance of Buffer. Received an instance of Object',
+    }));
+    expect(codes(diagnosis)).toEqual(['parsed_object']);
+    expect(diagnosis.summary).toContain("express.raw({ type: 'application/json' })");
+  });
+
+  test('signs [object Object]', async () => {
+    const diagnosis = await examine(verifying({ body: (body) => `${parsed(body)}` }));
+    expect(codes(diagnosis)).toEqual(['parsed_object']);
+  });
+
+  test('reads a body that was read before', async () => {
+    expect(codes(await examine(verifying({ body: () => '' })))).toEqual(['body_consumed']);
+  });
+
+  test('trims', async () => {
+    expect(codes(await examine(verifying({ body: (body) => body.toString().trim() })))).toEqual(['trims']);
+  });
+
+  test('decodes as Latin-1', async () => {
+    expect(codes(await examine(verifying({ body: (body) => body.toString('latin1') })))).toEqual([
+      'wrong_charset',
+    ]);
+  });
+
+  test('trims and decodes as Latin-1: both are named', async () => {
+    const diagnosis = await examine(verifying({ body: (body) => body.toString('latin1').trim() }));
+    expect(codes(diagnosis)).toEqual(['trims', 'wrong_charset']);
+    expect(diagnosis.summary).toContain('1 more');
+  });
+
+  test('is fact, not guess, where it tells what it verified', async () => {
+    const POST = handler({ secret, on: { 'order.paid': () => undefined }, onError: () => undefined });
+    const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(async (request) => {
+      const body = JSON.stringify(await request.json());
+      return POST(new Request(request.url, { method: 'POST', headers: request.headers, body }));
+    });
+    expect(codes(diagnosis)).toEqual(['re_encodes']);
+    expect(diagnosis.findings[0]?.evidence).toMatch(/\d+ bytes were sent, it verified \d+\./);
+  });
+});
+
+describe('a receiver that verifies in another way', () => {
+  const day = { toleranceMs: 86_400_000 * 400 };
+
+  test.each<[string, Verifying, string, object?]>([
+    [
+      'the timestamp left out of the signed text',
+      { text: (_, body) => [body] },
+      'other_scheme',
+      { content: '{body}' },
+    ],
+    [
+      'no dot',
+      { text: (timestamp, body) => [timestamp, body] },
+      'other_scheme',
+      { content: '{timestamp}{body}' },
+    ],
+    ['base64', { encoding: 'base64' }, 'other_scheme', { encoding: 'base64' }],
+    ['a prefix', { prefix: 'sha256=' }, 'other_scheme', { prefix: 'sha256=' }],
+    ['milliseconds', { milliseconds: Number }, 'wrong_time_unit', {}],
+    ['ISO 8601', { milliseconds: Date.parse }, 'wrong_time_unit', { timestamp: 'iso8601' }],
+    ['a secret with a line feed', { key: `${secret}\n` }, 'secret_slip'],
+    ['a secret in quotes', { key: `"${secret}"` }, 'secret_slip'],
+    ['a secret without its prefix', { key: secret.slice(6) }, 'secret_slip'],
+    [
+      'a secret decoded from base64',
+      { key: Buffer.from(secret.slice(6), 'base64') },
+      'other_scheme',
+      { secretEncoding: 'base64' },
+    ],
+    ['another secret', { key: 'whsec_another' }, 'secret_or_scheme'],
+    ['another secret and no tolerance', { key: 'whsec_another', ...day }, 'secret_or_scheme'],
+  ])('expects %s', async (_what, how, code, expects) => {
+    const diagnosis = await examine(verifying(how));
+    expect(codes(diagnosis)).toEqual([code]);
+    expect(diagnosis.expects).toEqual(expects);
+    expect(diagnosis.tried).toBeGreaterThan(64);
+  });
+
+  test('has another secret, as its own answer shows: the bytes are the same', async () => {
+    const POST = handler({
+      secret: 'whsec_another',
+      on: { 'order.paid': () => undefined },
+      onError: () => undefined,
+    });
+    const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(POST);
+    expect(codes(diagnosis)).toEqual(['secret_or_scheme']);
+    expect(diagnosis.summary).toMatch(/^Your handler verifies the right bytes with another secret\./);
+  });
+
+  test.each([['no secret', { secret: undefined }, 'no_secret']])(
+    'has %s, as its own answer shows',
+    async (_what, options, code) => {
+      const POST = handler({ ...options, on: { 'order.paid': () => undefined }, onError: () => undefined });
+      expect(codes(await createSandbox({ webhookSecret: secret }).doctor(POST))).toEqual([code]);
+    },
+  );
+
+  test.each([
+    ['timestamp_too_old', 'wrong_clock'],
+    ['timestamp_in_future', 'wrong_clock'],
+    ['missing_signature', 'header_lost'],
+  ])('answers %s', async (error, code) => {
+    expect(codes(await examine(() => ({ status: 400, body: JSON.stringify({ error }) })))).toEqual([code]);
+  });
+});
+
+describe('a receiver that fails after verifying', () => {
+  test('does not know the order', async () => {
+    const diagnosis = await examine((delivery) => (holds(delivery, secret) ? { status: 404 } : bad));
+    expect(codes(diagnosis)).toEqual(['handler_failed']);
+    expect(diagnosis.summary).toContain('verifies the signature rightly, and then fails');
+  });
+
+  test('throws on every delivery, and nothing tells why', async () => {
+    expect(codes(await examine(() => ({ status: 500, body: 'Internal Server Error' })))).toEqual([
+      'handler_failed',
+    ]);
+  });
+
+  test('refuses a duplicate', async () => {
+    const seen = new Set<string>();
+    const diagnosis = await examine((delivery) => {
+      if (!holds(delivery, secret)) return bad;
+      const { order_id } = JSON.parse(delivery.body.toString()).data;
+      if (seen.has(order_id)) return { status: 409 };
+      seen.add(order_id);
+      return good;
+    });
+    expect(codes(diagnosis)).toEqual(['refuses_duplicates']);
+  });
+
+  test('refuses a duplicate and re-encodes: both are named', async () => {
+    const seen = new Set<string>();
+    const diagnosis = await examine((delivery) => {
+      if (!holds(delivery, secret, { body: (body) => JSON.stringify(parsed(body)) })) return bad;
+      const { order_id } = JSON.parse(delivery.body.toString()).data;
+      if (seen.has(order_id)) return { status: 409 };
+      seen.add(order_id);
+      return good;
+    });
+    expect(codes(diagnosis)).toEqual(['refuses_duplicates', 're_encodes']);
+  });
+
+  test('refuses fields that it does not know', async () => {
+    const diagnosis = await examine((delivery) => {
+      if (!holds(delivery, secret)) return bad;
+      const extra = Object.keys(JSON.parse(delivery.body.toString()).data).length > 3;
+      return extra ? { status: 422 } : good;
+    });
+    expect(codes(diagnosis)).toEqual(['refuses_new_fields']);
+  });
+});
+
+describe('a receiver that is not reached', () => {
+  const to = (location: string) => ({ status: 308, headers: { location } });
+
+  test.each<[string, Reply | ((delivery: Received) => Reply), string]>([
+    ['404', { status: 404 }, 'not_found'],
+    ['405', { status: 405 }, 'wrong_method'],
+    ['413', { status: 413 }, 'too_large'],
+    ['415', { status: 415 }, 'content_type'],
+    ['429', { status: 429 }, 'rate_limited'],
+    ['419', { status: 419 }, 'csrf'],
+    [
+      '403 of a CSRF check',
+      { status: 403, body: '<h1>Forbidden</h1><p>CSRF verification failed.</p>' },
+      'csrf',
+    ],
+    ['401 everywhere', { status: 401, body: 'Unauthorized' }, 'access_check'],
+    ['502', { status: 502 }, 'gateway'],
+    ['503', { status: 503 }, 'gateway'],
+    ['504', { status: 504 }, 'gateway'],
+    ['a redirect to a final slash', ({ path }) => to(`${path}/`), 'redirect_slash'],
+    ['a redirect to https', ({ headers }) => to(`https://${headers.host}/webhooks`), 'redirect_https'],
+    ['a redirect to the login', () => to('/login?next=/webhooks'), 'redirect_login'],
+    ['a redirect elsewhere', () => to('/api/webhooks'), 'redirect'],
+    ['a redirect to nowhere', { status: 302 }, 'redirect'],
+  ])('answers %s', async (_what, reply, code) => {
+    const diagnosis = await examine((delivery) => (typeof reply === 'function' ? reply(delivery) : reply));
+    expect(codes(diagnosis)).toEqual([code]);
+    expect(diagnosis.summary).toContain(`${diagnosis.findings[0]?.problem} ${diagnosis.findings[0]?.fix}`);
+  });
+
+  test('closes the connection', async () => {
+    expect(codes(await examine(() => 'hang up'))).toEqual(['connection_lost']);
+  });
+
+  test('does not listen', async () => {
+    const gone = await listen(() => good);
+    await gone.close();
+    const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(gone.url);
+    expect(codes(diagnosis)).toEqual(['not_listening']);
+    expect(diagnosis.summary).toContain(new URL(gone.url).host);
+  });
+
+  test('speaks no TLS', async () => {
+    receiver = await listen(() => good);
+    const url = receiver.url.replace('http:', 'https:');
+    expect(codes(await createSandbox({ webhookSecret: secret }).doctor(url))).toEqual(['tls']);
+  });
+});
+
+describe('the doctor', () => {
+  test('stays on this machine and its private network', async () => {
+    const sandbox = createSandbox({ webhookSecret: secret });
+    await expect(sandbox.doctor('http://203.0.113.7/webhooks')).rejects.toThrow(/neither on this machine/);
+    await expect(sandbox.doctor('http://169.254.169.254/latest')).rejects.toThrow(/link-local/);
+  });
+
+  test('asks for a receiver where none is set', async () => {
+    await expect(createSandbox().doctor()).rejects.toMatchObject({ code: 'no_webhook' });
+    await expect(createSandbox().doctor('ftp://127.0.0.1/')).rejects.toMatchObject({
+      code: 'invalid_options',
+    });
+  });
+
+  test('leaves no trace in the sandbox', async () => {
+    receiver = await listen(verifying({}));
+    const sandbox = createSandbox({ webhookSecret: secret, webhook: receiver.url });
+    await sandbox.doctor();
+    expect(sandbox).toMatchObject({ orders: [], events: [], checkouts: [], products: [] });
+  });
+
+  test('is a control route', async () => {
+    receiver = await listen(verifying({}));
+    const sandbox = createSandbox({ webhookSecret: secret });
+    const response = await sandbox.fetch('/_sandbox/doctor', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ target: receiver.url }),
+    });
+    expect(await response.json()).toMatchObject({ ok: true, target: receiver.url });
+  });
+});
