@@ -36,7 +36,7 @@ export async function page(parts: PageParts): Promise<Response> {
 ${head}
 </head>
 <body>
-<p class="banner" role="note" data-testid="sandbox-banner">${banner}</p>
+<aside class="banner" aria-label="Sandbox" data-testid="sandbox-banner">${banner}</aside>
 ${content}
 ${script !== undefined && html`<script nonce="${nonce}">${raw(script)}</script>`}
 </body>

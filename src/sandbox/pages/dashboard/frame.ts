@@ -38,8 +38,8 @@ export function dashboardPage({ title, tab, content, problem, status }: Dashboar
 <main class="wrap">
 ${problem !== undefined && html`<div class="notice bad" role="alert" tabindex="-1" autofocus data-testid="problem">${alertIcon}<p>${problem}</p></div>`}
 ${content}
-</main>
-<div class="spoken" role="status" data-say></div>`,
+<div class="spoken" role="status" data-say></div>
+</main>`,
   });
 }
 

@@ -29,7 +29,8 @@ export const dashboardScript = `
     if (document.hidden || served.size === 0) return;
     const answer = await fetch(location.href).catch(() => undefined);
     if (!answer?.ok) return;
-    const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const text = await answer.text();
+    const fresh = new DOMParser().parseFromString(text.slice(text.indexOf('<body>')), 'text/html');
     for (const part of parts()) {
       const name = part.dataset.live;
       const next = fresh.querySelector('[data-live="' + name + '"]');

@@ -19,18 +19,18 @@ export function payFrame(view: CheckoutView, content: Html): Promise<Response> {
       view.state === 'processing'
         ? html`<noscript><meta http-equiv="refresh" content="5"></noscript>`
         : undefined,
-    content: html`<div class="split" data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">
+    content: html`<main class="split" data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">
 <div class="sold"><div class="column">
 ${cancelForm(view)}
 ${productCard(view)}
 ${expiry(view)}
 </div></div>
-<main class="paying"><div class="column">
+<div class="paying"><div class="column">
 ${content}
 ${developer(view)}
-</div></main>
-</div>
-<div class="spoken" role="status" data-live data-minutes="${say('minutesLeft', { minutes: '5' })}" data-minute="${say('minuteLeft')}" data-up="${say('timeIsUp')}" data-copied="${say('copied')}"></div>`,
+</div></div>
+<div class="spoken" role="status" data-live data-minutes="${say('minutesLeft', { minutes: '5' })}" data-minute="${say('minuteLeft')}" data-up="${say('timeIsUp')}" data-copied="${say('copied')}"></div>
+</main>`,
   });
 }
 

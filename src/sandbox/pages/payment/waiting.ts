@@ -10,7 +10,7 @@ export function waitingPage(view: CheckoutView, wallet: Wallet): Promise<Respons
   return payFrame(
     view,
     html`<section class="waiting" aria-labelledby="waiting">
-<h2 id="waiting" role="status" data-testid="waiting">${say('waiting')}</h2>
+<div role="status"><h2 id="waiting" data-testid="waiting">${say('waiting')}</h2></div>
 <p class="soft">${say('scan', { wallet: name })}</p>
 ${qrCode(view.walletUrl, say('qrLabel', { wallet: name }))}
 <div class="address"><a href="${view.walletUrl}" target="_blank" rel="noopener" data-testid="wallet-link"><span class="spoken">${say('walletLink')}: </span>${view.walletUrl}</a>

@@ -1,0 +1,177 @@
+import { createHash, createHmac } from 'node:crypto';
+import { AuthenticationError, PaymentsClient } from 'merchant-payments';
+import { expect, it } from 'vitest';
+import { useChromium } from './chromium.js';
+import { useShop } from './shop.js';
+
+const visit = useChromium();
+const shop = useShop();
+
+it('regenerates the key: the old one is refused at once, the shown one is accepted', async () => {
+  const { sandbox, client } = shop();
+  const page = await visit(`${sandbox.url}/developer`);
+  expect(await page.content()).not.toContain(sandbox.apiKey);
+  expect(await page.content()).not.toContain(sandbox.webhookSecret);
+  await page.getByTestId('regenerate').click();
+  await page.getByTestId('regenerate-confirm').click();
+  await page.waitForURL(/show=key/);
+  const apiKey = (await page.getByTestId('api-key').textContent()) ?? '';
+  await expect(client.balance.retrieve()).rejects.toThrow(AuthenticationError);
+  const { baseUrl } = sandbox.clientOptions;
+  expect(await new PaymentsClient({ baseUrl, apiKey }).balance.retrieve()).toMatchObject({ currency: 'USD' });
+});
+
+it('shows key and secret when asked, for .env too, and copies them', async () => {
+  const { sandbox } = shop();
+  const page = await visit(`${sandbox.url}/developer`, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await page.getByTestId('show-env').click();
+  await page.waitForURL(/show=secret/);
+  await page.getByRole('button', { name: 'Copy the .env block' }).click();
+  await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    `PAYMENTS_BASE_URL=${sandbox.url}\nPAYMENTS_API_KEY=${sandbox.apiKey}\nPAYMENTS_WEBHOOK_SECRET=${sandbox.webhookSecret}`,
+  );
+});
+
+it('saves Webhook Settings, shows why an event failed, and delivers it again', async () => {
+  const { sandbox, origin, webhook } = shop();
+  webhook.status = 401;
+  const page = await visit(`${sandbox.url}/developer`);
+  await page.getByTestId('webhook-url').fill('not a url');
+  await page.getByTestId('save-webhook').click();
+  await page.getByTestId('problem').waitFor();
+  expect(await page.getByTestId('webhook-url').inputValue()).toBe('not a url');
+
+  await page.getByTestId('webhook-url').fill(`${origin}/webhooks`);
+  await page.getByTestId('save-webhook').click();
+  await page.waitForURL(/#webhook$/);
+  await page.getByTestId('send-test-event').click();
+  await page.waitForURL(/\/events\/evt_/);
+  expect(await page.getByTestId('attempt').first().textContent()).toContain('401');
+  expect(await page.getByTestId('hint').first().textContent()).toContain('Exempt the webhook path');
+
+  webhook.status = 200;
+  await page.getByTestId('redeliver').click();
+  await page.getByText('delivered', { exact: true }).waitFor();
+  expect(sandbox.events).toMatchObject([{ state: 'delivered' }]);
+});
+
+it('shows the exact bytes of an event, their hash and the string that was signed', async () => {
+  const { sandbox, origin, checkout } = shop();
+  sandbox.setWebhook(`${origin}/webhooks`);
+  const { event } = await sandbox.completeCheckout(await checkout());
+  const page = await visit(`${sandbox.url}/events/${event.id}`);
+  const text = (id: string) => page.getByTestId(id).textContent();
+  expect(await text('body')).toBe(event.body.replaceAll(' ', '·'));
+  expect(await text('bytes')).toBe(`${Buffer.byteLength(event.body)} bytes`);
+  expect(await text('sha256')).toBe(createHash('sha256').update(event.body).digest('hex'));
+  const signed = ((await text('signed-string')) ?? '').replaceAll('·', ' ');
+  const signature = createHmac('sha256', sandbox.webhookSecret).update(signed).digest('hex');
+  expect(await page.getByLabel('Headers', { exact: true }).textContent()).toContain(
+    `x-service-signature: ${signature}`,
+  );
+});
+
+it('shows what happens while it is looked at, without a reload', async () => {
+  const { sandbox, checkout } = shop();
+  const overview = await visit(sandbox.url);
+  const checkouts = await visit(`${sandbox.url}/checkouts`);
+  expect(await overview.getByTestId('pending').textContent()).toBe('0.00');
+  await sandbox.completeCheckout(await checkout());
+  await overview.getByTestId('pending').filter({ hasText: '19.90' }).waitFor();
+  await checkouts.getByTestId('checkout-row').filter({ hasText: 'paid' }).waitFor();
+});
+
+it('settles, freezes, releases, and says when there is too little', async () => {
+  const { sandbox, checkout } = shop();
+  await sandbox.completeCheckout(await checkout());
+  const page = await visit(sandbox.url);
+  await page.getByTestId('settle').click();
+  await page.getByTestId('available').filter({ hasText: '19.90' }).waitFor();
+  await page.getByTestId('balance-amount').fill('5');
+  await page.getByTestId('freeze').click();
+  await page.getByTestId('frozen').filter({ hasText: '5.00' }).waitFor();
+  await page.getByTestId('balance-amount').fill('5.01');
+  await page.getByTestId('release').click();
+  expect(await page.getByTestId('problem').textContent()).toContain('frozen holds 5.00');
+  expect(sandbox.balance).toMatchObject({ available: '14.90', frozen: '5.00', pending: '0.00' });
+});
+
+it('moves the clock: what expires and settles by then has done so', async () => {
+  const { sandbox, checkout } = shop();
+  await checkout();
+  await sandbox.completeCheckout(await checkout());
+  const page = await visit(sandbox.url);
+  await page.getByTestId('clock-1h').click();
+  await page.waitForLoadState();
+  await page.getByTestId('clock-1d').click();
+  await page.getByTestId('available').filter({ hasText: '19.90' }).waitFor();
+  expect(sandbox.checkouts.map(({ state }) => state)).toEqual(['expired', 'paid']);
+});
+
+it('pays, declines and expires checkouts', async () => {
+  const { sandbox, checkout } = shop();
+  for (let count = 0; count < 3; count++) await checkout();
+  const page = await visit(`${sandbox.url}/checkouts`);
+  const row = (index: number) => page.getByTestId('checkout-row').nth(index);
+  await row(0).getByRole('button', { name: 'Pay' }).click();
+  await row(0).getByText('paid').waitFor();
+  await row(1).getByRole('button', { name: 'Decline' }).click();
+  await row(1).getByText('card_declined').waitFor();
+  await row(2).getByRole('button', { name: 'Expire' }).click();
+  await row(2).getByText('expired').waitFor();
+  expect(sandbox.checkouts.map(({ state }) => state)).toEqual(['expired', 'open', 'paid']);
+});
+
+it('shows which choices a request depended on, and what its sender may have meant', async () => {
+  const { sandbox } = shop();
+  await sandbox.fetch('/v1/products', {
+    method: 'POST',
+    headers: { 'x-api-key': sandbox.apiKey, 'content-type': 'application/json' },
+    body: '{"name": "Cup", "price": "3", "desciption": "small"}',
+  });
+  const page = await visit(`${sandbox.url}/requests`);
+  const row = page.getByTestId('request-row').first();
+  expect(await row.textContent()).toContain('unknownFields');
+  expect(await row.getByTestId('lint').textContent()).toContain('description');
+});
+
+it('forgets everything, once asked twice', async () => {
+  const { sandbox, checkout } = shop();
+  await checkout();
+  const page = await visit(sandbox.url);
+  expect(await page.getByTestId('reset-confirm').isVisible()).toBe(false);
+  await page.getByTestId('reset').click();
+  await page.getByTestId('reset-confirm').click();
+  await page.waitForLoadState();
+  await expect.poll(() => sandbox.checkouts).toEqual([]);
+});
+
+it('works without script', async () => {
+  const { sandbox, checkout } = shop();
+  await checkout();
+  const page = await visit(`${sandbox.url}/checkouts`, { javaScriptEnabled: false });
+  await page.getByTestId('pay').click();
+  await page.getByText('paid').waitFor();
+  expect(sandbox.orders).toHaveLength(1);
+});
+
+it('fits every width', async () => {
+  const { sandbox, origin, webhook, checkout } = shop();
+  webhook.status = 500;
+  sandbox.setWebhook(`${origin}/webhooks`);
+  const { event } = await sandbox.completeCheckout(await checkout());
+  const page = await visit(sandbox.url);
+  for (const width of [320, 768, 1280]) {
+    await page.setViewportSize({ width, height: 700 });
+    for (const path of ['/', '/checkouts', '/events', `/events/${event.id}`, '/requests', '/developer']) {
+      await page.goto(sandbox.url + path);
+      expect(
+        await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+        `${path} at ${width}`,
+      ).toBeLessThanOrEqual(0);
+    }
+  }
+});

@@ -1,0 +1,14 @@
+import base from './vitest.config.js';
+
+/** Tests in a real Chromium. */
+export default {
+  ...base,
+  test: {
+    ...base.test,
+    include: ['test/browser/**/*.test.ts'],
+    exclude: ['node_modules/**'],
+    fileParallelism: false,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+  },
+};
