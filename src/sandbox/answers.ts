@@ -2,6 +2,9 @@ import type { Exchange, Refusal } from './exchange.js';
 import { excerptLength } from './log.js';
 import type { Choices } from './unspecified.js';
 
+/** The text of each answer, so that the socket's side need not read it back from a stream. */
+export const texts = new WeakMap<Response, string>();
+
 /** The success envelope. */
 export const success = (exchange: Exchange, data: unknown): Response =>
   json(exchange, 200, { code: 0, message: 'success', data });
@@ -27,5 +30,10 @@ function json(
 ): Response {
   const text = JSON.stringify(body);
   exchange.responseBody = text.slice(0, excerptLength);
-  return new Response(text, { status, headers: { 'content-type': 'application/json', ...headers } });
+  const response = new Response(text, {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  texts.set(response, text);
+  return response;
 }

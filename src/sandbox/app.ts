@@ -31,11 +31,10 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     exchange.key = keyState(c.req.header('x-api-key'), settings);
     if (exchange.key === 'live') exchange.warnings.push('A live key reached the sandbox. It was not kept.');
     const log = (status: number | undefined) => {
-      const { pathname, search } = new URL(c.req.url);
       context.requests.add({
         at: new Date(context.clock.now()),
         method: c.req.method,
-        path: pathname + search,
+        path: c.req.url.slice(c.req.url.indexOf('/', 'https://'.length)),
         status,
         durationMs: performance.now() - started,
         fault: fault && describeFault(fault),

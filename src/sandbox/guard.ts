@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
  * Keeps other websites' pages from driving the sandbox through a visitor's browser: unsafe methods must come from
@@ -70,12 +70,11 @@ function fromHere(request: Request, origin: string): boolean {
   return from === null || from === origin || from === new URL(request.url).origin;
 }
 
-/** Compares two texts in time that tells nothing about where they differ. */
+/** Compares two texts in time that tells nothing but whether they are of one length. */
 export function sameText(a: string, b: string): boolean {
-  return timingSafeEqual(digest(a), digest(b));
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.byteLength === right.byteLength && timingSafeEqual(left, right);
 }
-
-const digest = (text: string) => createHash('sha256').update(text).digest();
 
 const plain = (status: number, text: string) =>
   new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../schemas/url.js';
+import { texts } from './answers.js';
 import { NetworkFault } from './faults.js';
 import { type HostRule, hostAllowed } from './hosts.js';
 import { SandboxError } from './sandbox-error.js';
@@ -24,9 +26,17 @@ export async function serve(
   names: Pick<HostRule, 'publicUrl' | 'allowed'>,
 ): Promise<Listening> {
   const listener = getRequestListener(
-    async (request, { incoming }) => {
+    async (request, { incoming, outgoing }) => {
       try {
-        return await handle(request);
+        const response = await handle(request);
+        const text = texts.get(response);
+        if (text === undefined || outgoing instanceof Http2ServerResponse) return response;
+        outgoing.writeHead(response.status, {
+          ...Object.fromEntries(response.headers),
+          'content-length': Buffer.byteLength(text),
+        });
+        outgoing.end(text);
+        return RESPONSE_ALREADY_SENT;
       } catch (error) {
         if (!(error instanceof NetworkFault)) throw error;
         await spoil(incoming.socket, error.fault);

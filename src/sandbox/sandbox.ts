@@ -149,7 +149,7 @@ class LocalSandbox implements Sandbox {
 
   async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const address = typeof input === 'string' && input.startsWith('/') ? this.url + input : input;
-    const request = new Request(address, init);
+    const request = address instanceof Request && init === undefined ? address : new Request(address, init);
     const { signal } = request;
     signal.throwIfAborted();
     let stop = () => {};
