@@ -1,7 +1,7 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { isLoopback, parseAbsoluteUrl } from './url.js';
-import { moment, price, record, text } from './wire.js';
+import { moment, optional, price, reads, record, text } from './wire.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {
@@ -29,15 +29,11 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
 
 /** A customer is sent to this address, so it has to be https; http only to this machine, unless allowed. */
 function pageUrl({ allowInsecureHttp }: { allowInsecureHttp: boolean }): z.ZodMiniType<string> {
-  return text.check(
-    z.refine(
-      (value) => {
-        const url = parseAbsoluteUrl(value);
-        if (url?.protocol === 'https:') return true;
-        return url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url));
-      },
-      { error: 'expected an https: URL' },
-    ),
+  const isSafe = (url: URL | undefined) =>
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)));
+  return reads(
+    (value) => (typeof value === 'string' && isSafe(parseAbsoluteUrl(value)) ? value : undefined),
+    'an https: URL',
   );
 }
 
@@ -55,13 +51,13 @@ export function checkoutSchemas(options: { allowInsecureHttp: boolean }) {
       createdAt: moment,
     }) satisfies z.ZodMiniType<CheckoutSession>,
     created: record({
-      id: z.exactOptional(text),
-      productId: z.exactOptional(text),
-      amount: z.exactOptional(price),
-      currency: z.exactOptional(text),
+      id: optional(text),
+      productId: optional(text),
+      amount: optional(price),
+      currency: optional(text),
       url,
-      expiresAt: z.exactOptional(moment),
-      createdAt: z.exactOptional(moment),
+      expiresAt: optional(moment),
+      createdAt: optional(moment),
     }) satisfies z.ZodMiniType<CreatedCheckout>,
   };
 }

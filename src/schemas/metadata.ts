@@ -8,6 +8,7 @@ export type Metadata = Record<string, string>;
 export function readMetadata(value: unknown): Metadata | undefined {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) return undefined;
+  if (holdsText(value)) return { ...value };
   const pairs: [string, string][] = [];
   for (const [key, entry] of Object.entries(value)) {
     if (typeof entry !== 'string' && typeof entry !== 'number' && typeof entry !== 'boolean')
@@ -15,4 +16,8 @@ export function readMetadata(value: unknown): Metadata | undefined {
     pairs.push([key, String(entry)]);
   }
   return Object.fromEntries(pairs);
+}
+
+function holdsText(value: object): value is Metadata {
+  return Object.values(value).every((entry) => typeof entry === 'string');
 }

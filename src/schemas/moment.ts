@@ -17,11 +17,42 @@ export function readMoment(value: unknown): Date | undefined {
 
 /** Reads ISO 8601 text with date, time and zone; a day that the month does not have is refused. */
 export function readIsoMoment(text: string): Date | undefined {
+  const usual = readUsualForm(text);
+  if (usual) return usual;
   const parts = iso.exec(text);
   if (!parts) return undefined;
   const [, year, month, day] = parts;
   if (Number(day) > daysIn(Number(year), Number(month))) return undefined;
   return valid(new Date(text));
+}
+
+/** `2026-01-31T09:30:00Z`, with milliseconds or without: the form of the service, read at a third of the time. */
+function readUsualForm(text: string): Date | undefined {
+  const fraction = text.length === 24;
+  if (text[4] !== '-' || text[7] !== '-' || text[10] !== 'T' || text[13] !== ':' || text[16] !== ':')
+    return undefined;
+  if (fraction ? text[19] !== '.' || text[23] !== 'Z' : text.length !== 20 || text[19] !== 'Z')
+    return undefined;
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 7);
+  const day = digits(text, 8, 10);
+  const hour = digits(text, 11, 13);
+  const minute = digits(text, 14, 16);
+  const second = digits(text, 17, 19);
+  const milliseconds = fraction ? digits(text, 20, 23) : 0;
+  // What is out of range, or NaN for want of a digit, is left to the longer way; so are years that Date.UTC moves.
+  const inRange = year >= 1000 && month >= 1 && month <= 12 && hour <= 23 && minute <= 59 && second <= 59;
+  if (!inRange || !(day >= 1 && (day <= 28 || day <= daysIn(year, month)))) return undefined;
+  return valid(new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds)));
+}
+
+function digits(text: string, from: number, to: number): number {
+  let number = 0;
+  for (let index = from; index < to; index++) {
+    const digit = text.charCodeAt(index) - 48;
+    number = digit >= 0 && digit <= 9 ? number * 10 + digit : Number.NaN;
+  }
+  return number;
 }
 
 function daysIn(year: number, month: number): number {

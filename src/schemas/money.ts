@@ -1,5 +1,4 @@
 const decimalText = /^-?\d+(?:\.\d+)?$/;
-const plainNumber = /^-?\d+(?:\.\d{1,2})?$/;
 
 /**
  * Reads an amount from the wire as decimal text with at least two decimals, or `undefined` where it is none.
@@ -10,9 +9,10 @@ const plainNumber = /^-?\d+(?:\.\d{1,2})?$/;
  */
 export function readMoney(value: unknown): string | undefined {
   if (typeof value === 'string') return decimalText.test(value) ? twoDecimals(value) : undefined;
-  if (typeof value !== 'number') return undefined;
+  if (typeof value !== 'number' || !isExact(value)) return undefined;
   const text = String(value);
-  return plainNumber.test(text) && isExact(value) ? twoDecimals(text) : undefined;
+  const decimals = Number.isInteger(value) ? 0 : decimalsOf(text);
+  return decimals <= 2 ? twoDecimals(text) : undefined;
 }
 
 /** Reads an amount that cannot be negative: a price, or what a customer pays. */
@@ -24,6 +24,11 @@ export function readPrice(value: unknown): string | undefined {
 /** Beyond these limits two different amounts fall on one double, so JSON.parse has already lost the text. */
 function isExact(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Math.abs(value) < 2 ** 46;
+}
+
+/** How many decimals a fraction is printed with. Below a millionth it is printed with an exponent, so it has more than six. */
+function decimalsOf(text: string): number {
+  return text.includes('e') ? Infinity : text.length - text.indexOf('.') - 1;
 }
 
 function twoDecimals(text: string): string {

@@ -1,5 +1,5 @@
-import * as z from 'zod/mini';
-import { record } from './wire.js';
+import type * as z from 'zod/mini';
+import { count, record } from './wire.js';
 
 /** Where a page stands in its list. Spec, "Pagination object". */
 export interface Pagination {
@@ -12,10 +12,6 @@ export interface Pagination {
   /** Pages in the whole list. */
   totalPages: number;
 }
-
-const count = z
-  .int({ error: 'expected an integer' })
-  .check(z.gte(0, { error: 'expected an integer of at least 0' }));
 
 export const paginationSchema = record({
   page: count,

@@ -1,8 +1,8 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import type { Metadata } from './metadata.js';
 import { type Pagination, paginationSchema } from './pagination.js';
-import { metadata, moment, nullableText, price, record, text } from './wire.js';
+import { list, metadata, moment, nullableText, optional, price, record, text } from './wire.js';
 
 /** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays text. */
 export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
@@ -43,7 +43,7 @@ export interface ProductList {
   pagination: Pagination;
 }
 
-export const productSchema = record({
+const fields = {
   id: text,
   name: text,
   description: nullableText,
@@ -54,13 +54,16 @@ export const productSchema = record({
   metadata,
   createdAt: moment,
   updatedAt: moment,
-}) satisfies z.ZodMiniType<Product>;
+};
 
-export const updatedProductSchema = z.extend(productSchema, {
-  status: z.exactOptional(text),
+export const productSchema = record(fields) satisfies z.ZodMiniType<Product>;
+
+export const updatedProductSchema = record({
+  ...fields,
+  status: optional(text),
 }) satisfies z.ZodMiniType<UpdatedProduct>;
 
 export const productListSchema = record({
-  items: z.array(productSchema, { error: 'expected a list' }),
+  items: list(productSchema),
   pagination: paginationSchema,
 }) satisfies z.ZodMiniType<ProductList>;
