@@ -1,0 +1,99 @@
+import { ApiPromise, AuthenticationError } from 'merchant-payments';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import balance from '../fixtures/balance.json' with { type: 'json' };
+import list from '../fixtures/product-list.json' with { type: 'json' };
+import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
+import { answer, carriers, createClient, mockService } from '../helpers/service.js';
+
+const service = mockService();
+
+const unhandled: unknown[] = [];
+const onUnhandled = (reason: unknown) => unhandled.push(reason);
+beforeEach(() => {
+  process.on('unhandledRejection', onUnhandled);
+});
+afterEach(() => {
+  process.off('unhandledRejection', onUnhandled);
+  expect(unhandled.splice(0)).toEqual([]);
+});
+
+/** Until after the moment at which Node reports rejections that nobody handled. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+describe.each(carriers)('a call over %s', (_, options) => {
+  const payments = createClient({ ...options, maxRetries: 0 });
+
+  test('is a promise, and so are then, catch and finally of it', async () => {
+    service.on('GET /v1/balance', answer(balance));
+    const call = payments.balance.retrieve();
+    expect(call).toBeInstanceOf(ApiPromise);
+    expect(call).toBeInstanceOf(Promise);
+    expect(call.then(() => 1)).not.toBeInstanceOf(ApiPromise);
+    expect(await call.then(({ currency }) => currency)).toBe('USD');
+    expect(await call.finally(() => {})).toMatchObject({ currency: 'USD' });
+    expect(await Promise.all([call, call])).toHaveLength(2);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('gives the response on request, without asking again', async () => {
+    service.on('GET /v1/balance', answer(balance, 200, { 'x-request-id': 'req_1' }));
+    const call = payments.balance.retrieve();
+    const { data, response } = await call.withResponse();
+    expect(data).toEqual(await call);
+    expect(response).toEqual({
+      status: 200,
+      headers: expect.any(Headers),
+      attempts: 1,
+      durationMs: expect.any(Number),
+    });
+    expect(response.headers.get('X-Request-Id')).toBe('req_1');
+    expect(response.durationMs).toBeGreaterThan(0);
+    expect((await call.withResponse()).response.status).toBe(200);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('counts its attempts', async () => {
+    service.on('GET /v1/balance', answer({}, 429, { 'retry-after': '0' }), answer(balance));
+    const { response } = await createClient(options).balance.retrieve().withResponse();
+    expect(response.attempts).toBe(2);
+  });
+
+  test('of a list has the response of its first page', async () => {
+    service.on('GET /v1/products', answer(list, 200, { 'x-request-id': 'req_2' }));
+    const { data, response } = await payments.products.list().withResponse();
+    expect(data.items).toHaveLength(2);
+    expect(response.headers.get('x-request-id')).toBe('req_2');
+  });
+
+  test('rejects in the same way with and without the response', async () => {
+    service.on('GET /v1/balance', answer(unauthorized, 401));
+    const call = payments.balance.retrieve();
+    await expect(call.withResponse()).rejects.toBeInstanceOf(AuthenticationError);
+    await expect(call).rejects.toBeInstanceOf(AuthenticationError);
+  });
+});
+
+const payments = createClient({ maxRetries: 0 });
+
+test('a failure that nobody handles is reported once', async () => {
+  service.on('GET /v1/balance', answer(unauthorized, 401));
+  payments.balance.retrieve();
+  await settled();
+  expect(unhandled.splice(0)).toEqual([expect.any(AuthenticationError)]);
+});
+
+test('a failure that nobody handles is reported once with withResponse(), too', async () => {
+  service.on('GET /v1/balance', answer(unauthorized, 401));
+  payments.balance.retrieve().withResponse();
+  await settled();
+  expect(unhandled.splice(0)).toEqual([expect.any(AuthenticationError)]);
+});
+
+test('a failure that withResponse() handles is not reported', async () => {
+  service.on('GET /v1/balance', answer(unauthorized, 401));
+  await payments.balance
+    .retrieve()
+    .withResponse()
+    .catch(() => {});
+  await settled();
+});

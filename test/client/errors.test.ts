@@ -1,0 +1,101 @@
+import * as errors from 'merchant-payments';
+import { expect, test, vi } from 'vitest';
+
+const call = {
+  outcome: 'rejected',
+  operation: 'products.create',
+  method: 'POST',
+  path: '/v1/products',
+  attempts: 1,
+} as const;
+const refused = { ...call, status: 400 };
+
+// One of each class, of whichever copy of the package.
+const oneOfEach = (of: typeof errors) =>
+  Object.entries({
+    ConfigurationError: new of.ConfigurationError('x'),
+    InvalidParamsError: new of.InvalidParamsError(call, []),
+    ConnectionError: new of.ConnectionError('x', { ...call, phase: 'connect', reason: 'ENOTFOUND' }),
+    TimeoutError: new of.TimeoutError('x', { ...call, phase: 'connect', scope: 'attempt' }),
+    ApiError: new of.ApiError('x', refused),
+    AuthenticationError: new of.AuthenticationError('x', refused),
+    PermissionDeniedError: new of.PermissionDeniedError('x', refused),
+    NotFoundError: new of.NotFoundError('x', refused),
+    ConflictError: new of.ConflictError('x', refused),
+    InvalidRequestError: new of.InvalidRequestError('x', refused),
+    RateLimitError: new of.RateLimitError('x', refused),
+    ServerError: new of.ServerError('x', refused),
+    InvalidResponseError: new of.InvalidResponseError('x', { ...refused, reason: 'json', issues: [] }),
+    WebhookConfigError: new of.WebhookConfigError('x', 'invalid_secret'),
+    WebhookVerificationError: new of.WebhookVerificationError('x', 'signature_mismatch'),
+    WebhookPayloadError: new of.WebhookPayloadError('x', 'invalid_json'),
+  });
+
+/** The classes of which an error is an instance, by this copy. */
+function classesOf(error: unknown): string[] {
+  return Object.entries(errors)
+    .filter(([name]) => name.endsWith('Error') && name !== 'isPaymentsError')
+    .filter(([, type]) => typeof type === 'function' && error instanceof type)
+    .map(([name]) => name)
+    .toSorted();
+}
+
+const parents: Record<string, string[]> = { TimeoutError: ['ConnectionError'] };
+for (const name of [
+  'Authentication',
+  'PermissionDenied',
+  'NotFound',
+  'Conflict',
+  'InvalidRequest',
+  'RateLimit',
+  'Server',
+]) {
+  parents[`${name}Error`] = ['ApiError'];
+}
+
+vi.resetModules();
+const otherCopy = await import('merchant-payments');
+
+test('the other copy is another', () => {
+  expect(otherCopy.PaymentsError).not.toBe(errors.PaymentsError);
+});
+
+test.each([...oneOfEach(errors), ...oneOfEach(otherCopy)])(
+  '%s is what its name says, in any copy of the package',
+  (name, error) => {
+    expect(error.name).toBe(name);
+    expect(error).toBeInstanceOf(Error);
+    expect(errors.isPaymentsError(error)).toBe(true);
+    expect(classesOf(error)).toEqual(['PaymentsError', name, ...(parents[name] ?? [])].toSorted());
+    expect(String(error)).toMatch(new RegExp(`^${name}: `));
+    expect(error.stack).toMatch(new RegExp(`^${name}: `));
+  },
+);
+
+test.each([
+  null,
+  undefined,
+  'PaymentsError',
+  {},
+  new Error('x'),
+  new TypeError('x'),
+  { name: 'PaymentsError' },
+])('%o is none of ours', (value) => {
+  expect(errors.isPaymentsError(value)).toBe(false);
+  expect(classesOf(value)).toEqual([]);
+});
+
+test('a class that extends one of ours is told apart from its parent', () => {
+  class ShopError extends errors.ApiError {}
+  const own = new ShopError('x', refused);
+  expect(own).toBeInstanceOf(ShopError);
+  expect(own).toBeInstanceOf(errors.ApiError);
+  expect(new errors.ApiError('x', refused)).not.toBeInstanceOf(ShopError);
+});
+
+test('facts can be logged as JSON, and absent ones are left out', () => {
+  expect(JSON.parse(JSON.stringify(new errors.NotFoundError('x', refused)))).toEqual({
+    ...refused,
+    code: 'not_found',
+  });
+});

@@ -1,0 +1,149 @@
+import { inspect } from 'node:util';
+import { type Hooks, type PaymentsClientOptions, TimeoutError } from 'merchant-payments';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import created from '../fixtures/product-created.json' with { type: 'json' };
+import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
+import { answer, apiKey, carriers, createClient, mockService } from '../helpers/service.js';
+
+const service = mockService();
+
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+
+/** Hooks that note each call: the hook's name and its facts. */
+function noting() {
+  const calls: [keyof Hooks, object][] = [];
+  const hooks: Hooks = {
+    request: (facts) => calls.push(['request', facts]),
+    response: (facts) => calls.push(['response', facts]),
+    retry: (facts) => calls.push(['retry', facts]),
+    error: (facts) => calls.push(['error', facts]),
+  };
+  return { hooks, calls };
+}
+
+function throwing(): never {
+  throw new Error('then');
+}
+
+const params = { name: 'Secret mug', price: '5.00' };
+const create = (options: PaymentsClientOptions) =>
+  createClient(options).products.create(params, { headers: { 'x-gateway': 'gateway-token-4711' } });
+
+describe.each(carriers)('hooks over %s', (_, options) => {
+  test('are told of each request and response, with these facts and no others', async () => {
+    service.on('POST /v1/products', answer({}, 429), answer(created));
+    const { hooks, calls } = noting();
+    await create({ ...options, hooks });
+    const call = { operation: 'products.create', method: 'POST', path: '/v1/products' };
+    const durationMs = expect.any(Number);
+    expect(calls).toEqual([
+      ['request', { ...call, attempt: 1 }],
+      ['response', { ...call, attempt: 1, status: 429, durationMs }],
+      [
+        'retry',
+        { ...call, attempt: 1, delayMs: 0, error: expect.objectContaining({ name: 'RateLimitError' }) },
+      ],
+      ['request', { ...call, attempt: 2 }],
+      ['response', { ...call, attempt: 2, status: 200, durationMs }],
+    ]);
+  });
+
+  test('are told of the failure of a call, with the error that it rejects with', async () => {
+    service.on('PATCH /v1/products/:id', answer(unauthorized, 401));
+    const { hooks, calls } = noting();
+    const call = createClient({ ...options, hooks }).products.update('prod_1', { name: 'Mug' });
+    const error: unknown = await call.catch((reason: unknown) => reason);
+    expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'error']);
+    expect(calls[2]?.[1]).toEqual({
+      operation: 'products.update',
+      method: 'PATCH',
+      path: '/v1/products/{id}',
+      attempt: 1,
+      durationMs: expect.any(Number),
+      error,
+    });
+    expect(calls[2]?.[1]).toHaveProperty('error', error);
+  });
+
+  test('never see a key, a header’s value or a body', async () => {
+    service.on('POST /v1/products', answer({ code: 429, message: `key ${apiKey}` }, 429), answer({}, 422));
+    const { hooks, calls } = noting();
+    await expect(create({ ...options, hooks })).rejects.toThrow();
+    expect(calls).toHaveLength(6);
+    const seen = inspect(calls, { depth: null, showHidden: true }) + JSON.stringify(calls);
+    for (const secret of [apiKey, 'gateway-token-4711', 'Secret mug']) expect(seen).not.toContain(secret);
+  });
+
+  test.each<[string, () => unknown]>([
+    [
+      'throw',
+      () => {
+        throw new Error('hook');
+      },
+    ],
+    [
+      'throw null',
+      () => {
+        throw null;
+      },
+    ],
+    ['reject', () => Promise.reject(new Error('hook'))],
+    ['return a thenable that throws', () => Object.defineProperty({}, 'then', { get: throwing })],
+    ['never settle', () => new Promise(() => {})],
+  ])('that %s change nothing', async (_, hook) => {
+    service.on('POST /v1/products', answer({}, 429), answer(created), answer({}, 422));
+    const rejected: unknown[] = [];
+    const onRejection = (reason: unknown) => rejected.push(reason);
+    process.on('unhandledRejection', onRejection);
+    const hooks = { request: hook, response: hook, retry: hook, error: hook };
+    expect(await create({ ...options, hooks })).toMatchObject({ id: 'prod_8f2c1a' });
+    await expect(create({ ...options, hooks })).rejects.toMatchObject({ status: 422 });
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', onRejection);
+    expect(rejected).toEqual([]);
+    expect(service.requests).toHaveLength(3);
+  });
+});
+
+test('facts that a hook changes are its own copy', async () => {
+  service.on('POST /v1/products', answer(created));
+  const statuses: unknown[] = [];
+  const hooks: Hooks = {
+    request: (facts) => Object.assign(facts, { operation: 'changed', attempt: 99 }),
+    response: (facts) => statuses.push(facts),
+  };
+  await create({ hooks });
+  expect(statuses).toMatchObject([{ operation: 'products.create', attempt: 1 }]);
+});
+
+test('a call that is refused before it is sent is told as an error alone', async () => {
+  const { hooks, calls } = noting();
+  await expect(createClient({ hooks }).checkouts.retrieve('')).rejects.toThrow();
+  expect(calls).toMatchObject([['error', { operation: 'checkouts.retrieve', attempt: 0 }]]);
+});
+
+test('an attempt without an answer has a request and no response', async () => {
+  const { hooks, calls } = noting();
+  const fetch = () => new Promise<Response>(() => {});
+  const client = createClient({ hooks, fetch, timeoutMs: 5, maxRetries: 0 });
+  await expect(client.balance.retrieve()).rejects.toBeInstanceOf(TimeoutError);
+  expect(calls.map(([name]) => name)).toEqual(['request', 'error']);
+});
+
+test('the caller’s own abort is no error of ours: the error hook is not told', async () => {
+  const { hooks, calls } = noting();
+  const call = createClient({ hooks }).balance.retrieve({ signal: AbortSignal.abort('enough') });
+  await expect(call).rejects.toBe('enough');
+  expect(calls).toEqual([]);
+});
+
+test('hooks that are changed after the constructor change nothing', async () => {
+  service.on('POST /v1/products', answer(created));
+  const { hooks, calls } = noting();
+  const client = createClient({ hooks });
+  hooks.request = () => calls.push(['error', {}]);
+  await client.products.create(params);
+  expect(calls.map(([name]) => name)).toEqual(['request', 'response']);
+});

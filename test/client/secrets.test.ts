@@ -1,0 +1,97 @@
+import { inspect } from 'node:util';
+import { PaymentsClient, type PaymentsClientOptions } from 'merchant-payments';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import list from '../fixtures/product-list.json' with { type: 'json' };
+import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
+import { canaryKey, traces } from '../helpers/canary.js';
+import { answer, baseUrl, carriers, mockService } from '../helpers/service.js';
+
+const service = mockService();
+const gateway = 'gateway-token-4711';
+
+const create = (options: PaymentsClientOptions = {}) =>
+  new PaymentsClient({
+    apiKey: canaryKey,
+    baseUrl,
+    headers: { 'x-gateway': gateway },
+    maxRetries: 0,
+    ...options,
+  });
+
+const printed: unknown[] = [];
+beforeEach(() => {
+  for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+    vi.spyOn(console, method).mockImplementation((...values) => void printed.push(...values));
+  }
+});
+afterEach(() => {
+  expect(printed.splice(0)).toEqual([]);
+});
+
+describe.each(carriers)('over %s, neither the key nor a header shows in', (_, options) => {
+  /** No trace of either secret, by any means of looking. */
+  function expectClean(value: unknown) {
+    expect(traces(value, canaryKey)).toEqual([]);
+    expect(traces(value, gateway)).toEqual([]);
+  }
+
+  test('the client and its namespaces', () => {
+    const client = create(options);
+    expectClean(client);
+    for (const part of [client.products, client.checkouts, client.balance]) expectClean(part);
+    expect(inspect(client).replaceAll(/\s+/g, ' ')).toBe(
+      'PaymentsClient { products: Products {}, checkouts: Checkouts {}, balance: Balance {} }',
+    );
+    expect(JSON.stringify(client)).toBe('{"products":{},"checkouts":{},"balance":{}}');
+  });
+
+  test('a promise, pending and fulfilled, and a page', async () => {
+    service.on('GET /v1/products', answer(list));
+    const call = create(options).products.list();
+    expectClean(call);
+    const page = await call;
+    expectClean(call);
+    expectClean(page);
+    expect(JSON.parse(JSON.stringify(page))).toMatchObject({ pagination: list.data.pagination });
+  });
+
+  test('a rejected promise and its error', async () => {
+    service.on(
+      'GET /v1/balance',
+      answer({ ...unauthorized, message: `Bad key ${canaryKey} ${gateway}` }, 401),
+    );
+    const call = create(options).balance.retrieve();
+    const error: unknown = await call.catch((reason: unknown) => reason);
+    expectClean(call);
+    expectClean(error);
+    expect(error).toMatchObject({ apiMessage: 'Bad key [redacted] [redacted]' });
+  });
+
+  test('an error of refused parameters and options', async () => {
+    const client = create(options);
+    const refused = [
+      client.checkouts.retrieve(''),
+      client.balance.retrieve({ headers: { 'x-other': `${canaryKey}\n` } }),
+      client.products.create({ name: '', price: '1,00' }),
+    ];
+    for (const call of refused) expectClean(await call.catch((reason: unknown) => reason));
+  });
+
+  test('the id of an answer that echoes them', async () => {
+    const data = { id: canaryKey, url: 'javascript:alert(1)' };
+    service.on('POST /v1/checkouts', answer({ code: 0, data }));
+    const call = create(options).checkouts.create({ productId: 'prod_1' });
+    const error: unknown = await call.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ reason: 'schema', id: '[redacted]' });
+    expectClean(error);
+  });
+});
+
+test('a product in an answer stays as the service sent it: redaction is for errors', async () => {
+  const name = `Token ${gateway}`;
+  service.on(
+    'GET /v1/products',
+    answer({ ...list, data: { ...list.data, items: [{ ...list.data.items[0], name }] } }),
+  );
+  expect((await create().products.list()).items[0]?.name).toBe(name);
+});

@@ -1,0 +1,160 @@
+// Checked by the compiler alone, in `npm run types`: what a caller's editor may rely on.
+
+import {
+  type ApiError,
+  ApiPromise,
+  AuthenticationError,
+  type Balance,
+  type CallOptions,
+  type CheckoutSession,
+  ConnectionError,
+  type CreatedCheckout,
+  type CurrencyCode,
+  InvalidParamsError,
+  InvalidResponseError,
+  type Issue,
+  isPaymentsError,
+  type ListPromise,
+  type Outcome,
+  type Page,
+  PaymentsClient,
+  type PaymentsError,
+  type Product,
+  type ProductStatus,
+  RateLimitError,
+  type ResponseFacts,
+  TimeoutError,
+  type UpdatedProduct,
+} from 'merchant-payments';
+import { expectTypeOf, test } from 'vitest';
+import type * as z from 'zod/mini';
+import type { balanceSchema } from '../../src/schemas/balance.js';
+import type { checkoutSchemas } from '../../src/schemas/checkout.js';
+import type { paginationSchema } from '../../src/schemas/pagination.js';
+import type {
+  CheckoutCreateParams,
+  checkoutCreateParams,
+  ProductCreateParams,
+  ProductListParams,
+  ProductUpdateParams,
+  productCreateParams,
+  productListParams,
+  productUpdateParams,
+} from '../../src/schemas/params.js';
+import type { productListSchema, productSchema, updatedProductSchema } from '../../src/schemas/product.js';
+
+const payments = new PaymentsClient();
+
+/** An open record's listed fields: a loose schema adds an index for the unlisted ones. */
+type Listed<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] };
+type Output<Schema extends z.core.$ZodType> = Listed<z.output<Schema>>;
+
+test('each schema gives its interface, field by field', () => {
+  expectTypeOf<Output<typeof productSchema>>().branded.toEqualTypeOf<Product>();
+  expectTypeOf<Output<typeof updatedProductSchema>>().branded.toEqualTypeOf<UpdatedProduct>();
+  expectTypeOf<Output<typeof balanceSchema>>().branded.toEqualTypeOf<Balance>();
+  expectTypeOf<Output<typeof paginationSchema>>().branded.toEqualTypeOf<Page<Product>['pagination']>();
+  expectTypeOf<
+    Output<ReturnType<typeof checkoutSchemas>['session']>
+  >().branded.toEqualTypeOf<CheckoutSession>();
+  expectTypeOf<
+    Output<ReturnType<typeof checkoutSchemas>['created']>
+  >().branded.toEqualTypeOf<CreatedCheckout>();
+  expectTypeOf<keyof Output<typeof productListSchema>>().toEqualTypeOf<'items' | 'pagination'>();
+
+  expectTypeOf<z.output<typeof productCreateParams>>().branded.toEqualTypeOf<ProductCreateParams>();
+  expectTypeOf<z.output<typeof productUpdateParams>>().branded.toEqualTypeOf<ProductUpdateParams>();
+  expectTypeOf<z.output<typeof productListParams>>().branded.toEqualTypeOf<ProductListParams>();
+  expectTypeOf<z.output<typeof checkoutCreateParams>>().branded.toEqualTypeOf<CheckoutCreateParams>();
+});
+
+test('each method returns an ApiPromise of its resource', () => {
+  expectTypeOf(payments.products.create).returns.toEqualTypeOf<ApiPromise<Product>>();
+  expectTypeOf(payments.products.update).returns.toEqualTypeOf<ApiPromise<UpdatedProduct>>();
+  expectTypeOf(payments.products.list).returns.toEqualTypeOf<ListPromise<Product>>();
+  expectTypeOf(payments.checkouts.create).returns.toEqualTypeOf<ApiPromise<CreatedCheckout>>();
+  expectTypeOf(payments.checkouts.retrieve).returns.toEqualTypeOf<ApiPromise<CheckoutSession>>();
+  expectTypeOf(payments.balance.retrieve).returns.toEqualTypeOf<ApiPromise<Balance>>();
+  expectTypeOf(payments.request).returns.toEqualTypeOf<ApiPromise<unknown>>();
+  expectTypeOf<Awaited<ListPromise<Product>>>().toEqualTypeOf<Page<Product>>();
+  expectTypeOf<Awaited<ReturnType<Page<Product>['nextPage']>>>().toEqualTypeOf<Page<Product> | null>();
+  expectTypeOf<Awaited<ReturnType<ApiPromise<Balance>['withResponse']>>>().toEqualTypeOf<{
+    data: Balance;
+    response: ResponseFacts;
+  }>();
+  expectTypeOf<ListPromise<Product>>().toExtend<AsyncIterable<Product>>();
+  expectTypeOf(ApiPromise).not.toBeAny();
+});
+
+test('enums complete, and stay open', () => {
+  expectTypeOf<'ACTIVE'>().toExtend<ProductStatus>();
+  expectTypeOf<'DRAFT'>().toExtend<ProductStatus>();
+  expectTypeOf<'EUR'>().toExtend<CurrencyCode>();
+  expectTypeOf<'XTS'>().toExtend<CurrencyCode>();
+  expectTypeOf<5>().not.toExtend<CurrencyCode>();
+});
+
+test('absent fields are null or optional as documented', () => {
+  expectTypeOf<Product['image']>().toEqualTypeOf<string | null>();
+  expectTypeOf<Product['description']>().toEqualTypeOf<string | null>();
+  expectTypeOf<UpdatedProduct['status']>().toEqualTypeOf<ProductStatus | undefined>();
+  expectTypeOf<CreatedCheckout['url']>().toEqualTypeOf<string>();
+  expectTypeOf<CreatedCheckout['id']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<CheckoutSession['expiresAt']>().toEqualTypeOf<Date>();
+});
+
+test('an error narrows to its facts', () => {
+  const error: unknown = new Error();
+  if (!isPaymentsError(error)) return;
+  expectTypeOf(error).toEqualTypeOf<PaymentsError>();
+  expectTypeOf(error.outcome).toEqualTypeOf<Outcome | undefined>();
+  if (error instanceof AuthenticationError) {
+    expectTypeOf(error).toExtend<ApiError>();
+    expectTypeOf(error.status).toEqualTypeOf<number>();
+    expectTypeOf(error.outcome).toEqualTypeOf<Outcome>();
+  } else if (error instanceof RateLimitError)
+    expectTypeOf(error.retryAfterMs).toEqualTypeOf<number | undefined>();
+  else if (error instanceof InvalidParamsError) {
+    expectTypeOf(error.issues).toEqualTypeOf<readonly Issue[]>();
+    expectTypeOf(error.outcome).toEqualTypeOf<'not_sent'>();
+  } else if (error instanceof TimeoutError) expectTypeOf(error.scope).toEqualTypeOf<'attempt' | 'total'>();
+  else if (error instanceof ConnectionError) {
+    expectTypeOf(error.phase).toEqualTypeOf<'connect' | 'exchange' | 'body'>();
+  } else if (error instanceof InvalidResponseError)
+    expectTypeOf(error.id).toEqualTypeOf<string | undefined>();
+});
+
+test('wrong use does not compile', () => {
+  const wrong = () => {
+    // @ts-expect-error a price is text: "19.90"
+    payments.products.create({ name: 'Mug', price: 19.9 });
+    // @ts-expect-error a product needs a price
+    payments.products.create({ name: 'Mug' });
+    // @ts-expect-error an unknown field
+    payments.products.create({ name: 'Mug', price: '5', quantity: 1 });
+    // @ts-expect-error metadata values are text
+    payments.products.create({ name: 'Mug', price: '5', metadata: { sku: 1 } });
+    // @ts-expect-error a checkout needs a product
+    payments.checkouts.create({ successUrl: 'https://shop.example' });
+    // @ts-expect-error only the two documented statuses can be asked for
+    payments.products.list({ status: 'DRAFT' });
+    // @ts-expect-error an id is text
+    payments.checkouts.retrieve(5);
+    // @ts-expect-error the created checkout's id may be absent
+    payments.checkouts.create({ productId: 'p' }).then(({ id }) => payments.checkouts.retrieve(id));
+    // @ts-expect-error prefetch is an option of lists
+    payments.balance.retrieve({ prefetch: 2 });
+    // @ts-expect-error a key is text
+    new PaymentsClient({ apiKey: 5 });
+    // @ts-expect-error an unknown option
+    new PaymentsClient({ apikey: 'x' });
+    // @ts-expect-error HEAD has no JSON
+    payments.request({ method: 'HEAD', path: '/v1/x' });
+    // @ts-expect-error the data of request() is unknown
+    payments.request({ method: 'GET', path: '/v1/x' }).then((data) => data.id);
+    // @ts-expect-error facts are read-only
+    new InvalidParamsError({ operation: 'x' }, []).issues = [];
+  };
+  expectTypeOf(wrong).toBeFunction();
+  expectTypeOf<{ timeoutMs: undefined; signal: undefined }>().toExtend<CallOptions>();
+});
