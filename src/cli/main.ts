@@ -3,15 +3,27 @@ import { isPaymentsError } from '../errors.js';
 import { closest } from '../schemas/closest.js';
 import { version } from '../version.js';
 import { advance } from './advance.js';
+import { capture } from './capture.js';
 import type { Command } from './command.js';
+import { doctor } from './doctor.js';
 import { exec } from './exec.js';
 import { describeFlags } from './flags.js';
+import { identify } from './identify.js';
 import { reset } from './reset.js';
 import { sandbox } from './sandbox.js';
 import { CommandError, UsageError } from './terminal.js';
 import { trigger } from './trigger.js';
 
-const commands: Readonly<Record<string, Command>> = { sandbox, exec, trigger, advance, reset };
+const commands: Readonly<Record<string, Command>> = {
+  sandbox,
+  exec,
+  trigger,
+  doctor,
+  capture,
+  identify,
+  advance,
+  reset,
+};
 
 process.exitCode = await main(process.argv.slice(2));
 

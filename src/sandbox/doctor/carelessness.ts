@@ -58,7 +58,7 @@ async function everythingAccepted(exam: Examination): Promise<Finding> {
       code: 'answers_everything',
       problem:
         'DANGER: forged events are accepted: whatever answers here says 200 to anything, at every address.',
-      fix: `If it is your handler: ${verifyFirst} If not: a catch-all route, a mock or a proxy answers in its place, so register the path of your handler.`,
+      fix: `${verifyFirst} If it is not your handler that answers, but a catch-all route, a mock or a proxy, register the path of your handler.`,
     };
   return {
     code: 'answers_before_verifying',

@@ -16,7 +16,7 @@ export interface Diagnosis {
   notes: string[];
   /** What was sent and what was answered, in order. */
   probes: ProbeResult[];
-  /** How many schemes and slips of the secret were tried where every right delivery was refused. */
+  /** How many other ways to sign were tried, where every right delivery was refused. */
   tried: number;
   /** The scheme that the receiver expects, where it is another one than the sandbox's. */
   expects: Partial<SignatureScheme> | undefined;

@@ -1,5 +1,6 @@
 import { readScheme } from '../../webhooks/scheme.js';
 import { spaced } from '../events.js';
+import type { Outgoing } from '../post.js';
 import { type KnownScheme, knownSchemes } from '../schemes.js';
 import type { Finding } from './diagnosis.js';
 import { type Examination, isAccepted } from './examination.js';
@@ -23,16 +24,14 @@ export interface Expectation {
 export async function expectation(exam: Examination): Promise<Expectation> {
   const { signer } = exam.patient;
   const body = eventBody(exam.order);
-  const mistakes = mistakesOf(exam);
-  const schemes = likelySchemes(signer);
-  const tried = mistakes.length + schemes.length;
-  const mistake = await firstAccepted(exam, mistakes, ({ key, text }) =>
+  const mistake = await firstAccepted(exam, mistakesOf(exam), ({ key, text }) =>
     signedBy({ key, text }, body, signer),
   );
-  if (mistake) return { finding: mistake.finding, expects: undefined, tried };
-  const scheme = await firstAccepted(exam, schemes, (known) => signedAs(known, body, signer));
-  if (!scheme) return { finding: undefined, expects: undefined, tried };
-  return { finding: findingOn(scheme, signer), expects: scheme.scheme, tried };
+  if (mistake.found) return { finding: mistake.found.finding, expects: undefined, tried: mistake.tried };
+  const scheme = await firstAccepted(exam, likelySchemes(signer), (known) => signedAs(known, body, signer));
+  const tried = mistake.tried + scheme.tried;
+  if (!scheme.found) return { finding: undefined, expects: undefined, tried };
+  return { finding: findingOn(scheme.found, signer), expects: scheme.found.scheme, tried };
 }
 
 interface Mistake {
@@ -112,23 +111,27 @@ function likelySchemes(signer: Signer): KnownScheme[] {
   );
 }
 
+/** The first candidate whose delivery the receiver takes, and how many it got. */
 async function firstAccepted<One>(
   exam: Examination,
   candidates: readonly One[],
-  make: (candidate: One) => Parameters<Examination['send']>[0] | undefined,
-): Promise<One | undefined> {
+  make: (candidate: One) => Outgoing | undefined,
+): Promise<{ found: One | undefined; tried: number }> {
+  let tried = 0;
   for (let start = 0; start < candidates.length; start += atOnce) {
     const batch = candidates.slice(start, start + atOnce);
     const accepted = await Promise.all(
       batch.map(async (candidate) => {
         const delivery = make(candidate);
-        return delivery !== undefined && isAccepted(await exam.send(delivery));
+        if (!delivery) return false;
+        tried++;
+        return isAccepted(await exam.send(delivery));
       }),
     );
     const found = batch[accepted.indexOf(true)];
-    if (found !== undefined) return found;
+    if (found !== undefined) return { found, tried };
   }
-  return undefined;
+  return { found: undefined, tried };
 }
 
 function findingOn(known: KnownScheme, signer: Signer): Finding {

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { type Identification, identifyScheme } from '../sandbox/identify.js';
+import type { Command } from './command.js';
+import { Flags } from './flags.js';
+import { literal } from './literal.js';
+import { readDelivery, type SavedDelivery } from './saved-delivery.js';
+import { CommandError, paint, UsageError } from './terminal.js';
+import { webhookSecret } from './webhook-secret.js';
+
+const flags = {
+  body: { value: '<file>', text: 'the raw body, byte for byte' },
+  signature: { value: '<text>', text: 'the header x-service-signature' },
+  timestamp: { value: '<text>', text: 'the header x-service-timestamp' },
+  url: { value: '<url>', text: 'your webhook address as the service knows it; some services sign it too' },
+  json: { text: 'prints the result as JSON' },
+  help: { text: 'shows this' },
+} as const;
+
+/** Tells which signature scheme made a delivery of the real service. */
+export const identify: Command = {
+  summary: 'tells how the real service signs, from one captured delivery, offline',
+  usage:
+    'identify <file of capture>\n       merchant-payments identify --body <file> --signature <text> --timestamp <text>\n\n' +
+    'The secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. Exit code 1 when no known scheme fits.',
+  flags,
+  async run(args) {
+    const given = new Flags(flags, args);
+    const delivery = deliveryOf(given);
+    const secret = await webhookSecret();
+    return tell(identifyScheme({ ...delivery, secret, url: given.text('url') }), given.has('json'));
+  },
+};
+
+/** Prints what was found; returns the exit code. */
+export function tell(result: Identification, json: boolean): number {
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${described(result)}\n`);
+  return result.found ? 0 : 1;
+}
+
+function deliveryOf(given: Flags<typeof flags>): SavedDelivery {
+  const [file, ...rest] = given.positionals;
+  const body = given.text('body');
+  if (rest.length > 0 || (file !== undefined && body !== undefined))
+    throw new UsageError('Pass one file of `capture`, or --body, --signature and --timestamp.');
+  if (file !== undefined) return readDelivery(file);
+  const signature = given.text('signature');
+  if (body === undefined || signature === undefined)
+    throw new UsageError('Pass --body, --signature and --timestamp, or a file that `capture` wrote.');
+  return {
+    rawBody: read(body),
+    headers: {
+      'x-service-signature': signature,
+      'x-service-timestamp': given.text('timestamp'),
+    },
+  };
+}
+
+function read(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new CommandError(`${file} cannot be read. Pass the file that holds the raw body.`);
+  }
+}
+
+function described({
+  found,
+  summary,
+  scheme = {},
+  like,
+  alternatives,
+  notes,
+  questions,
+}: Identification): string {
+  const lines = [found ? paint('green', `✓ ${summary}`) : paint('red', `✗ ${summary}`)];
+  if (found && Object.keys(scheme).length > 0)
+    lines.push(
+      '',
+      'Paste into webhooks.verify(), webhooks.handler() or webhooks.nodeHandler():',
+      '',
+      `  scheme: ${literal(scheme)},`,
+    );
+  if (like) lines.push('', `As ${like.service} documents it: ${like.source}`);
+  if (alternatives.length > 0)
+    lines.push(
+      '',
+      `This one delivery fits ${alternatives.length} more; a second one tells them apart:`,
+      ...alternatives.map((one) => `  scheme: ${literal(one)},`),
+    );
+  if (notes.length > 0) lines.push('', ...notes.map((note) => `- ${note}`));
+  if (questions.length > 0)
+    lines.push('', 'Ask the service:', ...questions.map((question, index) => `  ${index + 1}. ${question}`));
+  return lines.join('\n');
+}

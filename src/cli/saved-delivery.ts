@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import * as z from 'zod/mini';
+import { CommandError } from './terminal.js';
+
+/** A captured delivery, as `identifyScheme()` takes it. */
+export interface SavedDelivery {
+  rawBody: Uint8Array;
+  headers: [string, string][] | Record<string, string | undefined>;
+}
+
+const file = z.object({
+  receivedAt: z.string(),
+  path: z.string(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  bodyBase64: z.string(),
+});
+
+/** Writes a delivery byte for byte to a new file that only its owner can read: it holds a customer's payment. */
+export function saveDelivery(
+  name: string,
+  delivery: { path: string; headers: [string, string][]; body: Buffer },
+): void {
+  const { path, headers, body } = delivery;
+  const content = {
+    receivedAt: new Date().toISOString(),
+    path,
+    headers,
+    bodyBase64: body.toString('base64'),
+    bodyText: body.toString('utf8'),
+  };
+  try {
+    writeFileSync(name, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  } catch {
+    throw new CommandError(`${name} cannot be written, or is there already. Pass another --out.`);
+  }
+}
+
+export function readDelivery(name: string): SavedDelivery {
+  const result = file.safeParse(parse(name));
+  if (!result.success) throw new CommandError(`${name} was not written by \`merchant-payments capture\`.`);
+  return { rawBody: Buffer.from(result.data.bodyBase64, 'base64'), headers: result.data.headers };
+}
+
+function parse(name: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(name, 'utf8');
+  } catch {
+    throw new CommandError(`${name} cannot be read. Pass the file that \`capture\` wrote.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

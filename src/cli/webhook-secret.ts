@@ -1,0 +1,24 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { CommandError } from './terminal.js';
+
+const variable = 'PAYMENTS_WEBHOOK_SECRET';
+
+/** The webhook secret from the environment, else asked for without showing it. Never an argument: those are listed. */
+export async function webhookSecret(): Promise<string> {
+  const set = process.env[variable];
+  if (set) return set;
+  if (!process.stdin.isTTY)
+    throw new CommandError(`Set ${variable} to your webhook secret: there is no terminal to ask at.`);
+  process.stderr.write(`Webhook secret (not shown; or set ${variable}): `);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const given = await new Promise<string>((resolve) => {
+    prompt.once('line', resolve);
+    prompt.once('close', () => resolve(''));
+  });
+  prompt.close();
+  process.stderr.write('\n');
+  if (given.trim() === '') throw new CommandError('No secret was given. Copy it from Webhook Settings.');
+  return given;
+}

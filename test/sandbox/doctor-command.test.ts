@@ -1,0 +1,219 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { createSandbox } from 'merchant-payments/sandbox';
+import { sign } from 'merchant-payments/webhooks';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { holds, listen, type Receiver, type Verifying } from '../helpers/receiver.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+const bin = join(folder, 'cli.mjs');
+const secret = 'whsec_9f2c4e7a10b35d68c1e4';
+const rawBody = Buffer.from(
+  '{"type": "order.paid", "data": {"order_id": "ord_é", "amount": "1.00", "currency": "EUR"}}\r\n',
+);
+
+beforeAll(async () => {
+  await build({
+    entryPoints: ['src/cli/main.ts'],
+    outfile: bin,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let receiver: Receiver | undefined;
+afterEach(async () => {
+  await receiver?.close();
+  receiver = undefined;
+});
+
+/** Starts the command in the folder; `secret` is in its environment unless told otherwise. */
+function start(args: string[], env: NodeJS.ProcessEnv = { PAYMENTS_WEBHOOK_SECRET: secret }) {
+  const {
+    NODE_ENV: _,
+    FORCE_COLOR: __,
+    PAYMENTS_WEBHOOK_SECRET: ___,
+    SANDBOX_URL: ____,
+    ...inherited
+  } = process.env;
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: folder,
+    env: { ...inherited, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text) => {
+    output.stdout += text;
+  });
+  child.stderr.on('data', (text) => {
+    output.stderr += text;
+  });
+  const ended = once(child, 'close').then(([status]) => {
+    expect(output.stdout + output.stderr).not.toContain(secret);
+    return { status, ...output };
+  });
+  return { child, ended };
+}
+
+const run = (...args: Parameters<typeof start>) => start(...args).ended;
+
+const verifying = (how: Verifying) =>
+  listen((delivery) => (holds(delivery, secret, how) ? { status: 200 } : { status: 400 }));
+
+describe('merchant-payments doctor', () => {
+  test('says that all is well, and exits with 0', async () => {
+    receiver = await verifying({});
+    const { status, stdout } = await run(['doctor', receiver.url]);
+    expect(stdout).toMatch(/^✓ All well: /);
+    expect(status).toBe(0);
+  });
+
+  test('names the fault and the fix in its first line, and exits with 1', async () => {
+    receiver = await verifying({ body: (body) => JSON.stringify(JSON.parse(body.toString())) });
+    const { status, stdout } = await run(['doctor', receiver.url]);
+    expect(stdout.split('\n')[0]).toMatch(
+      /^✗ Your handler writes the body anew before it verifies it\. .*express\.raw\(/,
+    );
+    expect(stdout).toMatch(/right, JSON with spaces +refused \(400\) .* ← must be accepted/);
+    expect(status).toBe(1);
+  });
+
+  test('prints JSON for machines', async () => {
+    receiver = await verifying({ toleranceMs: Infinity });
+    const { status, stdout } = await run(['doctor', receiver.url, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      findings: [],
+      warnings: [{ code: 'no_tolerance' }],
+    });
+    expect(status).toBe(0);
+  });
+
+  test('signs as it is told', async () => {
+    receiver = await verifying({ encoding: 'base64' });
+    const { status } = await run(['doctor', receiver.url, '--scheme', '{"encoding":"base64"}']);
+    expect(status).toBe(0);
+  });
+
+  test('has a running sandbox examine its webhook, where no URL is given', async () => {
+    receiver = await verifying({});
+    const sandbox = createSandbox({ webhook: receiver.url, webhookSecret: secret });
+    await sandbox.listen();
+    try {
+      const { status, stdout } = await run(['doctor', '--url', sandbox.url], {});
+      expect(stdout).toMatch(/^✓ All well: /);
+      expect(status).toBe(0);
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  test('stays at home', async () => {
+    const { status, stderr } = await run(['doctor', 'http://203.0.113.9/webhooks']);
+    expect(stderr).toContain('neither on this machine nor in a private network');
+    expect(stderr).toContain('--allow-remote');
+    expect(status).toBe(1);
+  });
+
+  test('asks for the secret where there is a terminal, and says so where there is none', async () => {
+    const { status, stderr } = await run(['doctor', 'http://127.0.0.1:9/'], {});
+    expect(stderr).toContain('Set PAYMENTS_WEBHOOK_SECRET');
+    expect(status).toBe(1);
+  });
+
+  test('refuses a scheme that is none', async () => {
+    expect(await run(['doctor', 'http://127.0.0.1:9/', '--scheme', 'base64'])).toMatchObject({ status: 2 });
+    const wrong = await run(['doctor', 'http://127.0.0.1:9/', '--scheme', '{"encoding":"base32"}']);
+    expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('scheme.encoding') });
+  });
+});
+
+describe('merchant-payments identify', () => {
+  test('prints the option to paste', async () => {
+    writeFileSync(join(folder, 'body'), rawBody);
+    const headers = sign({ rawBody, secret, scheme: { content: '{timestamp}{body}', encoding: 'base64' } });
+    const given = (name: string) => headers[`x-service-${name}`] ?? '';
+    const args = ['--body', 'body', '--signature', given('signature'), '--timestamp', given('timestamp')];
+    const { status, stdout } = await run(['identify', ...args]);
+    expect(stdout).toContain("scheme: { content: '{timestamp}{body}', encoding: 'base64' },");
+    expect(status).toBe(0);
+  });
+
+  test('says plainly that none fits, and what to ask', async () => {
+    writeFileSync(join(folder, 'body'), rawBody);
+    const args = ['--body', 'body', '--signature', 'ab'.repeat(32), '--timestamp', '1767225600'];
+    const { status, stdout } = await run(['identify', ...args]);
+    expect(stdout).toMatch(/^✗ None of the \d+ known schemes/);
+    expect(stdout).toContain('Ask the service:\n  1. ');
+    expect(status).toBe(1);
+  });
+
+  test('prints JSON for machines', async () => {
+    writeFileSync(join(folder, 'body'), rawBody);
+    const headers = sign({ rawBody, secret });
+    const given = (name: string) => headers[`x-service-${name}`] ?? '';
+    const args = ['--body', 'body', '--signature', given('signature'), '--timestamp', given('timestamp')];
+    expect(JSON.parse((await run(['identify', ...args, '--json'])).stdout)).toMatchObject({
+      found: true,
+      scheme: {},
+    });
+  });
+
+  test.each([
+    [['identify'], 2, '--body'],
+    [['identify', 'absent.json'], 1, 'cannot be read'],
+    [['identify', '--body', 'absent', '--signature', 'ab'], 1, 'cannot be read'],
+    [['identify', '--secret', 'whsec'], 2, '--secret is no flag'],
+  ])('%j is refused', async (args, status, message) => {
+    expect(await run(args)).toMatchObject({ status, stderr: expect.stringContaining(message) });
+  });
+});
+
+describe('merchant-payments capture', () => {
+  async function waiting(args: string[], env?: NodeJS.ProcessEnv) {
+    const { child, ended } = start(['capture', '--port', '0', ...args], env);
+    let told = '';
+    while (!told.includes('Ctrl+C')) told += (await once(child.stderr, 'data'))[0];
+    const url = /http:\S+/.exec(told)?.[0] ?? '';
+    return { url, ended };
+  }
+
+  test('keeps one delivery byte for byte, answers 500, and tells how it is signed', async () => {
+    const { url, ended } = await waiting(['--out', 'one.json']);
+    const headers = {
+      ...sign({ rawBody, secret, scheme: { prefix: 'sha256=' } }),
+      'content-type': 'application/json',
+    };
+    expect((await fetch(url)).status).toBe(405);
+    expect((await fetch(`${url}/other`, { method: 'POST', body: '{}' })).status).toBe(500);
+    expect((await fetch(`${url}/webhooks?a=b`, { method: 'POST', headers, body: rawBody })).status).toBe(500);
+    const { status, stdout } = await ended;
+    expect(stdout).toContain("scheme: { prefix: 'sha256=' },");
+    expect(status).toBe(0);
+    const file = join(folder, 'one.json');
+    const kept = JSON.parse(readFileSync(file, 'utf8'));
+    expect(Buffer.from(kept.bodyBase64, 'base64')).toEqual(rawBody);
+    expect(kept.path).toBe('/webhooks?a=b');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await run(['identify', 'one.json'])).stdout).toBe(stdout);
+  });
+
+  test('loses no delivery where there is no secret, and writes over no file', async () => {
+    const { url, ended } = await waiting([], {});
+    await fetch(url, { method: 'POST', headers: sign({ rawBody, secret }), body: rawBody });
+    expect(await ended).toMatchObject({ status: 1 });
+    const [file = ''] = readdirSync(folder).filter((name) => name.startsWith('delivery-'));
+    expect((await run(['identify', file])).status).toBe(0);
+
+    const again = await waiting(['--out', file]);
+    await fetch(again.url, { method: 'POST', headers: sign({ rawBody, secret }), body: rawBody });
+    expect(await again.ended).toMatchObject({ status: 1 });
+  });
+});
