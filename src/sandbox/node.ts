@@ -47,7 +47,13 @@ export async function serve(
   );
   const rule: HostRule = { ...names, port: where.port, local: true };
   const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000, requireHostHeader: false },
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      connectionsCheckingInterval: 2_000,
+      keepAliveTimeout: 5_000,
+      requireHostHeader: false,
+    },
     (request, response) => {
       if (isForUs(request, rule)) return void listener(request, response);
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });

@@ -147,7 +147,7 @@ class LocalSandbox implements Sandbox {
     return `${this.#origin}/${accessToken === undefined ? '' : `?token=${accessToken}`}`;
   }
 
-  async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const address = typeof input === 'string' && input.startsWith('/') ? this.url + input : input;
     const request = address instanceof Request && init === undefined ? address : new Request(address, init);
     const { signal } = request;

@@ -279,7 +279,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly dashboardUrl: string;
 
   /** Answers a request in process. A path alone is taken to be under `url`. */
-  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Opens a socket on 127.0.0.1, on a free port unless one is given. */
   listen(options?: ListenOptions): Promise<Sandbox>;
   /** Ends sockets, timers and deliveries under way. */
@@ -355,7 +355,10 @@ export interface Sandbox extends AsyncDisposable {
    * machine and its private network.
    *
    * @example
-   * expect((await sandbox.doctor(POST)).findings).toEqual([]);
+   * ```ts
+   * const { findings } = await sandbox.doctor(async () => new Response(null, { status: 404 }));
+   * console.log(findings); // in a test: expect(findings).toEqual([])
+   * ```
    *
    * @throws {SandboxError} no webhook is set or given, or its address may not be called.
    */

@@ -280,6 +280,20 @@ describe('limits', () => {
     expect(got).toContain(' 413 ');
   });
 
+  test('a store of 100,000 products takes no more, and says how to go on', async () => {
+    const { sandbox: target, call } = open();
+    await call('POST', '/v1/products', mug);
+    const saved = JSON.parse(JSON.stringify(target.snapshot()));
+    const [product] = saved.products;
+    saved.products = Array.from({ length: 100_000 }, (_, index) => ({ ...product, id: `prod_${index}` }));
+    const full = open({ from: saved });
+    const refused = await full.call('POST', '/v1/products', mug);
+    expect(refused).toMatchObject({ status: 507, body: { message: expect.stringContaining('Reset it.') } });
+    expect((await full.call('GET', '/v1/products')).body.data.pagination.total).toBe(100_000);
+    full.sandbox.reset();
+    expect((await full.call('POST', '/v1/products', mug)).status).toBe(200);
+  });
+
   test('at most 16 deliveries are under way', async () => {
     let [now, most] = [0, 0];
     const { sandbox: target } = open({

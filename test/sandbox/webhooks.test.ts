@@ -3,6 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import * as webhooks from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
+import { guardedLookup } from '../../src/sandbox/addresses.js';
 
 const start = new Date('2026-01-01T00:00:00Z');
 
@@ -272,6 +273,7 @@ describe('delivery over HTTP', () => {
     ['http://169.254.169.254/latest', 'link-local', true],
     ['http://[fe80::1]/', 'link-local', true],
     ['http://[::ffff:169.254.169.254]/', 'link-local', true],
+    ['http://2852039166/', '169.254.169.254 is a link-local', true],
     ['http://0.0.0.0:1/', 'reserved', true],
     ['http://93.184.215.14/', 'neither on this machine nor in a private network', false],
     ['http://[2606:2800:21f::1]/', 'neither on this machine nor in a private network', false],
@@ -280,6 +282,25 @@ describe('delivery over HTTP', () => {
     expect(delivery).toMatchObject({ ok: false, status: undefined });
     expect(delivery?.error).toContain(why);
   });
+
+  test.each([
+    ['169.254.169.254', true, 'link-local'],
+    ['93.184.215.14', false, 'neither on this machine'],
+    ['93.184.215.14', true, undefined],
+    ['127.0.0.1', false, undefined],
+  ])(
+    'a name is judged by the address that it leads to: %s, remote allowed %j',
+    (address, allowRemote, why) => {
+      const lookup = guardedLookup(allowRemote);
+      return new Promise<void>((resolve) => {
+        lookup(address, {}, (error, found) => {
+          expect(error?.message ?? found).toContain(why ?? address);
+          expect(error === null).toBe(why === undefined);
+          resolve();
+        });
+      });
+    },
+  );
 
   test('closing the sandbox ends a delivery that hangs', async () => {
     const { promise: arrived, resolve } = deferred();
