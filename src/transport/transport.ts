@@ -150,10 +150,9 @@ export class Transport {
   }
 
   #limits(given: CallOptions, startedAt: number): Limits {
-    const totalTimeoutMs = given.totalTimeoutMs ?? this.#settings.totalTimeoutMs;
     return {
-      timeoutMs: Math.min(given.timeoutMs ?? this.#settings.timeoutMs, totalTimeoutMs),
-      deadline: startedAt + totalTimeoutMs,
+      timeoutMs: given.timeoutMs ?? this.#settings.timeoutMs,
+      deadline: startedAt + (given.totalTimeoutMs ?? this.#settings.totalTimeoutMs),
       maxRetries: given.maxRetries ?? this.#settings.maxRetries,
       signal: given.signal,
     };

@@ -249,6 +249,7 @@ describe('time limits', () => {
       ended(payments.balance.retrieve({ totalTimeoutMs: 700, maxRetries: 0 })),
     ).rejects.toMatchObject({
       name: 'TimeoutError',
+      scope: 'total',
     });
     expect(performance.now() - startedAt).toBe(700);
   });
