@@ -19,6 +19,7 @@ export const dashboardStyle = `
   h2 { font-size: 1.125rem }
   h3 { font-size: .9375rem }
   main > section, main > .two, main > div { margin-top: 1.75rem }
+  .tabs + section { margin-top: 1.25rem }
   main > :first-child, main > .spoken + div { margin-top: 0 }
   main > [data-live]:empty { display: none }
   .heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .875rem }
@@ -81,11 +82,12 @@ export const dashboardStyle = `
   .lint { margin-top: .25rem; color: var(--warn); font-size: .875rem }
   .crumb { margin-bottom: .25rem; font-size: .875rem }
   .type { color: var(--soft); font-weight: 500 }
-  .tabs { display: flex; gap: 1.25rem; border-bottom: 1px solid var(--line) }
+  .tabs { display: flex; gap: 1.25rem; margin-top: .25rem; border-bottom: 1px solid var(--line) }
   .tabs a { padding: .5rem 0; font-weight: 550 }
   section > h2 { margin-bottom: .875rem }
   .attempts { list-style: none }
-  .attempts > li > * + * { margin-top: .5rem }
+  .attempts > li > * + * { margin-top: .25rem }
+  .attempts .hint { margin-block: .625rem .5rem }
   .hint { padding: .625rem .875rem; border-radius: .625rem; background: var(--warn-wash); color: var(--warn) }
   details > summary:not(.button) { padding: .25rem 0; color: var(--soft); font-size: .875rem; cursor: pointer }
   pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }

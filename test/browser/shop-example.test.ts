@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { useChromium } from './chromium.js';
+
+const visit = useChromium();
+let shop: ChildProcess | undefined;
+
+afterEach(async () => {
+  if (shop?.exitCode === null && shop.kill()) await once(shop, 'exit');
+});
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return String(typeof address === 'object' ? address?.port : 0);
+}
+
+/** Starts the shop as `npm start` does, on other ports and from the sources. */
+async function start(): Promise<{ shopUrl: string; dashboardUrl: string }> {
+  const [port, sandboxPort] = [await freePort(), await freePort()];
+  shop = spawn(process.execPath, ['--import', 'tsx', 'examples/shop/main.ts'], {
+    env: { ...process.env, PORT: port, SANDBOX_PORT: sandboxPort },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  for await (const chunk of shop.stdout ?? []) {
+    output += chunk;
+    if (output.includes('Ctrl-C')) break;
+  }
+  return { shopUrl: `http://127.0.0.1:${port}`, dashboardUrl: `http://127.0.0.1:${sandboxPort}` };
+}
+
+it('the example shop: Buy, pay, come back, and the order turns paid without a reload', async () => {
+  const { shopUrl, dashboardUrl } = await start();
+  const page = await visit(shopUrl);
+  expect(await page.getByRole('button', { name: 'Buy' }).count()).toBe(3);
+  await page.getByRole('button', { name: 'Buy' }).first().click();
+  expect(await page.getByTestId('product-name').textContent()).toBe('Handmade mug');
+  await page.getByTestId('pay').click();
+  await page.waitForURL(`${shopUrl}/orders/1`);
+  await page.getByText('Payment is being confirmed').waitFor();
+  const loads: string[] = [];
+  page.on('framenavigated', (frame) => loads.push(frame.url()));
+  await page.getByText('Paid', { exact: true }).waitFor();
+  expect(loads).toEqual([]);
+  expect(await page.getByText('paid as ord_').count()).toBe(1);
+
+  await page.getByRole('link', { name: "the sandbox's dashboard" }).click();
+  await page.waitForURL(`${dashboardUrl}/`);
+  await page.goto(`${dashboardUrl}/events`);
+  await page.getByText('delivered').waitFor();
+});
+
+it('the example shop: an order that was left stays unpaid, and the next one of its kind turns paid', async () => {
+  const { shopUrl } = await start();
+  const page = await visit(shopUrl);
+  await page.getByRole('button', { name: 'Buy' }).first().click();
+  await page.getByTestId('cancel').click();
+  await page.waitForURL(`${shopUrl}/`);
+  await page.getByRole('button', { name: 'Buy' }).first().click();
+  await page.getByTestId('pay').click();
+  await page.waitForURL(`${shopUrl}/orders/2`);
+  await page.getByText('Paid', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'orders of this shop' }).click();
+  await page.getByText('Order 2: Handmade mug, paid').waitFor();
+  await page.getByText('Order 1: Handmade mug, being confirmed').waitFor();
+});
