@@ -1,6 +1,6 @@
 import { PaymentsError } from '../errors.js';
 import { type RawBody, readBody } from '../webhooks/body.js';
-import { oneValue, readHeaders, type WebhookHeaders } from '../webhooks/headers.js';
+import { readHeaders, type WebhookHeaders } from '../webhooks/headers.js';
 import { type SignatureScheme, verify } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
@@ -124,9 +124,9 @@ function readDelivery({
 }: IdentifyOptions): Delivery {
   const names = readScheme({ signatureHeader, timestampHeader });
   readKey(typeof secret === 'string' ? secret.trim() : secret, names);
-  const pairs = readHeaders(headers);
-  const signature = oneValue(pairs, names.signatureHeader) ?? '';
-  const own = oneValue(pairs, names.timestampHeader);
+  const header = readHeaders(headers);
+  const signature = header(names.signatureHeader) ?? '';
+  const own = header(names.timestampHeader);
   const listed = /(?:^|[,;])(?:t|ts|timestamp)=([^,;]+)/.exec(signature)?.[1];
   const timestamp = own ?? listed ?? '';
   return {

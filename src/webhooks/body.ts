@@ -12,9 +12,11 @@ export function readBody(rawBody: unknown): Uint8Array {
   if (typeof rawBody === 'string') return Buffer.from(rawBody);
   try {
     if (ArrayBuffer.isView(rawBody)) {
-      const bytes = new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
       // Another thread could change shared memory between the MAC and the parser.
-      return rawBody.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
+      const own = rawBody.buffer instanceof ArrayBuffer;
+      if (own && rawBody instanceof Uint8Array) return rawBody;
+      const bytes = new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
+      return own ? bytes : bytes.slice();
     }
     if (isArrayBuffer(rawBody)) return new Uint8Array(rawBody);
     throw invalidBody(...slip(rawBody));

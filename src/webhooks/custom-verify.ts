@@ -1,5 +1,5 @@
 import { WebhookConfigError, WebhookVerificationError } from '../errors.js';
-import { type HeaderPairs, oneValue } from './headers.js';
+import type { HeaderReader } from './headers.js';
 import { invalidOptions } from './own-options.js';
 import type { SignedMessage } from './scheme.js';
 
@@ -9,9 +9,9 @@ export function isAccepted(
   signatures: readonly string[],
   timestamp: string,
   body: Uint8Array,
-  headers: HeaderPairs,
+  readHeader: HeaderReader,
 ): boolean {
-  const header = (name: string) => oneValue(headers, name.toLowerCase()) ?? null;
+  const header = (name: string) => readHeader(name.toLowerCase()) ?? null;
   return signatures.some((signature) => ask(verify, { body, timestamp, signature, header }));
 }
 

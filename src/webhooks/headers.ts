@@ -5,27 +5,21 @@ export type WebhookHeaders =
   | Iterable<readonly [string, string | readonly string[]]>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Name and value of each header, in order. */
-export type HeaderPairs = readonly Pair[];
-type Pair = readonly [name: string, value: unknown];
+/** Reads the one value of a header, whose name is given in lower case; `undefined` where there is none. */
+export type HeaderReader = (name: string) => string | undefined;
 
-/** Any container of headers as pairs, read once; nothing inherited counts. */
-export function readHeaders(headers: unknown): HeaderPairs {
+/** Any container of headers, to be read by name; nothing inherited counts. */
+export function readHeaders(headers: unknown): HeaderReader {
   if (typeof headers !== 'object' || headers === null) {
     throw invalidHeaders('headers must be an object. Pass request.headers');
   }
   try {
-    if (typeof Reflect.get(headers, 'then') === 'function') {
-      throw invalidHeaders(
-        'headers is a promise. Write `await headers()`, which Next.js 15 made asynchronous',
-      );
-    }
-    if (isIterable(headers)) return Array.from(headers, readPair);
-    const inner: unknown = Reflect.get(headers, 'headers');
-    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
-      throw invalidHeaders('headers is a whole request. Pass request.headers');
-    }
-    return Object.entries(headers);
+    if (!isIterable(headers)) return oneOf(Object.keys(headers), (_, key) => Reflect.get(headers, key));
+    const pairs = Array.from(headers, readPair);
+    return oneOf(
+      pairs.map(([name]) => name),
+      (index) => pairs[index]?.[1],
+    );
   } catch (error) {
     throw error instanceof WebhookConfigError
       ? error
@@ -33,24 +27,47 @@ export function readHeaders(headers: unknown): HeaderPairs {
   }
 }
 
-/** The one value of a header, `undefined` where there is none; two values, in whatever spelling, are refused. */
-export function oneValue(pairs: HeaderPairs, name: string): string | undefined {
-  const texts: string[] = [];
-  for (const [key, value] of pairs) {
-    if (key.length === name.length && key.toLowerCase() === name) texts.push(...textsOf(value, name));
+/** Refuses what holds no header because it is none: asked once a header is missing. */
+export function checkContainer(headers: unknown): void {
+  if (typeof headers !== 'object' || headers === null) return;
+  if (typeof Reflect.get(headers, 'then') === 'function') {
+    throw invalidHeaders('headers is a promise. Write `await headers()`, which Next.js 15 made asynchronous');
   }
-  if (texts.length < 2) return texts[0];
-  throw new WebhookVerificationError(
+  const inner: unknown = Reflect.get(headers, 'headers');
+  if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
+    throw invalidHeaders('headers is a whole request. Pass request.headers');
+  }
+}
+
+/** Two values of one name, in whatever spelling, are refused: only one of them was signed. */
+function oneOf(names: readonly string[], valueAt: (index: number, name: string) => unknown): HeaderReader {
+  return (wanted) => {
+    let found: string | undefined;
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index];
+      if (name?.length !== wanted.length || name.toLowerCase() !== wanted) continue;
+      for (const text of textsOf(() => valueAt(index, name), wanted)) {
+        if (found !== undefined) throw repeated(wanted);
+        found = text;
+      }
+    }
+    return found;
+  };
+}
+
+function repeated(name: string): WebhookVerificationError {
+  return new WebhookVerificationError(
     `The header ${name} has more than one value, so it is unclear which of them was signed. ` +
       'Look for a proxy that repeats it.',
     'duplicate_header',
   );
 }
 
-function textsOf(value: unknown, name: string): string[] {
-  if (typeof value === 'string') return [value];
-  if (value === undefined || value === null) return [];
+function textsOf(read: () => unknown, name: string): string[] {
   try {
+    const value = read();
+    if (typeof value === 'string') return [value];
+    if (value === undefined || value === null) return [];
     if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return [...value];
   } catch {
     // A value that cannot even be read is as little text as any other object.
@@ -58,7 +75,7 @@ function textsOf(value: unknown, name: string): string[] {
   throw invalidHeaders(`the value of ${name} is not text. Pass headers as they were received`);
 }
 
-function readPair(pair: unknown): Pair {
+function readPair(pair: unknown): [name: string, value: unknown] {
   if (Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string') return [pair[0], pair[1]];
   throw invalidHeaders('headers is not a list of [name, value] pairs. Pass request.headers, not rawHeaders');
 }

@@ -30,7 +30,8 @@ export function ownOptions<Name extends string>(
   } catch {
     throw invalidOptions(`${what} could not be read.`);
   }
-  for (const name in own) if (!isOneOf(name, names)) throw unknownOption(name, names, what);
+  const known: readonly string[] = names;
+  for (const name in own) if (!known.includes(name)) throw unknownOption(name, names, what);
   return own;
 }
 

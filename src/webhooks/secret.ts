@@ -26,8 +26,10 @@ export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   if (typeof secret !== 'string') throw invalidSecret('secret must be text or bytes');
   if (secret === '') throw invalidSecret('secret is empty: is its environment variable set in this process?');
   if (slips.test(secret)) throw invalidSecret('secret is the text of a missing value, such as "undefined"');
-  if (/[\r\n]$/.test(secret)) throw invalidSecret('secret ends in a line feed: remove it where it is read');
-  if (secret.trim() !== secret) throw invalidSecret('secret begins or ends with white space: remove it');
+  if (secret.trim() !== secret) {
+    const where = /[\r\n]$/.test(secret) ? 'ends in a line feed' : 'begins or ends with white space';
+    throw invalidSecret(`secret ${where}: remove it where it is read`);
+  }
   return scheme.secretEncoding === 'utf8' ? secret : decodeSecret(secret, scheme.secretEncoding);
 }
 

@@ -3,7 +3,7 @@ import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { readEvent, type WebhookEvent } from '../schemas/event.js';
 import { type RawBody, rawBytes, readBody } from './body.js';
 import { isAccepted } from './custom-verify.js';
-import { oneValue, readHeaders, type WebhookHeaders } from './headers.js';
+import { checkContainer, readHeaders, type WebhookHeaders } from './headers.js';
 import { ownOptions } from './own-options.js';
 import { readScheme, type SignatureScheme } from './scheme.js';
 import { readKeys, type WebhookSecret } from './secret.js';
@@ -61,16 +61,19 @@ export function verifyDelivery(own: { [name in keyof VerifyOptions]?: unknown })
   const now = readDate(own.receivedAt, 'receivedAt');
 
   const body = readBody(own.rawBody);
-  const headers = readHeaders(own.headers);
-  const signatureHeader = oneValue(headers, scheme.signatureHeader);
-  const timestamp = oneValue(headers, scheme.timestampHeader);
-  if (signatureHeader === undefined) throw missing(scheme.signatureHeader, 'missing_signature');
+  const header = readHeaders(own.headers);
+  const signatureHeader = header(scheme.signatureHeader);
+  const timestamp = header(scheme.timestampHeader);
+  if (signatureHeader === undefined) {
+    checkContainer(own.headers);
+    throw missing(scheme.signatureHeader, 'missing_signature');
+  }
   if (timestamp === undefined) throw missing(scheme.timestampHeader, 'missing_timestamp');
 
   const sentAt = readTimestamp(timestamp, scheme.timestamp);
   const signatures = readSignatures(signatureHeader, scheme);
   const authentic = scheme.verify
-    ? isAccepted(scheme.verify, signatures, timestamp, body, headers)
+    ? isAccepted(scheme.verify, signatures, timestamp, body, header)
     : isSigned(
         keys,
         signatures.map((signature) => decodeSignature(signature, scheme)),
