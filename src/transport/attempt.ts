@@ -1,6 +1,7 @@
 import type { KyInstance } from 'ky';
 import { onAbort } from './aborts.js';
 import { type Answer, type Carrier, type Exchange, ExchangeFailure, type Outgoing } from './exchange.js';
+import { isPolluted } from './shield.js';
 
 /** Loading ky loads Node's whole fetch, so it waits for the first request. */
 let ky: KyInstance | undefined;
@@ -25,24 +26,33 @@ export async function attempt(
   let answer: Answer | undefined;
   const timer = setTimeout(() => exchange?.stop('timeout'), limitMs);
   const forget = onAbort(signal, () => exchange?.stop('aborted'));
+  const carry = async (request: RequestInfo | URL) => {
+    signal?.throwIfAborted();
+    exchange = carrier.begin(outgoing, request);
+    answer = await exchange.answer;
+  };
   try {
-    await ky(outgoing.url, {
-      ...(carrier.needsWholeRequest ? wholeRequest(outgoing) : { method: outgoing.method }),
-      ...single,
-      fetch: async (request) => {
-        signal?.throwIfAborted();
-        // The key goes to this address and to no other, whatever happened on the way here.
-        if (!(request instanceof Request) || request.url !== outgoing.url)
-          throw new ExchangeFailure('connect', 'wrong_url');
-        exchange = carrier.begin(outgoing, request);
-        answer = await exchange.answer;
-        over ??= new Response(null);
-        return over;
-      },
-    });
+    // On a polluted prototype, ky and Request would take headers, body and query from there.
+    if (isPolluted() && !carrier.needsWholeRequest) await carry(outgoing.url);
+    else {
+      await ky(outgoing.url, {
+        ...(carrier.needsWholeRequest ? wholeRequest(outgoing) : { method: outgoing.method }),
+        ...single,
+        fetch: async (request) => {
+          // The key goes to this address and to no other, whatever happened on the way here.
+          if (!(request instanceof Request) || request.url !== outgoing.url)
+            throw new ExchangeFailure('connect', 'wrong_url');
+          await carry(request);
+          over ??= new Response(null);
+          return over;
+        },
+      });
+    }
   } catch (failure) {
     signal?.throwIfAborted();
-    throw failure instanceof ExchangeFailure ? failure : new ExchangeFailure('exchange', 'network');
+    throw failure instanceof ExchangeFailure
+      ? failure
+      : new ExchangeFailure(exchange ? 'exchange' : 'connect', 'network');
   } finally {
     clearTimeout(timer);
     forget();

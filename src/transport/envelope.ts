@@ -1,4 +1,5 @@
 import type { Answer } from './exchange.js';
+import { shielded } from './shield.js';
 
 /** What an answer's body turned out to be. */
 export type Envelope =
@@ -44,14 +45,23 @@ export function openEnvelope(answer: Answer): Envelope {
     if (type === '' || /\bjson\b/i.test(type)) return unusable('json', 'the body is not valid JSON');
     return unusable('content_type', `the body is ${type.split(';')[0]}, not JSON. Check baseUrl`);
   }
-  if (typeof body !== 'object' || body === null || !('code' in body) || !Number.isInteger(body.code)) {
+  const { code, message, data } = fieldsOf(body);
+  if (!Number.isInteger(code)) {
     return unusable('envelope', 'the body is not {code, message, data} with an integer code');
   }
-  if (body.code !== 0) {
-    const message = 'message' in body && typeof body.message === 'string' ? body.message : undefined;
-    return { kind: 'refusal', code: Number(body.code), message };
+  if (code !== 0) {
+    return {
+      kind: 'refusal',
+      code: Number(code),
+      message: typeof message === 'string' ? message : undefined,
+    };
   }
-  return { kind: 'success', data: 'data' in body ? body.data : undefined };
+  return { kind: 'success', data };
+}
+
+/** The fields of a JSON object itself, of which a polluted prototype adds none; nothing where it is no object. */
+function fieldsOf(body: unknown): { code?: unknown; message?: unknown; data?: unknown } {
+  return shielded(typeof body === 'object' && body !== null ? body : {});
 }
 
 /** A body for people to read, or nothing where there is none. All of it: it is cut once secrets are out of it. */

@@ -11,6 +11,7 @@ import {
   type Phase,
   textField,
 } from './exchange.js';
+import { shielded } from './shield.js';
 
 /**
  * Exchanges over `node:http` and `node:https`: half the cost of Node's `fetch`, and exact about how far a request
@@ -99,7 +100,7 @@ function requestTo(
     headers: whole,
     setDefaultHeaders: false,
   };
-  return options;
+  return shielded(options);
 }
 
 function readAnswer(

@@ -12,6 +12,7 @@ import { type CallDescription, type Failure, noAnswer, outOfTime, refusal, unusa
 import { type Hooks, tell } from './hooks.js';
 import { redactor } from './redact.js';
 import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
+import { shielded } from './shield.js';
 
 /** The client's options, checked. */
 export interface Settings {
@@ -139,7 +140,7 @@ export class Transport {
       if (!given || !checked || problems.length > 0) throw new InvalidParamsError(operation, problems);
       return {
         limits: this.#limits(given, startedAt),
-        outgoing: this.#outgoing(operation, checked, given.headers),
+        outgoing: this.#outgoing(operation, shielded(checked), given.headers),
         secrets: Object.values(given.headers ?? {}),
       };
     } catch (error) {

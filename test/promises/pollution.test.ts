@@ -1,0 +1,135 @@
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { rightBody } from '../helpers/bodies.js';
+import { answers, FaultyServer } from '../helpers/faulty-server.js';
+import { call, clientOf, methods, settled } from '../helpers/meeting.js';
+
+/** Names that the client, ky, `Request` and `node:http` read from objects of options, with values that would do harm. */
+const pollution: Record<string, unknown> = {
+  // Ours, in options, parameters, answers and errors.
+  apiKey: 'polluted',
+  baseUrl: 'https://evil.example',
+  timeoutMs: 0.001,
+  totalTimeoutMs: 0.001,
+  maxRetries: 9,
+  userAgent: 'polluted',
+  allowInsecureHttp: true,
+  dangerouslyAllowBrowser: true,
+  request: () => sent.push('hook'),
+  prefetch: 8,
+  page: 9,
+  status: 'ARCHIVED',
+  query: { polluted: 1 },
+  id: 'polluted',
+  code: 7,
+  data: { polluted: 1 },
+  metadata: { polluted: '1' },
+  description: 'polluted',
+  // ky's.
+  prefix: 'https://evil.example',
+  searchParams: { polluted: 1 },
+  json: { polluted: 1 },
+  retry: 5,
+  hooks: { beforeRequest: [() => sent.push('ky hook')] },
+  context: { polluted: 1 },
+  throwHttpErrors: true,
+  stringifyJson: () => 'polluted',
+  // The Fetch standard's.
+  headers: { 'x-polluted': '1' },
+  body: 'polluted',
+  credentials: 'include',
+  referrer: 'https://evil.example',
+  redirect: 'follow',
+  fetch: () => sent.push('fetch'),
+  duplex: 'half',
+  integrity: 'sha256-polluted',
+  // Node's.
+  agent: false,
+  auth: 'polluted:polluted',
+  path: '/polluted',
+  host: 'evil.example',
+  hostname: 'evil.example',
+  port: 1,
+  socketPath: '/tmp/polluted',
+  protocol: 'polluted:',
+  setHost: false,
+  createConnection: () => sent.push('connection'),
+  lookup: () => sent.push('lookup'),
+  localAddress: '192.0.2.1',
+  maxHeaderSize: 1,
+  insecureHTTPParser: true,
+  proxyEnv: { HTTP_PROXY: 'http://evil.example' },
+  rejectUnauthorized: false,
+};
+
+const sent: string[] = [];
+
+/** A field that is on every object while a function runs; then it is taken away, come what may. */
+async function polluted<T>(name: string, value: unknown, run: () => Promise<T>): Promise<T> {
+  Object.defineProperty(Object.prototype, name, {
+    value,
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
+  try {
+    return await run();
+  } finally {
+    Reflect.deleteProperty(Object.prototype, name);
+  }
+}
+
+// Node itself cannot load all of its modules while a prototype is polluted.
+beforeAll(async () => {
+  await bytesSent();
+});
+
+afterEach(() => {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(sent.splice(0)).toEqual([]);
+});
+
+/**
+ * Everything that reaches the server in one call of each method. Over Node's `http`: the option `fetch` is as safe
+ * as the function that is passed, and Node's own reads inherited options.
+ */
+async function bytesSent(name?: string): Promise<string[]> {
+  const server = await FaultyServer.start((socket, request) => {
+    answers(200, rightBody(request.method))(socket, request);
+  });
+  const calls = async () => {
+    const client = clientOf('http', server.url, { timeoutMs: 1_000, totalTimeoutMs: 2_000, maxRetries: 0 });
+    for (const method of methods) await call(client, method);
+    await client.request({ method: 'GET', path: '/v1/balance' });
+  };
+  await (name === undefined ? calls() : polluted(name, pollution[name], calls)).catch((error: unknown) => {
+    sent.push(String(error));
+  });
+  await server.close();
+  return server.requests.map(({ method, target, headers, body }) =>
+    [method, target, ...headers.filter((line) => !/^host:/i.test(line)), body].join('\n'),
+  );
+}
+
+test.each(Object.keys(pollution))('what a polluted prototype says of "%s" changes no byte', async (name) => {
+  expect(await bytesSent(name)).toEqual(await bytesSent());
+});
+
+test('an answer without a code stays unusable, whatever the prototype says', async () => {
+  const server = await FaultyServer.start(answers(200, '{"message":"success","data":{}}'));
+  const { error } = await polluted('code', 0, () => settled(call(clientOf('http', server.url), 'GET')));
+  expect(error).toMatchObject({ reason: 'envelope' });
+  await server.close();
+});
+
+test('keys of an answer pollute no prototype', async () => {
+  const body = rightBody('POST').replace(
+    '{"sku":"MUG-1"}',
+    '{"__proto__":"x","constructor":"y","prototype":"z"}',
+  );
+  const server = await FaultyServer.start(answers(200, body));
+  const { value } = await settled(call(clientOf('http', server.url), 'POST'));
+  const { metadata } = Object(value);
+  expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype);
+  expect(Object.keys(metadata)).toEqual(['__proto__', 'constructor', 'prototype']);
+  await server.close();
+});
