@@ -30,7 +30,7 @@ export type Phase = 'connect' | 'exchange' | 'body';
 /** Why an exchange gave no answer. It stays inside the transport, which turns it into a public error. */
 export class ExchangeFailure extends Error {
   readonly phase: Phase;
-  /** The system's code, or one of our own: `timeout`, `aborted`, `too_large`, `network`. */
+  /** The system's code, or one of our own: `timeout`, `aborted`, `too_large`, `network`, `wrong_url`, `not_a_response`, `not_an_error`. */
   readonly reason: string;
   /** The head of the answer, where it had begun. */
   readonly head: AnswerHead | undefined;

@@ -191,7 +191,10 @@ function reasonInWords(call: CallDescription, phase: Phase, reason: string): str
 
 /** Faults that another attempt meets again: refused certificates, answers that are not HTTP, data that is no gzip. */
 function isPermanent(reason: string): boolean {
-  return isTlsCode(reason) || /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|Z_DATA_ERROR|not_a_response)/.test(reason);
+  return (
+    isTlsCode(reason) ||
+    /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|Z_DATA_ERROR|not_a_response|not_an_error)/.test(reason)
+  );
 }
 
 function doubt({ method, afterDoubt }: CallDescription, outcome: Outcome): string {

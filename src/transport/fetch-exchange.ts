@@ -99,7 +99,11 @@ function classify(error: unknown, phase: Phase, head: AnswerHead | undefined): E
     const unsent = isBeforeSending(link);
     return new ExchangeFailure(phase === 'exchange' && unsent ? 'connect' : phase, code, head);
   }
-  return new ExchangeFailure(phase, 'network', head);
+  return new ExchangeFailure(
+    phase,
+    typeof error === 'object' && error !== null ? 'network' : 'not_an_error',
+    head,
+  );
 }
 
 /** The error, its causes, and what happy eyeballs collects in an AggregateError, outermost first. */

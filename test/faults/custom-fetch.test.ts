@@ -1,0 +1,80 @@
+import { PaymentsClient } from 'merchant-payments';
+import { describe, expect, test, vi } from 'vitest';
+import { canaryKey } from '../helpers/canary.js';
+import { call, expectNoTrace, methods, settled, watch } from '../helpers/meeting.js';
+
+watch();
+
+/** A client whose fetch misbehaves, and the calls that it got. */
+function clientWith(behaviour: (request: unknown, init: RequestInit | undefined) => unknown, maxRetries = 2) {
+  const calls = vi.fn(async (request: unknown, init?: RequestInit) =>
+    Reflect.apply(behaviour, undefined, [request, init]),
+  );
+  const options = { apiKey: canaryKey, baseUrl: 'https://api.shop.example', fetch: calls, maxRetries };
+  return { client: new PaymentsClient(options), calls };
+}
+
+/** Faults that only a function of the user's own can have. */
+const faults: [title: string, () => unknown][] = [
+  [
+    'throws text that holds the key',
+    () => {
+      throw `failed with ${canaryKey}`;
+    },
+  ],
+  ['rejects with undefined', () => Promise.reject(undefined)],
+  ['rejects with null', () => Promise.reject(null)],
+  ['returns nothing', () => undefined],
+  ['returns text', () => 'OK'],
+  ['returns what only looks like a response', () => ({ status: 200, headers: new Map(), body: null })],
+];
+
+describe.each(faults)('106: a fetch that %s', (_title, behaviour) => {
+  test.each(methods)('%s: ConnectionError, outcome unknown, not tried again', async (method) => {
+    const { client, calls } = clientWith(behaviour);
+    const { error } = await settled(call(client, method));
+    expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', outcome: 'unknown' });
+    expectNoTrace(error);
+    expect(calls).toHaveBeenCalledTimes(1);
+  });
+});
+
+test('106: a fetch that fails with an error of its own is tried again for a GET; nothing of the error is kept', async () => {
+  const { client, calls } = clientWith((request) => {
+    throw Object.assign(new Error(`failed with ${canaryKey}`), { request });
+  });
+  const { error } = await settled(call(client, 'GET'));
+  expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', reason: 'network' });
+  expectNoTrace(error);
+  expect(calls).toHaveBeenCalledTimes(3);
+});
+
+test('106: a fetch that never settles and ignores its signal is left when time is up', async () => {
+  const { client, calls } = clientWith(() => new Promise(() => {}), 0);
+  const startedAt = performance.now();
+  const { error } = await settled(client.balance.retrieve({ timeoutMs: 50 }));
+  expect(error).toMatchObject({ name: 'TimeoutError', scope: 'attempt' });
+  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(calls).toHaveBeenCalledTimes(1);
+});
+
+test('106: a response whose body fails in the middle is a failed connection in its body', async () => {
+  const body = () => new ReadableStream({ pull: (controller) => controller.error(new Error(canaryKey)) });
+  const { client, calls } = clientWith(() => new Response(body()));
+  const { error } = await settled(call(client, 'POST'));
+  expect(error).toMatchObject({ name: 'ConnectionError', phase: 'body', outcome: 'done' });
+  expectNoTrace(error);
+  expect(calls).toHaveBeenCalledTimes(1);
+});
+
+test('S14: a fetch is told not to follow redirects, and its opaque answer to one is refused', async () => {
+  const { client } = clientWith((_request, init) => {
+    expect(init?.redirect).toBe('manual');
+    return Object.defineProperties(new Response(null), {
+      type: { value: 'opaqueredirect' },
+      status: { value: 0 },
+    });
+  });
+  const { error } = await settled(call(client, 'POST'));
+  expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'redirect', outcome: 'unknown' });
+});
