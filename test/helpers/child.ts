@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll } from 'vitest';
+
+/** Runs programs against the package in a Node process of their own. */
+export interface Children {
+  /** Runs the text of a module, in which `entry` is the package's URL; resolves to what it printed, as JSON. */
+  run(program: string, options?: { flags?: string[]; env?: Record<string, string> }): Promise<unknown>;
+}
+
+/** Bundles the package once for a file of tests, so that a child process starts in no time and with nothing else. */
+export function children(): Children {
+  let folder = '';
+  let count = 0;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'merchant-payments-'));
+    await build({
+      entryPoints: ['src/index.ts'],
+      outdir: folder,
+      bundle: true,
+      splitting: true,
+      platform: 'node',
+      format: 'esm',
+      outExtension: { '.js': '.mjs' },
+      logLevel: 'error',
+    });
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  return {
+    async run(program, { flags = [], env = {} } = {}) {
+      const path = join(folder, `program-${++count}.mjs`);
+      const entry = pathToFileURL(join(folder, 'index.mjs')).href;
+      await writeFile(path, `const entry = ${JSON.stringify(entry)};\n${program}`);
+      const child = spawn(process.execPath, [...flags, path], {
+        env: { PATH: process.env.PATH, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const [printed, problems, code] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        new Promise((resolve) => child.once('close', resolve)),
+      ]);
+      if (code !== 0 || problems !== '') throw new Error(`the child ended with ${code}: ${problems}`);
+      return JSON.parse(printed);
+    },
+  };
+}
+
+async function text(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
