@@ -11,6 +11,7 @@ const tests = ['--import', 'tsx', '--test', '--test-reporter', 'spec'];
 /** Each part: the arguments of `node`, in this folder. */
 const parts = {
   runtimes: ['runtimes/run.mjs'],
+  consumers: ['consumers/run.mjs'],
   receivers: [...tests, 'receivers/receivers.test.ts'],
   stores: [...tests, 'stores/stores.test.ts'],
   signatures: [...tests, 'signatures/signatures.test.ts'],

@@ -1,5 +1,5 @@
 // Builds dist/, and from what the bundler took in THIRD-PARTY-NOTICES.txt and dist/sbom.cdx.json.
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { build } from 'tsup';
 import { bundledPackages, notices, sbom } from './bundled.mjs';
 
@@ -21,11 +21,15 @@ const remember = {
   },
 };
 
-/** Leaves `export { webhooks }` a module of its own: a namespace that is bundled in cannot be shaken out by users. */
+/**
+ * Leaves `export { webhooks }` of the main entry a module of its own: a namespace that is bundled in cannot be shaken
+ * out by users, and its declarations are written wrongly.
+ */
+const webhooksModule = /^\.\/webhooks\/index\.js$/;
 const webhooksApart = {
   name: 'webhooks-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/webhooks\/index\.js$/ }, () => ({ path: './webhooks.js', external: true }));
+    onResolve({ filter: webhooksModule }, () => ({ path: './webhooks.js', external: true }));
   },
 };
 
@@ -46,10 +50,21 @@ await Promise.all([
     ...common,
     entry: { ...client, ...sandbox },
     format: ['esm', 'cjs'],
-    // tsup sets baseUrl, which TypeScript 6 reports as deprecated.
-    dts: { only: true, compilerOptions: { ignoreDeprecations: '6.0' } },
+    external: [webhooksModule],
+    dts: {
+      only: true,
+      // Constructors that users do not call would show them the types of bundled packages, which they do not have.
+      // tsup sets baseUrl, which TypeScript 6 reports as deprecated.
+      compilerOptions: { stripInternal: true, ignoreDeprecations: '6.0' },
+    },
   }),
 ]);
+for (const [file, webhooks] of [
+  ['dist/index.d.ts', './webhooks.js'],
+  ['dist/index.d.cts', './webhooks.cjs'],
+]) {
+  await writeFile(file, (await readFile(file, 'utf8')).replace('./webhooks/index.js', webhooks));
+}
 
 const packages = bundledPackages(inputs);
 await writeFile('THIRD-PARTY-NOTICES.txt', notices(packages));

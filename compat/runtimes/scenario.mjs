@@ -16,7 +16,7 @@ export async function inProcess({ main, webhooks, createSandbox }) {
   const url = await shop(main, payments);
 
   const { order } = await sandbox.completeCheckout(url);
-  assert.equal(order.amount, '19.90');
+  assert.deepEqual(delivered, [{ order_id: order.id, amount: '19.90', currency: 'USD' }]);
   signAndVerify(webhooks, secret);
   await sandbox.close();
 }
