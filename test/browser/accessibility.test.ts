@@ -120,4 +120,13 @@ describe('axe finds nothing wrong with the dashboard', () => {
       expect(await violations(page)).toEqual([]);
     },
   );
+
+  it('at the report of the doctor', async () => {
+    const { sandbox, origin } = shop();
+    sandbox.setWebhook(`${origin}/webhooks`);
+    const page = await visit(`${sandbox.url}/developer`);
+    await page.getByTestId('run-doctor').click();
+    await page.getByTestId('doctor-summary').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
 });

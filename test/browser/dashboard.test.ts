@@ -58,6 +58,20 @@ it('saves Webhook Settings, shows why an event failed, and delivers it again', a
   expect(sandbox.events).toMatchObject([{ state: 'delivered' }]);
 });
 
+it('runs the doctor, who tells what is wrong with the handler', async () => {
+  const { sandbox, origin } = shop();
+  const page = await visit(`${sandbox.url}/developer`);
+  expect(await page.getByTestId('run-doctor').count()).toBe(0);
+  sandbox.setWebhook(`${origin}/webhooks`);
+  await page.reload();
+  await page.getByTestId('run-doctor').click();
+  const summary = page.getByTestId('doctor-summary');
+  await summary.waitFor();
+  expect(await summary.textContent()).toContain('accept');
+  expect(await page.getByTestId('probe').count()).toBeGreaterThan(5);
+  expect(await page.content()).not.toContain(sandbox.webhookSecret);
+});
+
 it('shows the exact bytes of an event, their hash and the string that was signed', async () => {
   const { sandbox, origin, checkout } = shop();
   sandbox.setWebhook(`${origin}/webhooks`);

@@ -4,6 +4,7 @@ import type { SandboxContext } from '../context.js';
 import { SandboxError } from '../sandbox-error.js';
 import { checkoutsPage } from './dashboard/checkouts.js';
 import { developerPage, type Shown } from './dashboard/developer.js';
+import { diagnosisPage } from './dashboard/diagnosis.js';
 import { eventPage } from './dashboard/event.js';
 import { eventsPage } from './dashboard/events.js';
 import { dashboardPage, empty } from './dashboard/frame.js';
@@ -38,8 +39,8 @@ export function dashboardPages(context: SandboxContext): Hono {
     return event ? eventPage(context, event) : unknownEvent();
   });
 
-  /** Does what a form asks for and leads to the page that shows it; a refusal is shown where the form was. */
-  function action(path: string, show: Show, run: (fields: Fields, id: string) => Promise<string>) {
+  /** Does what a form asks for and leads to the page that shows it, or is it; a refusal is shown where the form was. */
+  function action(path: string, show: Show, run: (fields: Fields, id: string) => Promise<string | Response>) {
     pages.post(path, async (c) => {
       const fields = await c.req.parseBody();
       const id = c.req.param('id') ?? '';
@@ -51,7 +52,8 @@ export function dashboardPages(context: SandboxContext): Hono {
           id,
         );
       try {
-        return c.redirect(await run(fields, id), 303);
+        const next = await run(fields, id);
+        return typeof next === 'string' ? c.redirect(next, 303) : next;
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
         return show(error.message, error.code === 'unknown_id' ? 404 : 409, fields, id);
@@ -101,6 +103,7 @@ export function dashboardPages(context: SandboxContext): Hono {
     const { event } = await sandbox.trigger('order.paid');
     return `/events/${event.id}`;
   });
+  action('/developer/doctor', developer, async () => diagnosisPage(context, await sandbox.doctor()));
 
   return pages;
 }

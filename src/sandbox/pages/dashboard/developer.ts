@@ -42,8 +42,10 @@ ${actionForm(
 <p class="soft small" id="url-help">${typeof webhook === 'function' ? 'Events go to a function in this process. A URL takes its place.' : 'Events are sent here as soon as a checkout is paid. Empty: they are kept and not sent.'}</p>
 <h3>Secret</h3>
 ${secretLine(settings.webhookSecret, 'the webhook secret', shown.secret, `${address({ ...shown, secret: !shown.secret })}#webhook`, 'webhook-secret')}
-<div class="actions">${actionForm(context, '/developer/test-event', html`<button class="button" data-testid="send-test-event">Send test event</button>`)}</div>
-<p class="soft small">It creates a real product, checkout and order, so that your handler can read back what it is told of.</p>
+<div class="actions">${actionForm(context, '/developer/test-event', html`<button class="button" data-testid="send-test-event">Send test event</button>`)}
+${webhook !== undefined && actionForm(context, '/developer/doctor', html`<button class="button" data-testid="run-doctor">Run doctor</button>`)}</div>
+<p class="soft small">A test event creates a real product, checkout and order, so that your handler can read back what it is told of.
+${webhook !== undefined && 'The doctor sends right and wrong deliveries about a throw-away order, and tells what is wrong with the handler.'}</p>
 </section>
 ${envBlock(context, shown)}`,
   });

@@ -58,6 +58,7 @@ export const dashboardStyle = `
   .notice { display: flex; gap: .75rem; margin-bottom: 1.75rem; padding: .875rem 1.125rem; border-radius: .875rem }
   .notice h2 { font-size: 1rem; margin-bottom: .125rem }
   .notice.calm { background: var(--accent-wash) }
+  .notice.good { background: var(--good-wash); color: var(--good) }
   .notice.bad { background: var(--bad-wash); color: var(--bad) }
   .notice .icon { flex: none; margin-top: .1rem }
   .empty { padding: 3rem 1.5rem; border: 1px dashed var(--line); border-radius: 1rem; color: var(--soft); text-align: center }
@@ -88,6 +89,7 @@ export const dashboardStyle = `
   .attempts { list-style: none }
   .attempts > li > * + * { margin-top: .25rem }
   .attempts .hint { margin-block: .625rem .5rem }
+  main > .hint { margin-top: .75rem }
   .hint { padding: .625rem .875rem; border-radius: .625rem; background: var(--warn-wash); color: var(--warn) }
   details > summary:not(.button) { padding: .25rem 0; color: var(--soft); font-size: .875rem; cursor: pointer }
   pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }
@@ -98,6 +100,8 @@ export const dashboardStyle = `
   .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
   .pager { display: flex; align-items: center; gap: .75rem; margin-top: 1rem }
   @media (max-width: 719px) {
+    nav[aria-label=Dashboard] { margin-inline: -.375rem }
+    nav[aria-label=Dashboard] a { padding-inline: .375rem }
     thead { position: absolute; clip-path: inset(50%) }
     tbody tr { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem 1rem; padding: .875rem 1rem }
     tbody tr:first-child { border-top: 0 }

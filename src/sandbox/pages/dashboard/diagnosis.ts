@@ -1,0 +1,38 @@
+import { html } from 'hono/html';
+import type { SandboxContext } from '../../context.js';
+import type { Diagnosis, Finding } from '../../doctor/diagnosis.js';
+import type { Html } from '../layout.js';
+import { actionForm, badge, dashboardPage, table } from './frame.js';
+import { millisecondsText } from './moments.js';
+
+/** What the doctor found: the fault and the line to change first, then every delivery that showed it. */
+export function diagnosisPage(context: SandboxContext, diagnosis: Diagnosis): Promise<Response> {
+  const { ok, target, summary, findings, warnings, notes, probes, tried, expects } = diagnosis;
+  const [first, ...others] = findings;
+  return dashboardPage({
+    title: 'Doctor',
+    tab: '/developer',
+    content: html`<p class="crumb"><a href="/developer#webhook">Webhook Settings</a></p>
+<div class="heading"><div><h1>Doctor</h1><p class="soft small"><code>${target}</code></p></div>
+${actionForm(context, '/developer/doctor', html`<button class="button primary" data-testid="run-doctor">Run again</button>`)}</div>
+<div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${first !== undefined && html`<p>${first.fix}</p>`}${first?.evidence !== undefined && html`<p class="small">${first.evidence}</p>`}</div></div>
+${[...others, ...warnings].map(told)}
+${expects !== undefined && Object.keys(expects).length > 0 && html`<section class="panel"><h2>It would accept</h2><pre tabindex="0" aria-label="Scheme">${JSON.stringify(expects, null, 2)}</pre></section>`}
+<section aria-labelledby="probes"><h2 id="probes">Deliveries</h2>
+${table(
+  'What was sent and answered',
+  ['Delivery', 'Right answer', 'Answer', 'Took'],
+  probes.map(
+    ({ says, expected, outcome, status, error, durationMs }) => html`<tr data-testid="probe">
+<td class="main">${says}${error !== undefined && html`<br><span class="soft small">${error}</span>`}</td><td data-label="Right:">${expected}</td>
+<td>${badge(status === undefined ? outcome : `${outcome} ${status}`, outcome === expected ? 'good' : 'bad')}</td>
+<td class="number soft">${millisecondsText(durationMs)}</td></tr>`,
+  ),
+)}
+${tried > 0 && html`<p class="soft small">Then ${tried} other ways to sign, to find out what it would accept.</p>`}</section>
+${notes.length > 0 && html`<section aria-labelledby="notes"><h2 id="notes">What only you can see</h2>${notes.map((note) => html`<p>${note}</p>`)}</section>`}`,
+  });
+}
+
+const told = ({ problem, fix, evidence }: Finding): Html =>
+  html`<div class="hint"><p><span class="strong">${problem}</span> ${fix}</p>${evidence !== undefined && html`<p class="small">${evidence}</p>`}</div>`;
