@@ -36,8 +36,13 @@ export function list<Item extends z.ZodMiniType>(item: Item): z.ZodMiniArray<Ite
   const readItem = readerOf(item);
   readers.set(schema, (value) => {
     if (!Array.isArray(value)) return undefined;
-    const items: unknown[] = value.map(readItem);
-    return items.includes(undefined) ? undefined : items;
+    const items: unknown[] = [];
+    for (const each of value) {
+      const read = readItem(each);
+      if (read === undefined) return undefined;
+      items.push(read);
+    }
+    return items;
   });
   return schema;
 }
@@ -57,10 +62,9 @@ export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape
   const isRead = (copy: Record<string, unknown>): copy is Result => {
     for (const { name, read, isOptional } of fields) {
       const wire = copy[name];
-      if (isOptional && wire === undefined) continue;
       const value = read(wire);
-      if (value === undefined) return false;
       if (value !== wire) copy[name] = value;
+      if (value === undefined && (wire !== undefined || !isOptional)) return false;
     }
     return true;
   };

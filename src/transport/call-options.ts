@@ -31,9 +31,11 @@ export function callOptionProblems(
   extraNames: readonly string[],
   clientTotalTimeoutMs: number,
 ): Issue[] {
+  const names = Object.keys(given);
+  if (names.length === 0) return [];
   const { signal } = given;
   return [
-    ...unknownNames(Object.keys(given), [...callOptionNames, ...extraNames]),
+    ...unknownNames(names, [...callOptionNames, ...extraNames]),
     ...(signal === undefined || isSignal(signal)
       ? []
       : [{ path: 'signal', message: 'is not an AbortSignal.' }]),

@@ -53,6 +53,8 @@ export class Transport {
   readonly #settings: Settings;
   readonly #origin: string;
   readonly #prefix: string;
+  /** Of every request to which its call adds none. */
+  readonly #headers: { withBody: readonly string[]; withoutBody: readonly string[] };
   readonly #redact: (text: string) => string;
   readonly #budget = new RetryBudget();
 
@@ -60,6 +62,7 @@ export class Transport {
     this.#settings = settings;
     this.#origin = settings.baseUrl.origin;
     this.#prefix = settings.baseUrl.pathname.replace(/\/+$/, '');
+    this.#headers = { withBody: headersOf(settings, true, {}), withoutBody: headersOf(settings, false, {}) };
     this.#redact = redactor([settings.apiKey, ...Object.values(settings.headers)]);
   }
 
@@ -164,21 +167,18 @@ export class Transport {
     { id, query, body }: Parts,
     headers: CallOptions['headers'],
   ): Outgoing {
-    const { apiKey, userAgent } = this.#settings;
-    const added = { ...this.#settings.headers, ...lowerCaseNames(headers ?? {}) };
     const target =
       this.#prefix +
       (id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id))) +
       queryText(query);
-    const whole: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent, ...added };
-    whole['x-api-key'] = apiKey;
-    if (body !== undefined) whole['content-type'] = 'application/json';
+    const hasBody = body !== undefined;
+    const usual = hasBody ? this.#headers.withBody : this.#headers.withoutBody;
     return {
       method,
       url: this.#origin + target,
       target,
-      headers: Object.entries(whole).flat(),
-      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: headers === undefined ? usual : headersOf(this.#settings, hasBody, headers),
+      body: hasBody ? JSON.stringify(body) : undefined,
     };
   }
 
@@ -293,14 +293,24 @@ function idOf(data: unknown): string | undefined {
 }
 
 function queryText(query: Parts['query']): string {
-  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  if (query === undefined) return '';
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   return pairs.length === 0
     ? ''
     : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
 }
 
-function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+/** Names and values in turn. What a call adds goes over what its client adds. */
+function headersOf(
+  { apiKey, userAgent, headers }: Settings,
+  hasBody: boolean,
+  added: Readonly<Record<string, string>>,
+): readonly string[] {
+  const whole: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent, ...headers };
+  for (const [name, value] of Object.entries(added)) whole[name.toLowerCase()] = value;
+  whole['x-api-key'] = apiKey;
+  if (hasBody) whole['content-type'] = 'application/json';
+  return Object.entries(whole).flat();
 }
 
 function fieldsOf(options: unknown): CallOptions | undefined {
