@@ -72,6 +72,7 @@ describe('a node:http server', () => {
     expect(response.headers.get('allow')).toBe('POST');
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(await response.json()).toEqual({ error: 'method_not_allowed' });
+    expect((await fetch(url, { method: 'POST' })).headers.has('allow')).toBe(false);
   });
 
   it('takes 1 MiB and answers 413 to one byte more, over the same connection', async () => {
@@ -147,6 +148,14 @@ describe('a framework that has read the body', () => {
     ]) {
       expect(errors).toMatchObject([{ name: 'WebhookConfigError', message: expect.stringContaining(fix) }]);
     }
+  });
+
+  it('of 1 MiB as a Buffer is verified', async () => {
+    const { post } = await serve(async (request) => {
+      await readAll(request);
+      return { body: Buffer.alloc(1024 * 1024, ' ') };
+    });
+    expect(await post()).toMatchObject({ status: 400 });
   });
 
   it.each([

@@ -182,12 +182,12 @@ describe('rawBody', () => {
     [
       'a Request',
       new Request('https://shop.example', { method: 'POST', body: 'x' }),
-      /await request\.arrayBuffer/,
+      /whole Request.*await request\.arrayBuffer/,
     ],
-    ['a Response', new Response('x'), /await request\.arrayBuffer/],
+    ['a Response', new Response('x'), /whole Request.*await request\.arrayBuffer/],
     ['a web stream', new Response('x').body, /stream/],
     ['a node stream', new IncomingMessage(new Socket()), /stream.*nodeHandler/s],
-    ['an array of bytes', [...rawBody], /array/],
+    ['an array of bytes', [...rawBody], /is an array/],
     ['a Buffer turned into JSON', rawBody.toJSON(), /parsed object/],
     ['a function', () => rawBody, /neither bytes nor text/],
     ['a symbol', Symbol('x'), /neither bytes nor text/],
@@ -201,6 +201,12 @@ describe('rawBody', () => {
       httpStatus: 500,
       message: expect.stringMatching(message),
     });
+  });
+
+  it('in shared memory is copied before it is checked: another thread cannot change what is parsed', () => {
+    const shared = sharedCopy(rawBody);
+    const scheme = { verify: () => shared.fill(0).length > 0 };
+    expect(attempt({ ...good, rawBody: shared, scheme })).toEqual(paid);
   });
 
   it('names the body parser when an empty body does not match', () => {
@@ -360,6 +366,14 @@ describe('secret', () => {
     expect(attempt({ secret, rawBody })).toMatchObject({ code: 'invalid_headers' });
   });
 
+  it('is called an API key only where it begins like one', () => {
+    for (const other of ['whsec_x', 'my_service_live_1', Buffer.from('service_live_1')]) {
+      expect(attempt({ ...good, secret: other })).toMatchObject({
+        message: expect.not.stringContaining('API key'),
+      });
+    }
+  });
+
   it('may hold a space inside, and is text even where it looks like hex or base64', () => {
     for (const text of ['two words', 'deadbeef', 'd2hzZWM=', 'whsec_d2hzZWM=']) {
       const signedBy = sign({ rawBody, secret: text, timestamp: receivedAt });
@@ -397,6 +411,7 @@ describe('secret', () => {
     ['base64 with changed tail bits', 'base64', 'd2hzZR=='],
     ['base64 with junk', 'base64', 'd2hz!ZWM='],
     ['base64 with a line feed inside', 'base64', 'd2hz\nZWM='],
+    ['base64 with whsec_ in its middle', 'base64', 'QUJDwhsec_QUJD'],
     ['hex of odd length', 'hex', 'abc'],
     ['hex with another letter', 'hex', 'abzz'],
     ['text that is no hex', 'hex', 'zzzz'],
@@ -414,6 +429,9 @@ describe('secret', () => {
         message: expect.stringContaining('API key'),
       });
       expect(String(error)).not.toContain(key);
+      expect(attempt({ ...good, secret: ['whsec_next', key] })).toMatchObject({
+        message: expect.stringContaining('API key'),
+      });
       expect(
         attempt({ ...good, secret: key, headers: sign({ rawBody, secret: key, timestamp: receivedAt }) }),
       ).toEqual(paid);
@@ -468,6 +486,11 @@ describe('the signature', () => {
     ['with the prefix in another case', `V1=${hex}`, { prefix: 'v1=' }],
     ['with the prefix twice', `v1=v1=${hex}`, { prefix: 'v1=' }],
     ['a list with an empty entry', `${hex},`, { separator: ',' }],
+    [
+      'a list with an empty entry among prefixed ones',
+      `v1=${hex},,v1=${hex}`,
+      { separator: ',', prefix: 'v1=' },
+    ],
     ['a list that begins empty', `,${hex}`, { separator: ',' }],
     ['a list with a space in it', `${hex}, ${hex}`, { separator: ',' }],
     ['a list by another separator', `${hex};${hex}`, { separator: ',' }],
@@ -500,7 +523,23 @@ describe('the signature', () => {
     ['SHA-384 under sha256', sha384(), {}, /sha384 in hex/],
     ['a prefix that is not set', `sha256=${hex}`, {}, /scheme\.prefix/],
     ['a prefix with a comma', `v1,${minimal.hmacSha256.base64}`, {}, /scheme\.prefix/],
-    ['nothing known', '!', {}, /set scheme/],
+    ['nothing known', '!', {}, /describes another form, set scheme/],
+    ['a prefix within another', `v1=v1=${hex}`, { prefix: 'v1=' }, /describes another form/],
+    ['a prefix after other signs', '!!sha256=ab', {}, /describes another form/],
+    ['64 characters that only end in hex', `g${hex.slice(1)}`, {}, /sha384 in base64/],
+    ['64 characters that only begin with hex', `${hex.slice(1)}g`, {}, /sha384 in base64/],
+    [
+      '44 characters that only end in base64',
+      `!${minimal.hmacSha256.base64.slice(1)}`,
+      {},
+      /describes another form/,
+    ],
+    [
+      '43 characters that only begin with base64',
+      `${minimal.hmacSha256.base64url.slice(1)}!`,
+      {},
+      /describes another form/,
+    ],
   ])('in the form of %s gets a hint what to set', (_form, text, scheme, hint) => {
     expect(withSignature(text, scheme)).toMatchObject({
       code: 'malformed_signature',
@@ -528,6 +567,7 @@ describe('the timestamp', () => {
     ['milliseconds', '1767225600000', 'milliseconds'],
     ['ISO 8601', '2026-01-01T00:00:00Z', 'iso8601'],
     ['ISO 8601 with milliseconds', '2026-01-01T00:00:00.000Z', 'iso8601'],
+    ['ISO 8601 of 40 characters', `2026-01-01T00:00:00.${'0'.repeat(19)}Z`, 'iso8601'],
     ['ISO 8601 with an offset', '2026-01-01T01:00:00+01:00', 'iso8601'],
   ])('may be %s: %s under %s', (_form, text, unit) => {
     expect(at(text, { timestamp: unit })).toEqual(paid);
@@ -607,11 +647,11 @@ describe('the timestamp', () => {
   it('in the other unit gets a hint', () => {
     expect(at('1767225600000', { timestamp: 'seconds' })).toMatchObject({
       code: 'timestamp_in_future',
-      message: expect.stringMatching(/milliseconds it would be fresh.*"auto"/),
+      message: expect.stringMatching(/In milliseconds it would be fresh.*"auto"/),
     });
     expect(at('1767225600', { timestamp: 'milliseconds' })).toMatchObject({
       code: 'timestamp_too_old',
-      message: expect.stringMatching(/seconds it would be fresh.*"auto"/),
+      message: expect.stringMatching(/In seconds it would be fresh.*"auto"/),
     });
     for (const [text, unit] of [
       ['1767225000', 'seconds'],
@@ -622,6 +662,14 @@ describe('the timestamp', () => {
         message: expect.not.stringContaining('auto'),
       });
     }
+  });
+
+  it('in the other unit gets the hint as far as the tolerance reaches', () => {
+    const seconds = (text: string) => at(text, { timestamp: 'seconds' });
+    expect(seconds('1767225300000')).toMatchObject({ message: expect.stringContaining('In milliseconds') });
+    expect(seconds('1767225299999')).toMatchObject({
+      message: expect.not.stringContaining('In milliseconds'),
+    });
   });
 
   it('is compared with the clock of now where receivedAt is not given', () => {
@@ -738,6 +786,14 @@ describe('options', () => {
     });
     expect(attempt({ ...good, constructor: 1 })).toMatchObject({ code: 'invalid_options' });
     expect(String(attempt({ ...good, [`a"${rawBody}`]: 1 }))).not.toContain('19.90');
+  });
+
+  it('of a name that is no word are refused without repeating it', () => {
+    for (const name of ['ord 1001', '"ord_1001', `${'a'.repeat(41)}`]) {
+      const error = attempt({ ...good, [name]: 1 });
+      expect(error).toMatchObject({ message: expect.stringContaining('no option of that name') });
+      expect(String(error)).not.toContain(name);
+    }
   });
 
   it('that throw when read are refused', () => {
@@ -1037,6 +1093,119 @@ describe('sign()', () => {
     const error = signAs(options);
     expect(error).toBeInstanceOf(WebhookConfigError);
     expect(error).toMatchObject({ code });
+  });
+});
+
+describe('every message says what happened and what to do', () => {
+  const { hex } = minimal.hmacSha256;
+  const withSignature = (text: string, scheme = {}) => ({
+    ...good,
+    headers: { ...headers, 'x-service-signature': text },
+    scheme,
+  });
+  const late = (seconds: number) => ({
+    ...good,
+    receivedAt: new Date(receivedAt.getTime() + seconds * 1000),
+  });
+  const rawBytes =
+    'Keep them: in Express express.raw({ type: "application/json" }) on this route, before express.json(); with a Fetch ' +
+    'request `await request.arrayBuffer()`; in NestJS `rawBody: true` and req.rawBody.';
+
+  it.each<[unknown, string]>([
+    [
+      undefined,
+      'webhooks.verify() must be one object with the options rawBody, headers, secret, toleranceSeconds, receivedAt, scheme.',
+    ],
+    [touchy(), 'webhooks.verify() could not be read.'],
+    [
+      { ...good, rawBody: {} },
+      `The webhook cannot be verified: rawBody is a parsed object, and what was signed is its bytes. ${rawBytes}`,
+    ],
+    [
+      { ...good, rawBody: detached() },
+      'The webhook cannot be verified: rawBody could not be read. Pass the bytes as received, before handing them on.',
+    ],
+    [
+      { ...good, rawBody: [1] },
+      'The webhook cannot be verified: rawBody is an array. Pass bytes as a Uint8Array or Buffer.',
+    ],
+    [
+      { ...good, rawBody: '' },
+      `The signature does not match. The body is empty: a body parser may have read the stream. ${rawBytes}`,
+    ],
+    [
+      { ...good, rawBody: 'x' },
+      "The signature does not match. Either the body was changed on the way (pass the raw bytes; `received` describes those verified), or the secret or the scheme is not the sender's.",
+    ],
+    [
+      withSignature(''),
+      'The signature header holds an empty signature. If your dashboard describes another form, set scheme.',
+    ],
+    [
+      withSignature('v0=a,', { prefix: 'v1=', separator: ',' }),
+      'The signature header holds an empty signature, or white space before one. If your dashboard describes another form, set scheme.',
+    ],
+    [
+      withSignature('v0=a', { prefix: 'v1=' }),
+      'The signature header does not begin with scheme.prefix. If your dashboard describes another form, set scheme.',
+    ],
+    [
+      withSignature('!'),
+      'The signature header is not 32 bytes in hex. If your dashboard describes another form, set scheme.',
+    ],
+    [
+      withSignature(`v1=${hex}`),
+      'The signature header is not 32 bytes in hex. It seems to have a prefix: set scheme.prefix.',
+    ],
+    [
+      { ...good, headers: { ...headers, 'x-service-timestamp': 'x' } },
+      'The timestamp header is not plain Unix time.',
+    ],
+    [
+      { ...good, headers: { ...headers, 'x-service-timestamp': 'x' }, scheme: { timestamp: 'iso8601' } },
+      'The timestamp header is not ISO 8601 with a zone.',
+    ],
+    [
+      { ...good, headers: { ...headers, 'x-service-timestamp': ['1', '2'] } },
+      'The header x-service-timestamp has more than one value, so it is unclear which of them was signed. Look for a proxy that repeats it.',
+    ],
+    [
+      { ...good, headers: {} },
+      'The header x-service-signature is missing: the request is not a webhook delivery, or a proxy dropped the header.',
+    ],
+    [
+      late(301),
+      'The webhook is authentic, but its timestamp lies 301 s in the past, more than the 300 s of toleranceSeconds. It is a replay or was queued (then pass receivedAt), or a clock is wrong.',
+    ],
+    [
+      late(-301),
+      'The webhook is authentic, but its timestamp lies 301 s in the future, more than the 300 s of toleranceSeconds. One of the two clocks is wrong.',
+    ],
+    [
+      { ...good, ...signed('{') },
+      'The webhook is authentic, but its body is not JSON in UTF-8. Look at the delivery in your dashboard.',
+    ],
+    [
+      { ...good, secret: '' },
+      'The webhook secret is empty. Is its environment variable set in this process? Pass the webhook secret of your dashboard as `secret`.',
+    ],
+  ])('%#', (options, message) => {
+    expect(attempt(options)).toMatchObject({ message });
+  });
+
+  it.each<[object, string]>([
+    [
+      { rawBody, secret, tolerance: 1 },
+      'webhooks.sign(): there is no option "tolerance". There are rawBody, secret, timestamp, scheme.',
+    ],
+    [{ rawBody, secret, timestamp: 1 }, 'timestamp must be a valid Date.'],
+    [{ rawBody, secret, timestamp: new Date(-1) }, 'timestamp lies outside of what the header can hold.'],
+    [
+      { rawBody, secret, scheme: { verify: () => true } },
+      'scheme.verify cannot sign: sign with its private key yourself.',
+    ],
+  ])('sign() %#', (options, message) => {
+    expect(() => Reflect.apply(sign, undefined, [options])).toThrow(message);
   });
 });
 

@@ -37,13 +37,14 @@ async function readRequest(request: Request): Promise<Uint8Array | undefined> {
     throw invalidBody('the request was read before', 'Pass it unread, or read `request.clone()` before');
   }
   if (Number(request.headers.get('content-length')) > longestBody) return undefined;
+  if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const reader = request.body?.getReader();
-  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+  const reader = request.body.getReader();
+  for (let part = await reader.read(); part.value; part = await reader.read()) {
     length += part.value.byteLength;
     if (length > longestBody) {
-      await reader?.cancel();
+      await reader.cancel();
       return undefined;
     }
     chunks.push(part.value);

@@ -11,24 +11,24 @@ const slips = /^(?:undefined|null|NaN|\[object \w+\])$/;
 /** The keys to try, or an error: a secret that anybody could guess must never verify anything. */
 export function readKeys(secret: unknown, scheme: Scheme): WebhookSecret[] {
   if (!Array.isArray(secret)) return [readKey(secret, scheme)];
-  if (secret.length === 0) throw invalidSecret('the list of secrets is empty');
+  if (secret.length === 0) throw invalidSecret('list of secrets is empty.');
   return Array.from(secret, (each) => readKey(each, scheme));
 }
 
 export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   if (ArrayBuffer.isView(secret)) {
-    if (secret.byteLength === 0) throw invalidSecret('secret has no bytes');
+    if (secret.byteLength === 0) throw invalidSecret('secret has no bytes.');
     return new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength);
   }
   if (secret === undefined || secret === null) {
-    throw invalidSecret('secret is missing: is its environment variable set in this process?');
+    throw invalidSecret('secret is missing. Is its environment variable set in this process?');
   }
-  if (typeof secret !== 'string') throw invalidSecret('secret must be text or bytes');
-  if (secret === '') throw invalidSecret('secret is empty: is its environment variable set in this process?');
-  if (slips.test(secret)) throw invalidSecret('secret is the text of a missing value, such as "undefined"');
+  if (typeof secret !== 'string') throw invalidSecret('secret must be text or bytes.');
+  if (secret === '') throw invalidSecret('secret is empty. Is its environment variable set in this process?');
+  if (slips.test(secret)) throw invalidSecret('secret is the text of a missing value, such as "undefined".');
   if (secret.trim() !== secret) {
     const where = /[\r\n]$/.test(secret) ? 'ends in a line feed' : 'begins or ends with white space';
-    throw invalidSecret(`secret ${where}: remove it where it is read`);
+    throw invalidSecret(`secret ${where}: remove it where it is read.`);
   }
   return scheme.secretEncoding === 'utf8' ? secret : decodeSecret(secret, scheme.secretEncoding);
 }
@@ -38,12 +38,12 @@ function decodeSecret(secret: string, encoding: 'base64' | 'hex'): Uint8Array {
   const text = encoding === 'base64' ? secret.replace(/^whsec_/, '') : secret.toLowerCase();
   const key = Buffer.from(text, encoding);
   if (key.byteLength > 0 && key.toString(encoding) === text) return key;
-  throw invalidSecret(`secret is not ${encoding}, as scheme.secretEncoding says`);
+  throw invalidSecret(`secret is not ${encoding}, as scheme.secretEncoding says.`);
 }
 
 function invalidSecret(problem: string): WebhookConfigError {
   return new WebhookConfigError(
-    `Webhook ${problem}. Pass the webhook secret of your dashboard as \`secret\`.`,
+    `The webhook ${problem} Pass the webhook secret of your dashboard as \`secret\`.`,
     'invalid_secret',
   );
 }
