@@ -18,6 +18,7 @@ const parts = {
   types: ['node_modules/typescript/bin/tsc'],
   observability: [...tests, 'observability/observability.test.ts'],
   shops: [...tests, 'shops/shops.test.ts'],
+  doctor: [...tests, 'doctor/doctor.test.ts'],
 };
 
 /** Folders of examples that need a framework, and where in `.examples` they are copied to. */

@@ -1,0 +1,265 @@
+// Receivers in their real frameworks, each with one of the mistakes that people make, and a right one: the doctor
+// names the mistake, and the fix in the framework's own words.
+import 'reflect-metadata';
+import assert from 'node:assert/strict';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import { after, test } from 'node:test';
+import { serve } from '@hono/node-server';
+import { Controller, Module, Post, Req, Res } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import express, {
+  type Express,
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import fastify, { type FastifyInstance } from 'fastify';
+import { Hono } from 'hono';
+import { createSandbox, type Diagnosis } from 'merchant-payments/sandbox';
+
+const secret = 'whsec_of_the_doctor';
+const sandbox = createSandbox({ webhookSecret: secret });
+after(() => sandbox.close());
+
+type Signed = string | Buffer;
+
+/** What merchants write by hand, and what of it they get wrong. */
+function verified(
+  headers: IncomingHttpHeaders,
+  body: Signed,
+  {
+    key = secret,
+    text = (timestamp: string): Signed => `${timestamp}.`,
+    unit = 1000,
+    tolerance = 300_000,
+  } = {},
+): boolean {
+  const timestamp = `${headers['x-service-timestamp']}`;
+  const expected = createHmac('sha256', key).update(text(timestamp)).update(body).digest();
+  const given = Buffer.from(`${headers['x-service-signature']}`, 'hex');
+  const fresh = Math.abs(Date.now() - Number(timestamp) * unit) <= tolerance;
+  return fresh && given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+async function examined(server: Server, path = '/webhooks'): Promise<Diagnosis> {
+  if (!server.listening) await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  try {
+    return await sandbox.doctor(`http://127.0.0.1:${address.port}${path}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+function finds({ findings, summary }: Diagnosis, code: string | undefined, words = ''): void {
+  assert.deepEqual(
+    findings.map((finding) => finding.code),
+    code === undefined ? [] : [code],
+  );
+  assert.ok(summary.includes(words), `${summary} does not hold ${words}`);
+  assert.ok(!JSON.stringify(findings).includes(secret));
+}
+
+/** Shows errors to the sender, as in development, and writes none to the log of the tests. */
+const quietExpress = () => express().set('env', 'test');
+const answer = (response: Response, good: boolean) => response.status(good ? 200 : 400).json({ good });
+const raw = express.raw({ type: 'application/json' });
+type Handler = (request: Request, response: Response) => unknown;
+const withRaw = (handler: Handler) => (app: Express) => app.post('/webhooks', raw, handler);
+const withJson = (handler: Handler) => (app: Express) => app.use(express.json()).post('/webhooks', handler);
+const bytesOf = (request: Request): Buffer =>
+  Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+const csrf: RequestHandler = (_, response) => void response.status(403).send('invalid csrf token');
+const login: RequestHandler = (_, response) => response.redirect('/login');
+const page: RequestHandler = (_, response) => void response.send('<!doctype html><title>Log in</title>');
+
+const ownFix = "app.post('/webhooks', express.raw({ type: 'application/json' }), handler)";
+const inExpress: [string, (app: Express) => unknown, string | undefined, string?][] = [
+  ['right', withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q)))), undefined, 'All well'],
+  [
+    'express.json() and JSON.stringify(req.body)',
+    withJson((q, s) => answer(s, verified(q.headers, JSON.stringify(q.body)))),
+    're_encodes',
+    ownFix,
+  ],
+  [
+    'express.json() and req.body as it is',
+    withJson((q, s) => answer(s, verified(q.headers, q.body))),
+    'parsed_object',
+    ownFix,
+  ],
+  [
+    'express.json() and a template string',
+    withJson((q, s) => answer(s, verified(q.headers, `${q.body}`))),
+    'parsed_object',
+    ownFix,
+  ],
+  [
+    'Latin-1 decoding',
+    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q).toString('latin1')))),
+    'wrong_charset',
+  ],
+  ['trim()', withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q).toString().trim()))), 'trims'],
+  [
+    'another secret',
+    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { key: 'whsec_old' }))),
+    'secret_or_scheme',
+  ],
+  [
+    'an empty secret',
+    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { key: '' }))),
+    'empty_secret',
+    'DANGER',
+  ],
+  [
+    'the timestamp left out',
+    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { text: () => '' }))),
+    'other_scheme',
+    'body alone',
+  ],
+  [
+    'milliseconds',
+    withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { unit: 1 }))),
+    'wrong_time_unit',
+  ],
+  ['no verification', withJson((q, s) => answer(s, typeof q.body === 'object')), 'accepts_forged', 'DANGER'],
+  ['an answer before verifying', withRaw((_, s) => answer(s, true)), 'answers_before_verifying', 'DANGER'],
+  [
+    'a check only where there is a signature',
+    withRaw((q, s) => answer(s, !q.headers['x-service-signature'] || verified(q.headers, bytesOf(q)))),
+    'accepts_unsigned',
+    'DANGER',
+  ],
+  ['no route', (app) => app.post('/elsewhere', raw), 'not_found'],
+  ['CSRF middleware', (app) => app.use(csrf), 'csrf', 'In Express'],
+  ['a redirect to the login', (app) => app.use(login), 'redirect_login', 'In Express'],
+  ['a login page with 200', (app) => app.use(page), 'login_page'],
+  [
+    'a redirect to a final slash',
+    (app) => app.use((q, s) => s.redirect(308, `${q.path}/`)),
+    'redirect_slash',
+  ],
+  ['a small body limit', (app) => app.use(express.json({ limit: 10 })), 'too_large'],
+];
+
+for (const [what, prepare, code, words] of inExpress) {
+  test(`Express with ${what}: ${code ?? 'no finding'}`, async () => {
+    const app = quietExpress();
+    prepare(app);
+    finds(await examined(app.listen(0, '127.0.0.1')), code, words);
+  });
+}
+
+test('Express with no tolerance: a warning alone', async () => {
+  const app = quietExpress();
+  withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q), { tolerance: Infinity })))(app);
+  const diagnosis = await examined(app.listen(0, '127.0.0.1'));
+  finds(diagnosis, undefined);
+  assert.deepEqual(
+    diagnosis.warnings.map(({ code }) => code),
+    ['no_tolerance'],
+  );
+});
+
+test('Express in production, which hides why it throws: the likely reason is named', async () => {
+  const app = quietExpress();
+  withJson((q, s) => answer(s, verified(q.headers, q.body)))(app);
+  app.use(
+    (_error: unknown, _q: Request, s: Response, _next: NextFunction) => void s.status(500).send('Sorry'),
+  );
+  finds(await examined(app.listen(0, '127.0.0.1')), 'handler_failed', ownFix);
+});
+
+const inFastify: [string, (app: FastifyInstance) => unknown, string | undefined, string?][] = [
+  [
+    'a right content type parser',
+    (app) => {
+      app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_, body, done) =>
+        done(null, body),
+      );
+      app.post('/webhooks', (q, s) =>
+        s.code(Buffer.isBuffer(q.body) && verified(q.headers, q.body) ? 200 : 400).send(),
+      );
+    },
+    undefined,
+  ],
+  [
+    'JSON.stringify(request.body)',
+    (app) =>
+      app.post('/webhooks', (q, s) => s.code(verified(q.headers, JSON.stringify(q.body)) ? 200 : 400).send()),
+    're_encodes',
+  ],
+  [
+    'request.body as it is',
+    (app) =>
+      app.post<{ Body: Buffer }>('/webhooks', async (q, s) =>
+        s.code(verified(q.headers, q.body) ? 200 : 400).send(),
+      ),
+    'parsed_object',
+    'In Fastify: app.addContentTypeParser(',
+  ],
+];
+
+for (const [what, prepare, code, words] of inFastify) {
+  test(`Fastify with ${what}: ${code ?? 'no finding'}`, async () => {
+    const app = fastify();
+    prepare(app);
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    finds(await examined(app.server), code, words);
+  });
+}
+
+const inHono: [string, (request: globalThis.Request) => Promise<Signed>, string | undefined][] = [
+  ['the raw body', async (request) => Buffer.from(await request.arrayBuffer()), undefined],
+  [
+    'JSON.stringify(await c.req.json())',
+    async (request) => JSON.stringify(await request.json()),
+    're_encodes',
+  ],
+  ['an array in the place of bytes', async (request) => `${await request.json()}`, 'parsed_object'],
+];
+
+for (const [what, read, code] of inHono) {
+  test(`Hono with ${what}: ${code ?? 'no finding'}`, async () => {
+    const app = new Hono().post('/webhooks', async (c) =>
+      c.text('', verified(c.req.header(), await read(c.req.raw)) ? 200 : 400),
+    );
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false });
+    finds(await examined(server as Server), code);
+  });
+}
+
+@Controller('webhooks')
+class Webhooks {
+  @Post()
+  receive(@Req() request: Request & { rawBody?: Buffer }, @Res() response: Response) {
+    if (!request.rawBody)
+      throw new TypeError('The "data" argument must be of type string or an instance of Buffer.');
+    answer(response, verified(request.headers, request.rawBody));
+  }
+}
+
+@Module({ controllers: [Webhooks] })
+class Shop {}
+
+for (const [rawBody, code] of [
+  [true, undefined],
+  [false, 'handler_failed'],
+] as const) {
+  test(`NestJS with rawBody: ${rawBody}: ${code ?? 'no finding'}`, async () => {
+    const app = await NestFactory.create<NestExpressApplication>(Shop, { rawBody, logger: false });
+    await app.listen(0, '127.0.0.1');
+    finds(
+      await examined(app.getHttpServer()),
+      code,
+      rawBody ? '' : 'In NestJS: NestFactory.create(AppModule, { rawBody: true })',
+    );
+    await app.close().catch(() => undefined);
+  });
+}
