@@ -99,13 +99,3 @@ async function see(request: Request): Promise<SeenRequest> {
     body: body === '' ? undefined : JSON.parse(body),
   };
 }
-
-/** What a promise was rejected with; fails when it was not. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  const resolved = await promise.then(
-    () => true,
-    () => false,
-  );
-  expect(resolved, 'the promise was to reject').toBe(false);
-  return promise.catch((error: unknown) => error);
-}
