@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { median } from './median.mjs';
 
 const fileOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const node24 = fileOf('../node_modules/node24/bin/node');
@@ -86,12 +87,6 @@ export function noise(samples, figure) {
   const sorted = samples.map((one) => one[figure]).sort((a, b) => a - b);
   const quartile = (share) => sorted[Math.floor(share * (sorted.length - 1))];
   return (50 * (quartile(0.75) - quartile(0.25))) / median(sorted);
-}
-
-export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
 /** Server and clients keep to a core each, where the system lets them: samples then vary by half as much. */
