@@ -97,7 +97,7 @@ export function refusal(
   const words = apiMessage
     ?.trim()
     .replaceAll(/\s+/g, ' ')
-    .replace(/[\s.:]+$/, '');
+    .replace(/(?<![\s.:])[\s.:]+$/, '');
   const message = `${call.method} ${call.path} answered ${said}${words ? ` ${words}` : ''}${advice(kind, facts.retryAfterMs)}`;
   return {
     error: apiError(kind, message + doubt(call, outcome), facts),

@@ -10,7 +10,7 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
 }
 
 function formsOf(secret: string): string[] {
-  const base64 = btoa(secret).replace(/=+$/, '');
+  const base64 = btoa(secret).replace(/(?<!=)=+$/, '');
   const base64url = base64.replaceAll('+', '-').replaceAll('/', '_');
   const json = JSON.stringify(secret).slice(1, -1);
   return [secret, json, encodeURIComponent(secret), base64, base64url];

@@ -61,7 +61,7 @@ export class Transport {
   constructor(settings: Settings) {
     this.#settings = settings;
     this.#origin = settings.baseUrl.origin;
-    this.#prefix = settings.baseUrl.pathname.replace(/\/+$/, '');
+    this.#prefix = settings.baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
     this.#headers = { withBody: headersOf(settings, true, {}), withoutBody: headersOf(settings, false, {}) };
     this.#redact = redactor([settings.apiKey, ...Object.values(settings.headers)]);
   }

@@ -64,7 +64,7 @@ export function isSigned(
 
 function likelyForm(text: string, prefix: string): string | undefined {
   if (prefix === '' && /^\w{1,10}[=,]./.test(text)) return 'It seems to have a prefix: set scheme.prefix';
-  const bare = text.replace(/=+$/, '');
+  const bare = text.replace(/(?<!=)=+$/, '');
   for (const [algorithm, length] of Object.entries(digestBytes)) {
     const looks = (form: string) =>
       `It looks like ${algorithm} in ${form}: set scheme.algorithm and scheme.encoding`;
