@@ -13,25 +13,26 @@ const synonyms: Record<string, string> = {
 };
 
 /**
- * The own properties of an options object. Inherited ones never count, so that a polluted `Object.prototype`
- * cannot loosen a check, and an unknown name is refused, so that a misspelt option is not silently dropped.
+ * The own properties of an options object, over `absent`, which has each name with `undefined`. Inherited ones never
+ * count, so that a polluted `Object.prototype` cannot loosen a check, and an unknown name is refused, so that a
+ * misspelt option is not silently dropped.
  */
 export function ownOptions<Name extends string>(
   given: unknown,
-  names: readonly Name[],
+  absent: Readonly<Record<Name, undefined>>,
   what: string,
-): { [name in Name]?: unknown } {
+): Record<Name, unknown> {
   if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given)) {
-    throw invalidOptions(`${what} must be one object with the options ${names.join(', ')}.`);
+    throw invalidOptions(`${what} must be one object with the options ${Object.keys(absent).join(', ')}.`);
   }
-  let own: { [name in Name]?: unknown } & { __proto__: null };
+  let own: Record<Name, unknown>;
   try {
-    own = { __proto__: null, ...given };
+    own = { ...absent, ...given };
   } catch {
     throw invalidOptions(`${what} could not be read.`);
   }
-  const known: readonly string[] = names;
-  for (const name in own) if (!known.includes(name)) throw unknownOption(name, names, what);
+  const unknown = Object.keys(own).find((name) => !Object.hasOwn(absent, name));
+  if (unknown !== undefined) throw unknownOption(unknown, Object.keys(absent), what);
   return own;
 }
 

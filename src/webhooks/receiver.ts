@@ -31,26 +31,26 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-const names = [
-  'secret',
-  'toleranceSeconds',
-  'scheme',
-  'on',
-  'onUnknown',
-  'onError',
-  'claim',
-  'release',
-  'finish',
-] as const;
+const absent = {
+  secret: undefined,
+  toleranceSeconds: undefined,
+  scheme: undefined,
+  on: undefined,
+  onUnknown: undefined,
+  onError: undefined,
+  claim: undefined,
+  release: undefined,
+  finish: undefined,
+};
 
 /** Verifies deliveries, hands each event to its function once, and says what to answer; it never rejects. */
 export function createReceiver(
   options: HandlerOptions,
   what: string,
 ): (delivery: Delivery) => Promise<Answer> {
-  const own = ownOptions(options, names, what);
+  const own = ownOptions(options, absent, what);
   const { secret, toleranceSeconds, scheme } = own;
-  const on = ownOptions(own.on, ['order.paid'], `${what}: on`);
+  const on = ownOptions(own.on, { 'order.paid': undefined }, `${what}: on`);
   const onPaid = readFunction<OrderPaidEvent>(on['order.paid'], 'on["order.paid"]');
   const onUnknown = readFunction<UnknownEvent>(own.onUnknown, 'onUnknown');
   const onError = readFunction<unknown>(own.onError, 'onError') ?? console.error;

@@ -50,18 +50,18 @@ export interface Scheme extends Omit<SignatureScheme, 'verify'> {
   after: readonly string[];
 }
 
-const fields = [
-  'algorithm',
-  'encoding',
-  'prefix',
-  'separator',
-  'content',
-  'timestamp',
-  'secretEncoding',
-  'signatureHeader',
-  'timestampHeader',
-  'verify',
-] as const;
+const absent = {
+  algorithm: undefined,
+  encoding: undefined,
+  prefix: undefined,
+  separator: undefined,
+  content: undefined,
+  timestamp: undefined,
+  secretEncoding: undefined,
+  signatureHeader: undefined,
+  timestampHeader: undefined,
+  verify: undefined,
+};
 
 const algorithms = ['sha256', 'sha384', 'sha512'] as const;
 const encodings = ['hex', 'base64', 'base64url'] as const;
@@ -78,7 +78,7 @@ export function readScheme(given: unknown): Scheme {
 }
 
 function checkScheme(given: unknown): Scheme {
-  const own = ownOptions(given, fields, 'scheme');
+  const own = ownOptions(given, absent, 'scheme');
   const prefix = text(own, 'prefix', '');
   const separator = own.separator === undefined ? undefined : choice(own, 'separator', separators);
   if (separator !== undefined && prefix.includes(separator)) {
@@ -103,8 +103,8 @@ function checkScheme(given: unknown): Scheme {
   };
 }
 
-type Fields = { [field in (typeof fields)[number]]?: unknown };
-type Field = (typeof fields)[number];
+type Field = keyof typeof absent;
+type Fields = Record<Field, unknown>;
 
 /** A field with a fixed set of values, of which the first is the default. */
 function choice<Value extends string>(

@@ -17,7 +17,12 @@ export interface SignOptions {
   scheme?: Partial<SignatureScheme> | undefined;
 }
 
-const names = ['rawBody', 'secret', 'timestamp', 'scheme'] as const;
+const absent = {
+  rawBody: undefined,
+  secret: undefined,
+  timestamp: undefined,
+  scheme: undefined,
+};
 
 /**
  * Signs a body as the service would, for tests: the two headers by name. `webhooks.verify()` of the same scheme
@@ -32,7 +37,7 @@ const names = ['rawBody', 'secret', 'timestamp', 'scheme'] as const;
  * ```
  */
 export function sign(options: SignOptions): Record<string, string> {
-  const own = ownOptions(options, names, 'webhooks.sign()');
+  const own = ownOptions(options, absent, 'webhooks.sign()');
   const scheme = readScheme(own.scheme);
   if (scheme.verify) throw invalidOptions('scheme.verify cannot sign: sign with its private key yourself.');
   const key = readKey(own.secret, scheme);

@@ -26,7 +26,14 @@ export interface VerifyOptions {
   scheme?: Partial<SignatureScheme> | undefined;
 }
 
-const names = ['rawBody', 'headers', 'secret', 'toleranceSeconds', 'receivedAt', 'scheme'] as const;
+const absent = {
+  rawBody: undefined,
+  headers: undefined,
+  secret: undefined,
+  toleranceSeconds: undefined,
+  receivedAt: undefined,
+  scheme: undefined,
+};
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -50,7 +57,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * ```
  */
 export function verify(options: VerifyOptions): WebhookEvent {
-  return verifyDelivery(ownOptions(options, names, 'webhooks.verify()'));
+  return verifyDelivery(ownOptions(options, absent, 'webhooks.verify()'));
 }
 
 /** The checks in their order: first what does not depend on the sender, nothing parsed before it is authentic. */
