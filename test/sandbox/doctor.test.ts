@@ -1,6 +1,7 @@
 import { createSandbox, type Diagnosis } from 'merchant-payments/sandbox';
 import { handler } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
+import { unreachable } from '../../src/sandbox/doctor/reachability.js';
 import {
   holds,
   listen,
@@ -242,6 +243,16 @@ describe('a receiver that verifies in another way', () => {
     expect(diagnosis.tried).toBeGreaterThan(code === 'secret_or_scheme' ? 64 : 0);
   });
 
+  test('throws where a signature has another length: what it expects is found all the same', async () => {
+    const diagnosis = await examine((delivery) => {
+      if (`${delivery.headers['x-service-signature']}`.length !== 44)
+        return { status: 500, body: 'RangeError' };
+      return holds(delivery, secret, { encoding: 'base64' }) ? good : bad;
+    });
+    expect(codes(diagnosis)).toEqual(['other_scheme']);
+    expect(diagnosis.expects).toEqual({ encoding: 'base64' });
+  });
+
   test('has another secret, as its own answer shows: the bytes are the same', async () => {
     const POST = handler({
       secret: 'whsec_another',
@@ -357,6 +368,16 @@ describe('a receiver that is not reached', () => {
     const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(gone.url);
     expect(codes(diagnosis)).toEqual(['not_listening']);
     expect(diagnosis.summary).toContain(new URL(gone.url).host);
+  });
+
+  test.each([
+    [{ code: 'timeout', error: 'No answer within 10 s.' }, 'time_out', /Answer first, work later/],
+    [{ code: 'ENOTFOUND', error: 'getaddrinfo ENOTFOUND shop' }, 'host_unknown', /does not resolve/],
+    [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', error: 'self-signed certificate' }, 'tls', /TLS/],
+  ])('gives no answer: %j', (sent, code, words) => {
+    const finding = unreachable(sent, 'https://shop.example/webhooks', undefined);
+    expect(finding).toMatchObject({ code, evidence: sent.error });
+    expect(`${finding?.problem} ${finding?.fix}`).toMatch(words);
   });
 
   test('speaks no TLS', async () => {
