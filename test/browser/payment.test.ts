@@ -230,8 +230,13 @@ describe('time', () => {
     const { sandbox, checkout } = shop();
     const page = await visit(await checkout());
     await chooseWallet(page, 'wallet-a');
+    const phone = (await page.getByTestId('wallet-link').getAttribute('href')) ?? '';
     await sandbox.advanceTime('31m');
     await page.getByTestId('expired').waitFor();
+    expect(await page.getByTestId('expired').textContent()).toContain('Wallet A can no longer approve it');
+    const late = await visit(phone);
+    expect(await late.getByTestId('expired').isVisible()).toBe(true);
+    expect(await late.getByTestId('approve').count()).toBe(0);
   });
 
   it('that ran out refuses to pay, with status 410', async () => {

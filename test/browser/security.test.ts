@@ -15,12 +15,8 @@ const anatomy = (page: Page) =>
   );
 
 it.each([
-  '<script>alert(1)</script>',
-  '"><img src=x onerror=alert(1)>',
-  '</title><svg onload=alert(1)>',
-  '&#x3c;script&#x3e;alert(1)&#x3c;/script&#x3e;',
-  "' onfocus=alert(1) autofocus x='",
-  'Mug \u202Eegrahc eerf',
+  `<script>alert(1)</script>"><img src=x onerror=alert(1)></title><svg onload=alert(1)>' autofocus onfocus=alert(1) x='`,
+  '&#x3c;script&#x3e;alert(1)&#x3c;/script&#x3e; \u202Eegrahc eerf',
   '😀'.repeat(200),
 ])('the name %j is text, on every page that shows it', async (name) => {
   harmless ??= await anatomies('Mug');
@@ -45,9 +41,10 @@ async function anatomies(text: string) {
   await page.getByTestId('method-wallet-a').check();
   await page.getByTestId('pay').click();
   await page.getByTestId('qr').waitFor();
-  const wallet = await visit((await page.getByTestId('wallet-link').getAttribute('href')) ?? '');
-  const dashboard = await visit(`${sandbox.url}/checkouts`);
-  return { form, wallet: await anatomy(wallet), dashboard: await anatomy(dashboard) };
+  await page.goto((await page.getByTestId('wallet-link').getAttribute('href')) ?? '');
+  const wallet = await anatomy(page);
+  await page.goto(`${sandbox.url}/checkouts`);
+  return { form, wallet, dashboard: await anatomy(page) };
 }
 
 it("a form on another site's page pays nothing", async () => {

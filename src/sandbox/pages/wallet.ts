@@ -6,7 +6,7 @@ import { checkIcon, crossIcon, phoneIcon } from './icons.js';
 import { type CheckoutView, viewForPage, type Wallet } from './payment/checkout-view.js';
 import { tokenField } from './payment/frame.js';
 import { speaker } from './payment/messages.js';
-import { notePage, wrongPage } from './payment/over.js';
+import { expiredPage, notePage, wrongPage } from './payment/over.js';
 
 /** The sandbox's pretend wallet, which the QR code opens. Not the format of any real one. */
 export function walletPages(context: SandboxContext): Hono {
@@ -19,6 +19,7 @@ export function walletPages(context: SandboxContext): Hono {
     if (!checkout) return wrongPage(texts, 'unknown', 404);
     const wallet = walletOf(c.req.query('m'));
     const view = viewForPage(context, checkout);
+    if (view.state === 'expired') return expiredPage(view);
     if (view.wallet === wallet && payments.problem(checkout) === undefined) return askPage(view, wallet);
     if (view.state === 'paid' && checkout.method === wallet) return approvedPage(view);
     return nothingPage(view, wallet);

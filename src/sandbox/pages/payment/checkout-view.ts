@@ -20,7 +20,7 @@ export interface CheckoutView {
   amount: string;
   state: CheckoutState;
   declined: DeclineReason | undefined;
-  /** The wallet that is waited for. */
+  /** The wallet that is waited for, or was when the time ran out. */
   wallet: Wallet | undefined;
   walletUrl: string;
   /** Whether only this machine reaches `walletUrl`. */
@@ -38,7 +38,8 @@ export function viewForPage(context: SandboxContext, checkout: CheckoutRecord): 
   const { settings, store, payments, clock, guard } = context;
   const { id, method, orderId } = checkout;
   const product = payments.product(checkout.productId);
-  const wallet = checkout.state === 'processing' && method !== 'card' ? method : undefined;
+  const awaited = checkout.state === 'processing' || checkout.state === 'expired';
+  const wallet = awaited && method !== 'card' ? method : undefined;
   return {
     id,
     token: guard.token(id),

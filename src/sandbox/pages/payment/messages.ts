@@ -48,6 +48,7 @@ const english = {
   returnToPayment: 'Return to payment',
   expired: 'This payment link has expired',
   expiredText: 'Nothing was charged. Ask {merchant} for a new link.',
+  expiredWaiting: '{wallet} can no longer approve it. Nothing was charged. Ask {merchant} for a new link.',
   archived: 'This product is no longer sold',
   archivedText: '{merchant} has archived it, so it cannot be paid. Nothing was charged.',
   unknown: 'There is no such payment',

@@ -79,25 +79,31 @@ export function cancelledPage(view: CheckoutView, payable: boolean): Promise<Res
 
 /** A checkout that can no longer be paid. */
 export function expiredPage(view: CheckoutView): Promise<Response> {
-  return deadEnd(view, 'expired', clockLargeIcon, 410);
+  const { say, merchant, wallet } = view;
+  const text =
+    wallet === undefined
+      ? say('expiredText', { merchant })
+      : say('expiredWaiting', { merchant, wallet: say(wallet) });
+  return deadEnd(view, {
+    testId: 'expired',
+    icon: clockLargeIcon,
+    heading: say('expired'),
+    text,
+    status: 410,
+  });
 }
 
 export function archivedPage(view: CheckoutView): Promise<Response> {
-  return deadEnd(view, 'archived', parcelIcon, 409);
+  const { say, merchant } = view;
+  const text = say('archivedText', { merchant });
+  return deadEnd(view, { testId: 'archived', icon: parcelIcon, heading: say('archived'), text, status: 409 });
 }
 
-function deadEnd(view: CheckoutView, why: 'expired' | 'archived', icon: Html, status: number) {
+/** It leads back to the shop where the checkout says how. */
+function deadEnd(view: CheckoutView, note: Pick<Note, 'testId' | 'icon' | 'heading' | 'text' | 'status'>) {
   const { say, merchant, cancelUrl: next } = view;
-  return notePage({
-    ...view,
-    testId: why,
-    icon,
-    tone: 'calm',
-    heading: say(why),
-    text: say(`${why}Text`, { merchant }),
-    ways: [next === undefined ? undefined : way(next, say('backTo', { merchant }), 'return-link')],
-    status,
-  });
+  const ways = [next === undefined ? undefined : way(next, say('backTo', { merchant }), 'return-link')];
+  return notePage({ ...view, ...note, tone: 'calm', ways });
 }
 
 /** What went wrong with a request, where there may be no checkout to show. */

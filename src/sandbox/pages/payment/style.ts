@@ -93,6 +93,9 @@ export const payStyle = `
   .ways { margin-top: 1.75rem }
   .ways:empty { display: none }
 
+  @media (max-width: 379px) {
+    .cards, .method > p { padding-inline-start: 1rem }
+  }
   @media (min-width: 720px) {
     .split { grid-template: none; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) }
     .column { padding: 3rem 2.5rem }
