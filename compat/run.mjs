@@ -16,6 +16,7 @@ const parts = {
   stores: [...tests, 'stores/stores.test.ts'],
   signatures: [...tests, 'signatures/signatures.test.ts'],
   types: ['node_modules/typescript/bin/tsc'],
+  transport: ['transport/run.mjs'],
   observability: [...tests, 'observability/observability.test.ts'],
   shops: [...tests, 'shops/shops.test.ts'],
   doctor: [...tests, 'doctor/doctor.test.ts'],

@@ -65,8 +65,5 @@ export async function attempt(
 const single = { retry: 0, timeout: false, throwHttpErrors: false } as const;
 
 function wholeRequest({ method, headers, body }: Outgoing) {
-  const pairs: [string, string][] = [];
-  for (let index = 0; index < headers.length; index += 2)
-    pairs.push([headers[index] ?? '', headers[index + 1] ?? '']);
-  return { method, headers: pairs, body: body ?? null };
+  return { method, headers: { ...headers }, body: body ?? null };
 }

@@ -91,8 +91,8 @@ function requestTo(
   host: string,
   { method, target, headers, body }: Outgoing,
 ): RequestOptions {
-  const whole = ['host', host, ...headers];
-  if (method !== 'GET') whole.push('content-length', String(Buffer.byteLength(body ?? '')));
+  const whole: Record<string, string> = { host, ...headers };
+  if (method !== 'GET') whole['content-length'] = String(Buffer.byteLength(body ?? ''));
   const options: RequestOptions & { setDefaultHeaders: boolean } = {
     ...server,
     path: target,

@@ -54,7 +54,7 @@ export class Transport {
   readonly #origin: string;
   readonly #prefix: string;
   /** Of every request to which its call adds none. */
-  readonly #headers: { withBody: readonly string[]; withoutBody: readonly string[] };
+  readonly #headers: { withBody: Outgoing['headers']; withoutBody: Outgoing['headers'] };
   readonly #redact: (text: string) => string;
   readonly #budget = new RetryBudget();
 
@@ -300,17 +300,17 @@ function queryText(query: Parts['query']): string {
     : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
 }
 
-/** Names and values in turn. What a call adds goes over what its client adds. */
+/** What a call adds goes over what its client adds. */
 function headersOf(
   { apiKey, userAgent, headers }: Settings,
   hasBody: boolean,
   added: Readonly<Record<string, string>>,
-): readonly string[] {
+): Outgoing['headers'] {
   const whole: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent, ...headers };
   for (const [name, value] of Object.entries(added)) whole[name.toLowerCase()] = value;
   whole['x-api-key'] = apiKey;
   if (hasBody) whole['content-type'] = 'application/json';
-  return Object.entries(whole).flat();
+  return whole;
 }
 
 function fieldsOf(options: unknown): CallOptions | undefined {

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { check, run } from '../check.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const nodeOf = (version) => join(dirname(here), `node_modules/node-${version}/bin/node`);
+
+for (const version of [20, 22, 24, 26]) {
+  await check(`Node ${version}: one signal for 5,000 calls`, () =>
+    run(nodeOf(version), ['--throw-deprecation', join(here, 'signal.mjs')]),
+  );
+}
+for (const version of [24, 26]) {
+  await check(`Node ${version}: NODE_USE_ENV_PROXY, to http`, () =>
+    proxied(version, 'http://payments.invalid', '1.00', 'GET http://payments.invalid/v1/balance'),
+  );
+  await check(`Node ${version}: NODE_USE_ENV_PROXY, to https through a proxy that refuses`, () =>
+    proxied(version, 'https://payments.invalid', 'connect, not_sent', 'CONNECT payments.invalid:443'),
+  );
+}
+
+/** Calls through a proxy of this process, and compares what the call gave and what the proxy saw. */
+async function proxied(version, baseUrl, expected, request) {
+  const seen = [];
+  const amounts = {
+    available: '1.00',
+    pending: '0.00',
+    frozen: '0.00',
+    currency: 'USD',
+    updatedAt: 1767225600000,
+  };
+  const proxy = createServer(({ method, url }, response) => {
+    seen.push(`${method} ${url}`);
+    response.end(JSON.stringify({ code: 0, message: 'success', data: amounts }));
+  });
+  proxy.on('connect', ({ url }, socket) => {
+    seen.push(`CONNECT ${url}`);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  try {
+    const address = `http://127.0.0.1:${proxy.address().port}`;
+    const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, HTTPS_PROXY: address };
+    const files = [join(here, 'balance.mjs'), baseUrl];
+    const { stdout } = await promisify(execFile)(nodeOf(version), files, { env });
+    assert.equal(stdout, expected);
+    assert.deepEqual(seen, [request]);
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+}
