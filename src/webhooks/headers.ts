@@ -46,10 +46,9 @@ function oneOf(names: readonly string[], valueAt: (index: number, name: string) 
     for (let index = 0; index < names.length; index++) {
       const name = names[index];
       if (name?.length !== wanted.length || name.toLowerCase() !== wanted) continue;
-      for (const text of textsOf(() => valueAt(index, name), wanted)) {
-        if (found !== undefined) throw repeated(wanted);
-        found = text;
-      }
+      const text = textOf(() => valueAt(index, name), wanted);
+      if (text !== undefined && found !== undefined) throw repeated(wanted);
+      found ??= text;
     }
     return found;
   };
@@ -63,16 +62,21 @@ function repeated(name: string): WebhookVerificationError {
   );
 }
 
-function textsOf(read: () => unknown, name: string): string[] {
+/** The text of a value, or of a list of one, as frameworks that allow repeated headers give it. */
+function textOf(read: () => unknown, name: string): string | undefined {
+  let texts: unknown[];
   try {
     const value = read();
-    if (typeof value === 'string') return [value];
-    if (value === undefined || value === null) return [];
-    if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return [...value];
+    if (typeof value === 'string') return value;
+    texts = Array.isArray(value) ? [...value] : value === undefined || value === null ? [] : [value];
   } catch {
-    // A value that cannot even be read is as little text as any other object.
+    throw invalidHeaders(`the value of ${name} cannot be read. Pass headers as they were received`);
   }
-  throw invalidHeaders(`the value of ${name} is not text. Pass headers as they were received`);
+  if (!texts.every((each) => typeof each === 'string')) {
+    throw invalidHeaders(`the value of ${name} is not text. Pass headers as they were received`);
+  }
+  if (texts.length > 1) throw repeated(name);
+  return texts[0];
 }
 
 function readPair(pair: unknown): [name: string, value: unknown] {
