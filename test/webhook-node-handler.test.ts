@@ -100,7 +100,7 @@ describe('a node:http server', () => {
     const half = openRequest({ port, host: '127.0.0.1', method: 'POST', headers });
     half.on('error', () => {});
     half.write(rawBody.slice(0, 20), () => half.destroy());
-    await expect.poll(() => errors).toMatchObject([expect.any(Error)]);
+    await expect.poll(() => errors, { timeout: 15_000 }).toMatchObject([expect.any(Error)]);
     expect(fulfilled).toEqual([]);
   });
 });
