@@ -212,7 +212,8 @@ const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 test.skipIf(!has('script'))('colours appear on a terminal, and NO_COLOR takes them away', async () => {
   const show = async (env: NodeJS.ProcessEnv) => {
     const child = spawn('script', ['-qec', `'${process.execPath}' '${bin}' sandbox --port 0`, '/dev/null'], {
-      env: { ...inherited, TERM: 'xterm-256color', ...env },
+      // A CI host's name in the environment takes colours away too.
+      env: { ...inherited, CI: undefined, TERM: 'xterm-256color', ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     children.push(child);
