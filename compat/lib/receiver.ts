@@ -13,6 +13,7 @@ export interface Receiver {
   /** The orders that it has fulfilled, in order. */
   fulfilled(): string[];
   output(): string;
+  /** Ends it, and resolves when all of its output is there. */
   stop(): Promise<void>;
 }
 
@@ -32,7 +33,7 @@ export async function start(name: string, environment: Record<string, string>): 
     fulfilled: () => Array.from(output.matchAll(/^fulfil (\S+):/gm), (match) => match[1] ?? ''),
     output: () => output,
     stop: async () => {
-      if (child.exitCode === null && child.kill()) await once(child, 'exit');
+      if (child.exitCode === null && child.kill()) await once(child, 'close');
     },
   };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { after, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 
 const here = new URL('..', import.meta.url);
@@ -19,8 +19,10 @@ beforeEach(async () => {
   sandbox = await createSandbox({ webhook: `${shop}/webhooks`, webhookSecret: secret }).listen();
   await create('Handmade mug & saucer', '19.90');
 });
-after(async () => {
-  for (const child of running) if (child.exitCode === null && child.kill()) await once(child, 'exit');
+afterEach(async () => {
+  for (const child of running.splice(0)) {
+    if (child.exitCode === null && child.kill()) await once(child, 'exit');
+  }
   await sandbox.close();
 });
 
