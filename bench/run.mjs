@@ -1,7 +1,9 @@
-// Measures all that must be fast and prints the tables: npm run bench [-- --rounds 5]
+// Measures all that must be fast and prints the tables. Every part takes --rounds: npm run bench -- --rounds 5
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { defaultRuntime } from './lib/measure.mjs';
 
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const needs = [
@@ -14,16 +16,19 @@ for (const [path, problem] of needs) {
   process.exit(1);
 }
 
-const options = process.argv.slice(2);
+const { values } = parseArgs({ options: { rounds: { type: 'string' } } });
+const options = values.rounds ? ['--rounds', values.rounds] : [];
 const parts = [
   ['Requests', 'http/requests.mjs', options],
   ['Iteration', 'http/iterate.mjs', options],
   ['Reading an answer', 'parse/run.mjs', options],
   ['Start', 'start/start.mjs', options],
   ['Size', 'start/size.mjs', []],
+  ['Webhooks', 'webhook/verify.mjs', options],
+  ['Sandbox', 'sandbox/run.mjs', options],
 ];
 for (const [title, script, own] of parts) {
   console.log(`\n## ${title}\n`);
-  const { status } = spawnSync(process.execPath, [pathOf(script), ...own], { stdio: 'inherit' });
+  const { status } = spawnSync(defaultRuntime, ['--expose-gc', pathOf(script), ...own], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -244,7 +244,7 @@ const apis = {
     };
   },
   polar({ method, path, query }) {
-    if (method === 'POST' || path.split('/').length > 3) return polarProduct(1);
+    if (method === 'POST' || path.split('/')[3]) return polarProduct(1);
     const items = itemsOf(Number(query.get('page') ?? 1), polarProduct);
     return { items, pagination: { total_count: total, max_page: pages } };
   },
@@ -282,7 +282,7 @@ const apis = {
   },
   lemon({ path, query }) {
     const jsonapi = { version: '1.0' };
-    if (path.split('/').length > 3) return { jsonapi, links: { self: '' }, data: lemonProduct(1) };
+    if (path.split('/')[3]) return { jsonapi, links: { self: '' }, data: lemonProduct(1) };
     const currentPage = Number(query.get('page[number]') ?? 1);
     const page = { currentPage, lastPage: pages, perPage: pageSize, total };
     return { jsonapi, meta: { page }, links: {}, data: itemsOf(currentPage, lemonProduct) };

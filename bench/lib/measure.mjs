@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { median } from './median.mjs';
 
 const fileOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const node24 = fileOf('../node_modules/node24/bin/node');
@@ -89,16 +88,22 @@ export function noise(samples, figure) {
   return (50 * (quartile(0.75) - quartile(0.25))) / median(sorted);
 }
 
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
 /** Server and clients keep to a core each, where the system lets them: samples then vary by half as much. */
 function onCore(core, command) {
   const pinned = process.platform === 'linux' && availableParallelism() > 1 && existsSync('/usr/bin/taskset');
   return pinned ? ['/usr/bin/taskset', '-c', String(core), ...command] : command;
 }
 
-/** Waits until other programs leave the machine mostly idle, and for no longer than two seconds. */
+/** Waits until other programs leave the machine mostly idle, and for no longer than half a second. */
 async function quiet() {
   if (process.platform !== 'linux') return;
-  for (let waited = 0; waited < 2000; waited += 100) {
+  for (let waited = 0; waited < 500; waited += 100) {
     const before = processorTime();
     await new Promise((resolve) => setTimeout(resolve, 100));
     const after = processorTime();

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { checkoutSchemas } from '../../src/schemas/checkout.ts';
 import { productListSchema, productSchema } from '../../src/schemas/product.ts';
 import { checkout, product, productPage } from '../lib/answers.mjs';
-import { median } from '../lib/median.mjs';
+import { median } from '../lib/measure.mjs';
 import { figure, table } from '../lib/table.mjs';
 
 const number = z.number();
