@@ -297,10 +297,11 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('ArrowDown');
     expect(await focused()).toBe('card-0002');
     await page.keyboard.press('Enter');
-    await page.getByTestId('problem').waitFor();
+    await page.locator('[data-testid=problem]:focus').waitFor();
+    await page.waitForLoadState();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    expect(await focused()).toBe('method-card');
+    await page.locator('[data-testid=method-card]:focus').waitFor();
     await page.keyboard.press('ArrowDown');
     expect(await focused()).toBe('method-wallet-a');
     await page.keyboard.press('Enter');
