@@ -37,7 +37,14 @@ export interface Identification {
   /** Other options that this one delivery fits as well. A second delivery tells them apart. */
   alternatives: Partial<SignatureScheme>[];
   /** A service that documents just this scheme, and where. */
-  like: { service: string; source: string } | undefined;
+  like:
+    | {
+        /** Its name. */
+        service: string;
+        /** URL of its documentation. */
+        source: string;
+      }
+    | undefined;
   /** What to change or to know besides. */
   notes: string[];
   /** What to ask the service, where nothing was found. */

@@ -5,23 +5,33 @@ import { createReceiver, type HandlerOptions } from './receiver.js';
 
 /** What is used of a request of `node:http`, Express or NestJS. */
 export interface NodeRequest {
+  /** Anything but POST is answered 405. */
   method?: string | undefined;
+  /** As Node parsed them. */
   headers: WebhookHeaders;
   /** What a body parser made of the body: bytes of `express.raw()` can be verified, a parsed object cannot. */
   body?: unknown;
   /** The bytes that NestJS keeps with `rawBody: true`. */
   rawBody?: unknown;
+  /** Whether somebody has read the stream before. */
   readableDidRead?: boolean;
+  /** The body arrives. */
   on(event: 'data', listener: (chunk: Uint8Array | string) => void): unknown;
+  /** It broke off. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** It is over. */
   on(event: 'end' | 'close', listener: () => void): unknown;
+  /** Stops a body that is too long. */
   pause(): unknown;
 }
 
 /** What is used of a response of `node:http`, Express or NestJS. */
 export interface NodeResponse {
+  /** Set before `end()`. */
   statusCode: number;
+  /** For `content-type` and `allow`. */
   setHeader(name: string, value: string): unknown;
+  /** Sends the answer. */
   end(body: string): unknown;
 }
 

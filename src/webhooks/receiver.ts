@@ -10,7 +10,10 @@ export interface HandlerOptions
   extends Pick<VerifyOptions, 'secret' | 'toleranceSeconds' | 'scheme'>,
     ClaimOptions {
   /** What to do, by event type. The delivery is answered once the promise settles; a rejection answers 500. */
-  on: { 'order.paid': (event: OrderPaidEvent) => unknown };
+  on: {
+    /** A customer paid: fulfil the order. */
+    'order.paid': (event: OrderPaidEvent) => unknown;
+  };
   /** Gets events of a type that this version does not know; they are answered 200. Default: nothing. */
   onUnknown?: ((event: UnknownEvent) => unknown) | undefined;
   /** Gets every error: refused deliveries, and what your own functions threw. Default: `console.error`. */

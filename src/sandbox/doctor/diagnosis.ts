@@ -34,6 +34,7 @@ export interface Finding {
   evidence?: string | undefined;
 }
 
+/** What a finding is called, the same from version to version. */
 export type FindingCode =
   // It takes what it must not.
   | 'accepts_forged'
@@ -84,6 +85,7 @@ export type FindingCode =
   | 'no_tolerance'
   | 'slow';
 
+/** What a delivery of the doctor is called. */
 export type ProbeName =
   | 'unsigned'
   | 'forged'
@@ -97,6 +99,7 @@ export type ProbeName =
 
 /** One delivery of the doctor and its answer. */
 export interface ProbeResult {
+  /** Which delivery it is. */
   name: ProbeName;
   /** In words, such as "the amount was raised after signing". */
   says: string;
@@ -108,5 +111,6 @@ export interface ProbeResult {
   status: number | undefined;
   /** Why there was none. */
   error: string | undefined;
+  /** From sending to the answer, in milliseconds. */
   durationMs: number;
 }
