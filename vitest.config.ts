@@ -16,6 +16,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'examples/*.test.ts'],
     exclude: ['test/browser/**', 'node_modules/**'],
     reporters: ['default', new TotalsReporter()],
+    // msw looks for localStorage, of which Node 26 says in every worker that it has none.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     testTimeout: 20_000, // child processes on a busy machine; no test waits for it
     restoreMocks: true,
     unstubEnvs: true,

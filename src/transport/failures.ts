@@ -193,7 +193,9 @@ function reasonInWords(call: CallDescription, phase: Phase, reason: string): str
 function isPermanent(reason: string): boolean {
   return (
     isTlsCode(reason) ||
-    /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|Z_DATA_ERROR|not_a_response|not_an_error)/.test(reason)
+    /^(?:HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH|Z_DATA_ERROR|not_a_response|not_an_error)/.test(
+      reason,
+    )
   );
 }
 

@@ -94,7 +94,7 @@ function isResponse(value: unknown): value is Response {
 
 function classify(error: unknown, phase: Phase, head: AnswerHead | undefined): ExchangeFailure {
   for (const link of causes(error)) {
-    const code = textField(link, 'code');
+    const code = textField(link, 'code') ?? parserFault(link);
     if (code === undefined) continue;
     const unsent = isBeforeSending(link);
     return new ExchangeFailure(phase === 'exchange' && unsent ? 'connect' : phase, code, head);
@@ -104,6 +104,11 @@ function classify(error: unknown, phase: Phase, head: AnswerHead | undefined): E
     typeof error === 'object' && error !== null ? 'network' : 'not_an_error',
     head,
   );
+}
+
+/** An answer that is not HTTP has a code in Node 20 and 22, and from 24 on a name alone. */
+function parserFault(error: object): string | undefined {
+  return error instanceof Error && error.name === 'HTTPParserError' ? error.name : undefined;
 }
 
 /** The error, its causes, and what happy eyeballs collects in an AggregateError, outermost first. */

@@ -93,14 +93,8 @@ function requestTo(
 ): RequestOptions {
   const whole: Record<string, string> = { host, ...headers };
   if (method !== 'GET') whole['content-length'] = String(Buffer.byteLength(body ?? ''));
-  const options: RequestOptions & { setDefaultHeaders: boolean } = {
-    ...server,
-    path: target,
-    method,
-    headers: whole,
-    setDefaultHeaders: false,
-  };
-  return shielded(options);
+  // Node's own `Connection` header stays: without it, an answer of msw's that announces no length never ends.
+  return shielded({ ...server, path: target, method, headers: whole });
 }
 
 function readAnswer(

@@ -113,7 +113,9 @@ describe('4: several addresses that do not answer in time are tried three times,
     });
     expectFacts(await failure(carrier, method, 'http://127.0.0.1:9876'), {
       ...unreached,
-      reason: 'ETIMEDOUT',
+      // So Node 26's fetch calls what every address said.
+      reason:
+        carrier === 'fetch' ? expect.stringMatching(/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/) : 'ETIMEDOUT',
     });
   });
 });

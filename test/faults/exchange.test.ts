@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { failsFirst, rightBody, succeeds } from '../helpers/bodies.js';
-import { faultTable } from '../helpers/fault-table.js';
+import { faultTable, notHttp } from '../helpers/fault-table.js';
 import { type Behaviour, closes, FaultyServer, resets, stalls, writes } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, meet, watch } from '../helpers/meeting.js';
 
@@ -67,6 +67,7 @@ faultTable([
     title,
     fault: () => writes(bytes),
     expected: { ...lost, reason },
+    overFetch: { reason: notHttp(reason) },
     get: 1,
     write: 1,
     outcome: 'unknown' as const,

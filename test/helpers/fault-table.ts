@@ -31,6 +31,13 @@ export function faultTable(faults: readonly Fault[]): void {
   });
 }
 
+/** How `fetch` names an answer that is not HTTP: like Node's parser, or, in newer versions of Node, in fewer words. */
+export function notHttp(parserCode: string): unknown {
+  return expect.stringMatching(
+    new RegExp(`^(?:${parserCode}|HTTPParserError|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$`),
+  );
+}
+
 function methodsMeet(fault: Fault, carrier: Carrier): void {
   for (const method of methods) {
     const requests = method === 'GET' ? fault.get : fault.write;
