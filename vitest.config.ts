@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import TotalsReporter from './scripts/totals-reporter.js';
@@ -18,6 +19,8 @@ export default defineConfig({
     reporters: ['default', new TotalsReporter()],
     // msw looks for localStorage, of which Node 26 says in every worker that it has none.
     execArgv: ['--disable-warning=ExperimentalWarning'],
+    // Tests on sockets wait more than they compute.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     testTimeout: 20_000, // child processes on a busy machine; no test waits for it
     restoreMocks: true,
     unstubEnvs: true,
