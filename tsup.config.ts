@@ -1,0 +1,48 @@
+import { defineConfig, type Options } from 'tsup';
+import { remembersBundled } from './scripts/bundled.js';
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+
+const client = { index: 'src/index.ts', webhooks: 'src/webhooks/index.ts' };
+const sandbox = { sandbox: 'src/sandbox/index.ts' };
+const command = { cli: 'src/cli/main.ts' };
+
+/**
+ * Leaves `export { webhooks }` of the main entry a module of its own: a namespace that is bundled in cannot be shaken
+ * out by users, and its declarations are written wrongly.
+ */
+const webhooksModule = /^\.\/webhooks\/index\.js$/;
+const webhooksApart: Plugin = {
+  name: 'webhooks-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: webhooksModule }, () => ({ path: './webhooks.js', external: true }));
+  },
+};
+
+const common: Options = { silent: true, target: 'node20', removeNodeProtocol: false };
+
+/** All that is imported, Node's own modules apart, goes into the output: users install one package. */
+const bundled: Options = { ...common, noExternal: [/.*/], esbuildPlugins: [remembersBundled] };
+
+/** ky ties an AbortController to every request, a third of its cost. The transport ends attempts by itself. */
+const define = { 'globalThis.AbortController': 'undefined' };
+
+export default defineConfig([
+  // The code that handles money can be read where it is installed; the rest stays small.
+  { ...bundled, entry: client, format: 'esm', define, esbuildPlugins: [remembersBundled, webhooksApart] },
+  { ...bundled, entry: client, format: 'cjs', define, minify: true },
+  { ...bundled, entry: { ...sandbox, ...command }, format: 'esm', minify: true },
+  { ...bundled, entry: sandbox, format: 'cjs', minify: true },
+  {
+    ...common,
+    entry: { ...client, ...sandbox },
+    format: ['esm', 'cjs'],
+    external: [webhooksModule],
+    dts: {
+      only: true,
+      // Constructors that users do not call would show them the types of bundled packages, which they do not have.
+      // tsup sets baseUrl, which TypeScript 6 reports as deprecated.
+      compilerOptions: { stripInternal: true, ignoreDeprecations: '6.0' },
+    },
+  },
+]);
