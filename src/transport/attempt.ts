@@ -3,7 +3,7 @@ import { onAbort } from './aborts.js';
 import { type Answer, type Carrier, type Exchange, ExchangeFailure, type Outgoing } from './exchange.js';
 import { isPolluted } from './shield.js';
 
-/** Loading ky loads Node's whole fetch, so it waits for the first request. */
+/** ky is half of what the package loads, so it waits for the first request. */
 let ky: KyInstance | undefined;
 
 /** The exchange has read the answer before ky learns that it is over; ky is handed this in its place. */
@@ -12,6 +12,8 @@ let over: Response | undefined;
 /**
  * One request and its whole answer, through ky. Retries, time limits and errors are the transport's: ky's own would
  * read the body outside its limits, follow its own table for writes, and hold the API key in its errors.
+ *
+ * In dist/, `globalThis.Request` and `globalThis.Response` are those of ky-platform.ts, here and in ky.
  *
  * Rejects with an `ExchangeFailure`, or with the caller's `signal.reason`.
  */
@@ -26,24 +28,26 @@ export async function attempt(
   let answer: Answer | undefined;
   const timer = setTimeout(() => exchange?.stop('timeout'), limitMs);
   const forget = onAbort(signal, () => exchange?.stop('aborted'));
-  const carry = async (request: RequestInfo | URL) => {
+  const carry = async () => {
     signal?.throwIfAborted();
-    exchange = carrier.begin(outgoing, request);
+    exchange = carrier.begin(outgoing);
     answer = await exchange.answer;
   };
   try {
-    // On a polluted prototype, ky and Request would take headers, body and query from there.
-    if (isPolluted() && !carrier.needsWholeRequest) await carry(outgoing.url);
+    // On a polluted prototype, ky would take options from there.
+    if (isPolluted()) await carry();
     else {
       await ky(outgoing.url, {
-        ...(carrier.needsWholeRequest ? wholeRequest(outgoing) : { method: outgoing.method }),
-        ...single,
+        method: outgoing.method,
+        // One attempt and no more.
+        retry: 0,
+        timeout: false,
         fetch: async (request) => {
           // The key goes to this address and to no other, whatever happened on the way here.
-          if (!(request instanceof Request) || request.url !== outgoing.url)
+          if (!(request instanceof globalThis.Request) || request.url !== outgoing.url)
             throw new ExchangeFailure('connect', 'wrong_url');
-          await carry(request);
-          over ??= new Response(null);
+          await carry();
+          over ??= new globalThis.Response(null);
           return over;
         },
       });
@@ -59,11 +63,4 @@ export async function attempt(
   }
   if (!answer) throw new ExchangeFailure('exchange', 'network');
   return answer;
-}
-
-/** What makes ky run one attempt and no more. */
-const single = { retry: 0, timeout: false, throwHttpErrors: false } as const;
-
-function wholeRequest({ method, headers, body }: Outgoing) {
-  return { method, headers: { ...headers }, body: body ?? null };
 }

@@ -52,9 +52,7 @@ export interface Exchange {
 
 /** A way to carry requests. */
 export interface Carrier {
-  /** Whether headers and body have to be in the `Request`; a carrier of our own reads them from `Outgoing`. */
-  needsWholeRequest: boolean;
-  begin(outgoing: Outgoing, request: Request | string | URL): Exchange;
+  begin(outgoing: Outgoing): Exchange;
 }
 
 /** More than this is not an answer of the service, and is read no further. Counted after decompression. */

@@ -5,9 +5,11 @@ import {
   ExchangeFailure,
   isBeforeSending,
   largestBody,
+  type Outgoing,
   type Phase,
   textField,
 } from './exchange.js';
+import { shielded } from './shield.js';
 
 /**
  * Exchanges through a function of the Fetch standard's shape: the option `fetch`, or the platform's own where
@@ -15,8 +17,7 @@ import {
  */
 export function fetchCarrier(fetch: typeof globalThis.fetch): Carrier {
   return {
-    needsWholeRequest: true,
-    begin(_outgoing, request) {
+    begin(outgoing) {
       const controller = new AbortController();
       let phase: Phase = 'exchange';
       let head: AnswerHead | undefined;
@@ -29,7 +30,10 @@ export function fetchCarrier(fetch: typeof globalThis.fetch): Carrier {
       });
 
       const exchange = async (): Promise<Answer> => {
-        const response: unknown = await fetch(request, { signal: controller.signal, redirect: 'manual' });
+        const response: unknown = await fetch(requestOf(outgoing), {
+          signal: controller.signal,
+          redirect: 'manual',
+        });
         if (!isResponse(response)) throw new ExchangeFailure(phase, 'not_a_response');
         phase = 'body';
         const { headers } = response;
@@ -53,6 +57,10 @@ export function fetchCarrier(fetch: typeof globalThis.fetch): Carrier {
       return { answer: Promise.race([answer, stopped]), stop };
     },
   };
+}
+
+function requestOf({ url, method, headers, body }: Outgoing): Request {
+  return new Request(url, shielded({ method, headers: { ...headers }, body: body ?? null }));
 }
 
 async function readBody(response: Response, head: AnswerHead): Promise<Uint8Array> {

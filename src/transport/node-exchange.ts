@@ -42,7 +42,6 @@ export function nodeCarrier(baseUrl: URL): Carrier {
   };
 
   return {
-    needsWholeRequest: false,
     begin(outgoing) {
       let phase: Phase = 'connect';
       let head: AnswerHead | undefined;
