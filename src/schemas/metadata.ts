@@ -8,7 +8,7 @@ export type Metadata = Record<string, string>;
 export function readMetadata(value: unknown): Metadata | undefined {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) return undefined;
-  if (holdsText(value)) return { ...value };
+  if (holdsText(value)) return value;
   const pairs: [string, string][] = [];
   for (const [key, entry] of Object.entries(value)) {
     if (typeof entry !== 'string' && typeof entry !== 'number' && typeof entry !== 'boolean')
@@ -19,5 +19,6 @@ export function readMetadata(value: unknown): Metadata | undefined {
 }
 
 function holdsText(value: object): value is Metadata {
-  return Object.values(value).every((entry) => typeof entry === 'string');
+  for (const name in value) if (typeof Reflect.get(value, name) !== 'string') return false;
+  return true;
 }

@@ -41,9 +41,11 @@ function readUsualForm(text: string): Date | undefined {
   const second = digits(text, 17, 19);
   const milliseconds = fraction ? digits(text, 20, 23) : 0;
   // What is out of range, or NaN for want of a digit, is left to the longer way; so are years that Date.UTC moves.
-  const inRange = year >= 1000 && month >= 1 && month <= 12 && hour <= 23 && minute <= 59 && second <= 59;
-  if (!inRange || !(day >= 1 && (day <= 28 || day <= daysIn(year, month)))) return undefined;
-  return valid(new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds)));
+  if (!(year >= 1000 && month >= 1 && month <= 12 && hour <= 23 && minute <= 59 && second <= 59))
+    return undefined;
+  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds));
+  // A day that the month does not have becomes one of another month; a date that is none has no day.
+  return date.getUTCDate() === day ? date : undefined;
 }
 
 function digits(text: string, from: number, to: number): number {

@@ -7,8 +7,12 @@ export function isLoopback(url: URL): boolean {
 
 /** An absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
 export function parseAbsoluteUrl(text: string): URL | undefined {
-  if (hasBlankOrControl(text) || !URL.canParse(text)) return undefined;
-  return new URL(text);
+  if (hasBlankOrControl(text)) return undefined;
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** White space and control characters, which the URL parser drops without a word. */
