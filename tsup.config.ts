@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { remembersBundled } from './scripts/bundled.js';
 
@@ -21,21 +23,26 @@ const webhooksApart: Plugin = {
 
 const common: Options = { silent: true, target: 'node20', removeNodeProtocol: false };
 
-/** All that is imported, Node's own modules apart, goes into the output: users install one package. */
-const bundled: Options = { ...common, noExternal: [/.*/], esbuildPlugins: [remembersBundled] };
-
 /** ky does with less of a platform than Node's, whose classes cost more than all the rest of a call. */
-const kyPlatform: Options = {
-  inject: ['src/transport/ky-platform.ts'],
-  define: {
-    'globalThis.Request': 'KyRequest',
-    'globalThis.Headers': 'KyHeaders',
-    'globalThis.Response': 'KyResponse',
-    'globalThis.AbortController': 'undefined',
-    'globalThis.FormData': 'undefined',
-    'globalThis.ReadableStream': 'undefined',
+const kyPlatform: Plugin = {
+  name: 'ky-platform',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/(?:node_modules\/ky\/.*\.js|src\/transport\/attempt\.ts)$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const own = text
+        .replaceAll(/\bglobalThis\.(Request|Headers|Response)\b/g, 'Ky$1')
+        .replaceAll(/\bglobalThis\.(?:AbortController|FormData|ReadableStream)\b/g, 'undefined');
+      const platform = resolve('src/transport/ky-platform.ts');
+      return {
+        contents: `import { KyHeaders, KyRequest, KyResponse } from ${JSON.stringify(platform)};\n${own}`,
+        loader: path.endsWith('.ts') ? 'ts' : 'js',
+      };
+    });
   },
 };
+
+/** All that is imported, Node's own modules apart, goes into the output: users install one package. */
+const bundled: Options = { ...common, noExternal: [/.*/], esbuildPlugins: [remembersBundled, kyPlatform] };
 
 export default defineConfig([
   // The code that handles money can be read where it is installed; the rest stays small.
@@ -43,10 +50,9 @@ export default defineConfig([
     ...bundled,
     entry: client,
     format: 'esm',
-    ...kyPlatform,
-    esbuildPlugins: [remembersBundled, webhooksApart],
+    esbuildPlugins: [remembersBundled, kyPlatform, webhooksApart],
   },
-  { ...bundled, entry: client, format: 'cjs', ...kyPlatform, minify: true },
+  { ...bundled, entry: client, format: 'cjs', minify: true },
   { ...bundled, entry: { ...sandbox, ...command }, format: 'esm', minify: true },
   { ...bundled, entry: sandbox, format: 'cjs', minify: true },
   {
