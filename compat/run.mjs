@@ -10,6 +10,7 @@ const tests = ['--import', 'tsx', '--test', '--test-reporter', 'spec'];
 
 /** Each part: the arguments of `node`, in this folder. */
 const parts = {
+  versions: ['versions/run.mjs'],
   runtimes: ['runtimes/run.mjs'],
   consumers: ['consumers/run.mjs'],
   receivers: [...tests, 'receivers/receivers.test.ts'],
@@ -41,7 +42,15 @@ const tarball = install();
 const failed = (asked.length > 0 ? asked : Object.keys(parts)).filter((name) => {
   console.log(`\n── ${name}`);
   const env = { ...process.env, COMPAT_TARBALL: tarball };
-  return spawnSync(process.execPath, parts[name], { cwd: here, stdio: 'inherit', env }).status !== 0;
+  const limits = { timeout: 600_000, killSignal: 'SIGKILL' };
+  const { error, status } = spawnSync(process.execPath, parts[name], {
+    cwd: here,
+    stdio: 'inherit',
+    env,
+    ...limits,
+  });
+  if (error) console.error(`${name}: ${error.message}`);
+  return status !== 0;
 });
 console.log(failed.length > 0 ? `\ncompat: ${failed.join(', ')} failed` : '\ncompat: all parts passed');
 process.exitCode = failed.length > 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 // Redis and PostgreSQL as Debian packages them, each on a free loopback port with its data in a temporary folder.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { freePort, listening } from './receiver.js';
@@ -31,7 +31,10 @@ export async function startRedis(): Promise<Server> {
 }
 
 export async function startPostgres(): Promise<Server> {
-  const [version] = readdirSync('/usr/lib/postgresql').sort().reverse();
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
+  const version = versions.sort().pop();
+  if (!version)
+    throw new Error('PostgreSQL is not installed. Debian: apt-get install redis-server postgresql');
   const bin = (name: string) => `/usr/lib/postgresql/${version}/bin/${name}`;
   const user = unprivileged();
   const folder = temporaryFolder();
@@ -62,7 +65,11 @@ async function launch(
   options: object = {},
 ): Promise<ChildProcess> {
   const child = spawn(command, args, options);
-  await once(child, 'spawn');
+  await once(child, 'spawn').catch((error) => {
+    throw new Error(`${command} cannot be started. Debian: apt-get install redis-server postgresql`, {
+      cause: error,
+    });
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   await listening(child, port, () => output);

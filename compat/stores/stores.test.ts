@@ -15,7 +15,9 @@ const started: Receiver[] = [];
 
 before(async () => {
   sandbox = createSandbox({ webhookSecret: secret, webhooks: 'manual' });
-  [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  // In turn: were one of two to fail at once, nobody would stop the other.
+  redis = await startRedis();
+  postgres = await startPostgres();
 });
 after(async () => {
   await Promise.all(started.map((receiver) => receiver.stop()));

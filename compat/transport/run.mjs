@@ -14,6 +14,9 @@ for (const version of [20, 22, 24, 26]) {
   await check(`Node ${version}: one signal for 5,000 calls`, () =>
     run(nodeOf(version), ['--throw-deprecation', join(here, 'signal.mjs')]),
   );
+  await check(`Node ${version}: a call without Node's fetch`, () =>
+    run(nodeOf(version), [join(here, 'loads.mjs')]),
+  );
 }
 for (const version of [24, 26]) {
   await check(`Node ${version}: NODE_USE_ENV_PROXY, to http`, () =>

@@ -1,0 +1,12 @@
+// `vitest run`, the tests of `npm test`, on every Node that is supported besides the one that runs this.
+import { fileURLToPath } from 'node:url';
+import { check, run } from '../check.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+for (const version of [20, 22, 24, 26]) {
+  if (process.version.startsWith(`v${version}.`)) continue;
+  const node = fileURLToPath(new URL(`../node_modules/node-${version}/bin/node`, import.meta.url));
+  await check(`Node ${version}: npm test`, () =>
+    run(node, ['node_modules/vitest/vitest.mjs', 'run'], { cwd: root, timeoutMs: 240_000 }),
+  );
+}
