@@ -23,7 +23,7 @@ const webhooksApart: Plugin = {
 
 const common: Options = { silent: true, target: 'node20', removeNodeProtocol: false };
 
-/** ky does with less of a platform than Node's, whose classes cost more than all the rest of a call. */
+/** Gives ky and its caller the stand-ins for the platform's classes. Others keep the platform's own. */
 const kyPlatform: Plugin = {
   name: 'ky-platform',
   setup({ onLoad }) {
