@@ -45,8 +45,7 @@ function oneOf(names: readonly string[], valueAt: (index: number, name: string) 
     let found: string | undefined;
     for (let index = 0; index < names.length; index++) {
       const name = names[index];
-      if (name?.length !== wanted.length) continue;
-      if (name !== wanted && name.toLowerCase() !== wanted) continue;
+      if (name?.length !== wanted.length || name.toLowerCase() !== wanted) continue;
       const text = textOf(() => valueAt(index, name), wanted);
       if (text !== undefined && found !== undefined) throw repeated(wanted);
       found ??= text;
