@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../src/sandbox/index.js';
 import { sign } from '../src/webhooks/index.js';
+import { freePort } from './helpers/ports.js';
 
 let sandbox: Sandbox;
 let running: ChildProcess[] = [];
@@ -35,14 +35,6 @@ function start(example: string, environment: Record<string, string> = {}, args: 
   });
   const done = once(child, 'exit').then(([code]) => ({ code, output }));
   return { ready, done, output: () => output };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 test('list-products.ts walks the list in three ways', async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { freePort } from '../helpers/ports.js';
 import { useChromium } from './chromium.js';
 
 const visit = useChromium();
@@ -11,17 +11,9 @@ afterEach(async () => {
   if (shop?.exitCode === null && shop.kill()) await once(shop, 'exit');
 });
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return String(typeof address === 'object' ? address?.port : 0);
-}
-
 /** Starts the shop as `npm start` does, on other ports and from the sources. */
 async function start(): Promise<{ shopUrl: string; dashboardUrl: string }> {
-  const [port, sandboxPort] = [await freePort(), await freePort()];
+  const [port, sandboxPort] = [await freePort(), await freePort()].map(String);
   shop = spawn(process.execPath, ['--import', 'tsx', 'examples/shop/main.ts'], {
     env: { ...process.env, PORT: port, SANDBOX_PORT: sandboxPort },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,5 @@
 import dns from 'node:dns';
-import { once } from 'node:events';
-import { createServer, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { succeeds } from '../helpers/bodies.js';
@@ -17,6 +16,7 @@ import {
   settled,
   watch,
 } from '../helpers/meeting.js';
+import { deadPort } from '../helpers/ports.js';
 
 watch();
 
@@ -44,26 +44,16 @@ function expectFacts(error: unknown, expected: Expected): void {
 
 const unreached = { error: 'ConnectionError', phase: 'connect', outcome: 'not_sent', attempts: 3 };
 
-/** A port of this machine on which nobody listens. */
-async function deadPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 describe('1: a refused connection is tried three times, and nothing was sent', () => {
   eachWay(async (carrier, method) => {
-    const error = await failure(carrier, method, `http://127.0.0.1:${await deadPort()}`);
+    const error = await failure(carrier, method, `http://127.0.0.1:${deadPort}`);
     expectFacts(error, { ...unreached, reason: 'ECONNREFUSED' });
   });
 });
 
 describe('1: the same where a name has several addresses', () => {
   eachWay(async (carrier, method) => {
-    const baseUrl = `http://localhost:${await deadPort()}`;
+    const baseUrl = `http://localhost:${deadPort}`;
     vi.spyOn(dns, 'lookup').mockImplementation(answerLookup(null, ['127.0.0.1', '127.0.0.2']));
     const error = await failure(carrier, method, baseUrl);
     expectFacts(error, { ...unreached, reason: 'ECONNREFUSED' });
