@@ -1,7 +1,6 @@
 // The first call loads ky and `node:http`, and nothing of Node's fetch; with the option `fetch` it does.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { PaymentsClient } from 'merchant-payments';
 
 const amounts = {
@@ -11,9 +10,13 @@ const amounts = {
   currency: 'USD',
   updatedAt: 1767225600000,
 };
-const server = createServer((_request, response) => {
-  response.end(JSON.stringify({ code: 0, message: 'success', data: amounts }));
-}).listen(0, '127.0.0.1');
+// As a module, `node:http` would load it.
+const server = process
+  .getBuiltinModule('node:http')
+  .createServer((_request, response) => {
+    response.end(JSON.stringify({ code: 0, message: 'success', data: amounts }));
+  })
+  .listen(0, '127.0.0.1');
 await once(server, 'listening');
 const options = { apiKey: 'key', baseUrl: `http://127.0.0.1:${server.address().port}` };
 const hasFetch = () => process.moduleLoadList.includes('NativeModule internal/deps/undici/undici');

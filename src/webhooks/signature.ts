@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { WebhookVerificationError } from '../errors.js';
+import { digestBytes, hmac } from './hmac.js';
 import type { Scheme } from './scheme.js';
 import type { WebhookSecret } from './secret.js';
 
 const longestHeader = 4096;
-const digestBytes = { sha256: 32, sha384: 48, sha512: 64 };
 
 /** The signatures of the header, without the prefix. Those with another prefix are of another version: left out. */
 export function readSignatures(header: string, { prefix, separator }: Scheme): string[] {
@@ -34,14 +34,9 @@ export function decodeSignature(text: string, { algorithm, encoding, prefix }: S
   throw malformed(`is not ${length} bytes in ${encoding}`, likelyForm(text, prefix));
 }
 
-/**
- * The MAC of timestamp and body. Two updates: the body is neither copied nor decoded. By way of text, as memory that
- * a digest brings along costs more to collect than the MAC of a small body costs to compute.
- */
+/** The MAC of timestamp and body. The body is never decoded. */
 export function macOf(key: WebhookSecret, timestamp: string, body: Uint8Array, scheme: Scheme): Buffer {
-  const hmac = createHmac(scheme.algorithm, key).update(scheme.before.join(timestamp)).update(body);
-  const after = scheme.after.join(timestamp);
-  return Buffer.from((after === '' ? hmac : hmac.update(after)).digest('binary'), 'binary');
+  return hmac(scheme.algorithm, key, scheme.before.join(timestamp), body, scheme.after.join(timestamp));
 }
 
 /** Whether one of the keys makes one of the signatures. Bytes are compared, in constant time. */

@@ -1,0 +1,108 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type SignatureScheme, sign, type WebhookSecret } from '../src/webhooks/index.js';
+
+const bodyAlone = { content: '{body}', signatureHeader: 'signature' };
+
+function macOf(secret: WebhookSecret, rawBody: string | Uint8Array, scheme: Partial<SignatureScheme> = {}) {
+  return sign({ rawBody, secret, scheme: { ...bodyAlone, ...scheme } }).signature;
+}
+
+describe('RFC 4231', () => {
+  const wanted = 'what do ya want for nothing?';
+  const large = Buffer.alloc(131, 0xaa);
+  test.each([
+    [
+      '1',
+      Buffer.alloc(20, 0x0b),
+      'Hi There',
+      'sha256',
+      'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
+    ],
+    ['2', 'Jefe', wanted, 'sha256', '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'],
+    [
+      '2',
+      'Jefe',
+      wanted,
+      'sha384',
+      'af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e8e2240ca5e69e2c78b3239ecfab21649',
+    ],
+    [
+      '2',
+      'Jefe',
+      wanted,
+      'sha512',
+      '164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea2505549758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737',
+    ],
+    [
+      '6',
+      large,
+      'Test Using Larger Than Block-Size Key - Hash Key First',
+      'sha256',
+      '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+    ],
+  ] as const)('case %s: %j', (_case, key, text, algorithm, mac) => {
+    expect(macOf(key, text, { algorithm })).toBe(mac);
+  });
+});
+
+describe('the MAC is that of Node', () => {
+  const algorithm = fc.constantFrom('sha256' as const, 'sha384' as const, 'sha512' as const);
+  /** Around the size of a block, and around the size from which bodies are not copied. */
+  const key = fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 200 }),
+    fc.constantFrom(63, 64, 65, 127, 128, 129).map((length) => Buffer.alloc(length, 'key')),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }).map((text) => `<${text}>`),
+  );
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 400 }),
+    fc.integer({ min: 4000, max: 4200 }).map((length) => Buffer.alloc(length, '{"€":1}')),
+  );
+
+  test('for every key, algorithm and length', () => {
+    fc.assert(
+      fc.property(algorithm, key, body, (algorithm, key, body) => {
+        expect(macOf(key, body, { algorithm })).toBe(createHmac(algorithm, key).update(body).digest('hex'));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('with text around the body, which may be longer than it', () => {
+    const text = fc
+      .string({ unit: 'grapheme', maxLength: 1_500 })
+      .map((text) => text.replaceAll(/[{}]/g, ''));
+    fc.assert(
+      fc.property(text, body, text, (before, body, after) => {
+        const mac = createHmac('sha256', 'secret').update(before).update(body).update(after).digest('hex');
+        expect(macOf('secret', body, { content: `${before}{body}${after}` })).toBe(mac);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('for a short key after a long one', () => {
+    macOf('a'.repeat(64), 'x');
+    expect(macOf('b', 'x')).toBe(createHmac('sha256', 'b').update('x').digest('hex'));
+  });
+});
+
+describe('a platform without hashes in one go', () => {
+  afterEach(() => {
+    vi.doUnmock('node:crypto');
+    vi.resetModules();
+  });
+
+  test('gets the same MAC', async () => {
+    vi.resetModules();
+    vi.doMock('node:crypto', async (original) => {
+      const crypto = await original<typeof import('node:crypto')>();
+      return { ...crypto, default: { ...crypto, hash: undefined } };
+    });
+    const { sign } = await import('../src/webhooks/index.js');
+    expect(sign({ rawBody: 'Hi There', secret: Buffer.alloc(20, 0x0b), scheme: bodyAlone }).signature).toBe(
+      'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
+    );
+  });
+});
