@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type SignatureScheme, sign, type WebhookSecret } from '../src/webhooks/index.js';
 
 const bodyAlone = { content: '{body}', signatureHeader: 'signature' };
@@ -69,14 +69,17 @@ describe('the MAC is that of Node', () => {
     );
   });
 
-  test('with text around the body, which may be longer than it', () => {
-    const text = fc
-      .string({ unit: 'grapheme', maxLength: 1_500 })
-      .map((text) => text.replaceAll(/[{}]/g, ''));
+  test.each([
+    ['before', (text: string) => `${text}{body}`],
+    ['after', (text: string) => `{body}${text}`],
+  ])('with text %s the body, up to and beyond the size from which it is not copied', (_where, content) => {
+    const lengths = fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 3_400, max: 4_200 }));
     fc.assert(
-      fc.property(text, body, text, (before, body, after) => {
-        const mac = createHmac('sha256', 'secret').update(before).update(body).update(after).digest('hex');
-        expect(macOf('secret', body, { content: `${before}{body}${after}` })).toBe(mac);
+      fc.property(lengths, ([characters, bytes]) => {
+        const text = content('€'.repeat(characters));
+        const body = 'x'.repeat(bytes);
+        const mac = createHmac('sha256', 'secret').update(text.replace('{body}', body)).digest('hex');
+        expect(macOf('secret', body, { content: text })).toBe(mac);
       }),
       { numRuns: 500 },
     );
@@ -85,24 +88,5 @@ describe('the MAC is that of Node', () => {
   test('for a short key after a long one', () => {
     macOf('a'.repeat(64), 'x');
     expect(macOf('b', 'x')).toBe(createHmac('sha256', 'b').update('x').digest('hex'));
-  });
-});
-
-describe('a platform without hashes in one go', () => {
-  afterEach(() => {
-    vi.doUnmock('node:crypto');
-    vi.resetModules();
-  });
-
-  test('gets the same MAC', async () => {
-    vi.resetModules();
-    vi.doMock('node:crypto', async (original) => {
-      const crypto = await original<typeof import('node:crypto')>();
-      return { ...crypto, default: { ...crypto, hash: undefined } };
-    });
-    const { sign } = await import('../src/webhooks/index.js');
-    expect(sign({ rawBody: 'Hi There', secret: Buffer.alloc(20, 0x0b), scheme: bodyAlone }).signature).toBe(
-      'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
-    );
   });
 });
