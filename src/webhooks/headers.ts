@@ -39,14 +39,16 @@ export function checkContainer(headers: unknown): void {
   }
 }
 
+type ValueAt = (index: number, name: string) => unknown;
+
 /** Two values of one name, in whatever spelling, are refused: only one of them was signed. */
-function oneOf(names: readonly string[], valueAt: (index: number, name: string) => unknown): HeaderReader {
+function oneOf(names: readonly string[], valueAt: ValueAt): HeaderReader {
   return (wanted) => {
     let found: string | undefined;
     for (let index = 0; index < names.length; index++) {
       const name = names[index];
       if (name?.length !== wanted.length || name.toLowerCase() !== wanted) continue;
-      const text = textOf(() => valueAt(index, name), wanted);
+      const text = textOf(valueAt, index, name, wanted);
       if (text !== undefined && found !== undefined) throw repeated(wanted);
       found ??= text;
     }
@@ -63,19 +65,19 @@ function repeated(name: string): WebhookVerificationError {
 }
 
 /** The text of a value, or of a list of one, as frameworks that allow repeated headers give it. */
-function textOf(read: () => unknown, name: string): string | undefined {
+function textOf(valueAt: ValueAt, index: number, name: string, wanted: string): string | undefined {
   let texts: unknown[];
   try {
-    const value = read();
+    const value = valueAt(index, name);
     if (typeof value === 'string') return value;
     texts = Array.isArray(value) ? [...value] : value === undefined || value === null ? [] : [value];
   } catch {
-    throw invalidHeaders(`the value of ${name} cannot be read. Pass headers as they were received`);
+    throw invalidHeaders(`the value of ${wanted} cannot be read. Pass headers as they were received`);
   }
   if (!texts.every((each) => typeof each === 'string')) {
-    throw invalidHeaders(`the value of ${name} is not text. Pass headers as they were received`);
+    throw invalidHeaders(`the value of ${wanted} is not text. Pass headers as they were received`);
   }
-  if (texts.length > 1) throw repeated(name);
+  if (texts.length > 1) throw repeated(wanted);
   return texts[0];
 }
 
