@@ -457,7 +457,7 @@ test('an update with a bad id, a bad field and an unknown one is told of all thr
 
 test('what a polluted prototype holds is neither sent nor refused', async () => {
   service.on('POST /v1/products', answer(created));
-  const polluted = { value: 'XXX', configurable: true, enumerable: true, writable: true };
+  const polluted = { value: 'XTS', configurable: true, enumerable: true, writable: true };
   Object.defineProperty(Object.prototype, 'currency', polluted);
   try {
     await createProduct({});

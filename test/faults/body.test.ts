@@ -34,7 +34,7 @@ faultTable([
     write: 1,
     outcome: 'done',
     options: short,
-    lasts: [200, 3 * 200 + 100],
+    lasts: [200, 200 + 100],
   },
   {
     title: '14: one byte after the other',
@@ -44,7 +44,7 @@ faultTable([
     write: 1,
     outcome: 'done',
     options: short,
-    lasts: [200, 3 * 200 + 100],
+    lasts: [200, 200 + 100],
   },
   {
     title: '15: reset in the middle of the body',
