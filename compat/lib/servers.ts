@@ -11,6 +11,8 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+const packages = 'Debian: apt-get install redis-server postgresql';
+
 export async function startRedis(): Promise<Server> {
   const folder = temporaryFolder();
   const port = await freePort();
@@ -33,8 +35,7 @@ export async function startRedis(): Promise<Server> {
 export async function startPostgres(): Promise<Server> {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   const version = versions.sort().pop();
-  if (!version)
-    throw new Error('PostgreSQL is not installed. Debian: apt-get install redis-server postgresql');
+  if (!version) throw new Error(`PostgreSQL is not installed. ${packages}`);
   const bin = (name: string) => `/usr/lib/postgresql/${version}/bin/${name}`;
   const user = unprivileged();
   const folder = temporaryFolder();
@@ -66,7 +67,7 @@ async function launch(
 ): Promise<ChildProcess> {
   const child = spawn(command, args, options);
   await once(child, 'spawn').catch((error) => {
-    throw new Error(`${command} cannot be started. Debian: apt-get install redis-server postgresql`, {
+    throw new Error(`${command} cannot be started. ${packages}`, {
       cause: error,
     });
   });

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { check, run } from '../check.mjs';
+import { balance } from './service.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const nodeOf = (version) => join(dirname(here), `node_modules/node-${version}/bin/node`);
@@ -30,16 +31,9 @@ for (const version of [24, 26]) {
 /** Calls through a proxy of this process, and compares what the call gave and what the proxy saw. */
 async function proxied(version, baseUrl, expected, request) {
   const seen = [];
-  const amounts = {
-    available: '1.00',
-    pending: '0.00',
-    frozen: '0.00',
-    currency: 'USD',
-    updatedAt: 1767225600000,
-  };
   const proxy = createServer(({ method, url }, response) => {
     seen.push(`${method} ${url}`);
-    response.end(JSON.stringify({ code: 0, message: 'success', data: amounts }));
+    response.end(balance);
   });
   proxy.on('connect', ({ url }, socket) => {
     seen.push(`CONNECT ${url}`);
