@@ -3,7 +3,7 @@ import { onAbort } from './aborts.js';
 import { type Answer, type Carrier, type Exchange, ExchangeFailure, type Outgoing } from './exchange.js';
 import { isPolluted } from './shield.js';
 
-/** ky is half of what the package loads, so it waits for the first request. */
+/** ky is a third of the client's code, so it waits for the first request. */
 let ky: KyInstance | undefined;
 
 /** The exchange has read the answer before ky learns that it is over; ky is handed this in its place. */

@@ -19,18 +19,20 @@ const longestCopy = 4096;
 const inner = Buffer.alloc(128 + longestCopy);
 const outer = Buffer.alloc(128 + 64);
 
-/** HMAC of the three parts, one after the other. */
-export function hmac(
-  algorithm: Algorithm,
-  key: WebhookSecret,
-  before: string,
-  body: Uint8Array,
-  after: string,
-): Buffer {
+/** What is signed: a body between two texts. */
+interface Message {
+  before: string;
+  body: Uint8Array;
+  after: string;
+}
+
+/** HMAC of the message. */
+export function hmac(algorithm: Algorithm, key: WebhookSecret, message: Message): Buffer {
+  const { before, body, after } = message;
   // A character is at most three bytes.
   const mostBytes = before.length * 3 + body.byteLength + after.length * 3;
   if (hashInOneGo && mostBytes <= longestCopy && Buffer.byteLength(key) <= blockBytes[algorithm]) {
-    return hmacInOneGo(hashInOneGo, algorithm, key, before, body, after);
+    return hmacInOneGo(hashInOneGo, algorithm, key, message);
   }
   return crypto.createHmac(algorithm, key).update(before).update(body).update(after).digest();
 }
@@ -40,9 +42,7 @@ function hmacInOneGo(
   hash: typeof crypto.hash,
   algorithm: Algorithm,
   key: WebhookSecret,
-  before: string,
-  body: Uint8Array,
-  after: string,
+  { before, body, after }: Message,
 ): Buffer {
   const block = blockBytes[algorithm];
   if (typeof key === 'string') inner.fill(0, inner.write(key), block);

@@ -36,7 +36,9 @@ export function decodeSignature(text: string, { algorithm, encoding, prefix }: S
 
 /** The MAC of timestamp and body. The body is never decoded. */
 export function macOf(key: WebhookSecret, timestamp: string, body: Uint8Array, scheme: Scheme): Buffer {
-  return hmac(scheme.algorithm, key, scheme.before.join(timestamp), body, scheme.after.join(timestamp));
+  const before = scheme.before.join(timestamp);
+  const after = scheme.after.join(timestamp);
+  return hmac(scheme.algorithm, key, { before, body, after });
 }
 
 /** Whether one of the keys makes one of the signatures. Bytes are compared, in constant time. */
