@@ -13,6 +13,7 @@ import { Webhook as Svix } from 'svix';
 import { verify } from '../../dist/webhooks.js';
 import { inTurn, machine, median, noise, ratio, typical } from '../lib/measure.mjs';
 import { figure, table } from '../lib/table.mjs';
+import { timed } from '../lib/timed.mjs';
 
 const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
 const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
@@ -60,21 +61,6 @@ async function measured(calls, batch) {
     names: contenders.map(({ peer }) => peer),
     of: (name) => samples.get(contenders.find(({ peer }) => peer === name)),
   };
-}
-
-/** Microseconds a call, over as many batches as fill a tenth of a second; only what is asynchronous is awaited. */
-async function timed(call, batch) {
-  globalThis.gc?.();
-  const waits = call() instanceof Promise;
-  const began = performance.now();
-  let calls = 0;
-  let ms = 0;
-  for (; ms < 100; ms = performance.now() - began) {
-    if (waits) for (let run = 0; run < batch; run++) await call();
-    else for (let run = 0; run < batch; run++) call();
-    calls += batch;
-  }
-  return { us: (ms * 1000) / calls };
 }
 
 /** An order.paid event of so many bytes, filled up by `filling`. */
