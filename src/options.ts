@@ -1,9 +1,7 @@
 import { ConfigurationError, type Issue } from './errors.js';
 import { isLoopback, parseAbsoluteUrl } from './schemas/url.js';
 import { headerProblems, limitProblems, ownFields, unknownNames } from './transport/call-options.js';
-import { fetchCarrier } from './transport/fetch-exchange.js';
 import type { Hooks } from './transport/hooks.js';
-import { nodeCarrier } from './transport/node-exchange.js';
 import { forbiddenPorts } from './transport/ports.js';
 import type { Settings } from './transport/transport.js';
 import { version } from './version.js';
@@ -83,7 +81,7 @@ export function readOptions(options: PaymentsClientOptions): Settings {
     hooks: ownFields(given.hooks ?? {}),
     userAgent: `merchant-payments/${version}${given.userAgent ? ` ${given.userAgent}` : ''}`,
     allowInsecureHttp: given.allowInsecureHttp === true,
-    carrier: carrierFor(url, given.fetch),
+    fetch: given.fetch,
   };
 }
 
@@ -160,21 +158,6 @@ function typeProblems(given: PaymentsClientOptions): Issue[] {
       message: message.replace('an option', 'a hook'),
     })),
   ];
-}
-
-/** Node's and Deno's `http` costs half of their fetch and says more; elsewhere the platform's fetch is the better one. */
-function carrierFor(baseUrl: URL, fetch: PaymentsClientOptions['fetch']): Settings['carrier'] {
-  if (fetch) return fetchCarrier(fetch);
-  return hasNodeHttp() ? nodeCarrier(baseUrl) : fetchCarrier((input, init) => globalThis.fetch(input, init));
-}
-
-function hasNodeHttp(): boolean {
-  if (typeof process === 'undefined' || typeof process.getBuiltinModule !== 'function') return false;
-  return (
-    process.release?.name === 'node' &&
-    !process.versions.bun &&
-    globalThis.navigator?.userAgent !== 'Cloudflare-Workers'
-  );
 }
 
 function environment(name: 'PAYMENTS_API_KEY' | 'PAYMENTS_BASE_URL'): string | undefined {

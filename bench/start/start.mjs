@@ -2,6 +2,9 @@
 //
 //   node start/start.mjs [--adapters ours,stripe] [--rounds 15] [--runtime /path/to/node]
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { defaultRuntime, inTurn, machine, ratio, startServer, typical } from '../lib/measure.mjs';
 import { figure, table } from '../lib/table.mjs';
@@ -20,6 +23,8 @@ const rounds = Number(options.rounds);
 const names = [...new Set([...options.adapters.split(','), reference])];
 const peers = new URL('../peers/index.mjs', import.meta.url).href;
 const server = await startServer();
+const program = fileURLToPath(new URL('../results/start.mjs', import.meta.url));
+mkdirSync(dirname(program), { recursive: true });
 
 /** Runs a module in a process of its own; it leaves what it measured in `figures`. */
 function measured(module) {
@@ -28,9 +33,9 @@ function measured(module) {
     const { rss } = process.memoryUsage();
     console.log(JSON.stringify({ ...figures, cpuMs: (user + system) / 1000, rssMb: rss / 2 ** 20 }));
     process.exit();`;
+  writeFileSync(program, source);
   const startedAt = performance.now();
-  const options = { cwd: import.meta.dirname, encoding: 'utf8' };
-  const { status, stdout, stderr } = spawnSync(runtime, ['--input-type=module', '-e', source], options);
+  const { status, stdout, stderr } = spawnSync(runtime, [program], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return { ...JSON.parse(stdout), processMs: performance.now() - startedAt };
 }
@@ -38,10 +43,22 @@ const runtime = options.runtime;
 const specifier = (name) =>
   name === 'ours' ? '../../dist/index.js' : uses[name].code.match(/from '(.+)'/)[1];
 
+/** What verifies webhooks alone; node:crypto is the floor of all that do. */
+const verifiers = {
+  'ours, webhooks': '../../dist/webhooks.js',
+  standardwebhooks: 'standardwebhooks',
+  svix: 'svix',
+  'node:crypto': 'node:crypto',
+};
+
 const imports = await inTurn(
-  ['nothing', ...names],
+  ['nothing', ...names, ...Object.keys(verifiers)],
   (name) =>
-    measured(name === 'nothing' ? 'const figures = {};' : `import '${specifier(name)}'; const figures = {};`),
+    measured(
+      name === 'nothing'
+        ? 'const figures = {};'
+        : `import '${verifiers[name] ?? specifier(name)}'; const figures = {};`,
+    ),
   { rounds },
 );
 const empty = imports.get('nothing');
@@ -68,33 +85,32 @@ server.stop();
 
 const empties = figure(typical(empty, 'processMs'));
 console.log(`${machine(runtime)}; ${rounds} fresh processes each; an empty one takes ${empties} ms.\n`);
-const row = (name) => {
-  const [imported, answered] = [imports.get(name), answers.get(name)];
+const importRow = (name) => {
+  const imported = imports.get(name);
   return [
     name,
     figure(typical(imported, 'importMs'), 1),
     figure(typical(imported, 'importCpuMs'), 1),
     figure(ratio(imported, imports.get(reference), 'importCpuMs'), 2),
     figure(typical(imported, 'importMb'), 1),
+  ];
+};
+const row = (name) => {
+  const answered = answers.get(name);
+  return [
+    ...importRow(name),
     figure(typical(answered, 'firstMs'), 1),
     figure(typical(answered, 'cpuMs') - typical(empty, 'cpuMs'), 1),
     figure(ratio(answered, answers.get(reference), 'firstMs'), 2),
     figure(typical(answered, 'rssMb')),
   ];
 };
+const importColumns = ['import, ms', 'CPU ms', '× stripe, CPU', 'memory MB'];
 console.log(
   table(
-    [
-      'client',
-      'ms',
-      'CPU ms',
-      '× stripe, CPU',
-      'memory MB',
-      'to the first answer ms',
-      'CPU ms',
-      '× stripe',
-      'RSS MB',
-    ],
+    ['client', ...importColumns, 'to the first answer ms', 'CPU ms', '× stripe', 'RSS MB'],
     names.map(row),
   ),
 );
+console.log('\nWhat verifies webhooks alone:\n');
+console.log(table(['', ...importColumns], Object.keys(verifiers).map(importRow)));

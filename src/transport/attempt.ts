@@ -1,10 +1,7 @@
-import type { KyInstance } from 'ky';
+import ky from 'ky';
 import { onAbort } from './aborts.js';
 import { type Answer, type Carrier, type Exchange, ExchangeFailure, type Outgoing } from './exchange.js';
 import { isPolluted } from './shield.js';
-
-/** ky is a third of the client's code, so it waits for the first request. */
-let ky: KyInstance | undefined;
 
 /** The exchange has read the answer before ky learns that it is over; ky is handed this in its place. */
 let over: Response | undefined;
@@ -22,8 +19,6 @@ export async function attempt(
   outgoing: Outgoing,
   { limitMs, signal }: { limitMs: number; signal: AbortSignal | undefined },
 ): Promise<Answer> {
-  ky ??= (await import('ky')).default;
-  signal?.throwIfAborted();
   let exchange: Exchange | undefined;
   let answer: Answer | undefined;
   const timer = setTimeout(() => exchange?.stop('timeout'), limitMs);

@@ -1,17 +1,10 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { ApiPromise, type Completed } from '../api-promise.js';
-import { ApiError, ConnectionError, InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
-import { describeIssues } from '../schemas/issues.js';
-import { idProblem } from '../schemas/params.js';
-import { onAbort } from './aborts.js';
-import { attempt } from './attempt.js';
+import { InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
 import { type CallOptions, callOptionProblems, ownFields } from './call-options.js';
-import { openEnvelope, snippetOf } from './envelope.js';
-import { type Answer, type Carrier, ExchangeFailure, type Outgoing } from './exchange.js';
-import { type CallDescription, type Failure, noAnswer, outOfTime, refusal, unusable } from './failures.js';
+import type { Outgoing } from './exchange.js';
 import { type Hooks, tell } from './hooks.js';
-import { redactor } from './redact.js';
-import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
+import type { Call, Limits, Sender } from './sender.js';
 import { shielded } from './shield.js';
 
 /** The client's options, checked. */
@@ -26,7 +19,8 @@ export interface Settings {
   hooks: Hooks;
   userAgent: string;
   allowInsecureHttp: boolean;
-  carrier: Carrier;
+  /** The option `fetch`. */
+  fetch: typeof globalThis.fetch | undefined;
 }
 
 /** An operation of the API: its name in errors and hooks, and where it lives. */
@@ -48,22 +42,20 @@ export interface Parts {
   body?: unknown;
 }
 
-/** Carries calls: key, attempts, envelope, schema. One for each client. */
+/** Checks and prepares calls, and has them sent. One for each client. */
 export class Transport {
   readonly #settings: Settings;
   readonly #origin: string;
   readonly #prefix: string;
   /** Of every request to which its call adds none. */
   readonly #headers: { withBody: Outgoing['headers']; withoutBody: Outgoing['headers'] };
-  readonly #redact: (text: string) => string;
-  readonly #budget = new RetryBudget();
+  #sender: Sender | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
     this.#origin = settings.baseUrl.origin;
     this.#prefix = settings.baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
     this.#headers = { withBody: headersOf(settings, true, {}), withoutBody: headersOf(settings, false, {}) };
-    this.#redact = redactor([settings.apiKey, ...Object.values(settings.headers)]);
   }
 
   get allowInsecureHttp(): boolean {
@@ -88,52 +80,30 @@ export class Transport {
     parts: () => Parts,
   ): Promise<Completed<T>> {
     const startedAt = performance.now();
-    const call: CallDescription = {
-      ...operation,
-      attempts: 0,
-      host: this.#settings.baseUrl.host,
-      redact: this.#redact,
-    };
     try {
-      const { limits, outgoing, secrets } = this.#prepare(operation, options, parts, startedAt);
-      if (secrets.length > 0) call.redact = (text) => redactor(secrets)(this.#redact(text));
-      limits.signal?.throwIfAborted();
-      for (;;) {
-        call.attempts++;
-        const result = await this.#attempt(call, outgoing, schema, limits);
-        if ('data' in result) {
-          this.#budget.answered();
-          const { data, answer } = result;
-          const durationMs = performance.now() - startedAt;
-          const facts = () => ({
-            status: answer.status,
-            headers: answer.headers(),
-            attempts: call.attempts,
-            durationMs,
-          });
-          return { data, facts };
-        }
-        await this.#waitToRetry(call, result, limits);
-      }
+      const call = this.#prepare(operation, options, parts, startedAt);
+      const sender = this.#sender ?? (await this.#loadSender());
+      return await sender.send(call, schema);
     } catch (error) {
       if (isPaymentsError(error)) {
-        const { method, path } = operation;
+        const { operation: name, method, path } = operation;
         const durationMs = performance.now() - startedAt;
-        tell(this.#settings.hooks.error, {
-          operation: operation.operation,
-          method,
-          path,
-          attempt: call.attempts,
-          durationMs,
-          error,
-        });
+        const attempt = error.attempts ?? 0;
+        tell(this.#settings.hooks.error, { operation: name, method, path, attempt, durationMs, error });
       }
       throw error;
     }
   }
 
+  /** What sends is more than half of the client's code, ky with it, so it waits for the first call. */
+  async #loadSender(): Promise<Sender> {
+    const { Sender } = await import('./sender.js');
+    this.#sender ??= new Sender(this.#settings);
+    return this.#sender;
+  }
+
   /** Reads all that the caller passed, before the first await; everything that is wrong with it ends here. */
-  #prepare(operation: Operation, options: CallOptions, parts: () => Parts, startedAt: number) {
+  #prepare(operation: Operation, options: CallOptions, parts: () => Parts, startedAt: number): Call {
     try {
       const given = fieldsOf(options);
       const problems = given
@@ -142,6 +112,8 @@ export class Transport {
       const checked = besideProblems(parts, problems);
       if (!given || !checked || problems.length > 0) throw new InvalidParamsError(operation, problems);
       return {
+        operation,
+        startedAt,
         limits: this.#limits(given, startedAt),
         outgoing: this.#outgoing(operation, shielded(checked), given.headers),
         secrets: Object.values(given.headers ?? {}),
@@ -181,115 +153,6 @@ export class Transport {
       body: hasBody ? JSON.stringify(body) : undefined,
     };
   }
-
-  async #attempt<T>(
-    call: CallDescription,
-    outgoing: Outgoing,
-    schema: z.ZodMiniType<T>,
-    { timeoutMs, deadline, signal }: Limits,
-  ): Promise<{ data: T; answer: Answer } | Failure> {
-    const { carrier, hooks } = this.#settings;
-    const facts = { operation: call.operation, method: call.method, path: call.path, attempt: call.attempts };
-    const startedAt = performance.now();
-    const left = deadline - startedAt;
-    const limitMs = Math.min(timeoutMs, left);
-    tell(hooks.request, { ...facts });
-    let answer: Answer;
-    try {
-      answer = await attempt(carrier, outgoing, { limitMs, signal });
-    } catch (failure) {
-      if (!(failure instanceof ExchangeFailure)) throw failure;
-      // The status alone says what became of the call, even where the body that explains it never came.
-      if (failure.head && !isSuccess(failure.head.status)) return refusal(call, failure.head, {});
-      return noAnswer(call, failure, { scope: left < timeoutMs ? 'total' : 'attempt', limitMs });
-    }
-    tell(hooks.response, { ...facts, status: answer.status, durationMs: performance.now() - startedAt });
-    const result = read(call, answer, schema);
-    return 'error' in result ? result : { data: result.data, answer };
-  }
-
-  /** Waits for the next attempt, or throws the failure when there is to be none. */
-  async #waitToRetry(
-    call: CallDescription,
-    failure: Failure,
-    { deadline, maxRetries, signal }: Limits,
-  ): Promise<void> {
-    const { error, retriable } = failure;
-    if (retriable === 'never' && !(error instanceof ConnectionError)) this.#budget.answered();
-    const allowed = retriable === 'any' || (retriable === 'reads' && call.method === 'GET');
-    if (!allowed || call.attempts > maxRetries) throw error;
-    const left = deadline - performance.now();
-    const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-    if (asked > longestRetryAfterMs || (asked > 0 && asked >= left)) throw error;
-    const delayMs = Math.max(asked, backOffMs(call.attempts));
-    if (delayMs >= left) throw outOfTime(call, error);
-    if (!this.#budget.spend()) throw error;
-    const { operation, method, path, attempts } = call;
-    tell(this.#settings.hooks.retry, { operation, method, path, attempt: attempts, delayMs, error });
-    await sleep(delayMs, signal);
-  }
-}
-
-interface Limits {
-  timeoutMs: number;
-  /** On the clock of `performance.now()`, which no change of the system's time moves. */
-  deadline: number;
-  maxRetries: number;
-  signal: AbortSignal | undefined;
-}
-
-/** What an answer holds: the data that the schema makes of it, or why there is none. */
-function read<T>(call: CallDescription, answer: Answer, schema: z.ZodMiniType<T>): { data: T } | Failure {
-  const { status } = answer;
-  if (status >= 300 && status < 400) {
-    return unusable(
-      call,
-      answer,
-      'redirect',
-      `it redirects${redirectTarget(call, answer)}, and redirects are not followed, to keep the API key. Check baseUrl`,
-    );
-  }
-  const envelope = openEnvelope(answer);
-  if (!isSuccess(status)) {
-    const { code, message } =
-      envelope.kind === 'refusal' ? envelope : { code: undefined, message: undefined };
-    return refusal(call, answer, { code, message, snippet: snippetOf(answer.body) });
-  }
-  if (envelope.kind === 'refusal')
-    return refusal(call, answer, { ...envelope, snippet: snippetOf(answer.body) });
-  if (envelope.kind === 'unusable') {
-    const mayBeCut = envelope.reason === 'json' && !answer.delimited;
-    return unusable(call, answer, envelope.reason, envelope.problem, {
-      retriable: mayBeCut ? 'reads' : 'never',
-    });
-  }
-  const parsed = z.safeParse(schema, envelope.data);
-  if (parsed.success) return { data: parsed.data };
-  if (envelope.data === undefined || envelope.data === null)
-    return unusable(call, answer, 'envelope', 'it has no data');
-  const issues = describeIssues(parsed.error.issues);
-  const shown = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
-  const problem = shown.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
-  return unusable(call, answer, 'schema', problem, { issues, id: idOf(envelope.data) });
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
-/** The other host, which is all of a Location that is safe to print. */
-function redirectTarget(call: CallDescription, answer: Answer): string {
-  const location = answer.header('location');
-  const base = `https://${call.host}`;
-  if (location === null || !URL.canParse(location, base)) return '';
-  const { host, protocol } = new URL(location, base);
-  return ` to ${call.redact(host || protocol)}`;
-}
-
-/** The id in data that is otherwise unusable; text that could not be an id is none. */
-function idOf(data: unknown): string | undefined {
-  const id: unknown = typeof data === 'object' && data !== null && 'id' in data ? data.id : undefined;
-  return typeof id === 'string' && idProblem(id) === undefined ? id : undefined;
 }
 
 function queryText(query: Parts['query']): string {
@@ -328,19 +191,4 @@ function besideProblems(parts: () => Parts, problems: Issue[]): Parts | undefine
     problems.unshift(...error.issues);
     return undefined;
   }
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const timer = setTimeout(() => {
-      forget();
-      resolve();
-    }, ms);
-    const forget = onAbort(signal, () => {
-      forget();
-      clearTimeout(timer);
-      reject(signal?.reason);
-    });
-  });
 }
