@@ -2,8 +2,9 @@
 //
 //   node --expose-gc webhook/verify.mjs [--rounds 9]
 //
-// "check alone" is verify() less the parsing of the same body in the same round, of a body that is one long text: that
-// is parsed fast enough to be subtracted. Its floor is createHmac with a cached key object, two updates and no copy.
+// "check alone" is verify() less what parsing the same body adds to the floor in the same round, of a body that is one
+// long text: that is parsed fast enough to be subtracted. The floor is createHmac with a cached key object, two updates
+// and no copy. Parsing after it takes longer than parsing alone does in a loop of its own, so that is not subtracted.
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { webhooks as polar } from '@polar-sh/sdk/2026-10';
@@ -18,8 +19,8 @@ import { timed } from '../lib/timed.mjs';
 const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
 const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
 const ours = 'ours: verify';
-const parsing = 'parsing alone';
 const floor = 'floor: createHmac(KeyObject)';
+const floorAndParsing = 'floor, and JSON.parse';
 const sizes = [
   { name: '300 B', bytes: 300, batch: 500 },
   { name: '2 KB', bytes: 2048, batch: 300 },
@@ -42,9 +43,11 @@ for (const { name, bytes, batch } of sizes) {
   console.log(table(['', 'µs', '× stripe', '± %'], rows));
 
   const calls = contendersFor(delivery(bytes, text));
-  const needed = Object.fromEntries([ours, parsing, floor].map((name) => [name, calls[name]]));
+  const needed = Object.fromEntries([ours, floor, floorAndParsing].map((name) => [name, calls[name]]));
   const texts = await measured(needed, batch);
-  const check = texts.of(ours).map(({ us }, round) => us - texts.of(parsing)[round].us);
+  const check = texts
+    .of(ours)
+    .map(({ us }, round) => us - (texts.of(floorAndParsing)[round].us - texts.of(floor)[round].us));
   console.log(
     `\nour check alone: ${figure(median(check), 2)} µs, ` +
       `${figure(median(check.map((us, round) => us / texts.of(floor)[round].us)), 2)} × the floor`,
@@ -115,6 +118,10 @@ function contendersFor(rawBody) {
     'webhook-timestamp': timestamp,
     'webhook-signature': signature,
   };
+  const checkMac = () => {
+    const expected = createHmac('sha256', key).update(`${timestamp}.`).update(rawBody).digest();
+    if (!timingSafeEqual(expected, Buffer.from(mac, 'hex'))) throw new Error('the floor does not match');
+  };
   const svixHeaders = { 'svix-id': id, 'svix-timestamp': timestamp, 'svix-signature': signature };
   return {
     [ours]: () => verify({ rawBody, headers, secret }),
@@ -122,10 +129,10 @@ function contendersFor(rawBody) {
     standardwebhooks: () => standard.verify(rawBody, standardHeaders),
     svix: () => svix.verify(rawBody, svixHeaders),
     polar: () => polar.validateEvent(rawBody, standardHeaders, secret),
-    [parsing]: () => JSON.parse(rawBody.toString()),
-    [floor]: () => {
-      const expected = createHmac('sha256', key).update(`${timestamp}.`).update(rawBody).digest();
-      if (!timingSafeEqual(expected, Buffer.from(mac, 'hex'))) throw new Error('the floor does not match');
+    [floor]: checkMac,
+    [floorAndParsing]: () => {
+      checkMac();
+      return JSON.parse(rawBody.toString());
     },
   };
 }
