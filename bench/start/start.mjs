@@ -43,21 +43,22 @@ const runtime = options.runtime;
 const specifier = (name) =>
   name === 'ours' ? '../../dist/index.js' : uses[name].code.match(/from '(.+)'/)[1];
 
-/** What verifies webhooks alone; node:crypto is the floor of all that do. */
-const verifiers = {
+/** What verifies webhooks alone, and modules of Node's that are the floor of it, or that ours does without. */
+const others = {
   'ours, webhooks': '../../dist/webhooks.js',
   standardwebhooks: 'standardwebhooks',
   svix: 'svix',
   'node:crypto': 'node:crypto',
+  'node:http': 'node:http',
 };
 
 const imports = await inTurn(
-  ['nothing', ...names, ...Object.keys(verifiers)],
+  ['nothing', ...names, ...Object.keys(others)],
   (name) =>
     measured(
       name === 'nothing'
         ? 'const figures = {};'
-        : `import '${verifiers[name] ?? specifier(name)}'; const figures = {};`,
+        : `import '${others[name] ?? specifier(name)}'; const figures = {};`,
     ),
   { rounds },
 );
@@ -112,5 +113,5 @@ console.log(
     names.map(row),
   ),
 );
-console.log('\nWhat verifies webhooks alone:\n');
-console.log(table(['', ...importColumns], Object.keys(verifiers).map(importRow)));
+console.log('\nImports alone:\n');
+console.log(table(['', ...importColumns], Object.keys(others).map(importRow)));
