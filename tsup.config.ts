@@ -44,6 +44,17 @@ const kyPlatform: Plugin = {
 /** All that is imported, Node's own modules apart, goes into the output: users install one package. */
 const bundled: Options = { ...common, noExternal: [/.*/], esbuildPlugins: [remembersBundled, kyPlatform] };
 
+/**
+ * The lines stay short: Node prints the whole line of an error that nobody catches, which would push the message of a
+ * missing API key off the screen.
+ */
+const minified: Options = {
+  minify: true,
+  esbuildOptions(options) {
+    options.lineLimit = 120;
+  },
+};
+
 export default defineConfig([
   // The code that handles money can be read where it is installed; the rest stays small.
   {
@@ -52,9 +63,10 @@ export default defineConfig([
     format: 'esm',
     esbuildPlugins: [remembersBundled, kyPlatform, webhooksApart],
   },
-  { ...bundled, entry: client, format: 'cjs', minify: true },
-  { ...bundled, entry: { ...sandbox, ...command }, format: 'esm', minify: true },
-  { ...bundled, entry: sandbox, format: 'cjs', minify: true },
+  // With their names, the errors are found again in logs.
+  { ...bundled, ...minified, keepNames: true, entry: client, format: 'cjs' },
+  { ...bundled, ...minified, entry: { ...sandbox, ...command }, format: 'esm' },
+  { ...bundled, ...minified, entry: sandbox, format: 'cjs' },
   {
     ...common,
     entry: { ...client, ...sandbox },

@@ -1,6 +1,6 @@
 // Looks at the tarball that would be published: what it holds, and what an empty project gets from installing it.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +44,24 @@ try {
     assert.equal(imported, required, `${entry} gives other names to require() than to import`);
   }
   assert.match(run(join(folder, 'node_modules/.bin/merchant-payments'), '--help'), /sandbox/);
+
+  // Node prints the line of an uncaught error: in a minified file it could be all of the package.
+  for (const [type, load] of [
+    ['module', "const { PaymentsClient } = await import('merchant-payments');"],
+    ['commonjs', "const { PaymentsClient } = require('merchant-payments');"],
+  ]) {
+    const withoutKey = spawnSync(
+      process.execPath,
+      [`--input-type=${type}`, '-e', `${load} new PaymentsClient();`],
+      { cwd: folder, encoding: 'utf8', env: {} },
+    );
+    assert.equal(withoutKey.status, 1);
+    assert.match(
+      withoutKey.stderr,
+      /^ConfigurationError: new PaymentsClient\(\): apiKey is missing\. Pass it, or set PAYMENTS_API_KEY\./m,
+    );
+    assert.ok(withoutKey.stderr.length < 3000, `${type}: the message of a missing key is lost in the source`);
+  }
 
   console.log(
     `package: ${files.length} files, ${kB(size)} packed, ${kB(unpackedSize)} installed, no dependencies`,
