@@ -65,7 +65,7 @@ export function nodeCarrier(baseUrl: URL): Carrier {
         request.on('response', (response) => {
           phase = 'body';
           head = { status: response.statusCode ?? 0, header: (name) => headerOf(response.rawHeaders, name) };
-          readAnswer(response, head, resolve, fail);
+          receiveAnswer(response, head, resolve, fail);
         });
         request.on('error', (error) => {
           if (phase === 'connect' && !isBeforeSending(error)) phase = 'exchange';
@@ -96,7 +96,7 @@ function requestTo(
   return shielded({ ...server, path: target, method, headers: whole });
 }
 
-function readAnswer(
+function receiveAnswer(
   response: IncomingMessage,
   head: AnswerHead,
   resolve: (answer: Answer) => void,

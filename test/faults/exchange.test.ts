@@ -141,3 +141,15 @@ test.each(carriers)('8: over %s a GET succeeds when the reset passes', async (ca
   expect(error).toBeUndefined();
   expect(requests).toHaveLength(3);
 });
+
+test("a new client's first calls, made at once, share their connections with all later ones", async () => {
+  const server = await FaultyServer.start(succeeds);
+  const client = clientOf('http', server.url);
+  const twoCalls = () => Promise.all([call(client, 'GET'), call(client, 'GET')]);
+  await twoCalls();
+  await nextTurn();
+  await twoCalls();
+  expect(server.requests).toHaveLength(4);
+  expect(server.connections).toBe(2);
+  await server.close();
+});
