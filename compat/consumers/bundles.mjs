@@ -28,18 +28,29 @@ export async function checkBundles() {
       await inspect(outfile);
     });
   }
-  await check('Rollup', async () => {
+  const warnings = [];
+  const bundle = await rollup({
+    input: entry,
+    external: /^node:/,
+    plugins: [nodeResolve()],
+    onwarn: (warning) => warnings.push(warning.message),
+  });
+  await check('Rollup, one file', async () => {
     const file = join(folder, 'rollup.mjs');
-    const warnings = [];
-    const bundle = await rollup({
-      input: entry,
-      external: /^node:/,
-      plugins: [nodeResolve()],
-      onwarn: (warning) => warnings.push(warning.message),
-    });
     await bundle.write({ file, format: 'esm', inlineDynamicImports: true });
     assert.deepEqual(warnings, []);
     await inspect(file);
+  });
+  await check('Rollup, split', async () => {
+    const dir = join(folder, 'rollup');
+    const { output } = await bundle.write({ dir, format: 'esm', entryFileNames: 'program.mjs' });
+    assert.deepEqual(warnings, []);
+    const start = output.find(({ isEntry }) => isEntry);
+    const others = start.imports.filter((name) => !name.startsWith('node:'));
+    assert.deepEqual(others, [], 'the start is in more than one file');
+    assert.ok(!start.code.includes('KyError'), 'ky is loaded before the first call');
+    await inspect(join(dir, 'program.mjs'));
+    await rm(dir, { recursive: true });
   });
 }
 
