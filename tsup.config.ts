@@ -63,8 +63,7 @@ export default defineConfig([
     format: 'esm',
     esbuildPlugins: [remembersBundled, kyPlatform, webhooksApart],
   },
-  // With their names, the errors are found again in logs.
-  { ...bundled, ...minified, keepNames: true, entry: client, format: 'cjs' },
+  { ...bundled, ...minified, entry: client, format: 'cjs' },
   { ...bundled, ...minified, entry: { ...sandbox, ...command }, format: 'esm' },
   { ...bundled, ...minified, entry: sandbox, format: 'cjs' },
   {

@@ -37,6 +37,8 @@ const brand = Symbol.for('merchant-payments.error');
  * `instanceof` holds across copies of the package, as when ESM and CommonJS meet in one process.
  */
 export class PaymentsError extends Error {
+  /** @internal */
+  static override readonly name: string = 'PaymentsError';
   /** Stable text for programs, such as `connection_error`. */
   declare readonly code: string;
   /** What became of the operation. Absent on webhook errors, which belong to no call. */
@@ -61,7 +63,7 @@ export class PaymentsError extends Error {
 
   /** The name of the class. */
   override get name(): string {
-    return 'PaymentsError';
+    return this.constructor.name;
   }
 
   /** @internal */
@@ -71,14 +73,22 @@ export class PaymentsError extends Error {
 
   /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    const { prototype } = this;
-    if (!Object.hasOwn(prototype, 'name')) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (!isNamed(this)) return Function.prototype[Symbol.hasInstance].call(this, value);
     if (typeof value !== 'object' || value === null || !(brand in value)) return false;
     for (let link: unknown = Object.getPrototypeOf(value); link; link = Object.getPrototypeOf(link)) {
-      if (Object.hasOwn(link, 'name') && Reflect.get(link, 'name') === prototype.name) return true;
+      const itsClass = link.constructor;
+      if (isNamed(itsClass) && itsClass.name === this.name) return true;
     }
     return false;
   }
+}
+
+/**
+ * Whether a class is one of ours. They state their names as fields, which are enumerable, as no class's own name is;
+ * so the names hold where a bundler shortens those of classes, and Node prints them.
+ */
+function isNamed(value: unknown): boolean {
+  return typeof value === 'function' && Object.prototype.propertyIsEnumerable.call(value, 'name');
 }
 
 /** Whether a caught value is an error of this package, from whichever copy of it. */
@@ -89,17 +99,18 @@ export function isPaymentsError(value: unknown): value is PaymentsError {
 /** An option of `new PaymentsClient()` is missing or cannot be meant. Nothing was sent. */
 export class ConfigurationError extends PaymentsError {
   /** @internal */
+  static override readonly name: string = 'ConfigurationError';
+
+  /** @internal */
   constructor(message: string) {
     super(message, { code: 'configuration_error', outcome: 'not_sent', attempts: 0 });
-  }
-
-  override get name(): string {
-    return 'ConfigurationError';
   }
 }
 
 /** Parameters were refused before anything was sent; `issues` has every problem. */
 export class InvalidParamsError extends PaymentsError {
+  /** @internal */
+  static override readonly name: string = 'InvalidParamsError';
   declare readonly outcome: 'not_sent';
   /** All problems at once. */
   declare readonly issues: readonly Issue[];
@@ -118,14 +129,12 @@ export class InvalidParamsError extends PaymentsError {
       attempts: 0,
     });
   }
-
-  override get name(): string {
-    return 'InvalidParamsError';
-  }
 }
 
 /** No complete answer arrived. */
 export class ConnectionError extends PaymentsError {
+  /** @internal */
+  static override readonly name: string = 'ConnectionError';
   declare readonly outcome: Outcome;
   /** How far it came: `connect` (nothing was sent), `exchange` (sent, no answer), `body` (the answer broke off). */
   declare readonly phase: 'connect' | 'exchange' | 'body';
@@ -145,14 +154,12 @@ export class ConnectionError extends PaymentsError {
   ) {
     super(message, { ...facts, code: facts.code ?? 'connection_error' });
   }
-
-  override get name(): string {
-    return 'ConnectionError';
-  }
 }
 
 /** Time ran out before a complete answer arrived. */
 export class TimeoutError extends ConnectionError {
+  /** @internal */
+  static override readonly name: string = 'TimeoutError';
   /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
   declare readonly scope: 'attempt' | 'total';
 
@@ -166,10 +173,6 @@ export class TimeoutError extends ConnectionError {
     },
   ) {
     super(message, { ...facts, code: 'timeout', reason: 'timeout' });
-  }
-
-  override get name(): string {
-    return 'TimeoutError';
   }
 }
 
@@ -189,6 +192,8 @@ export interface ApiFacts extends CallFacts {
 
 /** The service said no. */
 export class ApiError extends PaymentsError {
+  /** @internal */
+  static override readonly name: string = 'ApiError';
   declare readonly outcome: Outcome;
   /** The HTTP status. */
   declare readonly status: number;
@@ -205,93 +210,82 @@ export class ApiError extends PaymentsError {
   constructor(message: string, facts: ApiFacts, code = 'api_error') {
     super(message, { ...facts, code });
   }
-
-  override get name(): string {
-    return 'ApiError';
-  }
 }
 
 /** 401: the API key was refused. */
 export class AuthenticationError extends ApiError {
   /** @internal */
+  static override readonly name: string = 'AuthenticationError';
+
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'authentication_error');
-  }
-
-  override get name(): string {
-    return 'AuthenticationError';
   }
 }
 
 /** 403: the key is known, but may not do this. */
 export class PermissionDeniedError extends ApiError {
   /** @internal */
+  static override readonly name: string = 'PermissionDeniedError';
+
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'permission_denied');
-  }
-
-  override get name(): string {
-    return 'PermissionDeniedError';
   }
 }
 
 /** 404: there is nothing at that path or under that id. */
 export class NotFoundError extends ApiError {
   /** @internal */
+  static override readonly name: string = 'NotFoundError';
+
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'not_found');
-  }
-
-  override get name(): string {
-    return 'NotFoundError';
   }
 }
 
 /** 409: the state of the resource forbids it. */
 export class ConflictError extends ApiError {
   /** @internal */
+  static override readonly name: string = 'ConflictError';
+
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'conflict');
-  }
-
-  override get name(): string {
-    return 'ConflictError';
   }
 }
 
 /** 400, 413 or 422: the service refused the request's content. */
 export class InvalidRequestError extends ApiError {
   /** @internal */
+  static override readonly name: string = 'InvalidRequestError';
+
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'invalid_request');
-  }
-
-  override get name(): string {
-    return 'InvalidRequestError';
   }
 }
 
 /** 429: too many requests; `retryAfterMs` says how long to wait, where the service did. */
 export class RateLimitError extends ApiError {
   /** @internal */
+  static override readonly name: string = 'RateLimitError';
+
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'rate_limited');
-  }
-
-  override get name(): string {
-    return 'RateLimitError';
   }
 }
 
 /** 5xx: the service failed. */
 export class ServerError extends ApiError {
   /** @internal */
+  static override readonly name: string = 'ServerError';
+
+  /** @internal */
   constructor(message: string, facts: ApiFacts) {
     super(message, facts, 'server_error');
-  }
-
-  override get name(): string {
-    return 'ServerError';
   }
 }
 
@@ -308,6 +302,8 @@ export type InvalidResponseReason =
 
 /** An answer that cannot be used. For a write, `outcome` says whether it was done. */
 export class InvalidResponseError extends PaymentsError {
+  /** @internal */
+  static override readonly name: string = 'InvalidResponseError';
   declare readonly outcome: Outcome;
   /** What was wrong with it. */
   declare readonly reason: InvalidResponseReason;
@@ -330,14 +326,12 @@ export class InvalidResponseError extends PaymentsError {
   ) {
     super(message, { ...facts, code: 'invalid_response' });
   }
-
-  override get name(): string {
-    return 'InvalidResponseError';
-  }
 }
 
 /** The merchant's own mistake: the event may be real, so answer 500 and let the sender try again. */
 export class WebhookConfigError extends PaymentsError {
+  /** @internal */
+  static override readonly name: string = 'WebhookConfigError';
   declare readonly code: 'invalid_secret' | 'invalid_body' | 'invalid_headers' | 'invalid_options';
   /** The status to answer with. */
   declare readonly httpStatus: 500;
@@ -345,10 +339,6 @@ export class WebhookConfigError extends PaymentsError {
   /** @internal */
   constructor(message: string, code: WebhookConfigError['code']) {
     super(message, { code, httpStatus: 500 });
-  }
-
-  override get name(): string {
-    return 'WebhookConfigError';
   }
 }
 
@@ -370,6 +360,8 @@ export interface VerificationFacts {
 
 /** The delivery is not proved authentic or fresh: answer 400. */
 export class WebhookVerificationError extends PaymentsError {
+  /** @internal */
+  static override readonly name: string = 'WebhookVerificationError';
   declare readonly code:
     | 'missing_signature'
     | 'missing_timestamp'
@@ -390,14 +382,12 @@ export class WebhookVerificationError extends PaymentsError {
   constructor(message: string, code: WebhookVerificationError['code'], facts: VerificationFacts = {}) {
     super(message, { code, httpStatus: 400, ...facts });
   }
-
-  override get name(): string {
-    return 'WebhookVerificationError';
-  }
 }
 
 /** Authentic, but this version cannot read it: alert somebody, answer 500. */
 export class WebhookPayloadError extends PaymentsError {
+  /** @internal */
+  static override readonly name: string = 'WebhookPayloadError';
   declare readonly code: 'invalid_json' | 'invalid_event';
   /** The status to answer with. */
   declare readonly httpStatus: 500;
@@ -405,9 +395,5 @@ export class WebhookPayloadError extends PaymentsError {
   /** @internal */
   constructor(message: string, code: WebhookPayloadError['code']) {
     super(message, { code, httpStatus: 500 });
-  }
-
-  override get name(): string {
-    return 'WebhookPayloadError';
   }
 }

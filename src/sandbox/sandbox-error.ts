@@ -2,17 +2,12 @@ import { PaymentsError } from '../errors.js';
 
 /** The sandbox was asked for something that it cannot do: a wrong option, an unknown id, a payment that is over. */
 export class SandboxError extends PaymentsError {
-  /** Node prints it before the message; the build shortens the class's own. @internal */
-  static override readonly name = 'SandboxError';
+  /** @internal */
+  static override readonly name: string = 'SandboxError';
 
   /** @internal */
   constructor(code: SandboxErrorCode, message: string) {
     super(message, { code });
-  }
-
-  /** The name of the class. */
-  override get name(): string {
-    return 'SandboxError';
   }
 }
 

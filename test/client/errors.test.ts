@@ -64,6 +64,7 @@ test.each([...oneOfEach(errors), ...oneOfEach(otherCopy)])(
   '%s is what its name says, in any copy of the package',
   (name, error) => {
     expect(error.name).toBe(name);
+    expect(error.constructor.name).toBe(name);
     expect(error).toBeInstanceOf(Error);
     expect(errors.isPaymentsError(error)).toBe(true);
     expect(classesOf(error)).toEqual(['PaymentsError', name, ...(parents[name] ?? [])].toSorted());
@@ -85,9 +86,19 @@ test.each([
   expect(classesOf(value)).toEqual([]);
 });
 
+test('an object that poses as one of ours, without a class, is none, and asking throws nothing', () => {
+  const posing: unknown = Object.create({
+    [Symbol.for('merchant-payments.error')]: true,
+    constructor: undefined,
+  });
+  expect(errors.isPaymentsError(posing)).toBe(false);
+  expect(classesOf(posing)).toEqual([]);
+});
+
 test('a class that extends one of ours is told apart from its parent', () => {
   class ShopError extends errors.ApiError {}
   const own = new ShopError('x', refused);
+  expect(own.name).toBe('ShopError');
   expect(own).toBeInstanceOf(ShopError);
   expect(own).toBeInstanceOf(errors.ApiError);
   expect(new errors.ApiError('x', refused)).not.toBeInstanceOf(ShopError);
