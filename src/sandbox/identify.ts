@@ -6,8 +6,9 @@ import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
 import { bodyVariants, secretVariants } from './delivery-variants.js';
+import type { TimestampUnit } from './documented-schemes.js';
 import { matchingSchemes, type SignedDelivery } from './scheme-search.js';
-import { type KnownScheme, knownSchemes, type TimestampUnit } from './schemes.js';
+import { type KnownScheme, knownSchemes } from './schemes.js';
 import { otherMac, signatureForm } from './signature-form.js';
 
 /** A captured delivery and the secret that it should have been signed with. */

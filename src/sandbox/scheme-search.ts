@@ -2,7 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { decodeSignature, macOf, readSignatures } from '../webhooks/signature.js';
-import type { KnownScheme, TimestampUnit } from './schemes.js';
+import type { TimestampUnit } from './documented-schemes.js';
+import type { KnownScheme } from './schemes.js';
 
 /** What a signature was made of, and the signature. */
 export interface SignedDelivery {
