@@ -340,7 +340,7 @@ export interface Sandbox extends AsyncDisposable {
   deliver(): Promise<Attempt[]>;
   /** Sends any event once more, to the webhook and with the secret of now. */
   redeliver(eventId: string): Promise<Attempt>;
-  /** The first event that matches, as soon as there is one. Default: any event, within 5 seconds. */
+  /** The first event that matches, as soon as there is one. Default: the first of all, within 5 seconds. */
   waitForEvent(
     match?: (event: SandboxEvent) => boolean,
     options?: { timeoutMs?: number | undefined },
@@ -404,9 +404,9 @@ export type Tamper =
 
 /** A fault of a request to the documented API. */
 export type RequestFault = {
-  /** Default: any. */
+  /** Such as `POST`. Default: every method. */
   method?: string | undefined;
-  /** The exact path, without query, or a pattern. Default: any. */
+  /** The exact path, without query, or a pattern. Default: every path. */
   path?: string | RegExp | undefined;
   /** How many requests. Default 1. */
   times?: number | undefined;

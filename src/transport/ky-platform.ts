@@ -1,7 +1,7 @@
 /**
  * What ky finds in dist/ in the place of the platform's classes (tsup.config.ts). It needs no more of them: it makes a
- * Request, and hands it to the transport's own `fetch`, which has the whole request already. Node's own classes would
- * take as long as the rest of a call without the network, and longer to load than this package.
+ * Request, and hands it to the transport's own `fetch`, which has the whole request already. Node's own classes
+ * cost more and load Node's fetch (docs/decisions/node-http-transport.md).
  */
 export class KyRequest {
   readonly url: string;

@@ -95,7 +95,7 @@ export class Transport {
     }
   }
 
-  /** What sends is more than half of the client's code, ky with it, so it waits for the first call. */
+  /** What sends is half of the client's code, ky with it, so it waits for the first call. */
   async #loadSender(): Promise<Sender> {
     const { Sender } = await import('./sender.js');
     this.#sender ??= new Sender(this.#settings);
