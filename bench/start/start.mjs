@@ -2,10 +2,9 @@
 //
 //   node start/start.mjs [--adapters ours,stripe] [--rounds 15] [--runtime /path/to/node]
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { resultFile } from '../lib/bundle.mjs';
 import { defaultRuntime, inTurn, machine, ratio, startServer, typical } from '../lib/measure.mjs';
 import { figure, table } from '../lib/table.mjs';
 import { clients as allClients } from '../peers/index.mjs';
@@ -23,8 +22,7 @@ const rounds = Number(options.rounds);
 const names = [...new Set([...options.adapters.split(','), reference])];
 const peers = new URL('../peers/index.mjs', import.meta.url).href;
 const server = await startServer();
-const program = fileURLToPath(new URL('../results/start.mjs', import.meta.url));
-mkdirSync(dirname(program), { recursive: true });
+const program = resultFile('start.mjs');
 
 /** Runs a module in a process of its own; it leaves what it measured in `figures`. */
 function measured(module) {

@@ -3,23 +3,14 @@
 //
 //   node --expose-gc webhook/mac.mjs [--rounds 9]
 import { createHmac, hash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { bundled } from '../lib/bundle.mjs';
 import { inTurn, machine, ratio, typical } from '../lib/measure.mjs';
 import { figure, table } from '../lib/table.mjs';
 import { timed } from '../lib/timed.mjs';
 
 const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
-const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
-const outfile = pathOf('../results/hmac.mjs');
-mkdirSync(dirname(outfile), { recursive: true });
-// It is inside the package, so it is bundled from its source.
-const entryPoints = [pathOf('../../src/webhooks/hmac.ts')];
-await build({ entryPoints, bundle: true, platform: 'node', format: 'esm', outfile, logLevel: 'error' });
-const { hmac } = await import(outfile);
+const { hmac } = await import(await bundled('../src/webhooks/hmac.ts', 'hmac.mjs'));
 
 const key = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
 const before = '1767225600.';
