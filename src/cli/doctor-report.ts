@@ -1,4 +1,4 @@
-import type { Diagnosis, Finding, ProbeResult } from '../sandbox/doctor/diagnosis.js';
+import type { Diagnosis, Finding, ProbeResult } from '../doctor/diagnosis.js';
 import { literal } from './literal.js';
 import { paint } from './terminal.js';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Identification, identifyScheme } from '../sandbox/identify.js';
+import { type Identification, identifyScheme } from '../doctor/identify.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { literal } from './literal.js';

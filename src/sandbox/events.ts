@@ -1,3 +1,4 @@
+import { spaced } from '../doctor/spaced.js';
 import type { EventRecord, OrderRecord } from './records.js';
 import type { Settings } from './settings.js';
 
@@ -15,11 +16,4 @@ export function newEvent(id: string, order: OrderRecord, now: number, settings: 
     attempts: [],
     tries: 0,
   };
-}
-
-/** JSON on one line with a space after `:` and `,`: what Python writes, and what `JSON.stringify` does not. */
-export function spaced(content: object): string {
-  return JSON.stringify(content, null, 1)
-    .replaceAll(/,\n\s*/g, ', ')
-    .replaceAll(/\n\s*/g, '');
 }

@@ -4,8 +4,8 @@
  *
  * @module
  */
-export type { Diagnosis, Finding, FindingCode, ProbeName, ProbeResult } from './doctor/diagnosis.js';
-export { type Identification, type IdentifyOptions, identifyScheme } from './identify.js';
+export type { Diagnosis, Finding, FindingCode, ProbeName, ProbeResult } from '../doctor/diagnosis.js';
+export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
 export { createSandbox } from './sandbox.js';
 export { SandboxError, type SandboxErrorCode } from './sandbox-error.js';
 export type {

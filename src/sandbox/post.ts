@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import type { Outgoing } from '../doctor/delivery.js';
 import { addressProblem, addressRefused, guardedLookup } from './addresses.js';
 
 /** What came back from a receiver. */
@@ -54,12 +55,6 @@ export function post(
     request.on('error', reject);
     request.end(body);
   });
-}
-
-/** A signed delivery. */
-export interface Outgoing {
-  headers: Record<string, string>;
-  body: string;
 }
 
 function plain(headers: NodeJS.Dict<string | string[]>): Record<string, string> {

@@ -1,3 +1,5 @@
+import type { Diagnosis } from '../doctor/diagnosis.js';
+import { diagnose } from '../doctor/doctor.js';
 import { describeIssues } from '../schemas/issues.js';
 import { productCreateParams } from '../schemas/params.js';
 import { sandboxApp } from './app.js';
@@ -5,8 +7,6 @@ import { twoDecimals } from './cents.js';
 import { Clock } from './clock.js';
 import type { SandboxContext } from './context.js';
 import { Deliveries } from './delivery.js';
-import type { Diagnosis } from './doctor/diagnosis.js';
-import { diagnose } from './doctor/doctor.js';
 import { type Duration, milliseconds } from './duration.js';
 import { Faults, fetchFailed, NetworkFault } from './faults.js';
 import { Guard } from './guard.js';
@@ -18,6 +18,7 @@ import { Payments } from './payments.js';
 import type { EventRecord } from './records.js';
 import { SandboxError } from './sandbox-error.js';
 import { Schedule } from './schedule.js';
+import { answerWithinMs, send } from './send.js';
 import { checkedTarget, newApiKey, readSettings, type Settings } from './settings.js';
 import { Signal } from './signal.js';
 import { readSnapshot, restore, takeSnapshot } from './snapshot.js';
@@ -380,8 +381,13 @@ class LocalSandbox implements Sandbox {
     return diagnose({
       target: patient,
       signer: { secret: webhookSecret, scheme: choices.signature },
-      allowRemote,
-      stop: this.#closing.signal,
+      send: async (to, outgoing) => {
+        const stop = this.#closing.signal;
+        const sent = await send(to, outgoing, { withinMs: answerWithinMs, allowRemote, stop });
+        if (sent.code === 'address_refused')
+          throw new SandboxError('invalid_options', `doctor: ${sent.error}`);
+        return sent;
+      },
     });
   }
 

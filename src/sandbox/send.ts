@@ -1,11 +1,8 @@
-import { type Answer, type Outgoing, post } from './post.js';
-import type { WebhookTarget } from './types.js';
+import type { Outgoing, Sent, WebhookTarget } from '../doctor/delivery.js';
+import { type Answer, post } from './post.js';
 
 /** How long a receiver may take. */
 export const answerWithinMs = 10_000;
-
-/** What came of sending a delivery once: an answer, or why there is none. */
-export type Sent = Partial<Answer> & { error?: string; code?: string };
 
 /** Sends a delivery once, to a URL or to a route handler itself. Never rejects. */
 export async function send(

@@ -1,8 +1,8 @@
+import type { Outgoing } from '../doctor/delivery.js';
 import { version } from '../version.js';
 import { sign } from '../webhooks/index.js';
 import type { Clock } from './clock.js';
 import { randomText } from './ids.js';
-import type { Outgoing } from './post.js';
 import type { Settings } from './settings.js';
 import type { Tamper } from './types.js';
 

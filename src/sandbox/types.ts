@@ -1,14 +1,12 @@
+import type { WebhookTarget } from '../doctor/delivery.js';
+import type { Diagnosis } from '../doctor/diagnosis.js';
 import type { Balance } from '../schemas/balance.js';
 import type { Product } from '../schemas/product.js';
-import type { Diagnosis } from './doctor/diagnosis.js';
 import type { Duration } from './duration.js';
 import type { PageMessages } from './pages/payment/messages.js';
 import type { UnspecifiedChoices } from './unspecified.js';
 
-export type { Balance, Duration, PageMessages, Product, UnspecifiedChoices };
-
-/** Where webhooks go: a URL, or a Fetch-style route handler itself, which needs no port. */
-export type WebhookTarget = string | ((request: Request) => Response | Promise<Response>);
+export type { Balance, Duration, PageMessages, Product, UnspecifiedChoices, WebhookTarget };
 
 /** Options of `createSandbox()`. All have a default that suits a test. */
 export interface SandboxOptions {

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { AttemptRecord } from './records.js';
 
 /** What is known of a failed attempt. */
-export type Failure = Pick<
-  AttemptRecord,
-  'target' | 'status' | 'responseHeaders' | 'responseBody' | 'error'
-> & {
+export interface Failure {
+  target: string;
+  status?: number | undefined;
+  responseHeaders?: Record<string, string> | undefined;
+  responseBody?: string | undefined;
+  error?: string | undefined;
   /** The system's code, such as `ECONNREFUSED`, or `timeout`. */
   code?: string | undefined;
-};
+}
 
 /** Why a receiver probably refused, and what to do, from its answer and from what was sent. */
 export function hintFor(failure: Failure, sent: string): string | undefined {

@@ -1,7 +1,7 @@
-import { hintFor } from '../diagnose.js';
-import type { Sent } from '../send.js';
+import type { Sent } from './delivery.js';
 import type { Finding } from './diagnosis.js';
 import { exemptFix, type Framework } from './frameworks.js';
+import { hintFor } from './hints.js';
 
 /** Why a delivery does not come as far as the handler, from its answer; `undefined` where it seems to. */
 export function unreachable(

@@ -1,7 +1,7 @@
 import { identifyScheme } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
-import { knownSchemes } from '../../src/sandbox/schemes.js';
+import { knownSchemes } from '../../src/doctor/schemes.js';
 import { macsOf } from '../helpers/openssl.js';
 
 const rawBody = '{"type": "order.paid", "data": {"order_id": "ord_1", "amount": "19.90", "currency": "USD"}}';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Sent } from '../send.js';
+import type { Sent } from './delivery.js';
 import type { Probed } from './examination.js';
 
 /** Whether two answers differ in more than numbers and ids. */

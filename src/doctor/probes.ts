@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
-import { version } from '../../version.js';
-import { type SignatureScheme, sign } from '../../webhooks/index.js';
-import { readScheme } from '../../webhooks/scheme.js';
-import { macOf } from '../../webhooks/signature.js';
-import { spaced } from '../events.js';
-import { randomText } from '../ids.js';
-import type { Outgoing } from '../post.js';
-import type { KnownScheme } from '../schemes.js';
+import { randomBytes } from 'node:crypto';
+import { version } from '../version.js';
+import { type SignatureScheme, sign } from '../webhooks/index.js';
+import { readScheme } from '../webhooks/scheme.js';
+import { macOf } from '../webhooks/signature.js';
+import type { Outgoing } from './delivery.js';
 import type { ProbeName } from './diagnosis.js';
+import type { KnownScheme } from './schemes.js';
+import { spaced } from './spaced.js';
 
 /** How the sandbox signs. */
 export interface Signer {
@@ -88,6 +88,9 @@ export const probes: readonly Probe[] = [
     make: (signer, order) => signed(eventBody(order), signer),
   },
 ];
+
+/** Characters that nobody can guess. */
+export const randomText = (): string => randomBytes(10).toString('hex');
 
 export const newOrder = (): string => `ord_doctor${randomText()}`;
 

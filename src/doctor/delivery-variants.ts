@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { spaced } from './events.js';
+import { spaced } from './spaced.js';
 
 /** A value as given, or changed in one way that people meet; then the note says so. */
 export interface Variant<Value> {

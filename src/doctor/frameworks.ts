@@ -1,5 +1,5 @@
-import { rawBytes } from '../../webhooks/body.js';
-import type { Sent } from '../send.js';
+import { rawBytes } from '../webhooks/body.js';
+import type { Sent } from './delivery.js';
 
 /** A framework that an answer betrays, and its own words for the usual fixes. */
 export interface Framework {

@@ -1,11 +1,11 @@
-import { readScheme } from '../../webhooks/scheme.js';
-import { spaced } from '../events.js';
-import type { Outgoing } from '../post.js';
-import { type KnownScheme, knownSchemes } from '../schemes.js';
+import { readScheme } from '../webhooks/scheme.js';
+import type { Outgoing } from './delivery.js';
 import type { Finding } from './diagnosis.js';
 import { type Examination, isAccepted } from './examination.js';
 import { rawBodyFix } from './frameworks.js';
 import { eventBody, paid, type Signer, signedAs, signedBy } from './probes.js';
+import { type KnownScheme, knownSchemes } from './schemes.js';
+import { spaced } from './spaced.js';
 
 /** Requests under way at once: a development server takes that many. */
 const atOnce = 6;

@@ -1,7 +1,7 @@
 import { createSandbox, type Diagnosis } from 'merchant-payments/sandbox';
 import { handler } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { unreachable } from '../../src/sandbox/doctor/reachability.js';
+import { unreachable } from '../../src/doctor/reachability.js';
 import {
   holds,
   listen,

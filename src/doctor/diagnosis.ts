@@ -1,4 +1,4 @@
-import type { SignatureScheme } from '../../webhooks/index.js';
+import type { SignatureScheme } from '../webhooks/index.js';
 
 /** What `sandbox.doctor()` found out about a webhook receiver. None of it holds the secret. */
 export interface Diagnosis {

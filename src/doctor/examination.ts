@@ -1,18 +1,14 @@
-import { randomText } from '../ids.js';
-import type { Outgoing } from '../post.js';
-import { SandboxError } from '../sandbox-error.js';
-import { answerWithinMs, type Sent, send } from '../send.js';
-import type { WebhookTarget } from '../types.js';
+import type { Outgoing, Sent, WebhookTarget } from './delivery.js';
 import type { ProbeName, ProbeResult } from './diagnosis.js';
 import { type Framework, frameworkOf } from './frameworks.js';
-import { eventBody, newOrder, outgoing, type Probe, probes, type Signer } from './probes.js';
+import { eventBody, newOrder, outgoing, type Probe, probes, randomText, type Signer } from './probes.js';
 
-/** Where the doctor sends, and how it signs. */
+/** The receiver, how deliveries to it are signed, and what sends them. */
 export interface Patient {
   target: WebhookTarget;
   signer: Signer;
-  allowRemote: boolean;
-  stop: AbortSignal;
+  /** Sends once. Rejects only where nothing may be sent, which ends the examination. */
+  send(target: WebhookTarget, outgoing: Outgoing): Promise<Sent>;
 }
 
 /** A probe that was sent, and all of its answer. */
@@ -75,8 +71,7 @@ export class Examination {
 
   /** Sends anything, by default to the target. */
   async send(outgoing: Outgoing, target = this.patient.target): Promise<Sent> {
-    const sent = await send(target, outgoing, { ...this.patient, withinMs: answerWithinMs });
-    if (sent.code === 'address_refused') throw new SandboxError('invalid_options', `doctor: ${sent.error}`);
+    const sent = await this.patient.send(target, outgoing);
     // A route handler that throws is answered 500 by whatever server calls it.
     const thrown = typeof target === 'function' && sent.status === undefined && sent.code !== 'timeout';
     const answer = thrown ? { status: 500, headers: {}, body: sent.error ?? '' } : sent;
