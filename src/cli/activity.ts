@@ -1,5 +1,5 @@
 import type { SandboxContext } from '../sandbox/context.js';
-import type { EventRecord } from '../sandbox/records.js';
+import type { EventRecord } from '../sandbox/service/records.js';
 import type { LoggedRequest } from '../sandbox/types.js';
 import { paint } from './terminal.js';
 

@@ -1,4 +1,4 @@
-import { isDuration } from '../sandbox/duration.js';
+import { isDuration } from '../sandbox/service/duration.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { ask, runningFlags } from './running.js';

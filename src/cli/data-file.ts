@@ -1,7 +1,7 @@
 import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readSnapshot } from '../sandbox/service/snapshot.js';
 import type { Signal } from '../sandbox/signal.js';
-import { readSnapshot } from '../sandbox/snapshot.js';
 import type { SandboxSnapshot } from '../sandbox/types.js';
 import { CommandError } from './terminal.js';
 

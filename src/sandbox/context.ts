@@ -1,12 +1,12 @@
-import type { Clock } from './clock.js';
-import type { Deliveries } from './delivery.js';
+import type { Deliveries } from './delivery/queue.js';
 import type { Faults } from './faults.js';
-import type { Guard } from './guard.js';
-import type { RequestLog } from './log.js';
-import type { Payments } from './payments.js';
+import type { Guard } from './http/guard.js';
+import type { RequestLog } from './http/log.js';
+import type { Clock } from './service/clock.js';
+import type { Payments } from './service/payments.js';
+import type { Store } from './service/store.js';
 import type { Settings } from './settings.js';
 import type { Signal } from './signal.js';
-import type { Store } from './store.js';
 import type { Sandbox } from './types.js';
 
 /**

@@ -1,6 +1,6 @@
-import { milliseconds } from './duration.js';
-import type { EventRecord } from './records.js';
 import { SandboxError } from './sandbox-error.js';
+import { milliseconds } from './service/duration.js';
+import type { EventRecord } from './service/records.js';
 import type { Fault, RequestFault, WebhookFault } from './types.js';
 
 type Armed<One> = { fault: One; left: number };

@@ -8,6 +8,7 @@ export type { Diagnosis, Finding, FindingCode, ProbeName, ProbeResult } from '..
 export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
 export { createSandbox } from './sandbox.js';
 export { SandboxError, type SandboxErrorCode } from './sandbox-error.js';
+export type { ErrorKind, UnspecifiedChoices } from './service/unspecified.js';
 export type {
   Attempt,
   Balance,
@@ -33,4 +34,3 @@ export type {
   WebhookFault,
   WebhookTarget,
 } from './types.js';
-export type { ErrorKind, UnspecifiedChoices } from './unspecified.js';

@@ -2,27 +2,35 @@ import type { Diagnosis } from '../doctor/diagnosis.js';
 import { diagnose } from '../doctor/doctor.js';
 import { describeIssues } from '../schemas/issues.js';
 import { productCreateParams } from '../schemas/params.js';
-import { sandboxApp } from './app.js';
-import { twoDecimals } from './cents.js';
-import { Clock } from './clock.js';
 import type { SandboxContext } from './context.js';
-import { Deliveries } from './delivery.js';
-import { type Duration, milliseconds } from './duration.js';
+import { Deliveries } from './delivery/queue.js';
+import { answerWithinMs, send } from './delivery/send.js';
 import { Faults, fetchFailed, NetworkFault } from './faults.js';
-import { Guard } from './guard.js';
-import { randomText } from './ids.js';
-import { RequestLog } from './log.js';
-import { type Listening, serve } from './node.js';
+import { sandboxApp } from './http/app.js';
+import { Guard } from './http/guard.js';
+import { RequestLog } from './http/log.js';
+import { type Listening, serve } from './http/node.js';
 import { pause } from './pause.js';
-import { Payments } from './payments.js';
-import type { EventRecord } from './records.js';
 import { SandboxError } from './sandbox-error.js';
-import { Schedule } from './schedule.js';
-import { answerWithinMs, send } from './send.js';
+import { twoDecimals } from './service/cents.js';
+import { Clock } from './service/clock.js';
+import { type Duration, milliseconds } from './service/duration.js';
+import { randomText } from './service/ids.js';
+import { Payments } from './service/payments.js';
+import type { EventRecord } from './service/records.js';
+import { Schedule } from './service/schedule.js';
+import { readSnapshot, restore, takeSnapshot } from './service/snapshot.js';
+import { Store } from './service/store.js';
+import {
+  viewAttempt,
+  viewBalance,
+  viewCheckout,
+  viewEvent,
+  viewOrder,
+  viewProduct,
+} from './service/views.js';
 import { checkedTarget, newApiKey, readSettings, type Settings } from './settings.js';
 import { Signal } from './signal.js';
-import { readSnapshot, restore, takeSnapshot } from './snapshot.js';
-import { Store } from './store.js';
 import type {
   Attempt,
   DeclineReason,
@@ -37,7 +45,6 @@ import type {
   Tamper,
   WebhookTarget,
 } from './types.js';
-import { viewAttempt, viewBalance, viewCheckout, viewEvent, viewOrder, viewProduct } from './views.js';
 
 /** The origin in process: a name of this machine, so that clients take it without https. */
 const inProcessUrl = 'http://sandbox.localhost';

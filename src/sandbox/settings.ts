@@ -1,12 +1,12 @@
 import { closest } from '../schemas/closest.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
-import { milliseconds } from './duration.js';
-import { randomText } from './ids.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { SandboxError } from './sandbox-error.js';
-import type { SnapshotContent } from './snapshot.js';
+import { milliseconds } from './service/duration.js';
+import { randomText } from './service/ids.js';
+import type { SnapshotContent } from './service/snapshot.js';
+import { type Choices, readChoices } from './service/unspecified.js';
 import type { SandboxOptions, WebhookTarget } from './types.js';
-import { type Choices, readChoices } from './unspecified.js';
 
 /** Options with their defaults, checked. Key and webhook target change while the sandbox runs. */
 export interface Settings {

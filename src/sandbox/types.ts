@@ -2,9 +2,9 @@ import type { WebhookTarget } from '../doctor/delivery.js';
 import type { Diagnosis } from '../doctor/diagnosis.js';
 import type { Balance } from '../schemas/balance.js';
 import type { Product } from '../schemas/product.js';
-import type { Duration } from './duration.js';
 import type { PageMessages } from './pages/payment/messages.js';
-import type { UnspecifiedChoices } from './unspecified.js';
+import type { Duration } from './service/duration.js';
+import type { UnspecifiedChoices } from './service/unspecified.js';
 
 export type { Balance, Duration, PageMessages, Product, UnspecifiedChoices, WebhookTarget };
 

@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import * as webhooks from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
-import { guardedLookup } from '../../src/sandbox/addresses.js';
+import { guardedLookup } from '../../src/sandbox/delivery/addresses.js';
 
 const start = new Date('2026-01-01T00:00:00Z');
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import type { CheckoutRecord } from '../../records.js';
+import type { CheckoutRecord } from '../../service/records.js';
 import type { CheckoutState } from '../../types.js';
 import type { Html } from '../layout.js';
 import { actionForm, badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';

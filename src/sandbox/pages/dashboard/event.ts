@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import type { AttemptRecord, EventRecord } from '../../records.js';
-import { signed } from '../../signing.js';
+import { signed } from '../../delivery/signing.js';
+import type { AttemptRecord, EventRecord } from '../../service/records.js';
 import type { Html } from '../layout.js';
 import { stateBadge } from './events.js';
 import { actionForm, badge, copyButton, dashboardPage, live } from './frame.js';

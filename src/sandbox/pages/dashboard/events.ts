@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import type { EventRecord } from '../../records.js';
+import type { EventRecord } from '../../service/records.js';
 import type { Html } from '../layout.js';
 import { actionForm, badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
 import { fullMoment, millisecondsText, shortMoment, span } from './moments.js';

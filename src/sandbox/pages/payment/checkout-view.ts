@@ -1,6 +1,6 @@
 import { isLoopback, parseAbsoluteUrl, unsafeSchemes } from '../../../schemas/url.js';
 import type { SandboxContext } from '../../context.js';
-import type { CheckoutRecord } from '../../records.js';
+import type { CheckoutRecord } from '../../service/records.js';
 import type { CheckoutState, DeclineReason } from '../../types.js';
 import { type Say, speaker } from './messages.js';
 

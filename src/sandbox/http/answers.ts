@@ -1,6 +1,6 @@
+import type { Choices } from '../service/unspecified.js';
 import type { Exchange, Refusal } from './exchange.js';
 import { excerptLength } from './log.js';
-import type { Choices } from './unspecified.js';
 
 /** The text of each answer, so that the socket's side need not read it back from a stream. */
 export const texts = new WeakMap<Response, string>();

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
-import { describeIssues } from '../schemas/issues.js';
+import { describeIssues } from '../../schemas/issues.js';
+import type { Choices } from '../service/unspecified.js';
 import { type Exchange, Refusal } from './exchange.js';
-import type { Choices } from './unspecified.js';
 
 /**
  * Checks parameters against the schema that the client uses too. Fields that the spec does not list are left out with

@@ -1,4 +1,4 @@
-import type { Attempt, CheckoutState, DeclineReason, EventState, PaymentMethod } from './types.js';
+import type { Attempt, CheckoutState, DeclineReason, EventState, PaymentMethod } from '../types.js';
 
 /** What the sandbox remembers, as plain JSON: moments are Unix milliseconds, amounts are text. */
 export interface ProductRecord {

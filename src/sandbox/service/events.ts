@@ -1,6 +1,6 @@
-import { spaced } from '../doctor/spaced.js';
+import { spaced } from '../../doctor/spaced.js';
+import type { Settings } from '../settings.js';
 import type { EventRecord, OrderRecord } from './records.js';
-import type { Settings } from './settings.js';
 
 /** The event of a paid order. Its text is made once: every attempt sends the same bytes. */
 export function newEvent(id: string, order: OrderRecord, now: number, settings: Settings): EventRecord {

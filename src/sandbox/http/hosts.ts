@@ -1,4 +1,4 @@
-import { isLoopback } from '../schemas/url.js';
+import { isLoopback } from '../../schemas/url.js';
 
 /** By which names a listening sandbox may be called. */
 export interface HostRule {

@@ -1,12 +1,12 @@
-import type { ProductCreateParams } from '../schemas/params.js';
+import type { ProductCreateParams } from '../../schemas/params.js';
+import { SandboxError } from '../sandbox-error.js';
+import type { Settings } from '../settings.js';
+import type { DeclineReason, PaymentMethod } from '../types.js';
 import { fromCents, percentOf, toCents } from './cents.js';
 import type { Clock } from './clock.js';
 import { newEvent } from './events.js';
 import type { CheckoutRecord, EventRecord, OrderRecord, ProductRecord } from './records.js';
-import { SandboxError } from './sandbox-error.js';
-import type { Settings } from './settings.js';
 import type { Store } from './store.js';
-import type { DeclineReason, PaymentMethod } from './types.js';
 
 /** A payment that went through. */
 export interface Payment {

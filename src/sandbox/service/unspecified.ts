@@ -1,8 +1,8 @@
-import { closest } from '../schemas/closest.js';
-import { type SignatureScheme, sign } from '../webhooks/index.js';
+import { closest } from '../../schemas/closest.js';
+import { type SignatureScheme, sign } from '../../webhooks/index.js';
+import { SandboxError } from '../sandbox-error.js';
 import type { Duration } from './duration.js';
 import { milliseconds } from './duration.js';
-import { SandboxError } from './sandbox-error.js';
 
 /** What went wrong with a request, for `errors` and `errorStatus`. */
 export type ErrorKind =

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import type { Outgoing } from '../doctor/delivery.js';
+import type { Outgoing } from '../../doctor/delivery.js';
 import { addressProblem, addressRefused, guardedLookup } from './addresses.js';
 
 /** What came back from a receiver. */

@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
-import type { SandboxContext } from '../context.js';
-import { SandboxError } from '../sandbox-error.js';
-import { checkoutsPage } from './dashboard/checkouts.js';
-import { developerPage, type Shown } from './dashboard/developer.js';
-import { diagnosisPage } from './dashboard/diagnosis.js';
-import { eventPage } from './dashboard/event.js';
-import { eventsPage } from './dashboard/events.js';
-import { dashboardPage, empty } from './dashboard/frame.js';
-import { overviewPage } from './dashboard/overview.js';
-import { requestsPage } from './dashboard/requests.js';
+import type { SandboxContext } from '../../context.js';
+import { SandboxError } from '../../sandbox-error.js';
+import { checkoutsPage } from './checkouts.js';
+import { developerPage, type Shown } from './developer.js';
+import { diagnosisPage } from './diagnosis.js';
+import { eventPage } from './event.js';
+import { eventsPage } from './events.js';
+import { dashboardPage, empty } from './frame.js';
+import { overviewPage } from './overview.js';
+import { requestsPage } from './requests.js';
 
 type Fields = Record<string, unknown>;
 /** Shows a page with what went wrong on it. */

@@ -1,7 +1,7 @@
+import type { Attempt, Balance, Product, SandboxCheckout, SandboxEvent, SandboxOrder } from '../types.js';
 import { fromCents, twoDecimals } from './cents.js';
 import type { AttemptRecord, CheckoutRecord, EventRecord, OrderRecord, ProductRecord } from './records.js';
 import type { Ledger } from './store.js';
-import type { Attempt, Balance, Product, SandboxCheckout, SandboxEvent, SandboxOrder } from './types.js';
 
 // Records as the programmer sees them: copies, with dates, and products in the form that the client returns.
 

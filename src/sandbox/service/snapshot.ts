@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { SandboxError } from '../sandbox-error.js';
+import type { Settings } from '../settings.js';
 import type { Clock } from './clock.js';
-import { SandboxError } from './sandbox-error.js';
-import type { Settings } from './settings.js';
 import type { Store } from './store.js';
 
 const text = z.string();

@@ -1,4 +1,4 @@
-import type { Outgoing, Sent, WebhookTarget } from '../doctor/delivery.js';
+import type { Outgoing, Sent, WebhookTarget } from '../../doctor/delivery.js';
 import { type Answer, post } from './post.js';
 
 /** How long a receiver may take. */

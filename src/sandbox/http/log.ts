@@ -1,5 +1,5 @@
-import { Signal } from './signal.js';
-import type { LoggedRequest } from './types.js';
+import { Signal } from '../signal.js';
+import type { LoggedRequest } from '../types.js';
 
 /** What is kept of a body in the log. */
 export const excerptLength = 4096;

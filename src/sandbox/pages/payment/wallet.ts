@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import { Hono } from 'hono/tiny';
-import type { SandboxContext } from '../context.js';
-import { SandboxError } from '../sandbox-error.js';
-import { checkIcon, crossIcon, phoneIcon } from './icons.js';
-import { type CheckoutView, viewForPage, type Wallet } from './payment/checkout-view.js';
-import { tokenField } from './payment/frame.js';
-import { speaker } from './payment/messages.js';
-import { expiredPage, notePage, wrongPage } from './payment/over.js';
+import type { SandboxContext } from '../../context.js';
+import { SandboxError } from '../../sandbox-error.js';
+import { checkIcon, crossIcon, phoneIcon } from '../icons.js';
+import { type CheckoutView, viewForPage, type Wallet } from './checkout-view.js';
+import { tokenField } from './frame.js';
+import { speaker } from './messages.js';
+import { expiredPage, notePage, wrongPage } from './over.js';
 
 /** The sandbox's pretend wallet, which the QR code opens. Not the format of any real one. */
 export function walletPages(context: SandboxContext): Hono {

@@ -1,6 +1,6 @@
-import { fromCents } from './cents.js';
-import type { CheckoutRecord, ProductRecord } from './records.js';
-import type { Ledger } from './store.js';
+import { fromCents } from '../service/cents.js';
+import type { CheckoutRecord, ProductRecord } from '../service/records.js';
+import type { Ledger } from '../service/store.js';
 
 // Records as the service sends them, quirks included. Spec, "Representation notes".
 

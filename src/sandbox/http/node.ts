@@ -4,11 +4,11 @@ import { Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { isLoopback } from '../schemas/url.js';
+import { isLoopback } from '../../schemas/url.js';
+import { NetworkFault } from '../faults.js';
+import { SandboxError } from '../sandbox-error.js';
 import { texts } from './answers.js';
-import { NetworkFault } from './faults.js';
 import { type HostRule, hostAllowed } from './hosts.js';
-import { SandboxError } from './sandbox-error.js';
 
 /** An open socket in front of the sandbox. */
 export interface Listening {

@@ -1,17 +1,17 @@
 import { Hono } from 'hono/tiny';
+import type { SandboxContext } from '../context.js';
+import { comesAfterWork, describeFault, faultyAnswer, NetworkFault } from '../faults.js';
+import { dashboardPages } from '../pages/dashboard/routes.js';
+import { payPages } from '../pages/payment/routes.js';
+import { walletPages } from '../pages/payment/wallet.js';
+import { pause } from '../pause.js';
+import { milliseconds } from '../service/duration.js';
+import { livePrefix, type Settings } from '../settings.js';
 import { refused, unauthorized } from './answers.js';
 import { documentedApi, isDocumentedPath } from './api.js';
-import type { SandboxContext } from './context.js';
 import { controlRoutes } from './control.js';
-import { milliseconds } from './duration.js';
 import { type ApiEnv, Exchange, Refusal } from './exchange.js';
-import { comesAfterWork, describeFault, faultyAnswer, NetworkFault } from './faults.js';
 import { sameText } from './guard.js';
-import { dashboardPages } from './pages/dashboard.js';
-import { payPages } from './pages/pay.js';
-import { walletPages } from './pages/wallet.js';
-import { pause } from './pause.js';
-import { livePrefix, type Settings } from './settings.js';
 
 /** The whole sandbox as one function from request to answer: no socket, no timer. */
 export function sandboxApp(context: SandboxContext): (request: Request) => Promise<Response> {

@@ -1,12 +1,12 @@
 import { Hono } from 'hono/tiny';
 import * as z from 'zod/mini';
+import type { SandboxContext } from '../context.js';
+import { pause } from '../pause.js';
+import { SandboxError } from '../sandbox-error.js';
+import { milliseconds } from '../service/duration.js';
+import type { SandboxEvent } from '../types.js';
 import { readObject } from './body.js';
-import type { SandboxContext } from './context.js';
-import { milliseconds } from './duration.js';
 import { Exchange, Refusal } from './exchange.js';
-import { pause } from './pause.js';
-import { SandboxError } from './sandbox-error.js';
-import type { SandboxEvent } from './types.js';
 
 const duration = z.union([z.number(), z.string()]);
 const text = z.string();

@@ -1,10 +1,10 @@
-import type { Outgoing } from '../doctor/delivery.js';
-import { version } from '../version.js';
-import { sign } from '../webhooks/index.js';
-import type { Clock } from './clock.js';
-import { randomText } from './ids.js';
-import type { Settings } from './settings.js';
-import type { Tamper } from './types.js';
+import type { Outgoing } from '../../doctor/delivery.js';
+import { version } from '../../version.js';
+import { sign } from '../../webhooks/index.js';
+import type { Clock } from '../service/clock.js';
+import { randomText } from '../service/ids.js';
+import type { Settings } from '../settings.js';
+import type { Tamper } from '../types.js';
 
 /** A delivery of a body, signed now, or spoilt in one way. */
 export function signed(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {

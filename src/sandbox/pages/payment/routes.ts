@@ -1,13 +1,13 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
-import type { SandboxContext } from '../context.js';
-import type { CheckoutRecord } from '../records.js';
-import { SandboxError } from '../sandbox-error.js';
-import { viewForPage } from './payment/checkout-view.js';
-import { speaker } from './payment/messages.js';
-import { cards, openPage, wallets } from './payment/open.js';
-import { archivedPage, cancelledPage, expiredPage, paidPage, wrongPage } from './payment/over.js';
-import { waitingPage } from './payment/waiting.js';
+import type { SandboxContext } from '../../context.js';
+import { SandboxError } from '../../sandbox-error.js';
+import type { CheckoutRecord } from '../../service/records.js';
+import { viewForPage } from './checkout-view.js';
+import { speaker } from './messages.js';
+import { cards, openPage, wallets } from './open.js';
+import { archivedPage, cancelledPage, expiredPage, paidPage, wrongPage } from './over.js';
+import { waitingPage } from './waiting.js';
 
 /** The hosted payment page: what a checkout's `url` opens. It works without script. */
 export function payPages(context: SandboxContext): Hono {

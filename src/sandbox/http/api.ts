@@ -6,15 +6,15 @@ import {
   productCreateParams,
   productListParams,
   productUpdateParams,
-} from '../schemas/params.js';
+} from '../../schemas/params.js';
+import type { SandboxContext } from '../context.js';
+import { twoDecimals } from '../service/cents.js';
+import type { ProductRecord } from '../service/records.js';
+import { capacity } from '../service/store.js';
 import { success } from './answers.js';
 import { readObject } from './body.js';
-import { twoDecimals } from './cents.js';
-import type { SandboxContext } from './context.js';
 import { type ApiEnv, type Exchange, Refusal } from './exchange.js';
 import { readParameters } from './parameters.js';
-import type { ProductRecord } from './records.js';
-import { capacity } from './store.js';
 import * as wire from './wire.js';
 
 type Call = Context<ApiEnv>;

@@ -1,17 +1,17 @@
-import type { Outgoing, Sent, WebhookTarget } from '../doctor/delivery.js';
-import { hintFor } from '../doctor/hints.js';
-import type { Clock } from './clock.js';
-import { milliseconds } from './duration.js';
-import type { Faults } from './faults.js';
-import { excerptLength } from './log.js';
-import type { AttemptRecord, EventRecord } from './records.js';
-import { SandboxError } from './sandbox-error.js';
+import type { Outgoing, Sent, WebhookTarget } from '../../doctor/delivery.js';
+import { hintFor } from '../../doctor/hints.js';
+import type { Faults } from '../faults.js';
+import { excerptLength } from '../http/log.js';
+import { SandboxError } from '../sandbox-error.js';
+import type { Clock } from '../service/clock.js';
+import { milliseconds } from '../service/duration.js';
+import type { AttemptRecord, EventRecord } from '../service/records.js';
+import type { Store } from '../service/store.js';
+import type { Settings } from '../settings.js';
+import { Signal } from '../signal.js';
+import type { Tamper, WebhookFault } from '../types.js';
 import { answerWithinMs, asRequest, send } from './send.js';
-import type { Settings } from './settings.js';
-import { Signal } from './signal.js';
 import { signed } from './signing.js';
-import type { Store } from './store.js';
-import type { Tamper, WebhookFault } from './types.js';
 
 const atOnce = 16;
 /** Answers of older events are forgotten, so that a long run keeps little. */

@@ -1,4 +1,4 @@
-import type { ErrorKind, UnspecifiedChoices } from './unspecified.js';
+import type { ErrorKind, UnspecifiedChoices } from '../service/unspecified.js';
 
 /** What is learnt about a request on its way, for the log and for `x-sandbox-unspecified`. */
 export class Exchange {
