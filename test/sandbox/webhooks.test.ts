@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
@@ -21,6 +22,10 @@ function open(options: SandboxOptions = {}) {
   return createSandbox({ now: start, ...options });
 }
 
+/** What another language's encoder makes of a JSON text, one form per line; none where it is not installed. */
+const reencodedBy = (program: string, args: string[]) => (body: string) =>
+  (spawnSync(program, args, { input: body, encoding: 'utf8' }).stdout ?? '').split('\n').filter(Boolean);
+
 describe('delivery', () => {
   test('a paid checkout is delivered once, signed, before completeCheckout returns', async () => {
     const { got, handler } = receiver();
@@ -42,11 +47,28 @@ describe('delivery', () => {
     ]);
   });
 
-  test('the body has spaces, so that re-encoding it breaks the signature here and not in production', async () => {
-    const spaced = await open().trigger('order.paid');
-    expect(spaced.event.body).toBe(
-      `{"type": "order.paid", "data": {"order_id": "${spaced.order.id}", "amount": "19.90", "currency": "USD"}}`,
+  test('no encoder writes the body again as it was, so that re-encoding it breaks the signature here and not in production', async () => {
+    const { event, order } = await open({ seed: 1 }).trigger('order.paid');
+    expect(event.body).toBe(
+      `{"type":"order.paid","data": {"order_id":"${order.id}","amount": "19.90", "currency":"USD"}}`,
     );
+    const written = [
+      JSON.stringify(JSON.parse(event.body)),
+      ...reencodedBy('python3', [
+        '-c',
+        `import json, sys; body = json.loads(sys.stdin.read())
+for options in [{}, {"separators": (",", ":")}, {"separators": (",", ": ")}, {"separators": (", ", ":")}, {"sort_keys": True}]:
+  print(json.dumps(body, **options))`,
+      ])(event.body),
+      ...reencodedBy('php', [
+        '-r',
+        '$body = json_decode(stream_get_contents(STDIN)); foreach ([0, JSON_UNESCAPED_SLASHES] as $flags) echo json_encode($body, $flags), "\n";',
+      ])(event.body),
+      // Go's encoding/json and Ruby's JSON.generate write the compact form; their other form has line feeds.
+      JSON.stringify(JSON.parse(event.body), null, 2),
+    ];
+    expect(written).not.toContain(event.body);
+    expect(written.length).toBeGreaterThanOrEqual(7);
     const compact = await open({ encoding: 'compact' }).trigger('order.paid');
     expect(compact.event.body).toBe(JSON.stringify(JSON.parse(compact.event.body)));
   });
@@ -72,6 +94,30 @@ describe('delivery', () => {
     const stamps = got.map(({ headers }) => Number(headers.get('x-service-timestamp')));
     expect(stamps.map((stamp) => stamp - start.getTime() / 1000)).toEqual([0, 5, 35, 155, 755]);
   });
+
+  test.each([
+    ['order_id', ['data', 'order_id']],
+    ['data.checkout_id', ['data', 'checkout_id']],
+    ['data.checkoutId', ['data', 'checkoutId']],
+    ['data.session_id', ['data', 'session_id']],
+    ['data.checkout.id', ['data', 'checkout', 'id']],
+    ['data.metadata.checkout_id', ['data', 'metadata', 'checkout_id']],
+    ['checkout_id', ['checkout_id']],
+    ['data.object.id', ['data', 'object', 'id']],
+    ['data.items[0].checkout_id', ['data', 'items', '0', 'checkout_id']],
+    ['data.reference', ['data', 'reference'], 'checkout:'],
+  ] as const)(
+    'with eventLink %s the event names its checkout there',
+    async (eventLink, path, prefix: string = '') => {
+      const { event, order } = await open({ unspecified: { eventLink } }).trigger('order.paid');
+      const found = path.reduce((value, name) => value[name], JSON.parse(event.body));
+      expect(found).toBe(prefix + order.checkoutId);
+      expect(JSON.parse(event.body)).toMatchObject({
+        type: 'order.paid',
+        data: { order_id: order.id, amount: '19.90', currency: 'USD' },
+      });
+    },
+  );
 
   test('a redelivery goes to the current receiver, whatever became of the event', async () => {
     const [first, second] = [receiver(500), receiver()];

@@ -108,7 +108,10 @@ export class Payments {
     const credited =
       checkout.currency === currency ? fromCents(cents - percentOf(cents, choices.fees)) : undefined;
     const order: OrderRecord = {
-      id: choices.orderId === 'own' ? this.#store.nextId('ord') : checkout.id,
+      id:
+        choices.orderId === 'checkout-id' || choices.eventLink === 'order_id'
+          ? checkout.id
+          : this.#store.nextId('ord'),
       checkoutId: checkout.id,
       productId: checkout.productId,
       amount: checkout.amount,

@@ -3,6 +3,7 @@ import { type SignatureScheme, sign } from '../../webhooks/index.js';
 import { SandboxError } from '../sandbox-error.js';
 import type { Duration } from './duration.js';
 import { milliseconds } from './duration.js';
+import { type EventLink, eventLinks } from './event-links.js';
 
 /** What went wrong with a request, for `errors` and `errorStatus`. */
 export type ErrorKind =
@@ -55,6 +56,11 @@ export interface UnspecifiedChoices {
   nameLength: 'code-points' | 'utf-16';
   /** Default `'own'`: unrelated to the checkout's id. */
   orderId: 'own' | 'checkout-id';
+  /**
+   * Where an event names its checkout, as a path in its body. Default `'none'`: the specification ties the two nowhere.
+   * `'order_id'` is `orderId: 'checkout-id'`; `'data.reference'` has the id after `checkout:`.
+   */
+  eventLink: EventLink;
   /** How `data.amount` is written in an event. Default `'text'`. */
   webhookBody: 'text' | 'number';
   /** How deliveries are signed: where it differs from the default scheme of `webhooks.verify()`. */
@@ -105,6 +111,7 @@ export const defaultChoices: UnspecifiedChoices = {
   priceText: 'as-sent',
   nameLength: 'code-points',
   orderId: 'own',
+  eventLink: 'none',
   webhookBody: 'text',
   signature: {},
   retries: ['5s', '30s', '2m', '10m'],
@@ -124,6 +131,7 @@ const alternatives: { [Name in keyof UnspecifiedChoices]?: readonly unknown[] } 
   priceText: ['as-sent', 'two-decimals'],
   nameLength: ['code-points', 'utf-16'],
   orderId: ['own', 'checkout-id'],
+  eventLink: Object.keys(eventLinks),
   webhookBody: ['text', 'number'],
   cancel: ['stay-open', 'close'],
   redirect: ['exact', 'with-ids'],
