@@ -25,7 +25,6 @@ const parts = [
   ['Start', 'start/start.mjs', options],
   ['Size', 'start/size.mjs', []],
   ['Webhooks', 'webhook/verify.mjs', options],
-  ['The MAC of a webhook', 'webhook/mac.mjs', options],
   ['Sandbox', 'sandbox/run.mjs', options],
 ];
 for (const [title, script, own] of parts) {

@@ -52,4 +52,5 @@ export type {
 export type { Product, ProductStatus, UpdatedProduct } from './schemas/product.js';
 export type { CallOptions } from './transport/call-options.js';
 export type { HookFacts, Hooks } from './transport/hooks.js';
+export type { Delivery } from './webhooks/delivery.js';
 export { webhooks };

@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       'test/webhooks.test.ts',
       'test/webhook-cases.test.ts',
-      'test/webhook-hmac.test.ts',
+      'test/webhook-{hmac,accept,hooks}.test.ts',
       'test/webhook-*handler.test.ts',
     ],
     restoreMocks: true,

@@ -1,7 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { Claims } from '../src/webhooks/claims.js';
-import { type HandlerOptions, handler, sign, WebhookConfigError } from '../src/webhooks/index.js';
+import { handler, type OnOptions, sign, WebhookConfigError } from '../src/webhooks/index.js';
+import { SeenKeys } from '../src/webhooks/seen-keys.js';
 
 const secret = 'whsec_merchant_test_7Qm2xV9c';
 const orderPaid = (order_id = 'ord_1001') =>
@@ -12,7 +11,7 @@ function delivery(body = orderPaid(), headers = sign({ rawBody: body, secret }))
 }
 
 /** A receiver with what reached each of its functions. */
-function receiver(options: Partial<HandlerOptions> = {}) {
+function receiver(options: Partial<OnOptions> = {}) {
   const fulfilled: string[] = [];
   const errors: unknown[] = [];
   const receive = handler({
@@ -79,12 +78,6 @@ describe('what is answered', () => {
     const { answer, errors } = receiver();
     expect(await answer(delivery(body))).toEqual({ status: 500, body: { error } });
     expect(errors).toMatchObject([{ name: 'WebhookPayloadError', code: error }]);
-  });
-
-  it('500 where the secret is missing, as the event may be real', async () => {
-    const { answer, errors } = receiver({ secret: undefined });
-    expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'invalid_secret' } });
-    expect(errors).toMatchObject([{ name: 'WebhookConfigError' }]);
   });
 
   it('405 with the allowed method for anything but POST', async () => {
@@ -238,11 +231,21 @@ describe('onError', () => {
     }
   });
 
-  it('is console.error where it is not given', async () => {
+  it('is console.error where it is not given: one line for a delivery that was refused', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const { answer } = receiver({ onError: undefined });
-    await answer(delivery(orderPaid(), {}));
-    expect(log).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'missing_signature' }));
+    await receiver({ onError: undefined }).answer(delivery(orderPaid(), {}));
+    expect(log.mock.calls).toEqual([
+      [expect.stringMatching(/^WebhookVerificationError missing_signature: The header [^\n]+$/)],
+    ]);
+  });
+
+  it('is console.error where it is not given: the whole error where your function failed', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const failure = new Error('no stock');
+    await receiver({ onError: undefined, on: { 'order.paid': () => Promise.reject(failure) } }).answer(
+      delivery(),
+    );
+    expect(log.mock.calls).toEqual([[failure]]);
   });
 });
 
@@ -292,171 +295,23 @@ describe('an order is handed over once', () => {
     expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'internal_error' } });
   });
 
-  it('among the last 10,000 orders, so that memory stays bounded', async () => {
-    const claims = new Claims({ claim: undefined, release: undefined, finish: undefined });
+  it('among the last 10,000 orders, so that memory stays bounded', () => {
+    const seen = new SeenKeys();
     for (let id = 0; id < 10_000; id++) {
-      expect(await claims.take(`${id}`)).toBe('taken');
-      await claims.finish(`${id}`);
+      expect(seen.take(`${id}`)).toBe('taken');
+      seen.finish(`${id}`);
     }
-    expect(await claims.take('0')).toBe('finished');
-    await claims.take('10000');
-    await claims.finish('10000');
-    expect(await claims.take('0')).toBe('taken');
-    expect(await claims.take('1')).toBe('finished');
+    expect(seen.take('0')).toBe('finished');
+    seen.take('10000');
+    seen.finish('10000');
+    expect(seen.take('0')).toBe('taken');
+    expect(seen.take('1')).toBe('finished');
   });
 
   it('even where the sender writes a field of the order in another way', async () => {
     const { answer, fulfilled } = receiver();
     await answer(delivery());
     await answer(delivery(orderPaid().replace('"19.90"', '19.9')));
-    expect(fulfilled).toEqual(['ord_1001']);
-  });
-
-  it('and never dropped: without a function for order.paid the delivery is answered 500', async () => {
-    const { answer, errors } = receiver(JSON.parse('{"on":{}}'));
-    expect(await answer(delivery())).toMatchObject({ status: 500 });
-    expect(errors).toMatchObject([
-      { code: 'invalid_options', message: expect.stringContaining('order.paid') },
-    ]);
-  });
-});
-
-describe('claim, release and finish', () => {
-  /** A store that several machines share. */
-  function sharedStore() {
-    const states = new Map<string, 'running' | 'finished'>();
-    const calls: string[] = [];
-    return {
-      calls,
-      states,
-      claim: async (key: string) => {
-        await turn();
-        calls.push(`claim ${key}`);
-        const state = states.get(key);
-        if (state) return state === 'finished' ? 'finished' : false;
-        states.set(key, 'running');
-        return true;
-      },
-      release: async (key: string) => {
-        calls.push(`release ${key}`);
-        states.delete(key);
-      },
-      finish: async (key: string) => {
-        calls.push(`finish ${key}`);
-        states.set(key, 'finished');
-      },
-    } as const;
-  }
-  const store = ({ claim, release, finish }: ReturnType<typeof sharedStore>) => ({ claim, release, finish });
-
-  it('are called with order.paid and the id of the order', async () => {
-    const shared = sharedStore();
-    const { answer, fulfilled } = receiver(store(shared));
-    await answer(delivery());
-    expect(shared.calls).toEqual(['claim order.paid:ord_1001', 'finish order.paid:ord_1001']);
-    expect(fulfilled).toEqual(['ord_1001']);
-  });
-
-  it('hand an order over once on two machines: 409 while it runs on the other, 200 once it has finished there', async () => {
-    const shared = sharedStore();
-    const { promise, resolve } = withResolvers();
-    const one = receiver({ ...store(shared), on: { 'order.paid': () => promise } });
-    const two = receiver(store(shared));
-    const first = one.answer(delivery());
-    await vi.waitFor(() => expect(shared.states.size).toBe(1));
-    expect(await two.answer(delivery())).toMatchObject({ status: 409 });
-    resolve();
-    expect(await first).toMatchObject({ status: 200 });
-    expect(await two.answer(delivery())).toMatchObject({ status: 200 });
-    expect(two.fulfilled).toEqual([]);
-  });
-
-  it('without finish: this machine answers 200 for what it has seen finish, another one 409', async () => {
-    const { claim, release } = sharedStore();
-    const one = receiver({ claim, release });
-    expect(await one.answer(delivery())).toMatchObject({ status: 200 });
-    expect(await one.answer(delivery())).toMatchObject({ status: 200 });
-    expect(await receiver({ claim, release }).answer(delivery())).toMatchObject({ status: 409 });
-    expect(one.fulfilled).toEqual(['ord_1001']);
-  });
-
-  it('release the key after a failure, so that any machine may handle the next delivery', async () => {
-    const shared = sharedStore();
-    const failing = receiver({
-      ...store(shared),
-      on: { 'order.paid': () => Promise.reject(new Error('no stock')) },
-    });
-    expect(await failing.answer(delivery())).toMatchObject({ status: 500 });
-    const two = receiver(store(shared));
-    expect(await two.answer(delivery())).toMatchObject({ status: 200 });
-    expect(two.fulfilled).toEqual(['ord_1001']);
-    expect(shared.calls[1]).toBe('release order.paid:ord_1001');
-  });
-
-  it('claim again what the store has forgotten: the store decides, not this process', async () => {
-    const shared = sharedStore();
-    const { promise, resolve } = withResolvers();
-    const paid = vi.fn().mockResolvedValueOnce(undefined).mockReturnValueOnce(promise);
-    const { answer } = receiver({ ...store(shared), on: { 'order.paid': paid } });
-    await answer(delivery());
-    shared.states.clear();
-    const second = answer(delivery());
-    await vi.waitFor(() => expect(paid).toHaveBeenCalledTimes(2));
-    expect(await answer(delivery())).toMatchObject({ status: 409 });
-    resolve();
-    expect(await second).toMatchObject({ status: 200 });
-  });
-
-  it('are not called for a delivery that is refused, nor for an unknown event', async () => {
-    const shared = sharedStore();
-    const { answer } = receiver(store(shared));
-    await answer(delivery(orderPaid(), {}));
-    await answer(delivery('{"type":"ping"}'));
-    expect(shared.calls).toEqual([]);
-  });
-
-  it('may answer without a promise', async () => {
-    const { answer, fulfilled } = receiver({ claim: () => true, release: () => {} });
-    expect(await answer(delivery())).toMatchObject({ status: 200 });
-    expect(fulfilled).toEqual(['ord_1001']);
-    expect(await receiver({ claim: () => false }).answer(delivery())).toMatchObject({ status: 409 });
-  });
-
-  it.each([['OK'], [null], [undefined], [1]])(
-    'answering %s is a mistake of the caller: 500, nothing is fulfilled',
-    async (reply) => {
-      const { answer, fulfilled, errors } = receiver({ claim: vi.fn().mockResolvedValue(reply) });
-      expect(await answer(delivery())).toMatchObject({ status: 500 });
-      expect(fulfilled).toEqual([]);
-      expect(errors).toMatchObject([{ code: 'invalid_options', message: expect.stringContaining('"OK"') }]);
-    },
-  );
-
-  it('failing to claim is answered 500, and nothing is fulfilled', async () => {
-    const down = new Error('ECONNREFUSED');
-    const { answer, fulfilled, errors } = receiver({ claim: () => Promise.reject(down) });
-    expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'internal_error' } });
-    expect(fulfilled).toEqual([]);
-    expect(errors).toEqual([down]);
-  });
-
-  it('failing to release is reported beside the failure that led to it', async () => {
-    const failure = new Error('no stock');
-    const down = new Error('ECONNREFUSED');
-    const { answer, errors } = receiver({
-      on: { 'order.paid': () => Promise.reject(failure) },
-      claim: () => true,
-      release: () => Promise.reject(down),
-    });
-    expect(await answer(delivery())).toMatchObject({ status: 500 });
-    expect(errors).toEqual([down, failure]);
-  });
-
-  it('failing to note the end is reported, but the order is fulfilled: 200', async () => {
-    const down = new Error('ECONNREFUSED');
-    const { answer, errors, fulfilled } = receiver({ claim: () => true, finish: () => Promise.reject(down) });
-    expect(await answer(delivery())).toMatchObject({ status: 200 });
-    expect(errors).toEqual([down]);
     expect(fulfilled).toEqual(['ord_1001']);
   });
 });
@@ -467,7 +322,7 @@ describe('options of a handler', () => {
   it.each<[string, object, RegExp]>([
     ['an unknown option', { secret, on, onerror: () => {} }, /Write "onError"/],
     ['an option of verify() that a delivery brings', { secret, on, rawBody: '' }, /no option "rawBody"/],
-    ['no functions', { secret }, /on must be one object/],
+    ['functions in another form', { secret, on: () => {} }, /on must be one object/],
     ['a misspelt event type', { secret, on: { 'order.payed': () => {} } }, /There are order\.paid\./],
     [
       'an event type of the future',
@@ -481,13 +336,87 @@ describe('options of a handler', () => {
     ],
     ['an onUnknown that is none', { secret, on, onUnknown: 1 }, /onUnknown must be a function/],
     ['an onError that is none', { secret, on, onError: null }, /onError must be a function/],
-    ['a claim that is none', { secret, on, claim: {} }, /claim must be a function/],
-    ['a release that is none', { secret, on, release: 1 }, /release must be a function/],
-    ['a finish that is none', { secret, on, finish: 1 }, /finish must be a function/],
+    [
+      'no function for order.paid',
+      { secret, on: {} },
+      /no function for "order\.paid", so orders would be lost/,
+    ],
+    ['neither on nor accept', { secret }, /pass "on".* or "accept"/],
+    ['both on and accept', { secret, on, accept: () => {} }, /"accept" gets every event, so pass no "on"/],
+    ['accept and onUnknown', { secret, accept: () => {}, onUnknown: () => {} }, /no "onUnknown" beside it/],
+    ['an accept that is none', { secret, accept: 'queue' }, /accept must be a function/],
+    ['a claim', { secret, on, claim: () => true }, /no option "claim".*"accept".*merchant-payments\/inbox/],
+    ['a release', { secret, on, release: () => {} }, /no option "release".*"accept"/],
+    ['a finish', { secret, on, finish: undefined }, /no option "finish".*"accept"/],
+    [
+      'a tolerance that is no number',
+      { secret, on, toleranceSeconds: Number.NaN },
+      /toleranceSeconds must be/,
+    ],
+    ['an unknown field of scheme', { secret, on, scheme: { algo: 'sha256' } }, /scheme: there is no option/],
+    [
+      'a bad scheme beside a secret function',
+      { secret: () => secret, on, scheme: { content: 'x' } },
+      /\{body\}/,
+    ],
+    ['hooks that are none', { secret, on, hooks: 'log' }, /hooks must be an object of functions/],
+    ['a hook that is none', { secret, on, hooks: { done: 1 } }, /hooks\.done must be a function/],
+    ['a misspelt hook', { secret, on, hooks: { recieved: () => {} } }, /hooks: .*Write "received"/],
   ])('must not have %s: creating it throws', (_form, options, message) => {
     const error = create(options);
     expect(error).toBeInstanceOf(WebhookConfigError);
     expect(error).toMatchObject({ code: 'invalid_options', message: expect.stringMatching(message) });
+  });
+
+  it.each<[string, object]>([
+    ['no secret', { on }],
+    ['a secret whose environment variable is not set', { secret: undefined, on }],
+    ['an empty secret', { secret: '', on }],
+    ['no secret beside accept', { accept: () => {} }],
+  ])('must not have %s: creating it throws', (_form, options) => {
+    expect(create(options)).toMatchObject({ name: 'WebhookConfigError', code: 'invalid_secret' });
+  });
+
+  it('need no secret where scheme.verify checks the signature', async () => {
+    const { answer } = receiver({ secret: undefined, scheme: { verify: () => true } });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a secret that is a function', () => {
+  it('is called once, at the first delivery', async () => {
+    const read = vi.fn(() => secret);
+    const { answer } = receiver({ secret: read });
+    expect(read).not.toHaveBeenCalled();
+    const both = [answer(delivery()), answer(delivery(orderPaid('ord_1002')))];
+    expect(await Promise.all(both)).toMatchObject([{ status: 200 }, { status: 200 }]);
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(read).toHaveBeenCalledOnce();
+  });
+
+  it('may return a promise, or several secrets', async () => {
+    const { answer } = receiver({ secret: async () => ['whsec_next', secret] });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+  });
+
+  it('that returns no valid secret gives 500 and onError, and is called again at the next delivery', async () => {
+    const read = vi.fn<() => string | undefined>().mockReturnValueOnce(undefined).mockReturnValue(secret);
+    const { answer, errors } = receiver({ secret: read });
+    expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'invalid_secret' } });
+    expect(errors).toMatchObject([{ name: 'WebhookConfigError', code: 'invalid_secret' }]);
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it('that throws gives 500 and onError', async () => {
+    const down = new Error('vault is down');
+    const { answer, errors } = receiver({
+      secret: () => {
+        throw down;
+      },
+    });
+    expect(await answer(delivery())).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(errors).toEqual([down]);
   });
 });
 

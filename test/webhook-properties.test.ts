@@ -77,7 +77,7 @@ describe('for every event, scheme, secret and moment', () => {
           expect(attempt({ ...whole, rawBody })).toEqual(value);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -92,7 +92,7 @@ describe('for every event, scheme, secret and moment', () => {
           code: 'signature_mismatch',
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -104,7 +104,7 @@ describe('for every event, scheme, secret and moment', () => {
         const headers = { ...good.headers, 'x-service-signature': digits.join('') };
         expect(attempt({ ...good, headers })).toMatchObject({ code: 'signature_mismatch' });
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -114,7 +114,7 @@ describe('for every event, scheme, secret and moment', () => {
         fc.pre(other !== secret && !/^(?:undefined|null|NaN|\[object \w+\])$/.test(other));
         expect(attempt({ ...good, secret: other })).toMatchObject({ code: 'signature_mismatch' });
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -135,7 +135,7 @@ describe('for every event, scheme, secret and moment', () => {
             expect(outcome).toMatchObject({ code: skew > 0 ? 'timestamp_too_old' : 'timestamp_in_future' });
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 });
@@ -190,7 +190,7 @@ describe('whatever is given', () => {
       fc.property(body, headers, (rawBody, container) =>
         isTotal(attempt({ ...good, rawBody, headers: container })),
       ),
-      { numRuns: 4_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -215,7 +215,7 @@ describe('whatever is given', () => {
         });
         return outcome instanceof Error ? outcome instanceof WebhookPayloadError : isTotal(outcome);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -238,12 +238,12 @@ describe('whatever is given', () => {
           return outcomes.every(isTotal);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 200 },
     );
   });
 });
 
-describe('100,000 random header and body values', () => {
+describe('20,000 random header and body values', () => {
   /** A repeatable stream of numbers below a limit (xorshift32). */
   function randomFrom(seed: number): (limit: number) => number {
     let state = seed;
@@ -331,7 +331,7 @@ describe('100,000 random header and body values', () => {
 
   it('bring out an event or one of the three classes, never anything else', () => {
     const names = new Set<string>();
-    for (let run = 0; run < 100_000; run++) {
+    for (let run = 0; run < 20_000; run++) {
       const options = { ...good, rawBody: pick(bodyOfAnyKind)?.(), headers: pick(headersOf)?.() };
       const outcome = attempt(options);
       if (!isTotal(outcome)) expect.fail(`run ${run}: ${inspect(options)} gave ${inspect(outcome)}`);

@@ -9,10 +9,12 @@ export interface OrderPaidEvent {
   data: {
     /** The order's id, as on the wire: the key to fulfil once. */
     order_id: string;
-    /** What was paid: decimal text with at least two decimals. */
+    /** What was paid: a decimal string with at least two decimals. */
     amount: string;
     /** Of `amount`. */
     currency: CurrencyCode;
+    /** What the spec does not list is kept as received, unchecked. */
+    [field: string]: unknown;
   };
 }
 
@@ -30,7 +32,7 @@ export interface UnknownEvent {
 export type WebhookEvent = OrderPaidEvent | UnknownEvent;
 
 /**
- * Reads a parsed webhook body, or says in text which field is wrong. Written by hand, so that verifying a webhook loads
+ * Reads a parsed webhook body, or says which field is wrong. Written by hand, so that verifying a webhook loads
  * no schema library.
  */
 export function readEvent(body: unknown): WebhookEvent | string {

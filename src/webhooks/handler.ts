@@ -1,27 +1,49 @@
 import { Buffer } from 'node:buffer';
 import { invalidBody, longestBody } from './body.js';
-import { createReceiver, type HandlerOptions } from './receiver.js';
+import { type HandlerOptions, readHandlerOptions } from './handler-options.js';
+import type { Receive } from './receiver.js';
 
 /**
  * A webhook receiver for Fetch-style routes: Next.js, Hono, Bun, Deno, Cloudflare Workers.
  *
- * It reads the raw body itself (at most 1 MiB, then 413), verifies it, and answers 200 when handled, 400 when not
- * authentic, 409 while another delivery of the order is being handled, and 500 when it is this side's fault, so
- * that the sender tries again. An order is handed over once, as far as `claim` can see: in memory by default.
+ * It reads the raw body itself (at most 1 MiB, else 413) and verifies it: 400 if it is not authentic, 500 if the
+ * options or your function fail.
  *
- * @throws {WebhookConfigError} an option is unknown or no function. A bad secret is answered 500 instead.
+ * With `on`, your function runs inside the request, and the response is 200 once it has finished. A delivery that
+ * arrives again gets 409 while the first is handled and 200 afterwards, as far as this process remembers. Nothing is
+ * stored: if your function fails and the service does not retry, the event is lost.
+ *
+ * With `accept`, you store the delivery, and 200 means that it is stored. `merchant-payments/inbox` does that in a file.
+ *
+ * @throws {WebhookConfigError} an option is invalid. Only a `secret` that is a function is checked later, at the first
+ * delivery: 500 and `onError`.
  * @example
  * ```ts
  * import { handler } from 'merchant-payments/webhooks';
  *
  * export const POST = handler({
- *   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+ *   secret: () => process.env.PAYMENTS_WEBHOOK_SECRET,
  *   on: { 'order.paid': (event) => console.log(`fulfil ${event.data.order_id}`) },
+ * });
+ * ```
+ * @example
+ * ```ts
+ * import { handler } from 'merchant-payments/webhooks';
+ *
+ * const queue: { add(name: string, data: object, options: { jobId: string }): Promise<unknown> }[] = [];
+ *
+ * export const POST = handler({
+ *   secret: () => process.env.PAYMENTS_WEBHOOK_SECRET,
+ *   accept: (delivery) => queue[0]?.add('webhook', delivery, { jobId: delivery.key }),
  * });
  * ```
  */
 export function handler(options: HandlerOptions): (request: Request) => Promise<Response> {
-  const receive = createReceiver(options, 'webhooks.handler()');
+  return fetchHandler(readHandlerOptions(options, 'webhooks.handler()'));
+}
+
+/** Receives Fetch requests. */
+export function fetchHandler(receive: Receive): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method, headers } = request;
     const { status, body } = await receive({ method, headers, read: () => readRequest(request) });

@@ -1,5 +1,7 @@
 /**
- * Verifies webhook deliveries, and answers them. Loads neither the API client nor its dependencies.
+ * Verifies webhook deliveries and responds to them. Loads neither the API client nor its dependencies.
+ *
+ * The service does not document how it signs: the default scheme is a guess.
  *
  * @module
  */
@@ -7,11 +9,14 @@ export { WebhookConfigError, WebhookPayloadError, WebhookVerificationError } fro
 export type { CurrencyCode } from '../schemas/currency.js';
 export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../schemas/event.js';
 export type { RawBody } from './body.js';
-export type { ClaimOptions } from './claims.js';
+export type { Delivery } from './delivery.js';
 export { handler } from './handler.js';
+export type { AcceptOptions, HandlerOptions, OnOptions } from './handler-options.js';
 export type { WebhookHeaders } from './headers.js';
+export type { DeliveryFacts, HooksOf, WebhookHookFacts, WebhookHooks } from './hooks.js';
+export type { LateSecret } from './late-secret.js';
 export { type NodeRequest, type NodeResponse, nodeHandler } from './node-handler.js';
-export type { HandlerOptions } from './receiver.js';
+export type { ReceiverOptions } from './receiver.js';
 export type { SignatureScheme, SignedMessage } from './scheme.js';
 export type { WebhookSecret } from './secret.js';
 export { type SignOptions, sign } from './sign.js';

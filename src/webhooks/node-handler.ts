@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { invalidBody, longestBody, type RawBody } from './body.js';
+import { type HandlerOptions, readHandlerOptions } from './handler-options.js';
 import type { WebhookHeaders } from './headers.js';
-import { createReceiver, type HandlerOptions } from './receiver.js';
+import type { Receive } from './receiver.js';
 
 /** What is used of a request of `node:http`, Express or NestJS. */
 export interface NodeRequest {
-  /** Anything but POST is answered 405. */
+  /** Anything but POST gets 405. */
   method?: string | undefined;
   /** As Node parsed them. */
   headers: WebhookHeaders;
@@ -31,24 +32,26 @@ export interface NodeResponse {
   statusCode: number;
   /** For `content-type` and `allow`. */
   setHeader(name: string, value: string): unknown;
-  /** Sends the answer. */
+  /** Sends the response. */
   end(body: string): unknown;
 }
 
 /**
- * A webhook receiver for `node:http` and for frameworks on it: Express, NestJS, Fastify. Answers as `handler()` does.
+ * A webhook receiver for `node:http` and frameworks on it: Express, NestJS, Fastify. It takes the options of `handler()`
+ * and responds as that does.
  *
  * It reads the raw body itself, so mount it before `express.json()`. A body that `express.raw()` has read, or that
- * NestJS kept with `rawBody: true`, is taken as it is; one that was parsed is refused with the line to change.
+ * NestJS kept with `rawBody: true`, is taken as it is; a parsed one is refused, and the error names the line to change.
  *
- * @throws {WebhookConfigError} an option is unknown or no function. A bad secret is answered 500 instead.
+ * @throws {WebhookConfigError} an option is invalid. Only a `secret` that is a function is checked later, at the first
+ * delivery: 500 and `onError`.
  * @example
  * ```ts
  * import { createServer } from 'node:http';
  * import { nodeHandler } from 'merchant-payments/webhooks';
  *
  * const receive = nodeHandler({
- *   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+ *   secret: () => process.env.PAYMENTS_WEBHOOK_SECRET,
  *   on: { 'order.paid': (event) => console.log(`fulfil ${event.data.order_id}`) },
  * });
  * const server = createServer((request, response) => void receive(request, response));
@@ -57,7 +60,13 @@ export interface NodeResponse {
 export function nodeHandler(
   options: HandlerOptions,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  const receive = createReceiver(options, 'webhooks.nodeHandler()');
+  return nodeListener(readHandlerOptions(options, 'webhooks.nodeHandler()'));
+}
+
+/** Receives requests of `node:http`. */
+export function nodeListener(
+  receive: Receive,
+): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
     const { method, headers } = request;
     const { status, body } = await receive({ method, headers, read: () => readNodeRequest(request) });
@@ -83,7 +92,7 @@ function isRaw(body: unknown): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-/** By events, not `for await`: leaving that loop would close the connection before 413 could be answered. */
+/** By events, not `for await`: leaving that loop would close the connection before 413 could be sent. */
 function readStream(request: NodeRequest): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];

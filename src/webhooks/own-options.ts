@@ -15,12 +15,13 @@ const synonyms: Record<string, string> = {
 /**
  * The own properties of an options object, over `absent`, which has each name with `undefined`. Inherited ones never
  * count, so that a polluted `Object.prototype` cannot loosen a check, and an unknown name is refused, so that a
- * misspelt option is not silently dropped.
+ * misspelt option is not silently dropped; only those in `ignored` are.
  */
 export function ownOptions<Name extends string>(
   given: unknown,
   absent: Readonly<Record<Name, undefined>>,
   what: string,
+  ignored: readonly string[] = [],
 ): Record<Name, unknown> {
   if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given)) {
     throw invalidOptions(`${what} must be one object with the options ${Object.keys(absent).join(', ')}.`);
@@ -31,7 +32,7 @@ export function ownOptions<Name extends string>(
   } catch {
     throw invalidOptions(`${what} could not be read.`);
   }
-  const unknown = Object.keys(own).find((name) => !Object.hasOwn(absent, name));
+  const unknown = Object.keys(own).find((name) => !Object.hasOwn(absent, name) && !ignored.includes(name));
   if (unknown !== undefined) throw unknownOption(unknown, Object.keys(absent), what);
   return own;
 }

@@ -4,11 +4,12 @@ import { invalidOptions } from './own-options.js';
 import type { Scheme } from './scheme.js';
 
 const unixTime = /^[1-9]\d{0,13}$/;
+const longestIso = 40;
 
 /** Reads a timestamp header, strictly, as Unix milliseconds. */
 export function readTimestamp(text: string, unit: Scheme['timestamp']): number {
   if (unit === 'iso8601') {
-    const moment = text.length <= 40 ? readIsoMoment(text) : undefined;
+    const moment = text.length <= longestIso ? readIsoMoment(text) : undefined;
     if (moment) return moment.getTime();
   } else if (unixTime.test(text)) {
     const value = Number(text);
@@ -55,12 +56,18 @@ export function readTolerance(value: unknown): number {
   throw invalidOptions('toleranceSeconds must be a number above 0; write Infinity to switch the check off.');
 }
 
-/** A moment given by the caller in Unix milliseconds; now where there is none. */
-export function readDate(value: unknown, option: string): number {
+/** When a delivery was received, in Unix milliseconds; now where that is not given. */
+export function readReceivedAt(value: unknown): number {
+  const read = typeof value === 'string' && value.length <= longestIso ? readIsoMoment(value) : undefined;
+  return readDate(read ?? value, 'receivedAt', 'a valid Date or ISO 8601 with a zone');
+}
+
+/** A `Date` of the caller in Unix milliseconds; now where there is none. */
+export function readDate(value: unknown, option: string, form = 'a valid Date'): number {
   if (value === undefined) return Date.now();
   if (Object.prototype.toString.call(value) === '[object Date]') {
     const time = Date.prototype.getTime.call(value);
     if (!Number.isNaN(time)) return time;
   }
-  throw invalidOptions(`${option} must be a valid Date.`);
+  throw invalidOptions(`${option} must be ${form}.`);
 }

@@ -3,12 +3,12 @@ import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { readEvent, type WebhookEvent } from '../schemas/event.js';
 import { type RawBody, rawBytes, readBody } from './body.js';
 import { isAccepted } from './custom-verify.js';
-import { checkContainer, readHeaders, type WebhookHeaders } from './headers.js';
+import { checkContainer, type HeaderReader, readHeaders, type WebhookHeaders } from './headers.js';
 import { ownOptions } from './own-options.js';
-import { readScheme, type SignatureScheme } from './scheme.js';
+import { readScheme, type Scheme, type SignatureScheme } from './scheme.js';
 import { readKeys, type WebhookSecret } from './secret.js';
 import { decodeSignature, isSigned, readSignatures } from './signature.js';
-import { checkFreshness, readDate, readTimestamp, readTolerance } from './timestamp.js';
+import { checkFreshness, readReceivedAt, readTimestamp, readTolerance } from './timestamp.js';
 
 /** Options of `webhooks.verify()`. */
 export interface VerifyOptions {
@@ -20,8 +20,8 @@ export interface VerifyOptions {
   secret?: WebhookSecret | readonly WebhookSecret[] | undefined;
   /** How far the timestamp may be from the clock, both ways, in seconds; default 300. `Infinity` switches it off. */
   toleranceSeconds?: number | undefined;
-  /** When the delivery was received; default now. For queued deliveries and tests. */
-  receivedAt?: Date | undefined;
+  /** When the delivery was received: a `Date` or ISO 8601 with a zone; default now. For stored deliveries and tests. */
+  receivedAt?: Date | string | undefined;
   /** Where the signature scheme differs from the default. */
   scheme?: Partial<SignatureScheme> | undefined;
 }
@@ -34,17 +34,23 @@ const absent = {
   receivedAt: undefined,
   scheme: undefined,
 };
+/** What a stored `Delivery` has besides; the event is read from the body again. */
+const ofDelivery = ['key', 'event'];
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Verifies a webhook delivery and returns its event. Synchronous: there is no promise to forget.
  *
- * An event of a type that this version does not know comes back as `{ type: 'unknown', originalType, data }`.
- * A delivery may arrive more than once: fulfil once per `order_id`.
+ * **The service does not document how it signs.** The default scheme is a guess: HMAC-SHA256 over `<timestamp>.<body>`,
+ * in hex. Compare it with a real delivery (`merchant-payments identify`) and set `scheme` where it differs.
  *
- * @throws {WebhookConfigError} an option, the secret, the body's or the headers' form is wrong: answer 500.
- * @throws {WebhookVerificationError} not proved authentic or fresh: answer 400.
- * @throws {WebhookPayloadError} authentic, but not an event that can be read: answer 500 and look.
+ * An event of a type that this version does not know is returned as `{ type: 'unknown', originalType, data }`.
+ * A delivery may arrive more than once: fulfil once per `order_id`. A stored `Delivery` is verified again with
+ * `verify({ ...delivery, secret })`.
+ *
+ * @throws {WebhookConfigError} an option, the secret, or the form of body or headers is invalid: respond with 500.
+ * @throws {WebhookVerificationError} not proved authentic or fresh: respond with 400.
+ * @throws {WebhookPayloadError} authentic, but not an event that can be read: respond with 500 and look into it.
  * @see Spec, "Events"
  * @example
  * ```ts
@@ -57,22 +63,49 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * ```
  */
 export function verify(options: VerifyOptions): WebhookEvent {
-  return verifyDelivery(ownOptions(options, absent, 'webhooks.verify()'));
+  const own = ownOptions(options, absent, 'webhooks.verify()', ofDelivery);
+  const checks = readChecks(own);
+  return verifyDelivery(checks, { ...own, now: readReceivedAt(own.receivedAt) }).event;
 }
 
-/** The checks in their order: first what does not depend on the sender, nothing parsed before it is authentic. */
-export function verifyDelivery(own: { [name in keyof VerifyOptions]?: unknown }): WebhookEvent {
+/** What does not depend on the sender, checked before anything of a delivery is looked at. */
+export interface Checks {
+  scheme: Scheme;
+  keys: readonly WebhookSecret[];
+  toleranceSeconds: number;
+}
+
+export function readChecks(own: { secret: unknown; scheme: unknown; toleranceSeconds: unknown }): Checks {
   const scheme = readScheme(own.scheme);
   const keys = scheme.verify && own.secret === undefined ? [] : readKeys(own.secret, scheme);
-  const toleranceSeconds = readTolerance(own.toleranceSeconds);
-  const now = readDate(own.receivedAt, 'receivedAt');
+  return { scheme, keys, toleranceSeconds: readTolerance(own.toleranceSeconds) };
+}
 
-  const body = readBody(own.rawBody);
-  const header = readHeaders(own.headers);
+/** What a delivery proved to be. */
+export interface VerifiedDelivery {
+  event: WebhookEvent;
+  body: Uint8Array;
+  /** The headers that were read, by name. */
+  headers: Record<string, string>;
+}
+
+/** The checks in their order. Nothing is parsed before it is authentic. */
+export function verifyDelivery(
+  { scheme, keys, toleranceSeconds }: Checks,
+  given: { rawBody: unknown; headers: unknown; now: number },
+): VerifiedDelivery {
+  const body = readBody(given.rawBody);
+  const read = readHeaders(given.headers);
+  const headers: Record<string, string> = {};
+  const header: HeaderReader = (name) => {
+    const value = read(name);
+    if (value !== undefined) headers[name] = value;
+    return value;
+  };
   const signatureHeader = header(scheme.signatureHeader);
   const timestamp = header(scheme.timestampHeader);
   if (signatureHeader === undefined) {
-    checkContainer(own.headers);
+    checkContainer(given.headers);
     throw missing(scheme.signatureHeader, 'missing_signature');
   }
   if (timestamp === undefined) throw missing(scheme.timestampHeader, 'missing_timestamp');
@@ -89,8 +122,8 @@ export function verifyDelivery(own: { [name in keyof VerifyOptions]?: unknown })
         scheme,
       );
   if (!authentic) throw mismatch(body, keys);
-  checkFreshness(sentAt, now, toleranceSeconds, scheme.timestamp);
-  return parseEvent(body);
+  checkFreshness(sentAt, given.now, toleranceSeconds, scheme.timestamp);
+  return { event: parseEvent(body), body, headers };
 }
 
 function parseEvent(body: Uint8Array): WebhookEvent {

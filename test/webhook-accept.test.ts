@@ -1,0 +1,192 @@
+import { createHash, createHmac } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { type AcceptOptions, type Delivery, handler, sign, verify } from '../src/webhooks/index.js';
+
+const secret = 'whsec_merchant_test_7Qm2xV9c';
+const paid =
+  '{"type":"order.paid","data":{"order_id":"ord_1001","amount":"19.9","currency":"USD","note":[1]}}';
+const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
+
+function request(body: string | Uint8Array<ArrayBuffer>, headers = sign({ rawBody: body, secret })): Request {
+  return new Request('https://shop.example/webhooks', { method: 'POST', body, headers });
+}
+
+/** A receiver that keeps what it accepts as JSON, as a queue does. */
+function receiver(options: Partial<AcceptOptions> = {}) {
+  const stored: string[] = [];
+  const errors: unknown[] = [];
+  const receive = handler({
+    secret,
+    accept: (delivery) => stored.push(JSON.stringify(delivery)),
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  const post = async (body: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>) => {
+    const response = await receive(request(body, headers));
+    return { status: response.status, body: await response.json() };
+  };
+  const last = (): Delivery => JSON.parse(stored.at(-1) ?? '');
+  return { post, stored, last, errors };
+}
+
+describe('accept', () => {
+  it('gets the delivery as plain JSON: key, event, body, signed headers and time', async () => {
+    vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00.123Z'), toFake: ['Date'] });
+    const { post, last } = receiver();
+    const headers = sign({ rawBody: paid, secret });
+    expect(await post(paid, { ...headers, cookie: 'session=1', 'x-request-id': 'req_1' })).toEqual({
+      status: 200,
+      body: { received: true },
+    });
+    expect(last()).toEqual({
+      key: 'order.paid:ord_1001',
+      event: {
+        type: 'order.paid',
+        data: { order_id: 'ord_1001', amount: '19.90', currency: 'USD', note: [1] },
+      },
+      rawBody: paid,
+      headers,
+      receivedAt: '2026-01-01T00:00:00.123Z',
+    });
+    vi.useRealTimers();
+  });
+
+  it('gets events of any type; those without an order have the SHA-256 of their body in the key', async () => {
+    const { post, last } = receiver();
+    expect(await post(refund)).toMatchObject({ status: 200 });
+    expect(last()).toMatchObject({
+      key: `refund.created:${createHash('sha256').update(refund).digest('hex')}`,
+      event: { type: 'unknown', originalType: 'refund.created' },
+    });
+  });
+
+  it('gets what scheme.verify read of other headers, such as an id that is signed too', async () => {
+    const { post, last } = receiver({
+      scheme: { verify: ({ header }) => header('Webhook-Id') === 'msg_1' && header('webhook-kind') === null },
+    });
+    const headers = sign({ rawBody: paid, secret });
+    expect(await post(paid, { ...headers, 'webhook-id': 'msg_1', cookie: 'session=1' })).toMatchObject({
+      status: 200,
+    });
+    expect(last().headers).toEqual({ ...headers, 'webhook-id': 'msg_1' });
+  });
+
+  it('is waited for: no response before it has resolved', async () => {
+    let store = () => {};
+    const stored = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    const { post } = receiver({ accept: () => stored });
+    const responded = vi.fn();
+    const response = post(paid).then(responded);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(responded).not.toHaveBeenCalled();
+    store();
+    await response;
+    expect(responded).toHaveBeenCalledExactlyOnceWith({ status: 200, body: { received: true } });
+  });
+
+  it.each<[string, () => unknown]>([
+    ['rejects', () => Promise.reject(new Error('queue is down'))],
+    [
+      'throws',
+      () => {
+        throw new Error('queue is down');
+      },
+    ],
+  ])('that %s gives 500 and onError', async (_way, accept) => {
+    const { post, errors } = receiver({ accept });
+    expect(await post(paid)).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(errors).toEqual([new Error('queue is down')]);
+  });
+
+  it('gets a repeated delivery again: the queue knows its key, not this process', async () => {
+    const { post, stored } = receiver();
+    await post(paid);
+    await post(paid);
+    expect(stored).toHaveLength(2);
+  });
+
+  it('never gets what is not authentic, stale or unreadable', async () => {
+    const { post, stored } = receiver();
+    const stale = sign({ rawBody: paid, secret, timestamp: new Date(Date.now() - 301_000) });
+    expect(await post(`${paid} `, sign({ rawBody: paid, secret }))).toMatchObject({ status: 400 });
+    expect(await post(paid, stale)).toMatchObject({ status: 400 });
+    expect(await post('{}')).toMatchObject({ status: 500 });
+    expect(stored).toEqual([]);
+  });
+});
+
+describe('a stored delivery', () => {
+  it('is verified again by verify({ ...delivery, secret }), at any time', async () => {
+    const { post, last } = receiver();
+    await post(paid);
+    const delivery = last();
+    vi.useFakeTimers({ now: Date.now() + 30 * 86_400_000, toFake: ['Date'] });
+    expect(verify({ ...delivery, secret })).toEqual(delivery.event);
+    expect(verify({ ...delivery, receivedAt: new Date(delivery.receivedAt), secret })).toEqual(
+      delivery.event,
+    );
+    vi.useRealTimers();
+  });
+
+  it('is verified with the headers that scheme.verify reads', async () => {
+    const idSecret = 'whsec_id';
+    const scheme: AcceptOptions['scheme'] = {
+      verify: ({ body, timestamp, signature, header }) =>
+        createHmac('sha256', idSecret)
+          .update(`${header('webhook-id')}.${timestamp}.`)
+          .update(body)
+          .digest('hex') === signature,
+    };
+    const { post, last } = receiver({ secret: undefined, scheme });
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signature = createHmac('sha256', idSecret).update(`msg_1.${timestamp}.`).update(paid).digest('hex');
+    await post(paid, {
+      'x-service-signature': signature,
+      'x-service-timestamp': timestamp,
+      'webhook-id': 'msg_1',
+    });
+    expect(verify({ ...last(), scheme })).toEqual(last().event);
+  });
+
+  it.each([
+    ['with a byte order mark', Buffer.from(`\ufeff${paid}`)],
+    ['with characters of one to four bytes', Buffer.from(paid.replace('ord_1001', 'o é € 😀'))],
+    ['with escaped and odd white space', Buffer.from(`\r\n ${paid.replace('ord_1001', '\\u0000\\ud800')}\t`)],
+  ])('keeps a body %s byte for byte', async (_form, body) => {
+    const { post, last } = receiver();
+    expect(await post(new Uint8Array(body))).toMatchObject({ status: 200 });
+    expect(Buffer.from(last().rawBody)).toEqual(body);
+    expect(verify({ ...last(), secret })).toEqual(last().event);
+  });
+
+  it('is refused when somebody changed its body, its time or its headers', async () => {
+    const { post, last } = receiver();
+    await post(paid);
+    const { rawBody, receivedAt, ...rest } = last();
+    const changed = rawBody.replace('19.9', '99.9');
+    expect(() => verify({ ...rest, receivedAt, rawBody: changed, secret })).toThrow('signature');
+    const later = new Date(Date.parse(receivedAt) + 302_000).toISOString();
+    expect(() => verify({ ...rest, rawBody, receivedAt: later, secret })).toThrow('toleranceSeconds');
+    expect(() => verify({ ...rest, rawBody, receivedAt, headers: {}, secret })).toThrow('missing');
+  });
+
+  it.each([
+    'yesterday',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-02-30T00:00:00Z',
+    '',
+    `2026-01-01T00:00:00.${'0'.repeat(40)}Z`,
+  ])('must not have the time %j', (receivedAt) => {
+    expect(() =>
+      verify({ rawBody: paid, headers: sign({ rawBody: paid, secret }), receivedAt, secret }),
+    ).toThrow('receivedAt must be a valid Date or ISO 8601 with a zone.');
+  });
+
+  it('is the only thing with a key and an event: other names are refused still', () => {
+    const options = { rawBody: paid, headers: {}, secret, key: 'k', event: {}, keys: 'k' };
+    expect(() => verify(options)).toThrow('there is no option "keys". There are rawBody, headers, secret');
+  });
+});

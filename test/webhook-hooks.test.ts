@@ -1,0 +1,162 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type HandlerOptions, handler, sign, type WebhookHooks } from '../src/webhooks/index.js';
+
+const secret = 'whsec_merchant_test_7Qm2xV9c';
+const paid = '{"type":"order.paid","data":{"order_id":"ord_1001","amount":"19.90","currency":"USD"}}';
+const key = 'order.paid:ord_1001';
+
+/** Hooks that note what they are told. */
+function noting() {
+  const told: [name: string, facts: object][] = [];
+  const hooks: WebhookHooks = {
+    received: (facts) => told.push(['received', facts]),
+    duplicate: (facts) => told.push(['duplicate', facts]),
+    refused: (facts) => told.push(['refused', facts]),
+    done: (facts) => told.push(['done', facts]),
+    failed: (facts) => told.push(['failed', facts]),
+  };
+  return { hooks, told };
+}
+
+async function post(
+  options: HandlerOptions,
+  body = paid,
+  headers = sign({ rawBody: body, secret }),
+): Promise<number> {
+  const request = new Request('https://shop.example', { method: 'POST', body, headers });
+  return (await handler({ onError: () => {}, ...options })(request)).status;
+}
+
+const durationMs = expect.any(Number);
+
+describe('hooks of a handler', () => {
+  it('are told of a delivery that arrived and was handled', async () => {
+    const { hooks, told } = noting();
+    await post({ secret, hooks, on: { 'order.paid': () => {} } });
+    expect(told).toEqual([
+      ['received', { key, type: 'order.paid', bytes: paid.length }],
+      ['done', { key, type: 'order.paid', durationMs }],
+    ]);
+  });
+
+  it('are told the same with accept, for events of any type', async () => {
+    const { hooks, told } = noting();
+    await post({ secret, hooks, accept: () => {} }, '{"type":"ping"}');
+    expect(told).toMatchObject([
+      ['received', { key: expect.stringMatching(/^ping:[0-9a-f]{64}$/), type: 'ping', bytes: 15 }],
+      ['done', { type: 'ping' }],
+    ]);
+  });
+
+  it('are told what a function threw', async () => {
+    const { hooks, told } = noting();
+    const error = new Error('no stock');
+    await post({ secret, hooks, on: { 'order.paid': () => Promise.reject(error) } });
+    await post({ secret, hooks, accept: () => Promise.reject(error) });
+    expect(told.filter(([name]) => name !== 'received')).toEqual([
+      ['failed', { key, type: 'order.paid', durationMs, error }],
+      ['failed', { key, type: 'order.paid', durationMs, error }],
+    ]);
+  });
+
+  it('are told of a duplicate, while the first is handled and afterwards', async () => {
+    const { hooks, told } = noting();
+    let finish = () => {};
+    const handled = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const receive = handler({ secret, hooks, on: { 'order.paid': () => handled } });
+    const send = () =>
+      receive(
+        new Request('https://shop.example', {
+          method: 'POST',
+          body: paid,
+          headers: sign({ rawBody: paid, secret }),
+        }),
+      );
+    const first = send();
+    expect((await send()).status).toBe(409);
+    finish();
+    await first;
+    expect((await send()).status).toBe(200);
+    expect(told.map(([name]) => name)).toEqual([
+      'received',
+      'received',
+      'duplicate',
+      'done',
+      'received',
+      'duplicate',
+    ]);
+    expect(told[2]?.[1]).toEqual({ key, type: 'order.paid' });
+  });
+
+  it.each<[string, string, Record<string, string> | undefined, object]>([
+    ['without a signature', paid, {}, { status: 400, code: 'missing_signature' }],
+    ['with another body', paid, sign({ rawBody: 'x', secret }), { status: 400, code: 'signature_mismatch' }],
+    ['that cannot be read', '{', undefined, { status: 500, code: 'invalid_json' }],
+    ['longer than 1 MiB', ' '.repeat(1024 * 1024 + 1), undefined, { status: 413, code: 'body_too_large' }],
+  ])('are told of a delivery %s, once and without its content', async (_form, body, headers, facts) => {
+    const { hooks, told } = noting();
+    await post({ secret, hooks, accept: () => {} }, body, headers);
+    expect(told).toEqual([['refused', facts]]);
+  });
+
+  it('are told of a request that could not be handled at all as an internal error', async () => {
+    const { hooks, told } = noting();
+    await post({ secret: () => Promise.reject(new Error('vault')), hooks, accept: () => {} });
+    expect(told).toEqual([['refused', { status: 500, code: 'internal_error' }]]);
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      'throw',
+      () => {
+        throw new Error('log full');
+      },
+    ],
+    ['reject', () => Promise.reject(new Error('log full'))],
+  ])('that %s change nothing', async (_way, hook) => {
+    const hooks = { received: hook, duplicate: hook, refused: hook, done: hook, failed: hook };
+    const paidFor = vi.fn();
+    expect(await post({ secret, hooks, on: { 'order.paid': paidFor } })).toBe(200);
+    expect(await post({ secret, hooks, on: { 'order.paid': paidFor } }, paid, {})).toBe(400);
+    expect(paidFor).toHaveBeenCalledOnce();
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('may be methods of an instance, which then is `this`', async () => {
+    class Telemetry {
+      readonly counts: Record<string, number> = {};
+      received() {
+        this.counts.received = (this.counts.received ?? 0) + 1;
+      }
+    }
+    const hooks = new Telemetry();
+    await post({ secret, hooks, accept: () => {} });
+    expect(hooks.counts).toEqual({ received: 1 });
+  });
+
+  it('are not taken from a polluted Object.prototype', async () => {
+    const polluted = vi.fn();
+    Reflect.set(Object.prototype, 'received', polluted);
+    try {
+      for (const hooks of [{}, new (class Telemetry {})()]) await post({ secret, hooks, accept: () => {} });
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'received');
+    }
+    expect(polluted).not.toHaveBeenCalled();
+  });
+
+  it('are never told the secret, a header or the body', async () => {
+    const { hooks, told } = noting();
+    const headers = sign({ rawBody: paid, secret });
+    await post({ secret, hooks, on: { 'order.paid': () => {} } }, paid, headers);
+    await post({ secret, hooks, on: { 'order.paid': () => {} } }, paid, {
+      ...headers,
+      'x-service-timestamp': '1',
+    });
+    const text = JSON.stringify(told);
+    for (const hidden of [secret, headers['x-service-signature'] ?? '', '19.90', 'USD'])
+      expect(text).not.toContain(hidden);
+  });
+});
