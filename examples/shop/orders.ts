@@ -57,11 +57,14 @@ export class OrderBook {
   }
 
   /** Takes the data of a verified `order.paid`. */
-  receive(data: { order_id: string; amount: string; currency: string }, now = new Date()): void {
+  receive(data: { order_id: string; amount: string; currency: string }, now = new Date()): Payment {
     const { order_id: id, amount, currency } = data;
-    if (this.payments.some((payment) => payment.id === id)) return;
-    this.payments.push({ id, amount, currency, receivedAt: now, state: 'held' });
+    const known = this.payments.find((payment) => payment.id === id);
+    if (known) return known;
+    const payment: Payment = { id, amount, currency, receivedAt: now, state: 'held' };
+    this.payments.push(payment);
     this.#matchAll();
+    return payment;
   }
 
   /** The order whose customer comes back, or `undefined` where the token is not the order's. */

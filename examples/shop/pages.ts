@@ -1,9 +1,9 @@
 import type { Product } from 'merchant-payments';
-import type { Order } from './shop.js';
+import type { Order, OrderBook, Payment } from './orders.ts';
 
 const safe = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-const style = `
+export const style = `
 :root { color-scheme: light dark; --ink: #22302b; --soft: #5a6a63; --ground: #f7f4ee; --card: #fffdf9; --line: #e4ded2; --accent: #24544a; --on: #fff }
 @media (prefers-color-scheme: dark) { :root { --ink: #eef2ee; --soft: #a3b1a9; --ground: #111916; --card: #1a2420; --line: #2d3a34; --accent: #9fd4c0; --on: #10201a } }
 * { box-sizing: border-box } body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 Inter, system-ui, sans-serif }
@@ -12,63 +12,97 @@ h1 { margin: .5rem 0 1.5rem; font: 500 2rem/1.2 Georgia, serif } h2 { margin: 0;
 .goods { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)) }
 article { display: flex; flex-direction: column; overflow: hidden; border: 1px solid var(--line); border-radius: 1rem; background: var(--card) }
 article img { width: 100%; aspect-ratio: 4 / 3; object-fit: cover } article div { display: flex; flex: 1; flex-direction: column; padding: 1.125rem }
-form { display: flex; align-items: center; justify-content: space-between; margin-top: auto; padding-top: 1rem; font-weight: 650 }
+article form { display: flex; align-items: center; justify-content: space-between; margin-top: auto; padding-top: 1rem; font-weight: 650 }
 button { min-height: 2.75rem; padding: 0 1.5rem; border: 0; border-radius: .625rem; background: var(--accent); color: var(--on); font: inherit; cursor: pointer }
-.order { max-width: 34rem; padding: 1.75rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--card) } .order h1 { margin-top: 0 }
-.state { display: inline-block; padding: .25rem .875rem; border-radius: 1rem; background: #fff0cf; color: #6b4700; font-weight: 600 } .state.paid { background: #d8f3e3; color: #0b5c38 }
+.order { max-width: 34rem; margin-bottom: 2rem; padding: 1.75rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--card) } .order h1 { margin-top: 0 }
+.state { display: inline-block; padding: .25rem .875rem; border-radius: 1rem; background: #fff0cf; color: #6b4700; font-weight: 600; white-space: nowrap } .state.paid { background: #d8f3e3; color: #0b5c38 }
+.order label { display: block; padding: .375rem 0 } .order form { margin-top: 1rem } .order button { margin-top: 1rem }
+.wide { overflow-x: auto } table { width: 100%; border-collapse: collapse } th, td { padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap } th { color: var(--soft); font-weight: 500 }
 `;
 
 const layout = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${safe(title)}</title><link rel="icon" href="data:,"><style>${style}</style></head>
 <body><header><a href="/">North &amp; Pine</a></header><main>${body}</main>
-<footer>Behind the counter: <a href="/orders">orders of this shop</a> · <a href="/dashboard">the sandbox's dashboard</a></footer></body></html>`;
+<footer>Behind the counter: <a href="/orders">orders of this shop</a></footer></body></html>`;
 
 const offer = ({ id, name, description, image, price, currency }: Product): string =>
-  `<article><img src="${safe(image ?? '')}" alt=""><div><h2>${safe(name)}</h2><p>${safe(description ?? '')}</p>
+  `<article>${image ? `<img src="${safe(image)}" alt="">` : ''}<div><h2>${safe(name)}</h2><p>${safe(description ?? '')}</p>
 <form method="post" action="/buy/${encodeURIComponent(id)}"><span>${price} ${currency}</span><button>Buy</button></form></div></article>`;
 
-/** The page turns paid when the webhook has come; without script it looks again every two seconds. */
-const live = (number: number): string => `<noscript><meta http-equiv="refresh" content="2"></noscript><script>
-new EventSource('/orders/${number}/paid').addEventListener('paid', async ({ target }) => {
-  target.close();
-  const fresh = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
-  document.querySelector('main').replaceWith(fresh.querySelector('main'));
-});
+/** Asks every second whether the webhook has come; without script the page reloads every two seconds. */
+const live = `<noscript><meta http-equiv="refresh" content="2"></noscript><script>
+const timer = setInterval(async () => {
+  const html = await (await fetch(location.href)).text();
+  const fresh = new DOMParser().parseFromString(html, 'text/html').querySelector('main');
+  if (!fresh.querySelector('.paid')) return;
+  clearInterval(timer);
+  document.querySelector('main').replaceWith(fresh);
+}, 1000);
 </script>`;
+
+const stateOf = ({ paidAs, returnedAt, expiresAt }: Order): string => {
+  if (paidAs) return 'paid';
+  const since = returnedAt ? `customer came back at ${time(returnedAt)}` : 'customer not back yet';
+  return expiresAt && expiresAt < new Date() ? `${since}, checkout expired` : since;
+};
+const time = (date: Date) => date.toISOString().slice(11, 16);
+
+/** A payment that may be for one of several orders, or for none: a person chooses. */
+const heldPayment = (payment: Payment, candidates: readonly Order[], formToken: string): string =>
+  `<section class="order"><h2>${payment.amount} ${safe(payment.currency)}, paid as <code>${safe(payment.id)}</code> at ${time(payment.receivedAt)} UTC</h2>
+<p>${candidates.length === 0 ? 'No open order asks for this amount.' : 'The webhook does not say which order this is. Ask the customers before you choose.'}</p>
+<form method="post" action="/orders"><input type="hidden" name="formToken" value="${formToken}"><input type="hidden" name="payment" value="${safe(payment.id)}">
+${candidates.map((order) => `<label><input type="radio" name="order" value="${order.id}" required> Order ${order.id}: ${safe(order.name)}, ${stateOf(order)}</label>`).join('')}
+<label><input type="radio" name="order" value="" required> None of my orders</label><button>Decide</button></form></section>`;
+
+const row = (order: Order): string =>
+  `<tr><td>${order.id}<td>${safe(order.name)}<td>${order.amount} ${safe(order.currency)}<td>${order.paidAs ? '<span class="state paid">Paid</span>' : `<span class="state">Open</span> ${stateOf(order)}`}<td>${safe(order.paidAs ?? '')}</tr>`;
 
 export const page = {
   catalogue: (products: readonly Product[]) =>
     layout(
       'North & Pine',
-      `<h1>Three good things</h1><div class="goods">${products.map(offer).join('')}</div>`,
+      products.length > 0
+        ? `<h1>Good things</h1><div class="goods">${products.map(offer).join('')}</div>`
+        : '<h1>The shelves are empty</h1><p>Run <code>stock-the-shop.ts</code> with the same PAYMENTS_API_KEY, then reload this page.</p>',
     ),
 
-  order: ({ number, product, paidAs }: Order) =>
+  /** What the customer sees after paying. Only the webhook makes it say paid. */
+  order: ({ id, name, amount, currency, paidAs }: Order) =>
     layout(
-      `Order ${number}`,
-      `<div class="order"><p>Order ${number}</p><h1>${paidAs ? 'Thank you' : 'Almost there'}</h1>
+      `Order ${id}`,
+      `<div class="order"><p>Order ${id}</p><h1>${paidAs ? 'Thank you' : 'Almost there'}</h1>
 <p role="status"><span class="state ${paidAs ? 'paid' : ''}">${paidAs ? 'Paid' : 'Payment is being confirmed'}</span></p>
-<p>${safe(product.name)}, ${product.price} ${product.currency}${paidAs ? `, paid as <code>${safe(paidAs)}</code>` : ''}</p>
-<p><a href="/">Back to the shop</a></p></div>${paidAs ? '' : live(number)}`,
+<p>${safe(name)}, ${amount} ${safe(currency)}</p>
+<p><a href="/">Back to the shop</a></p></div>${paidAs ? '' : live}`,
     ),
 
-  orders: (orders: readonly Order[]) =>
+  /** Behind the counter: no link leads to an order's page, as opening it means that the customer came back. */
+  orders: (book: OrderBook, formToken: string) =>
     layout(
       'Orders',
-      `<h1>Orders of this shop</h1>${orders.length === 0 ? '<p>None yet.</p>' : ''}<ul>${orders
-        .map(
-          ({ number, product, paidAs }) =>
-            `<li><a href="/orders/${number}">Order ${number}</a>: ${safe(product.name)}, ${paidAs ? 'paid' : 'being confirmed'}</li>`,
-        )
-        .join('')}</ul>`,
+      `${book.held().length > 0 ? '<h1>Payments that need a decision</h1>' : ''}${book
+        .held()
+        .map((payment) => heldPayment(payment, book.candidates(payment), formToken))
+        .join('')}<h1>Orders of this shop</h1>${
+        book.orders.length > 0
+          ? `<div class="wide"><table><tr><th>Order<th>Product<th>Amount<th>State<th>Paid as</tr>${book.orders.map(row).reverse().join('')}</table></div>`
+          : '<p>None yet.</p>'
+      }`,
     ),
 
   missing: () => layout('Not found', '<h1>There is nothing here</h1><p><a href="/">Back to the shop</a></p>'),
 
+  undecided: () =>
+    layout(
+      'Not changed',
+      '<h1>Nothing was changed</h1><p>The form is out of date. <a href="/orders">Look at the orders again</a></p>',
+    ),
+
   failed: () =>
     layout(
       'Please try again',
-      '<h1>The payment page cannot be reached</h1><p>Nothing was charged. <a href="/">Try again in a minute</a></p>',
+      '<h1>The shop cannot reach the payment service</h1><p>Nothing was charged. <a href="/">Try again in a minute</a></p>',
     ),
 };

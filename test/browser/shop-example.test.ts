@@ -1,21 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, expect, it } from 'vitest';
+import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freePort } from '../helpers/ports.js';
 import { useChromium } from './chromium.js';
 
 const visit = useChromium();
-let shop: ChildProcess | undefined;
+let sandbox: Sandbox;
+let shop: ChildProcess;
+let shopUrl: string;
 
-afterEach(async () => {
-  if (shop?.exitCode === null && shop.kill()) await once(shop, 'exit');
-});
-
-/** Starts the shop as `npm start` does, on other ports and from the sources. */
-async function start(): Promise<{ shopUrl: string; dashboardUrl: string }> {
-  const [port, sandboxPort] = [await freePort(), await freePort()].map(String);
-  shop = spawn(process.execPath, ['--import', 'tsx', 'examples/shop/main.ts'], {
-    env: { ...process.env, PORT: port, SANDBOX_PORT: sandboxPort },
+/** Starts the shop from the sources, and a sandbox that sends a webhook when the test says so. */
+beforeEach(async () => {
+  const port = String(await freePort());
+  shopUrl = `http://127.0.0.1:${port}`;
+  sandbox = await createSandbox({ webhook: `${shopUrl}/webhooks`, webhooks: 'manual' }).listen();
+  shop = spawn(process.execPath, ['--import', 'tsx', 'examples/shop/server.ts'], {
+    env: {
+      ...process.env,
+      PORT: port,
+      PAYMENTS_API_KEY: sandbox.apiKey,
+      PAYMENTS_BASE_URL: sandbox.url,
+      PAYMENTS_WEBHOOK_SECRET: sandbox.webhookSecret,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
@@ -23,34 +31,102 @@ async function start(): Promise<{ shopUrl: string; dashboardUrl: string }> {
     output += chunk;
     if (output.includes('Ctrl-C')) break;
   }
-  return { shopUrl: `http://127.0.0.1:${port}`, dashboardUrl: `http://127.0.0.1:${sandboxPort}` };
+});
+afterEach(async () => {
+  if (shop.exitCode === null && shop.kill()) await once(shop, 'exit');
+  await sandbox.close();
+});
+
+/** A customer of their own, on the payment page of the candle. */
+async function wantsTheCandle(): Promise<Page> {
+  const page = await visit(shopUrl);
+  await page.locator('article', { hasText: 'Forest candle' }).getByRole('button', { name: 'Buy' }).click();
+  await page.getByTestId('pay').waitFor();
+  return page;
 }
 
-it('the example shop: Buy, pay, come back, and the order turns paid without a reload', async () => {
-  const { shopUrl, dashboardUrl } = await start();
+async function pays(page: Page): Promise<void> {
+  await page.getByTestId('pay').click();
+  await page.waitForURL(`${shopUrl}/thanks/*`);
+}
+
+const confirmed = (page: Page) => page.getByText('Paid', { exact: true });
+const unconfirmed = (page: Page) => page.getByText('Payment is being confirmed');
+
+it('buy, pay, come back, and the order turns paid without a reload', async () => {
   const page = await visit(shopUrl);
   const buy = page.getByRole('button', { name: 'Buy' });
   expect(await buy.count()).toBe(3);
   await buy.first().click();
-  expect(await page.getByTestId('product-name').textContent()).toBe('Handmade mug');
   await page.getByTestId('cancel').click();
   await page.waitForURL(`${shopUrl}/`);
 
   await buy.first().click();
-  await page.getByTestId('pay').click();
-  await page.waitForURL(`${shopUrl}/orders/2`);
-  await page.getByText('Payment is being confirmed').waitFor();
+  await pays(page);
+  await unconfirmed(page).waitFor();
   const loads: string[] = [];
   page.on('framenavigated', (frame) => loads.push(frame.url()));
-  await page.getByText('Paid', { exact: true }).waitFor();
+  await sandbox.deliver();
+  await confirmed(page).waitFor();
   expect(loads).toEqual([]);
-  expect(await page.getByText('paid as ord_').count()).toBe(1);
+});
 
-  await page.getByRole('link', { name: 'orders of this shop' }).click();
-  await page.getByText('Order 2: Handmade mug, paid').waitFor();
-  await page.getByText('Order 1: Handmade mug, being confirmed').waitFor();
-  await page.getByRole('link', { name: "the sandbox's dashboard" }).click();
-  await page.waitForURL(`${dashboardUrl}/`);
-  await page.goto(`${dashboardUrl}/events`);
-  await page.getByText('delivered').waitFor();
+it('of two customers with the same candle, the one who pays sees it paid, and the other does not', async () => {
+  const anna = await wantsTheCandle();
+  const ben = await wantsTheCandle();
+  await pays(anna);
+  await sandbox.deliver();
+  await confirmed(anna).waitFor();
+
+  // Ben tries the address of his order with a token that he made up.
+  const guess = `${shopUrl}/thanks/${sandbox.checkouts[1]?.successUrl?.split('/').at(-1)?.split('?')[0]}`;
+  expect((await ben.goto(`${guess}?token=guess`))?.status()).toBe(404);
+  const orders = await visit(`${shopUrl}/orders`);
+  expect(await orders.getByRole('row', { name: 'Forest candle' }).allInnerTexts()).toEqual([
+    expect.stringContaining('Open customer not back yet'),
+    expect.stringContaining('Paid'),
+  ]);
+
+  await ben.goto(sandbox.checkouts[1]?.url ?? '');
+  await pays(ben);
+  await unconfirmed(ben).waitFor();
+  await sandbox.deliver();
+  await confirmed(ben).waitFor();
+});
+
+it('a customer who comes back after the webhook settles what was held; one who never does is for a person', async () => {
+  await wantsTheCandle();
+  await wantsTheCandle();
+  const [first, second] = sandbox.checkouts;
+  const { order, redirectUrl } = await sandbox.completeCheckout(first?.url ?? '');
+  await sandbox.deliver();
+  const orders = await visit(`${shopUrl}/orders`);
+  await orders.getByRole('heading', { name: `27.50 USD, paid as ${order.id}` }).waitFor();
+  expect(await orders.getByRole('radio').count()).toBe(3);
+
+  const back = await visit(redirectUrl ?? '');
+  await confirmed(back).waitFor();
+  await orders.reload();
+  expect(await orders.getByRole('radio').count()).toBe(0);
+
+  const third = await wantsTheCandle();
+  await sandbox.completeCheckout(second?.url ?? '');
+  await sandbox.deliver();
+  await orders.reload();
+  const id = second?.successUrl?.match(/thanks\/(\w+)/)?.[1] ?? '';
+  await orders.getByLabel(`Order ${id}`).check();
+  await orders.getByRole('button', { name: 'Decide' }).click();
+  await orders.getByRole('row', { name: id }).getByText('Paid').waitFor();
+  expect(await orders.getByRole('radio').count()).toBe(0);
+  expect(await orders.getByRole('row', { name: 'Open' }).count()).toBe(1);
+  await pays(third);
+  await unconfirmed(third).waitFor();
+});
+
+it('the page of orders is for this machine, and takes no decision without its form', async () => {
+  const headers = { 'x-forwarded-for': '203.0.113.7' };
+  expect((await fetch(`${shopUrl}/orders`)).status).toBe(200);
+  expect((await fetch(`${shopUrl}/orders`, { headers })).status).toBe(404);
+  const body = new URLSearchParams({ payment: 'ord_1', order: '', formToken: 'guess' });
+  expect((await fetch(`${shopUrl}/orders`, { method: 'POST', body })).status).toBe(403);
 });

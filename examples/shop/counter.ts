@@ -1,0 +1,31 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { OrderBook, Payment } from './orders.ts';
+
+/**
+ * Whether a request comes from this machine. The page of orders is behind the counter, so a tunnel to the shop must
+ * not show it to the public; in a real shop it is behind a login.
+ */
+export function isLocal(header: (name: string) => string | null | undefined): boolean {
+  const hosts = [header('host') ?? '', header('x-forwarded-host') ?? 'localhost'];
+  const senders = (header('x-forwarded-for') ?? '127.0.0.1').split(',').map((address) => address.trim());
+  return (
+    hosts.every((host) => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)) &&
+    senders.every((address) => /^(127\.|::1$|::ffff:127\.)/.test(address))
+  );
+}
+
+/** Takes the form with which a person decides on a held payment, and returns the status to respond with. */
+export function decide(book: OrderBook, formToken: string, form: URLSearchParams): 303 | 403 | 409 {
+  const [known, given] = [Buffer.from(formToken), Buffer.from(form.get('formToken') ?? '')];
+  if (known.length !== given.length || !timingSafeEqual(known, given)) return 403;
+  const done = book.decide(form.get('payment') ?? '', form.get('order') || undefined);
+  return done ? 303 : 409;
+}
+
+/** Logs a payment of which nobody can say yet whose it is. */
+export function logHeld({ id, amount, currency, state }: Payment): void {
+  if (state !== 'held') return;
+  console.warn(
+    `${id} paid ${amount} ${currency}. Held until its customer comes back, or you decide at /orders`,
+  );
+}

@@ -1,0 +1,29 @@
+/**
+ * A small shop to click through, with the sandbox and the webhook between them: `npm start`. By hand:
+ *
+ *     npx merchant-payments exec --webhook-url http://127.0.0.1:3000/webhooks -- node shop/server.ts
+ *
+ * On Node 20, put `npx tsx` in place of `node`.
+ */
+import { createServer } from 'node:http';
+import { isPaymentsError, PaymentsClient } from 'merchant-payments';
+import { createShop } from './shop.ts';
+import { stock } from './stock.ts';
+
+const port = Number(process.env.PORT ?? 3000);
+const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
+
+try {
+  const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
+  const shop = createShop({ payments, shopUrl, webhookSecret: process.env.PAYMENTS_WEBHOOK_SECRET ?? '' });
+  // Creates products. Leave this line out where PAYMENTS_BASE_URL is not the sandbox.
+  await stock(payments, shopUrl);
+  createServer(shop).listen(port, '127.0.0.1', () => {
+    console.log(`\n  Shop     ${shopUrl}\n  Orders   ${shopUrl}/orders`);
+    if (process.env.SANDBOX_URL) console.log(`  Sandbox  ${process.env.SANDBOX_URL}`);
+    console.log('\n  Buy something and pay with a test card. Ctrl-C stops everything.\n');
+  });
+} catch (error) {
+  console.error(isPaymentsError(error) ? error.message : error);
+  process.exitCode = 1;
+}
