@@ -26,6 +26,8 @@ const parts = {
 /** Folders of examples that need a framework, and where in `.examples` they are copied to. */
 const copies = {
   webhooks: '',
+  shop: '/shop',
+  'stock-the-shop.ts': '/stock-the-shop.ts',
   observability: '/observability',
   'shop-express': '/shop-express',
   'shop-next': '/shop-next',

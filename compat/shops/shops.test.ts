@@ -17,7 +17,6 @@ beforeEach(async () => {
   port = await freePort();
   shop = `http://127.0.0.1:${port}`;
   sandbox = await createSandbox({ webhook: `${shop}/webhooks`, webhookSecret: secret }).listen();
-  await create('Handmade mug & saucer', '19.90');
 });
 afterEach(async () => {
   for (const child of running.splice(0)) {
@@ -26,12 +25,15 @@ afterEach(async () => {
   await sandbox.close();
 });
 
-test('the Express shop sells a product, and its order turns paid with the webhook alone', async () => {
+test('the Express shop stocks itself once, and tells two customers of one product apart', async () => {
   await start(['--import', 'tsx', '.examples/shop-express/shop.ts']);
-  await sellOne({ buy: (id) => post(`/buy/${id}`), ordersPath: '/orders' });
+  running.pop()?.kill();
+  await start(['--import', 'tsx', '.examples/shop-express/shop.ts']);
+  assert.equal(sandbox.products.length, 3);
+  await sellTwo('/webhooks', (id) => post(`/buy/${id}`));
 });
 
-test('the Next.js shop, built by its own toolchain, sells a product, and its order turns paid with the webhook', async () => {
+test('the Next.js shop, built by its own toolchain, tells two customers of one product apart', async () => {
   sandbox.setWebhook(`${shop}/api/webhooks`);
   const next = ['node_modules/next/dist/bin/next'];
   const build = spawn(process.execPath, [...next, 'build', '.examples/shop-next'], {
@@ -41,44 +43,69 @@ test('the Next.js shop, built by its own toolchain, sells a product, and its ord
   });
   assert.deepEqual(await once(build, 'exit'), [0, null]);
   await start([...next, 'start', '.examples/shop-next', '--hostname', '127.0.0.1', '--port', String(port)]);
-  await sellOne({
-    buy: (productId) => post('/api/checkout', new URLSearchParams({ productId })),
-    ordersPath: '/thanks',
+  assert.match(await text('/'), /stock-the-shop\.ts/);
+  const stock = spawn(process.execPath, ['--import', 'tsx', '.examples/stock-the-shop.ts'], {
+    cwd: here,
+    env: environment(),
   });
+  assert.deepEqual(await once(stock, 'exit'), [0, null]);
+  await sellTwo('/api/webhooks', (productId) => post('/api/checkout', new URLSearchParams({ productId })));
 });
 
-async function sellOne({
-  buy,
-  ordersPath,
-}: {
-  buy(id: string): Promise<Response>;
-  ordersPath: string;
-}): Promise<void> {
-  assert.ok(/Handmade mug &(amp|#38); saucer.*19\.90.*USD/s.test(await text('/')));
-  const bought = await buy(sandbox.products[0]?.id ?? '');
-  assert.equal(bought.status, 303);
-  const url = bought.headers.get('location') ?? '';
-  assert.ok(sandbox.checkouts.some((checkout) => checkout.url === url));
-  assert.ok((await text(ordersPath)).includes('being confirmed'));
+async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Response>): Promise<void> {
+  assert.match(await text('/'), /Handmade mug/);
+  assert.match(await text('/orders'), /None yet/);
+  const mug = sandbox.products.find(({ name }) => name === 'Handmade mug')?.id ?? '';
+  for (let customer = 1; customer <= 2; customer++) {
+    const bought = await buy(mug);
+    assert.equal(bought.status, 303);
+    assert.equal(bought.headers.get('location'), sandbox.checkouts.at(-1)?.url);
+  }
+  const [first, second] = sandbox.checkouts;
+  assert.ok(first && second);
 
-  const { delivery } = await sandbox.completeCheckout(url);
+  // Nobody is back yet: the payment is held, and a made-up token changes nothing.
+  const { delivery, order, redirectUrl = '' } = await sandbox.completeCheckout(first.url);
   assert.equal(delivery?.status, 200);
-  assert.ok(/: (<!-- -->)?paid/.test(await text(ordersPath)));
-  const [event] = sandbox.events;
-  assert.ok(event);
-  assert.equal((await sandbox.redeliver(event.id)).status, 200);
-  const forged = await fetch(await sandbox.signedRequest(event, { tamper: 'body' }));
-  assert.equal(forged.status, 400);
+  const page = await text('/orders');
+  assert.match(page, new RegExp(`paid as <code>${order.id}`));
+  assert.equal((await fetch(second.successUrl?.replace(/token=.*/, 'token=guess') ?? '')).status, 404);
+  assert.match(await text('/orders'), /Payments that need a decision/);
+  const formToken = /name="formToken" value="(\w+)"/.exec(page)?.[1] ?? '';
+  const wrong = new URLSearchParams({ formToken: 'guess', payment: order.id, order: '' });
+  assert.equal((await post('/orders', wrong)).status, 403);
+  const tunnel = { headers: { 'x-forwarded-for': '203.0.113.7' } };
+  assert.equal((await fetch(`${shop}/orders`, tunnel)).status, 404);
+
+  assert.match(await (await fetch(redirectUrl)).text(), /class="state paid"/);
+  assert.doesNotMatch(await text('/orders'), /Payments that need a decision/);
+
+  // A late payment for no order is dismissed by a person.
+  const { order: stray } = await sandbox.trigger('order.paid', { amount: '1.00' });
+  const form = new URLSearchParams({ formToken, payment: stray.id, order: '' });
+  assert.match(await text('/orders'), /No open order asks for this amount/);
+  assert.equal((await post('/orders', form)).status, 303);
+  assert.doesNotMatch(await text('/orders'), /Payments that need a decision/);
+
+  // The other customer's page says paid with his own webhook, and not before.
+  sandbox.setWebhook(undefined);
+  const later = await sandbox.completeCheckout(second.url);
+  assert.match(await (await fetch(later.redirectUrl ?? '')).text(), /being confirmed/);
+  sandbox.setWebhook(shop + webhooks);
+  assert.equal((await sandbox.redeliver(later.event.id)).status, 200);
+  assert.match(await (await fetch(later.redirectUrl ?? '')).text(), /class="state paid"/);
+  assert.equal((await sandbox.redeliver(later.event.id)).status, 200);
+  assert.equal((await fetch(await sandbox.signedRequest(later.event, { tamper: 'body' }))).status, 400);
+
+  sandbox.failNext({ status: 500, path: '/v1/checkouts' });
+  const failed = await buy(mug);
+  assert.equal(failed.status, 502);
+  assert.match(await failed.text(), /Nothing was charged/);
 }
 
 const text = async (path: string) => (await fetch(shop + path)).text();
 const post = (path: string, body?: URLSearchParams) =>
   fetch(shop + path, { method: 'POST', redirect: 'manual', ...(body && { body }) });
-
-async function create(name: string, price: string): Promise<void> {
-  const headers = { 'x-api-key': sandbox.apiKey, 'content-type': 'application/json' };
-  await sandbox.fetch('/v1/products', { method: 'POST', headers, body: JSON.stringify({ name, price }) });
-}
 
 function environment(): NodeJS.ProcessEnv {
   return {

@@ -1,34 +1,33 @@
 /**
- * A complete small shop in Express: catalogue, Buy button, payment page, webhook, order list.
+ * The same shop in Express: `npm install express`, then
  *
- *     npm install express merchant-payments
- *     npx merchant-payments exec -- npx tsx shop.ts
+ *     npx merchant-payments exec --webhook-url http://127.0.0.1:3010/webhooks -- node shop-express/shop.ts
+ *
+ * On Node 20, put `npx tsx` in place of `node`. The orders, the pages and the goods are those of `../shop`.
  */
-import express from 'express';
-import { PaymentsClient, webhooks } from 'merchant-payments';
-import { type Order, orders, page } from './pages.js';
+import { randomBytes } from 'node:crypto';
+import express, { type ErrorRequestHandler } from 'express';
+import { isPaymentsError, PaymentsClient, webhooks } from 'merchant-payments';
+import { buy } from '../shop/buy.ts';
+import { decide, isLocal, logHeld } from '../shop/counter.ts';
+import { OrderBook } from '../shop/orders.ts';
+import { page } from '../shop/pages.ts';
+import { pictures } from '../shop/pictures.ts';
+import { stock } from '../shop/stock.ts';
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-const port = Number(process.env.PORT ?? 3000);
-const shopUrl = process.env.SHOP_URL ?? `http://localhost:${port}`;
+const port = Number(process.env.PORT ?? 3010);
+const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
+const book = new OrderBook();
+const formToken = randomBytes(16).toString('hex');
 const app = express();
 
-// Before any body parser: the handler reads the raw body itself, verifies it, and answers.
+// Before any body parser: the signature covers the raw body.
 app.post(
   '/webhooks',
   webhooks.nodeHandler({
-    secret: process.env.PAYMENTS_WEBHOOK_SECRET ?? '',
-    on: {
-      'order.paid': async ({ data }) => {
-        // The service does not say which checkout an order came from, so amount and currency have to agree.
-        const order = orders.find(
-          ({ paidAs, amount, currency }) => !paidAs && amount === data.amount && currency === data.currency,
-        );
-        if (order) order.paidAs = data.order_id;
-        else console.warn(`${data.order_id} paid ${data.amount} ${data.currency}, and no order asks for it`);
-      },
-    },
-    onError: (error) => console.error(error),
+    secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+    on: { 'order.paid': ({ data }) => logHeld(book.receive(data)) },
   }),
 );
 
@@ -38,22 +37,45 @@ app.get('/', async (_request, response) => {
 });
 
 app.post('/buy/:id', async (request, response) => {
-  const checkout = await payments.checkouts.create({
-    productId: request.params.id,
-    successUrl: `${shopUrl}/orders`,
-    cancelUrl: shopUrl,
-  });
-  // What is to be paid is read back from the service: what a form says proves nothing.
-  const { items } = await payments.products.list({ size: 100 });
-  const product = items.find(({ id }) => id === request.params.id);
-  if (product)
-    orders.push({ name: product.name, amount: product.price, currency: product.currency } satisfies Order);
-  response.redirect(303, checkout.url);
+  const url = await buy(payments, book, request.params.id, shopUrl);
+  if (url) response.redirect(303, url);
+  else response.status(404).send(page.missing());
 });
 
-// The customer comes back here before or after the webhook, so the page says which.
+// The customer comes back here, before the webhook or after it.
+app.get('/thanks/:id', (request, response) => {
+  const order = book.comeBack(request.params.id, String(request.query.token));
+  response.set({ 'referrer-policy': 'same-origin', 'cache-control': 'no-store' });
+  response.status(order ? 200 : 404).send(order ? page.order(order) : page.missing());
+});
+
+app.use('/orders', (request, response, next) => {
+  if (isLocal((name) => request.get(name))) next();
+  else response.status(404).send(page.missing());
+});
 app.get('/orders', (_request, response) => {
-  response.send(page.orders());
+  response.send(page.orders(book, formToken));
+});
+app.post('/orders', express.text({ type: '*/*' }), (request, response) => {
+  const status = decide(book, formToken, new URLSearchParams(request.body));
+  if (status === 303) response.redirect(303, '/orders');
+  else response.status(status).send(page.undecided());
 });
 
-app.listen(port, '127.0.0.1', () => console.log(`Open ${shopUrl}`));
+app.get('/pictures/:name', (request, response, next) => {
+  const picture = pictures[request.params.name];
+  if (picture) response.type('svg').send(picture);
+  else next();
+});
+app.use((_request, response) => {
+  response.status(404).send(page.missing());
+});
+const failed: ErrorRequestHandler = (error, _request, response, _next) => {
+  console.error(isPaymentsError(error) ? error.message : error);
+  response.status(502).send(page.failed());
+};
+app.use(failed);
+
+// Creates products. Leave this line out where PAYMENTS_BASE_URL is not the sandbox.
+await stock(payments, shopUrl);
+app.listen(port, '127.0.0.1', () => console.log(`Open ${shopUrl}, and ${shopUrl}/orders behind the counter`));

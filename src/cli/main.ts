@@ -6,6 +6,7 @@ import { advance } from './advance.js';
 import { capture } from './capture.js';
 import type { Command } from './command.js';
 import { doctor } from './doctor.js';
+import { examples } from './examples.js';
 import { exec } from './exec.js';
 import { describeFlags } from './flags.js';
 import { identify } from './identify.js';
@@ -23,6 +24,7 @@ const commands: Readonly<Record<string, Command>> = {
   identify,
   advance,
   reset,
+  examples,
 };
 
 process.exitCode = await main(process.argv.slice(2));

@@ -5,8 +5,8 @@ import type { Flags, FlagTable } from './flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
 /** Constants, so that an .env file made today works tomorrow. They open nothing but sandboxes. */
-const apiKey = 'service_test_sandbox_0000';
-const webhookSecret = 'whsec_sandbox_00000000000000000000';
+export const sandboxKey = 'service_test_sandbox_0000';
+export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
 
 /** The flags of every command that starts a sandbox. */
 export const servingFlags = {
@@ -21,8 +21,8 @@ export const servingFlags = {
     env: 'SANDBOX_WEBHOOK_URL',
     text: 'where webhooks go; without one, events are kept',
   },
-  'api-key': { value: '<key>', env: 'SANDBOX_API_KEY', text: `default ${apiKey}` },
-  'webhook-secret': { value: '<secret>', env: 'SANDBOX_WEBHOOK_SECRET', text: `default ${webhookSecret}` },
+  'api-key': { value: '<key>', env: 'SANDBOX_API_KEY', text: `default ${sandboxKey}` },
+  'webhook-secret': { value: '<secret>', env: 'SANDBOX_WEBHOOK_SECRET', text: `default ${sandboxSecret}` },
   'public-url': {
     value: '<origin>',
     env: 'SANDBOX_PUBLIC_URL',
@@ -62,8 +62,8 @@ export async function startServing(
   const file = path === undefined ? undefined : new DataFile(path);
   const saved = await file?.load();
   const context = openSandbox({
-    apiKey: flags.text('api-key') ?? (saved ? undefined : apiKey),
-    webhookSecret: flags.text('webhook-secret') ?? (saved ? undefined : webhookSecret),
+    apiKey: flags.text('api-key') ?? (saved ? undefined : sandboxKey),
+    webhookSecret: flags.text('webhook-secret') ?? (saved ? undefined : sandboxSecret),
     webhook: flags.text('webhook-url'),
     publicUrl: flags.text('public-url'),
     allowRemoteWebhooks: flags.has('allow-remote'),

@@ -1,18 +1,39 @@
-import { payments } from '../lib/payments';
+import { payments } from '../lib/shop';
 
 export const dynamic = 'force-dynamic';
 
 export default async function Shop() {
   const { items } = await payments().products.list({ status: 'ACTIVE' });
+  if (items.length === 0)
+    return (
+      <>
+        <h1>The shelves are empty</h1>
+        <p>
+          Run <code>stock-the-shop.ts</code> with the same PAYMENTS_API_KEY, then reload this page.
+        </p>
+      </>
+    );
   return (
-    <main>
-      <h1>Shop</h1>
-      {items.map(({ id, name, price, currency }) => (
-        <form key={id} method="post" action="/api/checkout">
-          <input type="hidden" name="productId" value={id} />
-          {name} {price} {currency} <button type="submit">Buy</button>
-        </form>
-      ))}
-    </main>
+    <>
+      <h1>Good things</h1>
+      <div className="goods">
+        {items.map(({ id, name, description, image, price, currency }) => (
+          <article key={id}>
+            {image && <img src={image} alt="" />}
+            <div>
+              <h2>{name}</h2>
+              <p>{description}</p>
+              <form method="post" action="/api/checkout">
+                <input type="hidden" name="productId" value={id} />
+                <span>
+                  {price} {currency}
+                </span>
+                <button type="submit">Buy</button>
+              </form>
+            </div>
+          </article>
+        ))}
+      </div>
+    </>
   );
 }
