@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { remembersBundled } from './scripts/bundled.js';
 
@@ -23,26 +21,8 @@ const webhooksApart: Plugin = {
 
 const common: Options = { silent: true, target: 'node20', removeNodeProtocol: false };
 
-/** Gives ky and its caller the stand-ins for the platform's classes. Others keep the platform's own. */
-const kyPlatform: Plugin = {
-  name: 'ky-platform',
-  setup({ onLoad }) {
-    onLoad({ filter: /\/(?:node_modules\/ky\/.*\.js|src\/transport\/attempt\.ts)$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      const own = text
-        .replaceAll(/\bglobalThis\.(Request|Headers|Response)\b/g, 'Ky$1')
-        .replaceAll(/\bglobalThis\.(?:AbortController|FormData|ReadableStream)\b/g, 'undefined');
-      const platform = resolve('src/transport/ky-platform.ts');
-      return {
-        contents: `import { KyHeaders, KyRequest, KyResponse } from ${JSON.stringify(platform)};\n${own}`,
-        loader: path.endsWith('.ts') ? 'ts' : 'js',
-      };
-    });
-  },
-};
-
 /** All that is imported, Node's own modules apart, goes into the output: users install one package. */
-const bundled: Options = { ...common, noExternal: [/.*/], esbuildPlugins: [remembersBundled, kyPlatform] };
+const bundled: Options = { ...common, noExternal: [/.*/], esbuildPlugins: [remembersBundled] };
 
 /**
  * The lines stay short: Node prints the whole line of an error that nobody catches, which would push the message of a
@@ -61,7 +41,7 @@ export default defineConfig([
     ...bundled,
     entry: client,
     format: 'esm',
-    esbuildPlugins: [remembersBundled, kyPlatform, webhooksApart],
+    esbuildPlugins: [remembersBundled, webhooksApart],
   },
   { ...bundled, ...minified, entry: client, format: 'cjs' },
   { ...bundled, ...minified, entry: { ...sandbox, ...command }, format: 'esm' },

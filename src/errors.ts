@@ -186,6 +186,10 @@ export interface ApiFacts extends CallFacts {
   apiMessage?: string | undefined;
   /** What `Retry-After` asked for, in milliseconds. */
   retryAfterMs?: number | undefined;
+  /** The response's headers, redacted. */
+  headers: Headers;
+  /** The first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`, redacted. */
+  requestId?: string | undefined;
   /** The beginning of the body, at most 200 characters, redacted. */
   bodySnippet?: string | undefined;
 }
@@ -203,12 +207,17 @@ export class ApiError extends PaymentsError {
   declare readonly apiMessage?: string | undefined;
   /** What `Retry-After` asked for, in milliseconds. */
   declare readonly retryAfterMs?: number | undefined;
+  /** The response's headers; a secret of the client that is echoed there is redacted. Not enumerable, so that logs stay short. */
+  declare readonly headers: Headers;
+  /** What to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
+  declare readonly requestId?: string | undefined;
   /** The beginning of the body, at most 200 characters, redacted. */
   declare readonly bodySnippet?: string | undefined;
 
   /** @internal */
-  constructor(message: string, facts: ApiFacts, code = 'api_error') {
+  constructor(message: string, { headers, ...facts }: ApiFacts, code = 'api_error') {
     super(message, { ...facts, code });
+    Object.defineProperty(this, 'headers', { value: headers, writable: true, configurable: true });
   }
 }
 

@@ -1,9 +1,16 @@
 import { ConfigurationError, type Issue } from './errors.js';
 import { isLoopback, parseAbsoluteUrl } from './schemas/url.js';
-import { headerProblems, limitProblems, ownFields, unknownNames } from './transport/call-options.js';
-import type { Hooks } from './transport/hooks.js';
+import type { ClientSettings } from './transport/call.js';
+import {
+  headerProblems,
+  limitProblems,
+  lowerCased,
+  ownFields,
+  unknownNames,
+} from './transport/call-options.js';
+import type { Fetch } from './transport/given-fetch.js';
+import { type Hooks, hookNames } from './transport/hooks.js';
 import { forbiddenPorts } from './transport/ports.js';
-import type { Settings } from './transport/transport.js';
 import { version } from './version.js';
 
 /** Options of `new PaymentsClient()`. */
@@ -20,10 +27,10 @@ export interface PaymentsClientOptions {
   maxRetries?: number | undefined;
   /** Added to every request. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Functions that are told of requests, responses, retries and errors. */
+  /** Functions that are told of requests, responses, retries, errors and the end of calls; or an instance of a class. */
   hooks?: Hooks | undefined;
-  /** Carries requests in place of the default: a function of the Fetch standard's shape, such as `sandbox.fetch`. */
-  fetch?: typeof globalThis.fetch | undefined;
+  /** Sends requests in place of the default: a function of the Fetch standard's shape, such as `sandbox.fetch`. */
+  fetch?: Fetch | undefined;
   /** Appended to `merchant-payments/<version>`. */
   userAgent?: string | undefined;
   /** Allows `http:` to other hosts than this machine. The API key then travels in clear text. Default false. */
@@ -47,7 +54,7 @@ const names = [
 ];
 
 /** Options and environment, checked; or a `ConfigurationError` with every problem and its way out. */
-export function readOptions(options: PaymentsClientOptions): Settings {
+export function readOptions(options: PaymentsClientOptions): ClientSettings {
   if (typeof options !== 'object' || options === null) {
     throw new ConfigurationError('new PaymentsClient(): the options have to be an object.');
   }
@@ -75,10 +82,8 @@ export function readOptions(options: PaymentsClientOptions): Settings {
     timeoutMs: given.timeoutMs ?? Math.min(20_000, totalTimeoutMs),
     totalTimeoutMs,
     maxRetries: given.maxRetries ?? 2,
-    headers: Object.fromEntries(
-      Object.entries(given.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-    ),
-    hooks: ownFields(given.hooks ?? {}),
+    headers: lowerCased(given.headers),
+    hooks: ownFields(Object.fromEntries(hooksOf(given.hooks))),
     userAgent: `merchant-payments/${version}${given.userAgent ? ` ${given.userAgent}` : ''}`,
     allowInsecureHttp: given.allowInsecureHttp === true,
     fetch: given.fetch,
@@ -144,20 +149,46 @@ function typeProblems(given: PaymentsClientOptions): Issue[] {
   for (const [path, value] of Object.entries({ allowInsecureHttp, dangerouslyAllowBrowser })) {
     expect(value === undefined || typeof value === 'boolean', path, 'has to be true or false.');
   }
-  if (hooks === undefined) return problems;
+  return [...problems, ...hookProblems(hooks)];
+}
+
+function hookProblems(hooks: unknown): Issue[] {
+  if (hooks === undefined) return [];
   if (typeof hooks !== 'object' || hooks === null)
-    return [...problems, { path: 'hooks', message: 'has to be an object of functions.' }];
-  for (const [name, hook] of Object.entries(hooks)) {
-    expect(hook === undefined || typeof hook === 'function', `hooks.${name}`, 'is not a function.');
-  }
-  const unknown = unknownNames(Object.keys(hooks), ['request', 'response', 'retry', 'error']);
+    return [{ path: 'hooks', message: 'is not an object of functions.' }];
+  const notFunctions = hooksOf(hooks).filter(([, hook]) => typeof hook !== 'function');
+  const unknown = isPlain(hooks) ? unknownNames(Object.keys(hooks), hookNames) : [];
+  const none = !isPlain(hooks) && hooksOf(hooks).length === 0;
   return [
-    ...problems,
+    ...notFunctions.map(([name]) => ({ path: `hooks.${name}`, message: 'is not a function.' })),
     ...unknown.map(({ path, message }) => ({
       path: `hooks.${path}`,
       message: message.replace('an option', 'a hook'),
     })),
+    ...(none ? [{ path: 'hooks', message: `has none of the methods ${hookNames.join(', ')}.` }] : []),
   ];
+}
+
+/** Hooks by name, with their object as `this`: own fields, and what classes of the user's have as methods. */
+function hooksOf(hooks: object = {}): [name: string, hook: unknown][] {
+  return hookNames.flatMap((name): [string, unknown][] => {
+    for (
+      let link: object | null = hooks;
+      link && link !== Object.prototype;
+      link = Object.getPrototypeOf(link)
+    ) {
+      if (!Object.hasOwn(link, name)) continue;
+      const hook: unknown = Reflect.get(hooks, name);
+      return hook === undefined ? [] : [[name, typeof hook === 'function' ? hook.bind(hooks) : hook]];
+    }
+    return [];
+  });
+}
+
+/** Whether an object is no instance of a class, so that each of its fields is meant to be a hook. */
+function isPlain(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function environment(name: 'PAYMENTS_API_KEY' | 'PAYMENTS_BASE_URL'): string | undefined {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { InvalidParamsError, type Issue } from '../errors.js';
 import { describeIssues } from '../schemas/issues.js';
 import { idProblem } from '../schemas/params.js';
-import type { Operation } from '../transport/transport.js';
+import type { Operation } from '../transport/call.js';
 
 /** Parameters as the spec limits them, copied; or all that is wrong with them and besides, before anything is sent. */
 export function checkParams<T>(

@@ -16,8 +16,9 @@ import {
   type UpdatedProduct,
   updatedProductSchema,
 } from '../schemas/product.js';
+import type { Parts } from '../transport/call.js';
 import type { CallOptions } from '../transport/call-options.js';
-import type { Parts, Transport } from '../transport/transport.js';
+import type { Transport } from '../transport/transport.js';
 import { checkParams, idProblems } from './check.js';
 
 const create = {

@@ -2,7 +2,7 @@ import { InvalidParamsError, type Issue } from '../errors.js';
 import { closest } from '../schemas/closest.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
-import type { Operation, Parts } from '../transport/transport.js';
+import type { Operation, Parts } from '../transport/call.js';
 import { isFields } from './check.js';
 
 /** A request to an operation that has no method of its own. */

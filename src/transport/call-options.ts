@@ -25,6 +25,11 @@ export function ownFields<T extends object>(options: T): T {
   return Object.assign(Object.create(null), options);
 }
 
+/** Headers under one name each: of two that differ in case, the later counts. */
+export function lowerCased(headers: CallOptions['headers'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
 /** What is wrong with a call's options, its own fields; empty when nothing is. */
 export function callOptionProblems(
   given: CallOptions,

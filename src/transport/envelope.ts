@@ -1,47 +1,82 @@
-import type { Answer } from './exchange.js';
+import * as z from 'zod/mini';
+import { describeIssues } from '../schemas/issues.js';
+import { idProblem } from '../schemas/params.js';
+import { type CallDescription, type FailedAttempt, refusal, unusable } from './failures.js';
+import { type CompleteResponse, encodingsOf, isRedirect, isSuccess } from './send.js';
 import { shielded } from './shield.js';
 
-/** What an answer's body turned out to be. */
-export type Envelope =
+/** What a response holds: the data that the schema makes of it, or why there is none. */
+export function readResponse<T>(
+  call: CallDescription,
+  response: CompleteResponse,
+  schema: z.ZodMiniType<T>,
+): { data: T } | FailedAttempt {
+  const { status, bytes } = response;
+  if (isRedirect(status)) {
+    const problem = `it redirects${redirectTarget(call, response)}, and redirects are not followed, to protect the API key. Check baseUrl`;
+    return unusable(call, status, 'redirect', problem);
+  }
+  const envelope = openEnvelope(response);
+  if (!isSuccess(status) || envelope.kind === 'refusal') {
+    const said = envelope.kind === 'refusal' ? envelope : {};
+    // All of the body: it is cut once secrets are out of it.
+    const snippet = bytes.byteLength === 0 ? undefined : new TextDecoder().decode(bytes);
+    return refusal(call, response, { ...said, snippet });
+  }
+  if (envelope.kind === 'unusable') {
+    const mayBeCut = envelope.reason === 'json' && !response.delimited;
+    const retriable = mayBeCut ? 'reads' : 'never';
+    return unusable(call, status, envelope.reason, envelope.problem, { retriable });
+  }
+  const parsed = z.safeParse(schema, envelope.data);
+  if (parsed.success) return { data: parsed.data };
+  if (envelope.data === undefined || envelope.data === null)
+    return unusable(call, status, 'envelope', 'it has no data');
+  const issues = describeIssues(parsed.error.issues);
+  const shown = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
+  const problem = shown.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
+  return unusable(call, status, 'schema', problem, { issues, id: idOf(envelope.data) });
+}
+
+/** What a body turned out to be. */
+type Envelope =
   /** `code` 0: the service did it. */
   | { kind: 'success'; data: unknown }
   /** Another `code`, which the service uses for errors, whatever the HTTP status. */
   | { kind: 'refusal'; code: number; message: string | undefined }
   /** Something else, for the reason given. */
-  | {
-      kind: 'unusable';
-      reason: 'empty' | 'encoding' | 'json' | 'content_type' | 'envelope';
-      problem: string;
-    };
+  | { kind: 'unusable'; reason: UnusableReason; problem: string };
+
+type UnusableReason = 'empty' | 'encoding' | 'json' | 'content_type' | 'envelope';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Opens `{code, message, data}`. Spec, "Response envelope": `code` is the integer 0 on success.
  *
- * The content type is not asked for: good JSON under a wrong label is taken, and JSON is UTF-8 whatever its label.
+ * The content type does not matter: good JSON under a wrong label is taken, and JSON is UTF-8 whatever its label.
  */
-export function openEnvelope(answer: Answer): Envelope {
-  const unusable = (
-    reason: Extract<Envelope, { kind: 'unusable' }>['reason'],
-    problem: string,
-  ): Envelope => ({
+function openEnvelope({ bytes, headers }: CompleteResponse): Envelope {
+  const unusable = (reason: UnusableReason, problem: string): Envelope => ({
     kind: 'unusable',
     reason,
     problem,
   });
-  if (answer.body.byteLength === 0) return unusable('empty', 'the body is empty');
+  if (bytes.byteLength === 0) return unusable('empty', 'the body is empty');
   let text: string;
   try {
-    text = decoder.decode(answer.body);
+    text = decoder.decode(bytes);
   } catch {
-    return unusable('encoding', 'the body is not valid UTF-8');
+    const encodings = encodingsOf(headers.get('content-encoding')).join(', ');
+    return encodings === ''
+      ? unusable('encoding', 'the body is not valid UTF-8')
+      : unusable('encoding', `the body cannot be decoded: its Content-Encoding is ${encodings}`);
   }
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    const type = answer.header('content-type') ?? '';
+    const type = headers.get('content-type') ?? '';
     if (type === '' || /\bjson\b/i.test(type)) return unusable('json', 'the body is not valid JSON');
     return unusable('content_type', `the body is ${type.split(';')[0]}, not JSON. Check baseUrl`);
   }
@@ -49,22 +84,26 @@ export function openEnvelope(answer: Answer): Envelope {
   if (!Number.isInteger(code)) {
     return unusable('envelope', 'the body is not {code, message, data} with an integer code');
   }
-  if (code !== 0) {
-    return {
-      kind: 'refusal',
-      code: Number(code),
-      message: typeof message === 'string' ? message : undefined,
-    };
-  }
-  return { kind: 'success', data };
+  if (code === 0) return { kind: 'success', data };
+  return { kind: 'refusal', code: Number(code), message: typeof message === 'string' ? message : undefined };
 }
 
-/** The fields of a JSON object itself, of which a polluted prototype adds none; nothing where it is no object. */
+/** The fields of a JSON object itself, without those that a polluted prototype adds; none of what is no object. */
 function fieldsOf(body: unknown): { code?: unknown; message?: unknown; data?: unknown } {
   return shielded(typeof body === 'object' && body !== null ? body : {});
 }
 
-/** A body for people to read, or nothing where there is none. All of it: it is cut once secrets are out of it. */
-export function snippetOf(body: Uint8Array): string | undefined {
-  return body.byteLength === 0 ? undefined : new TextDecoder().decode(body);
+/** The other host, which is all of a Location that is safe to print. */
+function redirectTarget(call: CallDescription, { headers }: CompleteResponse): string {
+  const location = headers.get('location');
+  const base = `https://${call.host}`;
+  if (location === null || !URL.canParse(location, base)) return '';
+  const { host, protocol } = new URL(location, base);
+  return ` to ${call.redact(host || protocol)}`;
+}
+
+/** The id in data that is otherwise unusable; a string that could not be an id is none. */
+function idOf(data: unknown): string | undefined {
+  const id: unknown = typeof data === 'object' && data !== null && 'id' in data ? data.id : undefined;
+  return typeof id === 'string' && idProblem(id) === undefined ? id : undefined;
 }

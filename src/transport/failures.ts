@@ -17,11 +17,18 @@ import {
   ServerError,
   TimeoutError,
 } from '../errors.js';
-import { type AnswerHead, type ExchangeFailure, isTlsCode, type Phase } from './exchange.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
+import {
+  isSuccess,
+  isTlsCode,
+  type Phase,
+  type ResponseHead,
+  type ResponseHeaders,
+  type SendFailure,
+} from './send.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
-export interface Failure {
+export interface FailedAttempt {
   error: PaymentsError;
   retriable: Retriable;
 }
@@ -33,43 +40,45 @@ export interface CallDescription {
   /** The path template, such as `/v1/products/{id}`. */
   path: string;
   attempts: number;
-  /** What a caller can do who does not know whether a write was done. */
+  /** What to do when it is not known whether a write was done. */
   afterDoubt: string;
-  /** Origin of `baseUrl`, for messages. */
+  /** Host of `baseUrl`, for messages. */
   host: string;
   redact(text: string): string;
 }
 
-type Scope = { scope: 'attempt' | 'total'; limitMs: number };
+/** The time limit that ends an attempt first. */
+export interface TimeLimit {
+  scope: 'attempt' | 'total';
+  limitMs: number;
+}
 
-/** No complete answer, for a reason other than the caller's own abort. */
-export function noAnswer(call: CallDescription, failure: ExchangeFailure, time: Scope): Failure {
-  const { phase, reason } = failure;
+/** No complete response, for a reason other than the caller's own abort. */
+export function noResponse(call: CallDescription, failure: SendFailure, limit: TimeLimit): FailedAttempt {
+  const { phase, reason, head } = failure;
   if (reason === 'too_large') {
-    return unusable(call, { status: failure.head?.status ?? 0 }, 'too_large', 'it is larger than 8 MiB');
+    return unusable(call, head?.status ?? 0, 'too_large', 'it is larger than 8 MiB');
   }
   const outcome = outcomeOfPhase(phase);
   const facts = { ...factsOf(call, outcome), phase };
-  if (reason === 'timeout') {
-    const limit = time.scope === 'attempt' ? `timeoutMs (${time.limitMs} ms)` : 'totalTimeoutMs';
-    const stage = phase === 'connect' ? `was not sent: no connection to ${call.host}` : stageOf(phase);
-    const message = `${call.method} ${call.path} ${stage} within ${limit}.`;
-    const error = new TimeoutError(message + doubt(call, outcome), { ...facts, scope: time.scope });
-    return { error, retriable: time.scope === 'total' ? 'never' : phase === 'connect' ? 'any' : 'reads' };
+  if (reason === 'stopped') {
+    const message = `${outOfTimeText(call, limit)}: ${stageAtTimeout(call, phase)}.${doubt(call, outcome)}`;
+    const error = new TimeoutError(message, { ...facts, scope: limit.scope });
+    return { error, retriable: limit.scope === 'total' ? 'never' : phase === 'connect' ? 'any' : 'reads' };
   }
-  const message = `${call.method} ${call.path} ${stageOf(phase)}: ${reasonInWords(call, phase, reason)}`;
+  const message = `${call.method} ${call.path} ${failureInWords(call, phase, reason)}${doubt(call, outcome)}`;
   return {
-    error: new ConnectionError(message + doubt(call, outcome), { ...facts, reason }),
+    error: new ConnectionError(message, { ...facts, reason }),
     retriable: isPermanent(reason) ? 'never' : phase === 'connect' ? 'any' : 'reads',
   };
 }
 
-/** The call's time ran out while it waited for its next attempt. */
-export function outOfTime(call: CallDescription, last: PaymentsError): TimeoutError {
+/** The call's time would run out while it waits for its next attempt. */
+export function outOfTime(call: CallDescription, last: PaymentsError, limitMs: number): TimeoutError {
   const phase = last instanceof ConnectionError ? last.phase : 'exchange';
   const outcome = last.outcome ?? 'unknown';
   return new TimeoutError(
-    `${call.method} ${call.path}: totalTimeoutMs leaves no time for another attempt. The last one failed: ${last.message}`,
+    `${outOfTimeText(call, { scope: 'total', limitMs })}, which leaves no time for another. The last one failed: ${last.message}`,
     { ...factsOf(call, outcome), phase, scope: 'total', cause: last },
   );
 }
@@ -77,58 +86,70 @@ export function outOfTime(call: CallDescription, last: PaymentsError): TimeoutEr
 /** The service said no: by HTTP status, or by another envelope `code` than 0 under a success status. */
 export function refusal(
   call: CallDescription,
-  answer: AnswerHead,
+  { status, headers }: ResponseHead,
   envelope: { code?: number | undefined; message?: string | undefined; snippet?: string | undefined },
-): Failure {
-  const byStatus = answer.status < 200 || answer.status > 299;
+): FailedAttempt {
+  const byStatus = !isSuccess(status);
   const { code } = envelope;
-  const kind = byStatus || code === undefined ? answer.status : code;
+  const kind = byStatus || code === undefined ? status : code;
   const outcome = byStatus || (kind >= 400 && kind <= 599) ? outcomeOfStatus(kind) : 'rejected';
   const apiMessage = envelope.message === undefined ? undefined : shorten(call.redact(envelope.message));
+  const redacted = headersOf(headers, call.redact);
   const facts: ApiFacts = {
     ...factsOf(call, outcome),
-    status: answer.status,
+    status,
     apiCode: code,
     apiMessage,
-    retryAfterMs: readRetryAfterMs(answer.header('retry-after'), answer.header('date')),
+    retryAfterMs: readRetryAfterMs(headers.get('retry-after'), headers.get('date')),
+    headers: redacted,
+    requestId: requestIdOf(redacted),
     bodySnippet: envelope.snippet === undefined ? undefined : shorten(call.redact(envelope.snippet)),
   };
-  const said = byStatus ? `${answer.status}` : `${answer.status} with code ${code}`;
+  const said = byStatus ? `${status}` : `${status} with code ${code}`;
   const words = apiMessage
     ?.trim()
     .replaceAll(/\s+/g, ' ')
     .replace(/(?<![\s.:])[\s.:]+$/, '');
-  const message = `${call.method} ${call.path} answered ${said}${words ? ` ${words}` : ''}${advice(kind, facts.retryAfterMs)}`;
+  const message = `${call.method} ${call.path} returned ${said}${words ? ` ${words}` : ''}${advice(kind, facts.retryAfterMs)}`;
   return {
     error: apiError(kind, message + doubt(call, outcome), facts),
-    retriable: byStatus ? retriableStatus(answer.status) : 'never',
+    retriable: byStatus ? retriableStatus(status) : 'never',
   };
 }
 
 /** A success that cannot be used, or a redirect, which is never followed. */
 export function unusable(
   call: CallDescription,
-  answer: { status: number },
+  status: number,
   reason: InvalidResponseReason,
   problem: string,
   more: { issues?: readonly Issue[]; id?: string | undefined; retriable?: Retriable } = {},
-): Failure {
+): FailedAttempt {
   const outcome = reason === 'redirect' ? 'unknown' : 'done';
-  const resourceId = more.id === undefined ? undefined : call.redact(more.id);
-  const facts = {
-    ...factsOf(call, outcome),
-    status: answer.status,
-    reason,
-    issues: more.issues ?? [],
-    id: resourceId,
-  };
-  const id = resourceId === undefined ? '' : ` Its id is ${JSON.stringify(resourceId)}.`;
+  const id = more.id === undefined ? undefined : call.redact(more.id);
+  const facts = { ...factsOf(call, outcome), status, reason, issues: more.issues ?? [], id };
+  const its = id === undefined ? '' : ` Its id is ${JSON.stringify(id)}.`;
   const why = shorten(call.redact(problem), 1_000);
-  const message = `${call.method} ${call.path} answered ${answer.status}, and the answer cannot be used: ${why}.`;
+  const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${why}.`;
   return {
-    error: new InvalidResponseError(message + id + doubt(call, outcome), facts),
+    error: new InvalidResponseError(message + its + doubt(call, outcome), facts),
     retriable: more.retriable ?? 'never',
   };
+}
+
+/** A copy for the caller, which holds no secret. */
+export function headersOf(headers: ResponseHeaders, redact: (text: string) => string): Headers {
+  const copy = new Headers();
+  headers.forEach((value, name) => {
+    copy.append(name, redact(value));
+  });
+  return copy;
+}
+
+/** What support asks for, under the names that services and their gateways give it. */
+function requestIdOf(headers: Headers): string | undefined {
+  const names = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
+  return names.map((name) => headers.get(name)).find((id) => id) ?? undefined;
 }
 
 function factsOf({ operation, method, path, attempts }: CallDescription, outcome: Outcome): CallFacts {
@@ -175,21 +196,36 @@ function advice(kind: number, retryAfterMs: number | undefined): string {
   return kind >= 500 && kind <= 599 ? ': the service failed.' : '.';
 }
 
-function stageOf(phase: Phase): string {
-  if (phase === 'connect') return 'was not sent';
-  return phase === 'exchange' ? 'was sent, but not answered' : 'was answered, but not to the end';
+function outOfTimeText({ method, path, attempts }: CallDescription, { scope, limitMs }: TimeLimit): string {
+  const ms = Math.round(limitMs);
+  if (scope === 'attempt') return `${method} ${path} timed out after ${ms} ms (timeoutMs)`;
+  const counted = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+  return `${method} ${path} timed out after ${ms} ms (totalTimeoutMs) and ${counted}`;
 }
 
-function reasonInWords(call: CallDescription, phase: Phase, reason: string): string {
-  if (phase !== 'connect')
-    return reason === 'network' ? 'the connection failed.' : `the connection failed (${reason}).`;
-  if (isTlsCode(reason))
-    return `the secure connection to ${call.host} failed with ${reason}. Check the scheme and host of baseUrl.`;
-  if (reason === 'ENOTFOUND') return `the host ${call.host} is not known (ENOTFOUND). Check baseUrl.`;
-  return `${call.host} could not be reached (${reason}).`;
+function stageAtTimeout({ host }: CallDescription, phase: Phase): string {
+  if (phase === 'connect') return `nothing was sent, because there was no connection to ${host}`;
+  return phase === 'exchange'
+    ? 'the request was sent, but no response came'
+    : 'the response was not complete';
 }
 
-/** Faults that another attempt meets again: refused certificates, answers that are not HTTP, data that is no gzip. */
+function failureInWords({ host }: CallDescription, phase: Phase, reason: string): string {
+  if (phase !== 'connect') {
+    const code = reason === 'network' ? '' : ` (${reason})`;
+    return phase === 'exchange'
+      ? `was sent, but the connection failed before a response came${code}.`
+      : `was sent, but the connection failed in the middle of the response${code}.`;
+  }
+  if (isTlsCode(reason)) {
+    return `was not sent: the secure connection to ${host} failed with ${reason}. Check the scheme and host of baseUrl.`;
+  }
+  if (reason === 'ENOTFOUND')
+    return `was not sent: the host ${host} is not known (ENOTFOUND). Check baseUrl.`;
+  return `was not sent: ${host} could not be reached (${reason}).`;
+}
+
+/** Faults that another attempt meets again: refused certificates, responses that are not HTTP, data that is no gzip. */
 function isPermanent(reason: string): boolean {
   return (
     isTlsCode(reason) ||

@@ -2,54 +2,41 @@ import type * as z from 'zod/mini';
 import type { Completed } from '../api-promise.js';
 import { ApiError, ConnectionError } from '../errors.js';
 import { onAbort } from './aborts.js';
-import { attempt } from './attempt.js';
-import { carrierFor } from './carrier.js';
-import { type Answer, type Carrier, ExchangeFailure, type Outgoing } from './exchange.js';
-import { type CallDescription, type Failure, noAnswer, outOfTime, refusal } from './failures.js';
+import type { Call, ClientSettings, Limits, Outgoing, Progress } from './call.js';
+import { readResponse } from './envelope.js';
+import {
+  type CallDescription,
+  type FailedAttempt,
+  headersOf,
+  noResponse,
+  outOfTime,
+  refusal,
+} from './failures.js';
 import { tell } from './hooks.js';
-import { isSuccess, readAnswer } from './read-answer.js';
+import { Http } from './http.js';
 import { redactor } from './redact.js';
 import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
-import type { Operation, Settings } from './transport.js';
+import { type CompleteResponse, isSuccess, SendFailure } from './send.js';
 
-/** How long a call may take, and how often it may go out again. */
-export interface Limits {
-  timeoutMs: number;
-  /** On the clock of `performance.now()`, which no change of the system's time moves. */
-  deadline: number;
-  maxRetries: number;
-  signal: AbortSignal | undefined;
-}
-
-/** One call, its parameters and options checked. */
-export interface Call {
-  operation: Operation;
-  /** On the clock of `performance.now()`. */
-  startedAt: number;
-  limits: Limits;
-  outgoing: Outgoing;
-  /** Values of headers that this call adds. */
-  secrets: readonly string[];
-}
-
-/** Sends checked calls: attempts and the waits between them, envelope, schema, errors. One for each client. */
+/** Sends checked calls: attempts and the waits between them. One for each client, loaded with its first call. */
 export class Sender {
-  readonly #hooks: Settings['hooks'];
+  readonly #hooks: ClientSettings['hooks'];
   readonly #host: string;
-  readonly #carrier: Carrier;
+  readonly #http: Http;
   readonly #redact: (text: string) => string;
   readonly #budget = new RetryBudget();
 
-  constructor({ apiKey, baseUrl, fetch, headers, hooks }: Settings) {
-    this.#hooks = hooks;
-    this.#host = baseUrl.host;
-    this.#carrier = carrierFor(baseUrl, fetch);
-    this.#redact = redactor([apiKey, ...Object.values(headers)]);
+  constructor(settings: ClientSettings) {
+    this.#hooks = settings.hooks;
+    this.#host = settings.baseUrl.host;
+    this.#http = new Http(settings);
+    this.#redact = redactor([settings.apiKey]);
   }
 
   /** Rejects with an error of the package, or with the caller's `signal.reason`. */
-  async send<T>(call: Call, schema: z.ZodMiniType<T>): Promise<Completed<T>> {
-    const { operation, startedAt, limits, outgoing, secrets } = call;
+  async send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
+    const { operation, startedAt, limits, outgoing } = call;
+    const secrets = Object.values(outgoing.headers);
     const redact = this.#redact;
     const description: CallDescription = {
       ...operation,
@@ -59,18 +46,21 @@ export class Sender {
     };
     limits.signal?.throwIfAborted();
     for (;;) {
-      description.attempts++;
-      const result = await this.#attempt(description, outgoing, schema, limits);
+      const attempts = ++description.attempts;
+      progress.attempts = attempts;
+      const result = await this.#attempt(description, outgoing, schema, limits, progress);
       if ('data' in result) {
+        progress.outcome = 'done';
         this.#budget.answered();
-        const { data, answer } = result;
+        const { data, response } = result;
+        const { status, headers } = response;
         const durationMs = performance.now() - startedAt;
-        const { attempts } = description;
         return {
           data,
-          facts: () => ({ status: answer.status, headers: answer.headers(), attempts, durationMs }),
+          facts: () => ({ status, headers: headersOf(headers, (value) => value), attempts, durationMs }),
         };
       }
+      progress.outcome = result.error.outcome ?? 'unknown';
       await this.#waitToRetry(description, result, limits);
     }
   }
@@ -79,38 +69,48 @@ export class Sender {
     call: CallDescription,
     outgoing: Outgoing,
     schema: z.ZodMiniType<T>,
-    { timeoutMs, deadline, signal }: Limits,
-  ): Promise<{ data: T; answer: Answer } | Failure> {
+    { timeoutMs, totalTimeoutMs, deadline, signal }: Limits,
+    progress: Progress,
+  ): Promise<{ data: T; response: CompleteResponse } | FailedAttempt> {
     const facts = { operation: call.operation, method: call.method, path: call.path, attempt: call.attempts };
     const startedAt = performance.now();
     const left = deadline - startedAt;
-    const limitMs = Math.min(timeoutMs, left);
     tell(this.#hooks.request, { ...facts });
-    let answer: Answer;
+    let response: CompleteResponse;
     try {
-      answer = await attempt(this.#carrier, outgoing, { limitMs, signal });
+      response = await this.#http.attempt(outgoing, { limitMs: Math.min(timeoutMs, left), signal });
     } catch (failure) {
-      if (!(failure instanceof ExchangeFailure)) throw failure;
+      if (!(failure instanceof SendFailure)) throw failure;
       // The status alone says what became of the call, even where the body that explains it never came.
-      if (failure.head && !isSuccess(failure.head.status)) return refusal(call, failure.head, {});
-      return noAnswer(call, failure, { scope: left < timeoutMs ? 'total' : 'attempt', limitMs });
+      const failed =
+        failure.head && !isSuccess(failure.head.status)
+          ? refusal(call, failure.head, {})
+          : noResponse(
+              call,
+              failure,
+              left < timeoutMs
+                ? { scope: 'total', limitMs: totalTimeoutMs }
+                : { scope: 'attempt', limitMs: timeoutMs },
+            );
+      progress.outcome = failed.error.outcome ?? 'unknown';
+      signal?.throwIfAborted();
+      return failed;
     }
     tell(this.#hooks.response, {
       ...facts,
-      status: answer.status,
+      status: response.status,
       durationMs: performance.now() - startedAt,
     });
-    const result = readAnswer(call, answer, schema);
-    return 'error' in result ? result : { data: result.data, answer };
+    const result = readResponse(call, response, schema);
+    return 'error' in result ? result : { data: result.data, response };
   }
 
   /** Waits for the next attempt, or throws the failure when there is to be none. */
   async #waitToRetry(
     call: CallDescription,
-    failure: Failure,
-    { deadline, maxRetries, signal }: Limits,
+    { error, retriable }: FailedAttempt,
+    { totalTimeoutMs, deadline, maxRetries, signal }: Limits,
   ): Promise<void> {
-    const { error, retriable } = failure;
     if (retriable === 'never' && !(error instanceof ConnectionError)) this.#budget.answered();
     const allowed = retriable === 'any' || (retriable === 'reads' && call.method === 'GET');
     if (!allowed || call.attempts > maxRetries) throw error;
@@ -118,7 +118,7 @@ export class Sender {
     const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
     if (asked > longestRetryAfterMs || (asked > 0 && asked >= left)) throw error;
     const delayMs = Math.max(asked, backOffMs(call.attempts));
-    if (delayMs >= left) throw outOfTime(call, error);
+    if (delayMs >= left) throw outOfTime(call, error, totalTimeoutMs);
     if (!this.#budget.spend()) throw error;
     const { operation, method, path, attempts } = call;
     tell(this.#hooks.retry, { operation, method, path, attempt: attempts, delayMs, error });

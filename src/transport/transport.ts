@@ -1,61 +1,21 @@
 import type * as z from 'zod/mini';
 import { ApiPromise, type Completed } from '../api-promise.js';
 import { InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
-import { type CallOptions, callOptionProblems, ownFields } from './call-options.js';
-import type { Outgoing } from './exchange.js';
-import { type Hooks, tell } from './hooks.js';
-import type { Call, Limits, Sender } from './sender.js';
+import type { Call, ClientSettings, Limits, Operation, Outgoing, Parts, Progress } from './call.js';
+import { type CallOptions, callOptionProblems, lowerCased, ownFields } from './call-options.js';
+import { tell } from './hooks.js';
+import type { Sender } from './sender.js';
 import { shielded } from './shield.js';
 
-/** The client's options, checked. */
-export interface Settings {
-  apiKey: string;
-  /** Origin and path prefix, without a slash at the end. */
-  baseUrl: URL;
-  timeoutMs: number;
-  totalTimeoutMs: number;
-  maxRetries: number;
-  headers: Readonly<Record<string, string>>;
-  hooks: Hooks;
-  userAgent: string;
-  allowInsecureHttp: boolean;
-  /** The option `fetch`. */
-  fetch: typeof globalThis.fetch | undefined;
-}
-
-/** An operation of the API: its name in errors and hooks, and where it lives. */
-export interface Operation {
-  operation: string;
-  method: string;
-  /** The path template, such as `/v1/products/{id}`. */
-  path: string;
-  /** What a caller can do who does not know whether a write was done. */
-  afterDoubt: string;
-  /** Options of this call besides `CallOptions`; they mean nothing to the transport. */
-  extraOptions?: readonly string[];
-}
-
-/** The checked parts of one request. */
-export interface Parts {
-  id?: string | undefined;
-  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  body?: unknown;
-}
-
-/** Checks and prepares calls, and has them sent. One for each client. */
+/** Checks calls, builds their requests, has them sent. One for each client. */
 export class Transport {
-  readonly #settings: Settings;
-  readonly #origin: string;
-  readonly #prefix: string;
-  /** Of every request to which its call adds none. */
-  readonly #headers: { withBody: Outgoing['headers']; withoutBody: Outgoing['headers'] };
+  readonly #settings: ClientSettings;
+  readonly #base: string;
   #sender: Sender | undefined;
 
-  constructor(settings: Settings) {
+  constructor(settings: ClientSettings) {
     this.#settings = settings;
-    this.#origin = settings.baseUrl.origin;
-    this.#prefix = settings.baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
-    this.#headers = { withBody: headersOf(settings, true, {}), withoutBody: headersOf(settings, false, {}) };
+    this.#base = settings.baseUrl.href.replace(/(?<!\/)\/+$/, '');
   }
 
   get allowInsecureHttp(): boolean {
@@ -80,17 +40,19 @@ export class Transport {
     parts: () => Parts,
   ): Promise<Completed<T>> {
     const startedAt = performance.now();
+    const progress: Progress = { attempts: 0, outcome: 'not_sent' };
+    const { hooks } = this.#settings;
+    const { operation: name, method, path } = operation;
+    const about = () => ({ operation: name, method, path, durationMs: performance.now() - startedAt });
     try {
       const call = this.#prepare(operation, options, parts, startedAt);
       const sender = this.#sender ?? (await this.#loadSender());
-      return await sender.send(call, schema);
+      const completed = await sender.send(call, schema, progress);
+      tell(hooks.end, { ...about(), ...progress });
+      return completed;
     } catch (error) {
-      if (isPaymentsError(error)) {
-        const { operation: name, method, path } = operation;
-        const durationMs = performance.now() - startedAt;
-        const attempt = error.attempts ?? 0;
-        tell(this.#settings.hooks.error, { operation: name, method, path, attempt, durationMs, error });
-      }
+      if (isPaymentsError(error)) tell(hooks.error, { ...about(), attempt: progress.attempts, error });
+      tell(hooks.end, { ...about(), ...progress });
       throw error;
     }
   }
@@ -116,7 +78,6 @@ export class Transport {
         startedAt,
         limits: this.#limits(given, startedAt),
         outgoing: this.#outgoing(operation, shielded(checked), given.headers),
-        secrets: Object.values(given.headers ?? {}),
       };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
@@ -126,9 +87,11 @@ export class Transport {
   }
 
   #limits(given: CallOptions, startedAt: number): Limits {
+    const totalTimeoutMs = given.totalTimeoutMs ?? this.#settings.totalTimeoutMs;
     return {
       timeoutMs: given.timeoutMs ?? this.#settings.timeoutMs,
-      deadline: startedAt + (given.totalTimeoutMs ?? this.#settings.totalTimeoutMs),
+      totalTimeoutMs,
+      deadline: startedAt + totalTimeoutMs,
       maxRetries: given.maxRetries ?? this.#settings.maxRetries,
       signal: given.signal,
     };
@@ -139,41 +102,14 @@ export class Transport {
     { id, query, body }: Parts,
     headers: CallOptions['headers'],
   ): Outgoing {
-    const target =
-      this.#prefix +
-      (id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id))) +
-      queryText(query);
-    const hasBody = body !== undefined;
-    const usual = hasBody ? this.#headers.withBody : this.#headers.withoutBody;
     return {
       method,
-      url: this.#origin + target,
-      target,
-      headers: headers === undefined ? usual : headersOf(this.#settings, hasBody, headers),
-      body: hasBody ? JSON.stringify(body) : undefined,
+      url: this.#base + (id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id))),
+      query: { ...query },
+      headers: { ...this.#settings.headers, ...lowerCased(headers) },
+      body: body === undefined ? null : JSON.stringify(body),
     };
   }
-}
-
-function queryText(query: Parts['query']): string {
-  if (query === undefined) return '';
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
-  return pairs.length === 0
-    ? ''
-    : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
-}
-
-/** What a call adds goes over what its client adds. */
-function headersOf(
-  { apiKey, userAgent, headers }: Settings,
-  hasBody: boolean,
-  added: Readonly<Record<string, string>>,
-): Outgoing['headers'] {
-  const whole: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent, ...headers };
-  for (const [name, value] of Object.entries(added)) whole[name.toLowerCase()] = value;
-  whole['x-api-key'] = apiKey;
-  if (hasBody) whole['content-type'] = 'application/json';
-  return whole;
 }
 
 function fieldsOf(options: unknown): CallOptions | undefined {

@@ -88,7 +88,7 @@ describe.each(carriers)('over %s', (_, options) => {
         outcome,
         attempts: 1,
       });
-      await expect(call).rejects.toThrow(`answered 200 with code ${apiCode} No`);
+      await expect(call).rejects.toThrow(`returned 200 with code ${apiCode} No`);
       expect(service.requests).toHaveLength(1);
     },
   );
@@ -138,7 +138,7 @@ test.each([
   service.on('POST /v1/products', answer({ code: status, message: ' Name is\ntaken. ' }, status));
   const call = payments.products.create({ name: 'Mug', price: '5' });
   await expect(call).rejects.toThrow(
-    new RegExp(`^POST /v1/products answered ${said.replaceAll('.', '\\.')}$`),
+    new RegExp(`^POST /v1/products returned ${said.replaceAll('.', '\\.')}$`),
   );
   await expect(call).rejects.toMatchObject({ apiMessage: ' Name is\ntaken. ' });
 });
@@ -149,7 +149,7 @@ test('an error without an envelope keeps the beginning of the body for people to
   await expect(call).rejects.toMatchObject({
     bodySnippet: expect.stringMatching(/^<h1>Bad gateway<\/h1>x+$/),
   });
-  await expect(call).rejects.toThrow('GET /v1/balance answered 502: the service failed.');
+  await expect(call).rejects.toThrow('GET /v1/balance returned 502: the service failed.');
   const error: unknown = await call.catch((reason: unknown) => reason);
   expect(error instanceof ApiError && error.bodySnippet?.length).toBe(200);
 });

@@ -8,7 +8,7 @@ const call = {
   path: '/v1/products',
   attempts: 1,
 } as const;
-const refused = { ...call, status: 400 };
+const refused = { ...call, status: 400, headers: new Headers() };
 
 // One of each class, of whichever copy of the package.
 const oneOfEach = (of: typeof errors) =>
@@ -106,7 +106,8 @@ test('a class that extends one of ours is told apart from its parent', () => {
 
 test('facts can be logged as JSON, and absent ones are left out', () => {
   expect(JSON.parse(JSON.stringify(new errors.NotFoundError('x', refused)))).toEqual({
-    ...refused,
+    ...call,
+    status: 400,
     code: 'not_found',
   });
 });

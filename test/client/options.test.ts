@@ -311,11 +311,15 @@ test.each<[string, unknown, string]>([
   ['userAgent', 5, 'userAgent has to be ASCII text without line breaks.'],
   ['allowInsecureHttp', 'yes', 'allowInsecureHttp has to be true or false.'],
   ['dangerouslyAllowBrowser', 1, 'dangerouslyAllowBrowser has to be true or false.'],
-  ['hooks', 'log', 'hooks has to be an object of functions.'],
-  ['hooks', null, 'hooks has to be an object of functions.'],
+  ['hooks', 'log', 'hooks is not an object of functions.'],
+  ['hooks', null, 'hooks is not an object of functions.'],
   ['hooks', { request: 'log' }, 'hooks.request is not a function.'],
   ['hooks', { reqest: () => {} }, 'hooks.reqest is not a hook. Did you mean request?'],
-  ['hooks', { finish: () => {} }, 'hooks.finish is not a hook. Known are request, response, retry, error.'],
+  [
+    'hooks',
+    { finish: () => {} },
+    'hooks.finish is not a hook. Known are request, response, retry, error, end.',
+  ],
 ])('%s %o is refused', (name, value, message) => {
   expect(refusal({ [name]: value })).toBe(message);
 });

@@ -1,0 +1,74 @@
+import type { Outcome } from '../errors.js';
+import type { Fetch } from './given-fetch.js';
+import type { Hooks } from './hooks.js';
+
+/** The client's options, checked. */
+export interface ClientSettings {
+  apiKey: string;
+  baseUrl: URL;
+  timeoutMs: number;
+  totalTimeoutMs: number;
+  maxRetries: number;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  hooks: Hooks;
+  userAgent: string;
+  allowInsecureHttp: boolean;
+  /** The option `fetch`. */
+  fetch: Fetch | undefined;
+}
+
+/** An operation of the API: its name in errors and hooks, and where it lives. */
+export interface Operation {
+  operation: string;
+  method: string;
+  /** The path template, such as `/v1/products/{id}`. */
+  path: string;
+  /** What to do when it is not known whether a write was done. */
+  afterDoubt: string;
+  /** Options of this call besides `CallOptions`; they mean nothing to the transport. */
+  extraOptions?: readonly string[];
+}
+
+/** The checked parameters of one request. */
+export interface Parts {
+  id?: string | undefined;
+  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  body?: unknown;
+}
+
+/** One request, as it is given to ky. */
+export interface Outgoing {
+  method: string;
+  /** Without its query. */
+  url: string;
+  query: Record<string, string | number | boolean | undefined>;
+  /** Those that the client's options and the call add, names in lower case. */
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+/** What a call may take, and how often it may go out again. */
+export interface Limits {
+  timeoutMs: number;
+  totalTimeoutMs: number;
+  /** On the clock of `performance.now()`, which no change of the system's time moves. */
+  deadline: number;
+  maxRetries: number;
+  signal: AbortSignal | undefined;
+}
+
+/** One call, its parameters and options checked. */
+export interface Call {
+  operation: Operation;
+  /** On the clock of `performance.now()`. */
+  startedAt: number;
+  limits: Limits;
+  outgoing: Outgoing;
+}
+
+/** How far a call has come: the sender writes it, the hook `end` is told of it. */
+export interface Progress {
+  attempts: number;
+  outcome: Outcome;
+}

@@ -1,0 +1,127 @@
+import {
+  CompleteResponse,
+  isBeforeSending,
+  isRedirect,
+  isResponse,
+  largestBody,
+  type Phase,
+  type ResponseHead,
+  type ResponseHeaders,
+  type Send,
+  SendFailure,
+  type SendInit,
+  stringField,
+} from './send.js';
+import { shielded } from './shield.js';
+
+/**
+ * A function of the Fetch standard's shape: `fetch` of a platform, of undici, of node-fetch, of a test. It is called
+ * with a URL string and plain objects, since it may have `Request` and `Headers` classes of its own.
+ */
+export type Fetch = (
+  url: string,
+  init: SendInit,
+) => Promise<{ status: number; headers: ResponseHeaders; body: unknown }>;
+
+/** Sends through the option `fetch`, or through the platform's own. */
+export function givenFetch(fetch: Fetch): Send {
+  return (url, init) => {
+    const { signal } = init;
+    // Whether it was still connecting, no `fetch` tells but by the code of its error.
+    let phase: Phase = 'exchange';
+    let head: ResponseHead | undefined;
+    const response = async () => {
+      const given: unknown = await fetch(url, shielded(init));
+      if (!isResponse(given)) throw new SendFailure('exchange', 'not_a_response');
+      phase = 'body';
+      const { headers, body } = given;
+      const status = given.type === 'opaqueredirect' ? 302 : given.status;
+      head = { status, headers };
+      if (isRedirect(status)) {
+        leave(body);
+        return new CompleteResponse(head, new Uint8Array());
+      }
+      return new CompleteResponse(head, await readBody(body, head));
+    };
+    return new Promise((resolve, reject) => {
+      // Not every `fetch` heeds its signal.
+      const stop = () => reject(new SendFailure(phase, 'stopped', head));
+      signal.addEventListener('abort', stop);
+      response()
+        .then(resolve, (error: unknown) => reject(failureOf(error, phase, head)))
+        .finally(() => signal.removeEventListener('abort', stop));
+    });
+  };
+}
+
+/** Web streams and Node's, which node-fetch has, can both be iterated. */
+async function readBody(body: unknown, head: ResponseHead): Promise<Uint8Array> {
+  const tooLarge = new SendFailure('body', 'too_large', head);
+  if (Number(head.headers.get('content-length')) > largestBody) {
+    leave(body);
+    throw tooLarge;
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunksOf(body)) {
+    size += chunk.byteLength;
+    // Leaving the loop cancels the stream.
+    if (size > largestBody) throw tooLarge;
+    chunks.push(chunk);
+  }
+  return concatenate(chunks, size);
+}
+
+function chunksOf(body: unknown): AsyncIterable<Uint8Array> | [] {
+  return isIterable(body) ? body : [];
+}
+
+function isIterable(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+}
+
+/** Ends a body that nobody will read, and with it the connection: a web stream, or one of Node's. */
+function leave(body: unknown): void {
+  if (typeof body !== 'object' || body === null) return;
+  const end: unknown = Reflect.get(body, 'cancel') ?? Reflect.get(body, 'destroy');
+  if (typeof end === 'function') Promise.resolve(end.call(body)).catch(() => {});
+}
+
+function concatenate(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return whole;
+}
+
+function failureOf(error: unknown, phase: Phase, head: ResponseHead | undefined): SendFailure {
+  if (error instanceof SendFailure) return error;
+  for (const link of causes(error)) {
+    const code = stringField(link, 'code') ?? parserFault(link);
+    if (code === undefined) continue;
+    const unsent = phase === 'exchange' && isBeforeSending(link);
+    return new SendFailure(unsent ? 'connect' : phase, code, head);
+  }
+  const reason = typeof error === 'object' && error !== null ? 'network' : 'not_an_error';
+  return new SendFailure(phase, reason, head);
+}
+
+/** A response that is not HTTP has a code in Node 20 and 22, and from 24 on a name alone. */
+function parserFault(error: object): string | undefined {
+  return error instanceof Error && error.name === 'HTTPParserError' ? error.name : undefined;
+}
+
+/** The error, its causes, and what happy eyeballs collects in an AggregateError, outermost first. */
+function causes(error: unknown): object[] {
+  const found: object[] = [];
+  let link = error;
+  while (typeof link === 'object' && link !== null && found.length < 8) {
+    found.push(link);
+    if (link instanceof AggregateError) found.push(...link.errors.filter((inner) => inner instanceof Error));
+    link = 'cause' in link ? link.cause : undefined;
+  }
+  return found;
+}

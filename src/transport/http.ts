@@ -1,0 +1,96 @@
+import ky, { type KyInstance, type Options, replaceOption } from 'ky';
+import { onAbort } from './aborts.js';
+import type { ClientSettings, Outgoing } from './call.js';
+import { givenFetch } from './given-fetch.js';
+import { nodeFetch } from './node-fetch.js';
+import { type CompleteResponse, isResponse, type Send, SendFailure } from './send.js';
+import { isPolluted, shielded } from './shield.js';
+
+/** Which attempt follows, and what a status means, is for the sender: writes have rules of their own. */
+const defaults: Options = { redirect: 'manual', retry: 0, throwHttpErrors: false };
+
+/** Makes requests through ky, which builds them, sets their time limit and aborts them. One for each client. */
+export class Http {
+  readonly #ky: KyInstance;
+  readonly #send: (request: unknown) => Promise<CompleteResponse>;
+
+  constructor({ apiKey, baseUrl, fetch, userAgent }: ClientSettings) {
+    this.#ky = ky.create(shielded(defaults));
+    const send = sendOver(baseUrl, fetch);
+    const under = `${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/`;
+    // Here, so that no object of ky's holds the key; and ky would copy the same headers for every request.
+    this.#send = async (request) => {
+      if (!(request instanceof Request && request.url.startsWith(under)))
+        throw new SendFailure('connect', 'wrong_url');
+      const { url, method, signal } = request;
+      const body = (method === 'GET' ? null : await request.text()) || null;
+      if (signal.aborted) throw new SendFailure('connect', 'stopped');
+      const whole: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
+      request.headers.forEach((value, name) => {
+        whole[name] = value;
+      });
+      whole['x-api-key'] = apiKey;
+      if (body !== null) whole['content-type'] = 'application/json';
+      return send(url, { method, headers: whole, body, redirect: 'manual', signal });
+    };
+  }
+
+  /** One request and its whole response. Rejects with a `SendFailure`, of reason `stopped` for time limit and signal. */
+  async attempt(
+    { url, method, query, headers, body }: Outgoing,
+    { limitMs, signal }: { limitMs: number; signal: AbortSignal | undefined },
+  ): Promise<CompleteResponse> {
+    const attempt: { response?: Promise<CompleteResponse> } = {};
+    // Its own for each request: ky takes no signal of another realm, and adds a listener to the one that it gets.
+    const controller = signal && new AbortController();
+    const unlink = onAbort(signal, () => controller?.abort());
+    const options: Options = {
+      method,
+      searchParams: query,
+      headers: replaceOption(headers),
+      body,
+      timeout: limitMs,
+      ...(controller && { signal: controller.signal }),
+      fetch: async (request) => {
+        attempt.response = this.#send(request);
+        return asResponse(await attempt.response);
+      },
+    };
+    try {
+      await (isPolluted() ? this.#kyShielded(url, options) : this.#ky(url, options));
+    } catch {
+      // An error of ky's holds the request, and cannot tell how far it came. The response that was awaited can.
+    } finally {
+      unlink();
+    }
+    if (!attempt.response) throw new SendFailure('connect', 'network');
+    return attempt.response;
+  }
+
+  /** With every option written out, since ky and `Request` take those that are missing from a polluted prototype. */
+  #kyShielded(url: string, options: Options): Promise<unknown> {
+    const request = new Request(url, shielded({ headers: {}, body: null }));
+    return this.#ky(request, shielded({ ...defaults, ...options }));
+  }
+}
+
+/** ky takes for a response what says that it is one, and of it reads `ok` alone. */
+function asResponse(value: unknown): Response {
+  if (isResponse(value)) return value;
+  throw new SendFailure('exchange', 'not_a_response');
+}
+
+/** Node's and Deno's `http` costs half of their fetch and tells more; elsewhere the platform's fetch is the better one. */
+function sendOver(baseUrl: URL, fetch: ClientSettings['fetch']): Send {
+  if (fetch) return givenFetch(fetch);
+  return hasNodeHttp() ? nodeFetch(baseUrl) : givenFetch((url, init) => globalThis.fetch(url, init));
+}
+
+function hasNodeHttp(): boolean {
+  if (typeof process === 'undefined' || typeof process.getBuiltinModule !== 'function') return false;
+  return (
+    process.release?.name === 'node' &&
+    !process.versions.bun &&
+    globalThis.navigator?.userAgent !== 'Cloudflare-Workers'
+  );
+}
