@@ -37,7 +37,9 @@ export function load(app) {
     const page = known.get(path);
     if (!page) throw new Error(`${path} is in no group of scripts/site/pages.mjs`);
     const heading = /^# (.+)$/m.exec(document.content.map((part) => part.text).join(''));
-    document.name = titles[page.source] ?? (page.category === 'Examples' ? page.source.replace('examples/', '') : heading[1]);
+    document.name =
+      titles[page.source] ??
+      (page.category === 'Examples' ? page.source.replace('examples/', '') : heading[1]);
     if (page.source !== page.file) {
       const { files } = document.project;
       files.registerReflectionPath(resolve(page.source), document);
@@ -77,7 +79,11 @@ export function load(app) {
   app.renderer.hooks.on('content.end', ({ page }) => {
     const path = page.model.isDocument?.() && page.project.files.getReflectionPath(page.model);
     const source = path && known.get(path)?.source;
-    return { tag: 'p', props: source ? { class: 'edit' } : { hidden: true }, children: source ? [edit(source)] : [] };
+    return {
+      tag: 'p',
+      props: source ? { class: 'edit' } : { hidden: true },
+      children: source ? [edit(source)] : [],
+    };
   });
 }
 

@@ -1,7 +1,9 @@
 // Tables and code that are wider than the screen can be scrolled by keyboard, and tables say that they scroll.
 const mark = () => {
   let number = 0;
-  for (const box of document.querySelectorAll('.scrolls, .tsd-typography pre, .tsd-typography p:has(> img)')) {
+  for (const box of document.querySelectorAll(
+    '.scrolls, .tsd-typography pre, .tsd-typography p:has(> img)',
+  )) {
     const wide = box.scrollWidth > box.clientWidth;
     box.classList.toggle('wide', wide);
     if (!wide) {
