@@ -9,7 +9,7 @@ export interface Report extends Pick<Diagnosis, 'ok' | 'target' | 'summary' | 'n
   probes: Answered[];
   expects?: object | undefined;
 }
-type Told = Pick<Finding, 'problem' | 'fix' | 'evidence'>;
+type Told = Omit<Finding, 'code'> & { code: string };
 type Answered = Omit<ProbeResult, 'name' | 'status' | 'error'> & { status?: number | undefined };
 
 /** The report for people: the fault and its fix first, then what showed it, then every delivery. */
@@ -25,12 +25,11 @@ export function reportOf({
   expects,
 }: Report): string {
   const [first, ...others] = findings;
-  const lines = [ok ? paint('green', `✓ ${summary}`) : paint('red', `✗ ${summary}`)];
-  if (first?.evidence !== undefined) lines.push(`  ${first.evidence}`);
-  for (const { problem, fix, evidence } of others)
-    lines.push('', paint('red', `✗ ${problem} ${fix}`), ...indented(evidence));
-  for (const { problem, fix, evidence } of warnings)
-    lines.push('', paint('yellow', `! ${problem} ${fix}`), ...indented(evidence));
+  const lines = [ok ? paint('green', `✓ ${summary}`) : paint('red', `✗ ${summary}`), ...details(first)];
+  for (const finding of others)
+    lines.push('', paint('red', `✗ ${finding.problem} ${finding.fix}`), ...details(finding));
+  for (const finding of warnings)
+    lines.push('', paint('yellow', `! ${finding.problem} ${finding.fix}`), ...details(finding));
   if (expects && Object.keys(expects).length > 0) lines.push('', `  It would accept: ${literal(expects)}`);
   lines.push('', `Sent to ${target}:`, '', ...table(probes));
   if (tried > 0) lines.push('', `Then ${tried} other ways to sign, to find out what it would accept.`);
@@ -38,14 +37,19 @@ export function reportOf({
   return lines.join('\n');
 }
 
-const indented = (evidence: string | undefined) => (evidence === undefined ? [] : [`  ${evidence}`]);
+/** What showed a finding, its code, and where the docs explain it. */
+function details(finding: Told | undefined): string[] {
+  if (!finding) return [];
+  const { code, evidence, docs } = finding;
+  return [...(evidence === undefined ? [] : [`  ${evidence}`]), paint('dim', `  ${code}: see ${docs}`)];
+}
 
 function table(probes: readonly Answered[]): string[] {
   const width = Math.max(...probes.map(({ says }) => says.length));
   return probes.map(({ says, expected, outcome, status, durationMs }) => {
-    const answer = outcome === 'no answer' ? 'no answer' : `${outcome} (${status})`;
-    const row = `  ${says.padEnd(width)}  ${answer.padEnd(14)}  ${String(Math.round(durationMs)).padStart(6)} ms`;
-    return outcome === expected || outcome === 'no answer'
+    const response = outcome === 'no response' ? 'no response' : `${outcome} (${status})`;
+    const row = `  ${says.padEnd(width)}  ${response.padEnd(14)}  ${String(Math.round(durationMs)).padStart(6)} ms`;
+    return outcome === expected || outcome === 'no response'
       ? row
       : paint('red', `${row}  ← must be ${expected}`);
   });

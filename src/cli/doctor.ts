@@ -1,28 +1,30 @@
 import * as z from 'zod/mini';
+import type { DoctorOptions } from '../doctor/diagnosis.js';
+import { readPrice } from '../doctor/doctor.js';
 import { createSandbox } from '../sandbox/sandbox.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
-import type { SignatureScheme } from '../webhooks/index.js';
 import type { Command } from './command.js';
 import { type Report, reportOf } from './doctor-report.js';
 import { Flags } from './flags.js';
 import { ask, runningFlags } from './running.js';
+import { schemeFlag, schemeOf } from './scheme-flag.js';
 import { CommandError, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
-  'allow-remote': {
-    text: 'examines a public address too: it gets rightly signed payments that are not real',
+  amount: {
+    value: '<amount>',
+    text: 'what the throw-away order costs; default 98765.43, which no shop asks for',
   },
-  scheme: {
-    value: '<json>',
-    text: 'how to sign, such as {"encoding":"base64"}; default: the default scheme',
-  },
+  currency: { value: '<code>', text: 'its currency; default USD' },
+  scheme: schemeFlag,
+  'allow-remote': { text: 'examines a public address too: it receives signed payments that are not real' },
   ...runningFlags,
 } as const;
 
 /** Tells what is wrong with a webhook receiver. */
 export const doctor: Command = {
-  summary: 'tells why a webhook receiver refuses, and the line to change: doctor <url>',
+  summary: 'explains why valid webhooks are rejected, and the line to change: doctor <url>',
   usage:
     'doctor [<url of your webhook>] [flags]\n\n' +
     'With a URL, the secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. Without one, a running sandbox examines\n' +
@@ -32,13 +34,25 @@ export const doctor: Command = {
     const given = new Flags(flags, args);
     const [target, ...rest] = given.positionals;
     if (rest.length > 0) throw new UsageError('Pass one URL: that of your webhook.');
-    const diagnosis = target === undefined ? await fromSandbox(given) : await examine(target, given);
-    process.stdout.write(given.has('json') ? `${JSON.stringify(diagnosis)}\n` : `${reportOf(diagnosis)}\n`);
-    return diagnosis.ok ? 0 : 1;
+    const price = { amount: given.text('amount'), currency: given.text('currency') };
+    const { problem } = readPrice(price);
+    if (problem !== undefined) throw new UsageError(`--${problem}`);
+    const progress = new Progress();
+    const onStep = (step: string) => progress.show(step);
+    try {
+      const diagnosis =
+        target === undefined
+          ? await fromSandbox(given, price, onStep)
+          : await examine(target, given, { ...price, onStep });
+      process.stdout.write(given.has('json') ? `${JSON.stringify(diagnosis)}\n` : `${reportOf(diagnosis)}\n`);
+      return diagnosis.ok ? 0 : 1;
+    } finally {
+      progress.end();
+    }
   },
 };
 
-async function examine(target: string, given: Flags<typeof flags>): Promise<Report> {
+async function examine(target: string, given: Flags<typeof flags>, options: DoctorOptions): Promise<Report> {
   const scheme = schemeOf(given.text('scheme'));
   const sandbox = createSandbox({
     webhookSecret: await webhookSecret(),
@@ -46,7 +60,7 @@ async function examine(target: string, given: Flags<typeof flags>): Promise<Repo
     unspecified: scheme && { signature: scheme },
   });
   try {
-    return await sandbox.doctor(target);
+    return await sandbox.doctor(target, options);
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     throw new CommandError(
@@ -58,12 +72,14 @@ async function examine(target: string, given: Flags<typeof flags>): Promise<Repo
 }
 
 const finding = z.object({
+  code: z.string(),
+  docs: z.string(),
   problem: z.string(),
   fix: z.string(),
   evidence: z.optional(z.string()),
 });
 
-/** What a sandbox of this version answers. */
+/** What a sandbox of this version responds. */
 const report = z.looseObject({
   ok: z.boolean(),
   target: z.string(),
@@ -75,7 +91,7 @@ const report = z.looseObject({
     z.object({
       says: z.string(),
       expected: z.enum(['accepted', 'refused']),
-      outcome: z.enum(['accepted', 'refused', 'no answer']),
+      outcome: z.enum(['accepted', 'refused', 'no response']),
       status: z.optional(z.number()),
       durationMs: z.number(),
     }),
@@ -84,23 +100,35 @@ const report = z.looseObject({
   expects: z.optional(z.looseObject({})),
 });
 
-async function fromSandbox(given: Flags<typeof flags>): Promise<Report> {
+async function fromSandbox(
+  given: Flags<typeof flags>,
+  price: object,
+  onStep: (step: string) => void,
+): Promise<Report> {
   if (given.text('scheme') !== undefined || given.has('allow-remote'))
     throw new UsageError(
       '--scheme and --allow-remote go with a URL; a running sandbox has settings of its own.',
     );
-  const result = report.safeParse(await ask(given, 'POST', '/doctor', {}));
+  onStep('the deliveries of the sandbox');
+  const result = report.safeParse(await ask(given, 'POST', '/doctor', price));
   if (result.success) return result.data;
   throw new CommandError('The sandbox is of another version than this command.');
 }
 
-function schemeOf(text: string | undefined): Partial<SignatureScheme> | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const scheme: unknown = JSON.parse(text);
-    if (typeof scheme === 'object' && scheme !== null) return { ...scheme };
-  } catch {
-    // Told below, as for JSON that is no object.
+/** Tells on stderr what takes longer than a second. */
+class Progress {
+  #step = '';
+  #shown = '';
+  readonly #timer = setInterval(() => {
+    if (this.#step !== this.#shown) process.stderr.write(`Waiting for the response to: ${this.#step} …\n`);
+    this.#shown = this.#step;
+  }, 1000);
+
+  show(step: string): void {
+    this.#step = step;
   }
-  throw new UsageError('--scheme: pass a JSON object, such as {"content":"{timestamp}{body}"}.');
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
 }

@@ -6,13 +6,13 @@ export interface Outgoing {
 
 /** What came of sending a delivery once: a response, or why there is none. */
 export interface Sent {
-  status?: number;
-  headers?: Record<string, string>;
+  status?: number | undefined;
+  headers?: Record<string, string> | undefined;
   /** The beginning of the body. */
-  body?: string;
-  error?: string;
+  body?: string | undefined;
+  error?: string | undefined;
   /** The system's code, such as `ECONNREFUSED`, or `timeout`. */
-  code?: string;
+  code?: string | undefined;
 }
 
 /** Where deliveries go: a URL, or a Fetch-style route handler itself, which needs no port. */

@@ -1,5 +1,18 @@
 import type { SignatureScheme } from '../webhooks/index.js';
 
+/** Options of `sandbox.doctor()`. */
+export interface DoctorOptions {
+  /**
+   * What the throw-away order costs. Default `'98765.43'`: no shop asks for it, so a receiver that matches payments by
+   * amount marks no waiting order as paid.
+   */
+  amount?: string | undefined;
+  /** Of `amount`. Default `'USD'`. */
+  currency?: string | undefined;
+  /** Called with each step before it is taken: a slow receiver takes a while. */
+  onStep?: ((step: string) => void) | undefined;
+}
+
 /** What `sandbox.doctor()` found out about a webhook receiver. None of it holds the secret. */
 export interface Diagnosis {
   /** Whether there is no finding. Warnings do not count. */
@@ -14,22 +27,24 @@ export interface Diagnosis {
   warnings: Finding[];
   /** What only the merchant can see. */
   notes: string[];
-  /** What was sent and what was answered, in order. */
+  /** What was sent and how the receiver responded, in order. */
   probes: ProbeResult[];
-  /** How many other ways to sign were tried, where every right delivery was refused. */
+  /** How many other ways to sign were tried, because every valid delivery was refused. */
   tried: number;
-  /** The scheme that the receiver expects, where it is another one than the sandbox's. */
+  /** The scheme that the receiver expects, if it is another one than the sandbox's. */
   expects: Partial<SignatureScheme> | undefined;
 }
 
 /** One fault of a receiver. */
 export interface Finding {
-  /** Stable text for programs. */
+  /** Stable, for programs. */
   code: FindingCode;
   /** What is wrong. */
   problem: string;
   /** The line to change. */
   fix: string;
+  /** The page and heading that explain it, such as `docs/webhook-troubleshooting.md#re_encodes`. */
+  docs: string;
   /** What showed it. */
   evidence?: string | undefined;
 }
@@ -58,11 +73,11 @@ export type FindingCode =
   | 'no_secret'
   | 'wrong_clock'
   | 'header_lost'
+  | 'no_tolerance'
   // It verifies, and then fails.
   | 'handler_failed'
   | 'refuses_new_fields'
   | 'refuses_duplicates'
-  | 'mixed_answers'
   // It is not reached.
   | 'not_listening'
   | 'host_unknown'
@@ -81,8 +96,7 @@ export type FindingCode =
   | 'rate_limited'
   | 'content_type'
   | 'too_large'
-  // Warnings.
-  | 'no_tolerance'
+  // A finding where no response comes in time, else a warning.
   | 'slow';
 
 /** What a delivery of the doctor is called. */
@@ -106,7 +120,7 @@ export interface ProbeResult {
   /** What a right receiver does. */
   expected: 'accepted' | 'refused';
   /** 2xx is accepted; every other answer is refused. */
-  outcome: 'accepted' | 'refused' | 'no answer';
+  outcome: 'accepted' | 'refused' | 'no response';
   /** The status, where an answer came. */
   status: number | undefined;
   /** Why there was none. */

@@ -1,32 +1,39 @@
 import type { Outgoing, Sent, WebhookTarget } from './delivery.js';
-import type { ProbeName, ProbeResult } from './diagnosis.js';
+import type { Finding, FindingCode, ProbeName, ProbeResult } from './diagnosis.js';
+import { findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
-import { eventBody, newOrder, outgoing, type Probe, probes, randomText, type Signer } from './probes.js';
+import { eventBody, newOrderId, type Order, type Probe, probes } from './probes.js';
+import { outgoing, randomText, type Signer } from './signed.js';
 
 /** The receiver, how deliveries to it are signed, and what sends them. */
 export interface Patient {
   target: WebhookTarget;
   signer: Signer;
+  /** What the throw-away order costs. */
+  price: { amount: string; currency: string };
   /** Sends once. Rejects only where nothing may be sent, which ends the examination. */
   send(target: WebhookTarget, outgoing: Outgoing): Promise<Sent>;
+  /** Told of each step before it is taken. */
+  onStep?: ((step: string) => void) | undefined;
 }
 
-/** A probe that was sent, and all of its answer. */
+/** A probe that was sent, and all of its response. */
 export interface Probed {
   result: ProbeResult;
   sent: Sent;
   body: string;
 }
 
-/** What has been sent to one receiver so far, and what it answered. */
+/** What has been sent to one receiver so far, and how it responded. */
 export class Examination {
   readonly patient: Patient;
-  readonly order = newOrder();
+  readonly order: Order;
   readonly #probed = new Map<ProbeName, Probed>();
-  readonly #answers: Sent[] = [];
+  readonly #responses: Sent[] = [];
 
   constructor(patient: Patient) {
     this.patient = patient;
+    this.order = { id: newOrderId(), ...patient.price };
   }
 
   /** The address; `(handler)` for a function. */
@@ -35,7 +42,7 @@ export class Examination {
   }
 
   get framework(): Framework | undefined {
-    return frameworkOf(this.#answers);
+    return frameworkOf(this.#responses);
   }
 
   /** In the order of the table. */
@@ -49,9 +56,10 @@ export class Examination {
   }
 
   /** Sends a probe anew, about an order of its own unless one is given. */
-  async repeat(name: ProbeName, order = newOrder()): Promise<Probed> {
+  async repeat(name: ProbeName, order = { ...this.order, id: newOrderId() }): Promise<Probed> {
     const probe = find(name);
     const outgoing = probe.make(this.patient.signer, order);
+    this.patient.onStep?.(probe.says);
     const started = performance.now();
     const sent = await this.send(outgoing);
     const durationMs = performance.now() - started;
@@ -69,27 +77,41 @@ export class Examination {
     return this.#probed.get(name)?.result.outcome === 'accepted';
   }
 
+  /** Whether a probe was refused: one that was not responded to in time may have been accepted. */
+  refused(name: ProbeName): boolean {
+    return !this.accepted(name) && !this.late(name);
+  }
+
+  /** Whether no response to a probe came in time. */
+  late(name: ProbeName): boolean {
+    return this.#probed.get(name)?.sent.code === 'timeout';
+  }
+
+  finding(code: FindingCode, facts: { [fact: string]: string | undefined } = {}): Finding {
+    return findingOf(code, this.framework, facts);
+  }
+
   /** Sends anything, by default to the target. */
   async send(outgoing: Outgoing, target = this.patient.target): Promise<Sent> {
     const sent = await this.patient.send(target, outgoing);
-    // A route handler that throws is answered 500 by whatever server calls it.
+    // A route handler that throws becomes a 500 in whatever server calls it.
     const thrown = typeof target === 'function' && sent.status === undefined && sent.code !== 'timeout';
-    const answer = thrown ? { status: 500, headers: {}, body: sent.error ?? '' } : sent;
-    this.#answers.push(answer);
-    return answer;
+    const response = thrown ? { status: 500, headers: {}, body: sent.error ?? '' } : sent;
+    this.#responses.push(response);
+    return response;
+  }
+
+  /** Whether an address beside the handler's responds the same. */
+  async respondsElsewhere(usual: Sent): Promise<boolean> {
+    if (typeof this.patient.target !== 'string') return false;
+    const beside = new URL(this.patient.target);
+    beside.pathname = `${beside.pathname.replace(/\/$/, '')}-${randomText()}`;
+    const other = await this.send(outgoing(eventBody(this.order), {}), beside.href);
+    return other.status === usual.status;
   }
 }
 
 export const isAccepted = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;
-
-/** Whether an address beside the handler's gets the same answer. */
-export async function answersElsewhere(exam: Examination, usual: Sent): Promise<boolean> {
-  if (typeof exam.patient.target !== 'string') return false;
-  const beside = new URL(exam.patient.target);
-  beside.pathname = `${beside.pathname.replace(/\/$/, '')}-${randomText()}`;
-  const other = await exam.send(outgoing(eventBody(exam.order), {}), beside.href);
-  return other.status === usual.status;
-}
 
 function find(name: ProbeName): Probe {
   const probe = probes.find((one) => one.name === name);
@@ -102,7 +124,7 @@ function resultOf({ name, says, expected }: Probe, sent: Sent, durationMs: numbe
     name,
     says,
     expected,
-    outcome: sent.status === undefined ? 'no answer' : isAccepted(sent) ? 'accepted' : 'refused',
+    outcome: sent.status === undefined ? 'no response' : isAccepted(sent) ? 'accepted' : 'refused',
     status: sent.status,
     error: sent.error,
     durationMs,

@@ -4,7 +4,14 @@
  *
  * @module
  */
-export type { Diagnosis, Finding, FindingCode, ProbeName, ProbeResult } from '../doctor/diagnosis.js';
+export type {
+  Diagnosis,
+  DoctorOptions,
+  Finding,
+  FindingCode,
+  ProbeName,
+  ProbeResult,
+} from '../doctor/diagnosis.js';
 export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
 export { createSandbox } from './sandbox.js';
 export { SandboxError, type SandboxErrorCode } from './sandbox-error.js';

@@ -1,5 +1,5 @@
-import type { Diagnosis } from '../doctor/diagnosis.js';
-import { diagnose } from '../doctor/doctor.js';
+import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
+import { diagnose, readPrice } from '../doctor/doctor.js';
 import { describeIssues } from '../schemas/issues.js';
 import { productCreateParams } from '../schemas/params.js';
 import type { SandboxContext } from './context.js';
@@ -380,13 +380,17 @@ class LocalSandbox implements Sandbox {
     return this.#deliveries.request(event.id, tamper);
   }
 
-  async doctor(target?: WebhookTarget): Promise<Diagnosis> {
+  async doctor(target?: WebhookTarget, options: DoctorOptions = {}): Promise<Diagnosis> {
     const { webhook, webhookSecret, choices, allowRemote } = this.#settings;
     const patient = checkedTarget(target) ?? webhook;
     if (patient === undefined)
       throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
+    const { price, problem } = readPrice(options);
+    if (problem !== undefined) throw new SandboxError('invalid_options', `doctor: ${problem}`);
     return diagnose({
       target: patient,
+      price,
+      onStep: options.onStep,
       signer: { secret: webhookSecret, scheme: choices.signature },
       send: async (to, outgoing) => {
         const stop = this.#closing.signal;

@@ -1,5 +1,5 @@
 import type { WebhookTarget } from '../doctor/delivery.js';
-import type { Diagnosis } from '../doctor/diagnosis.js';
+import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
 import type { Balance } from '../schemas/balance.js';
 import type { Product } from '../schemas/product.js';
 import type { PageMessages } from './pages/payment/messages.js';
@@ -346,11 +346,11 @@ export interface Sandbox extends AsyncDisposable {
   /** The event as your handler gets it, or spoilt: to test that it refuses. */
   signedRequest(event: SandboxEvent, options?: { tamper?: Tamper | undefined }): Promise<Request>;
   /**
-   * Asks a receiver from outside what is wrong with it: right, forged, changed and stale deliveries of one throw-away
-   * order, and where it refuses every right one, what it would accept. Default: the webhook that is set.
+   * Finds out what is wrong with a receiver: sends valid, forged, changed and stale deliveries about one throw-away
+   * order and, if it refuses every valid one, what it might accept. Default: the webhook that is set.
    *
-   * It sends payments that are rightly signed and not real. `allowRemoteWebhooks` has to be set for it to leave this
-   * machine and its private network.
+   * The valid ones are signed payments that are not real. They leave this machine and its private network only with
+   * `allowRemoteWebhooks`.
    *
    * @example
    * ```ts
@@ -360,7 +360,7 @@ export interface Sandbox extends AsyncDisposable {
    *
    * @throws {SandboxError} no webhook is set or given, or its address may not be called.
    */
-  doctor(target?: WebhookTarget): Promise<Diagnosis>;
+  doctor(target?: WebhookTarget, options?: DoctorOptions): Promise<Diagnosis>;
 
   /** The sandbox's time. */
   now(): Date;

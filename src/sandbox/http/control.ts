@@ -52,7 +52,11 @@ const trigger = z.strictObject({
   amount: z.optional(text),
   currency: z.optional(text),
 });
-const doctor = z.strictObject({ target: z.optional(text) });
+const doctor = z.strictObject({
+  target: z.optional(text),
+  amount: z.optional(text),
+  currency: z.optional(text),
+});
 const completion = z.strictObject({ method: z.optional(z.enum(['card', 'walletA', 'walletB'])) });
 const decline = z.strictObject({
   reason: z.optional(z.enum(['card_declined', 'insufficient_funds', 'wallet_declined'])),
@@ -119,8 +123,12 @@ export function controlRoutes(context: SandboxContext): Hono {
   });
 
   routes.post('/doctor', async (c) => {
-    const { target } = await read(c.req.raw, doctor, '{} or {"target": "http://127.0.0.1:3000/webhooks"}');
-    return c.json(await sandbox.doctor(target));
+    const { target, ...price } = await read(
+      c.req.raw,
+      doctor,
+      '{} or {"target": "http://127.0.0.1:3000/webhooks"}',
+    );
+    return c.json(await sandbox.doctor(target, price));
   });
 
   routes.post('/snapshot', async (c) => {

@@ -43,7 +43,7 @@ function attempts({ attempts, state }: EventRecord): Html {
 }
 
 function attempt(one: AttemptRecord, open: boolean): Html {
-  const answer = one.status === undefined ? 'no answer' : String(one.status);
+  const answer = one.status === undefined ? 'no response' : String(one.status);
   return html`<li class="panel" data-testid="attempt">
 <p class="line"><span class="strong">Attempt ${one.number}</span> ${badge(answer, one.ok ? 'good' : 'bad')}
 <span class="soft small">${fullMoment(one.at)} · ${millisecondsText(one.durationMs)} · <code>${one.target}</code></span></p>

@@ -43,7 +43,7 @@ ${
       html`<p class="soft small">${name}</p><pre tabindex="0" aria-label="${name} of request ${number}">${text}</pre>`,
   )}</details>`
 }</td>
-<td>${status === undefined ? badge('no answer', 'bad') : badge(String(status), status < 400 ? 'good' : 'bad')}</td>
+<td>${status === undefined ? badge('no response', 'bad') : badge(String(status), status < 400 ? 'good' : 'bad')}</td>
 <td class="number soft">${millisecondsText(durationMs)}</td>
 <td class="notes">${notes(request)}</td></tr>`;
 }

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { isPaymentsError } from '../errors.js';
+import type { SignatureScheme } from '../webhooks/index.js';
+import { readScheme } from '../webhooks/scheme.js';
+import { UsageError } from './terminal.js';
+
+/** The flag of every command that signs deliveries. */
+export const schemeFlag = {
+  value: '<json or file>',
+  text: 'how to sign: JSON such as {"encoding":"base64"}, or a file of `identify --json`; default: the default scheme',
+} as const;
+
+/** Reads a signature scheme from JSON, or from a file that holds one or the output of `identify --json`. */
+export function schemeOf(text: string | undefined): Partial<SignatureScheme> | undefined {
+  if (text === undefined) return undefined;
+  const given = parse(/^\s*\{/.test(text) ? text : read(text));
+  const scheme = 'found' in given ? given.scheme : given;
+  if (typeof scheme !== 'object' || scheme === null)
+    throw new UsageError(
+      '--scheme: `identify` found no scheme in that delivery, so there is none to sign with.',
+    );
+  try {
+    readScheme(scheme);
+  } catch (error) {
+    throw isPaymentsError(error) ? new UsageError(`--scheme: ${error.message}`) : error;
+  }
+  return { ...scheme };
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new UsageError(
+      `--scheme: ${JSON.stringify(file)} is neither a JSON object such as {"encoding":"base64"} nor a file that can be read.`,
+    );
+  }
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Told below, as for JSON that is no object.
+  }
+  throw new UsageError('--scheme: pass a JSON object, such as {"content":"{timestamp}{body}"}.');
+}

@@ -1,0 +1,53 @@
+import type { Finding, ProbeName } from './diagnosis.js';
+import { type Examination, isAccepted } from './examination.js';
+import { withNote } from './probes.js';
+import { signed } from './signed.js';
+import { comparison } from './symptoms.js';
+
+/** What is wrong with a receiver that takes some valid deliveries and refuses others. */
+export async function refusedBodies(exam: Examination): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  if (exam.refused('compact') && exam.accepted('duplicate')) {
+    const evidence = 'It refused the first valid delivery, and accepted the same bytes later.';
+    return [exam.finding('handler_failed', { fails: 'fails only sometimes', likely: '', evidence })];
+  }
+  if (exam.accepted('compact') && exam.refused('duplicate')) {
+    const { status } = (await exam.probe('duplicate')).result;
+    findings.push(
+      exam.finding('refuses_duplicates', {
+        evidence: `To the same order again it responded ${status ?? 'nothing'}.`,
+      }),
+    );
+    // The others were duplicates too: ask again about orders that it has not seen.
+    for (const name of ['spaced', 'newline', 'non_ascii'] as const) await exam.repeat(name);
+  }
+  if (exam.refused('spaced') || exam.refused('compact')) {
+    const [taken, refused] = exam.refused('spaced')
+      ? (['compact', 'spaced'] as const)
+      : (['spaced', 'compact'] as const);
+    const told = `The same event was accepted as "${exam.says(taken)}" and refused as "${exam.says(refused)}".`;
+    return [...findings, exam.finding('re_encodes', { evidence: await showing(exam, refused, told) })];
+  }
+  if (exam.refused('newline')) {
+    const told = 'Only the body that ends in a line feed was refused.';
+    findings.push(exam.finding('trims', { evidence: await showing(exam, 'newline', told) }));
+  }
+  if (exam.refused('non_ascii')) findings.push(await nonAscii(exam));
+  return findings;
+}
+
+async function nonAscii(exam: Examination): Promise<Finding> {
+  const plain = await exam.send(signed(withNote(exam.order, 'plain'), exam.patient.signer));
+  if (!isAccepted(plain))
+    return exam.finding('refuses_new_fields', {
+      evidence: 'The event was accepted without an extra field and refused with one.',
+    });
+  const told = 'Only the body with letters beyond ASCII was refused.';
+  return exam.finding('wrong_charset', { evidence: await showing(exam, 'non_ascii', told) });
+}
+
+/** What was seen, and what the handler itself says that it verified. */
+async function showing(exam: Examination, name: ProbeName, told: string) {
+  const { sent, body } = await exam.probe(name);
+  return `${told} ${comparison(sent.body ?? '', body)}`.trim();
+}

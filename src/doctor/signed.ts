@@ -1,0 +1,57 @@
+import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { version } from '../version.js';
+import { type SignatureScheme, sign } from '../webhooks/index.js';
+import { readScheme } from '../webhooks/scheme.js';
+import { macOf } from '../webhooks/signature.js';
+import type { Outgoing } from './delivery.js';
+import type { KnownScheme } from './schemes.js';
+
+/** How deliveries are signed. */
+export interface Signer {
+  secret: string;
+  scheme: Partial<SignatureScheme>;
+}
+
+/** Characters that nobody can guess. */
+export const randomText = (): string => randomBytes(10).toString('hex');
+
+export function outgoing(body: string, headers: Record<string, string>): Outgoing {
+  const own = { 'content-type': 'application/json', 'user-agent': `merchant-payments-doctor/${version}` };
+  return { body, headers: { ...own, ...headers } };
+}
+
+export function signed(body: string, { secret, scheme }: Signer, time = Date.now()): Outgoing {
+  return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
+}
+
+/** A body with the signature that a receiver's mistake expects: made with any key, over any text. */
+export function signedBy(mistake: { key: string; text: string }, body: string, signer: Signer): Outgoing {
+  const scheme = readScheme(signer.scheme);
+  const timestamp = signed(body, signer).headers[scheme.timestampHeader] ?? '';
+  const mac = Buffer.from(macOf(mistake.key, timestamp, Buffer.from(mistake.text), scheme));
+  return outgoing(body, {
+    [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),
+    [scheme.timestampHeader]: timestamp,
+  });
+}
+
+/** A body signed by a scheme of the table; `undefined` where the secret is no key for it. */
+export function signedAs(known: KnownScheme, body: string, { secret, scheme }: Signer): Outgoing | undefined {
+  const { signatureHeader, timestampHeader } = readScheme(scheme);
+  const { separator: _, ...written } = known.scheme;
+  try {
+    const own = sign({
+      rawBody: body,
+      secret,
+      scheme: { ...written, prefix: '', signatureHeader, timestampHeader, timestamp: known.unit },
+    });
+    const timestamp = own[timestampHeader] ?? '';
+    const signature = known.header
+      .replace('{timestamp}', timestamp)
+      .replace('{signature}', own[signatureHeader] ?? '');
+    return outgoing(body, { [signatureHeader]: signature, [timestampHeader]: timestamp });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import type { Sent } from './delivery.js';
+import type { Finding, FindingCode } from './diagnosis.js';
+import { findingOf } from './findings.js';
+import type { Framework } from './frameworks.js';
+
+/** Why a delivery does not reach the handler, from its response; `undefined` if it seems to. */
+export function unreachable(
+  sent: Sent,
+  target: string,
+  framework: Framework | undefined,
+): Finding | undefined {
+  const { status, headers = {}, body = '' } = sent;
+  const url = URL.canParse(target) ? new URL(target) : undefined;
+  const found = (code: FindingCode, facts: Record<string, string> = {}) =>
+    findingOf(code, framework, {
+      evidence: status === undefined ? sent.error : `It responded ${status}.`,
+      host: url?.host ?? target,
+      path: url?.pathname ?? target,
+      ...facts,
+    });
+  if (status === undefined) return found(...withoutResponse(sent.code ?? ''));
+  if (status >= 300 && status < 400) return found(...redirected(headers.location, url));
+  const code = codes[status];
+  if (code !== undefined) return found(code);
+  return /csrf|authenticity token|forgery/i.test(body) ? found('csrf') : undefined;
+}
+
+const codes: Readonly<Record<number, FindingCode>> = {
+  404: 'not_found',
+  405: 'wrong_method',
+  408: 'gateway',
+  410: 'not_found',
+  413: 'too_large',
+  415: 'content_type',
+  419: 'csrf',
+  429: 'rate_limited',
+  502: 'gateway',
+  503: 'gateway',
+  504: 'gateway',
+};
+
+type Symptom = [code: FindingCode, facts?: Record<string, string>];
+
+function redirected(location: string | undefined, from: URL | undefined): Symptom {
+  const shown = location?.slice(0, 200) ?? 'nowhere';
+  if (!from || location === undefined || !URL.canParse(location, from.href))
+    return ['redirect', { location: shown }];
+  const to = new URL(location, from.href);
+  const facts = { location: shown, to: to.href.slice(0, 200) };
+  const bare = (url: URL) => `${url.host}${url.pathname.replace(/\/$/, '')}${url.search}`;
+  if (/log-?in|sign-?in|\bsso\b|oauth|auth\b/i.test(to.pathname)) return ['redirect_login', facts];
+  if (from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname)
+    return ['redirect_https', facts];
+  return [from.pathname !== to.pathname && bare(from) === bare(to) ? 'redirect_slash' : 'redirect', facts];
+}
+
+function withoutResponse(code: string): Symptom {
+  if (code === 'timeout') return ['time_out'];
+  if (code === 'ECONNREFUSED') return ['not_listening'];
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['host_unknown'];
+  if (/^(?:ERR_SSL|EPROTO)/.test(code))
+    return ['tls', { tls: 'This port does not speak TLS: use http: in the webhook URL.' }];
+  if (/^(?:ERR_TLS|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED)|CERT/.test(code))
+    return ['tls', { tls: 'Its certificate is not trusted: use http: on this machine.' }];
+  return ['connection_lost'];
+}
+
+/** Why a handler refuses a valid delivery, if its response tells. */
+export function toldBy(
+  { body = '' }: Sent,
+  sentBody: string,
+  framework: Framework | undefined,
+): Finding | undefined {
+  const evidence = comparison(body, sentBody);
+  const found = (code: FindingCode, facts: Record<string, string> = {}) =>
+    findingOf(code, framework, { evidence, ...facts });
+  const told = fieldOf(body, 'error') ?? fieldOf(body, 'code');
+  switch (told) {
+    case 'timestamp_too_old':
+      return found('wrong_clock', { skew: 'too old' });
+    case 'timestamp_in_future':
+      return found('wrong_clock', { skew: 'in the future' });
+    case 'missing_signature':
+    case 'missing_timestamp':
+    case 'duplicate_header':
+      return found('header_lost');
+    case 'invalid_secret':
+      return found('no_secret');
+    case 'invalid_body':
+      return found('parsed_object');
+  }
+  if (/secret is (?:missing|empty)|secret.{0,30}(?:undefined|not set|required)/i.test(body))
+    return found('no_secret');
+  if (parsedObject.test(body)) return found('parsed_object');
+  const received = receivedBy(body);
+  if (!received || received.sha256 === sha256(sentBody)) return undefined;
+  if (received.bytes === 0) return found('body_consumed');
+  const compact = Buffer.byteLength(JSON.stringify(JSON.parse(sentBody)));
+  return found('re_encodes', received.bytes === compact ? {} : { changed: 'something changed on its way' });
+}
+
+const parsedObject =
+  /Unexpected token '?o|\[object Object\]|must be of type string or an instance of (?:Buffer|ArrayBuffer)|expected a bytes-like object|a bytes-like object is required/i;
+
+/** What `webhooks.handler()` and `verify()` tell of the body that they were given. */
+export function receivedBy(response: string): { bytes: number; sha256: string } | undefined {
+  const bytes = Number(fieldOf(response, 'bytes'));
+  const sha = fieldOf(response, 'sha256');
+  return Number.isInteger(bytes) && sha !== undefined ? { bytes, sha256: sha.toLowerCase() } : undefined;
+}
+
+/** Both sides compared: what was sent, and what the handler says it verified. */
+export function comparison(response: string, sentBody: string): string {
+  const received = receivedBy(response);
+  if (!received) return '';
+  return received.sha256 === sha256(sentBody)
+    ? 'Your handler verified the very bytes that were sent.'
+    : `We sent ${Buffer.byteLength(sentBody)} bytes, your handler verified ${received.bytes}.`;
+}
+
+function fieldOf(text: string, name: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null) return undefined;
+    const value: unknown = Reflect.get(parsed, name);
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
