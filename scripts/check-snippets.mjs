@@ -1,4 +1,4 @@
-// Type-checks every `ts` block of README.md, docs/*.md and `@example` in one tsc against dist/, and runs each against a
+// Type-checks every `ts` block of README.md, AGENTS.md, docs/*.md and `@example` in one tsc against dist/, and runs each against a
 // fresh sandbox. A block may use `payments` and `sandbox` without declaring them. "```ts no-run: <why>" is only checked,
 // and "```ts elsewhere: <where>" is left out, because it is checked there with what it imports.
 import { spawn } from 'node:child_process';
@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 
 const folder = '.snippets';
 const blocks = [
-  ...['README.md', ...filesIn('docs', '.md')].flatMap(fromMarkdown),
+  ...['README.md', 'AGENTS.md', ...filesIn('docs', '.md')].flatMap(fromMarkdown),
   ...filesIn('src', '.ts').flatMap(fromExamples),
 ].filter((block) => !block.info.startsWith('elsewhere'));
 
@@ -27,7 +27,14 @@ writeFileSync(
   `${folder}/tsconfig.json`,
   JSON.stringify({
     extends: '../tsconfig.json',
-    compilerOptions: { paths: {}, noEmit: false, outDir: 'js', rootDir: '.', noUnusedLocals: false },
+    compilerOptions: {
+      paths: {},
+      allowImportingTsExtensions: false,
+      noEmit: false,
+      outDir: 'js',
+      rootDir: '.',
+      noUnusedLocals: false,
+    },
     files: ['given.d.ts', ...blocks.map((block) => `${block.name}.ts`)],
     include: [],
   }),
