@@ -4,6 +4,7 @@ import { remembersBundled } from './scripts/bundled.js';
 type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
 const client = { index: 'src/index.ts', webhooks: 'src/webhooks/index.ts' };
+const inbox = { inbox: 'src/inbox/index.ts' };
 const sandbox = { sandbox: 'src/sandbox/index.ts' };
 const command = { cli: 'src/cli/main.ts' };
 
@@ -43,12 +44,15 @@ export default defineConfig([
     format: 'esm',
     esbuildPlugins: [remembersBundled, webhooksApart],
   },
+  // Apart from the client's, so that no part of them moves into files that both would load.
+  { ...bundled, entry: inbox, format: 'esm' },
   { ...bundled, ...minified, entry: client, format: 'cjs' },
+  { ...bundled, ...minified, entry: inbox, format: 'cjs' },
   { ...bundled, ...minified, entry: { ...sandbox, ...command }, format: 'esm' },
   { ...bundled, ...minified, entry: sandbox, format: 'cjs' },
   {
     ...common,
-    entry: { ...client, ...sandbox },
+    entry: { ...client, ...inbox, ...sandbox },
     format: ['esm', 'cjs'],
     external: [webhooksModule],
     dts: {

@@ -35,7 +35,7 @@ try {
     'scripts that run at install',
   );
 
-  for (const entry of ['merchant-payments', 'merchant-payments/webhooks', 'merchant-payments/sandbox']) {
+  for (const entry of ['', '/webhooks', '/inbox', '/sandbox'].map((path) => `merchant-payments${path}`)) {
     const names = (loaded) =>
       `console.log(Object.keys(${loaded}).filter((name) => name !== 'default').sort().join())`;
     const imported = run(process.execPath, '--input-type=module', '-e', names(`await import('${entry}')`));

@@ -7,6 +7,7 @@ import {
   factsOf,
   internalError,
   type Receive,
+  type ReceiverHooks,
   type ReceiverOptions,
   type Reply,
   readReport,
@@ -59,7 +60,7 @@ export function readHandlerOptions(options: HandlerOptions, what: string): Recei
         'Pass "accept" to store deliveries in a queue of yours, or use openInbox() of merchant-payments/inbox.',
     );
   }
-  const accept = readFunction<Delivery>(own.accept, 'accept');
+  const accept = readFunction<[Delivery]>(own.accept, 'accept');
   if (accept && (own.on !== undefined || own.onUnknown !== undefined)) {
     throw invalidOptions(`${what}: "accept" gets every event, so pass no "on" and no "onUnknown" beside it.`);
   }
@@ -72,7 +73,11 @@ export function readHandlerOptions(options: HandlerOptions, what: string): Recei
   const report = readReport(own.onError);
   const handle = accept ? undefined : readOn(own, what);
   const seen = new SeenKeys();
-  return createReceiver(own, tell, report, (delivery) =>
+  const hooks: ReceiverHooks = {
+    received: (facts) => tell('received', facts),
+    refused: (facts) => tell('refused', facts),
+  };
+  return createReceiver(own, hooks, report, (delivery) =>
     accept ? run(delivery, () => accept(delivery)) : handOver(delivery),
   );
 
@@ -109,7 +114,7 @@ const inProgress: Reply = { status: 409, body: { error: 'in_progress' } };
 
 function readOn(own: { on: unknown; onUnknown: unknown }, what: string) {
   const on = ownOptions(own.on, { 'order.paid': undefined }, `${what}: on`);
-  const onPaid = readFunction<OrderPaidEvent>(on['order.paid'], 'on["order.paid"]');
+  const onPaid = readFunction<[OrderPaidEvent]>(on['order.paid'], 'on["order.paid"]');
   if (!onPaid) throw invalidOptions(`${what}: on has no function for "order.paid", so orders would be lost.`);
-  return { onPaid, onUnknown: readFunction<UnknownEvent>(own.onUnknown, 'onUnknown') };
+  return { onPaid, onUnknown: readFunction<[UnknownEvent]>(own.onUnknown, 'onUnknown') };
 }

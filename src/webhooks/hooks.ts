@@ -49,7 +49,7 @@ export function readHooks<Facts>(
   const functions = new Map(
     Object.keys(absent).map((name) => [
       name,
-      readFunction<unknown>(find(hooks, name, absent, what), `hooks.${name}`),
+      readFunction<[unknown]>(find(hooks, name, absent, what), `hooks.${name}`),
     ]),
   );
   return (name, facts) => {

@@ -38,15 +38,15 @@ export function ownOptions<Name extends string>(
 }
 
 /** An optional function of the options. */
-export function readFunction<Argument>(
+export function readFunction<Arguments extends unknown[]>(
   value: unknown,
   name: string,
-): ((argument: Argument) => unknown) | undefined {
-  if (value === undefined || isFunction<Argument>(value)) return value;
+): ((...args: Arguments) => unknown) | undefined {
+  if (value === undefined || isFunction<Arguments>(value)) return value;
   throw invalidOptions(`${name} must be a function.`);
 }
 
-function isFunction<Argument>(value: unknown): value is (argument: Argument) => unknown {
+function isFunction<Arguments extends unknown[]>(value: unknown): value is (...args: Arguments) => unknown {
   return typeof value === 'function';
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../errors.js';
 import { invalidBody, type RawBody } from './body.js';
 import { type Delivery, deliveryOf, typeOf } from './delivery.js';
-import type { DeliveryFacts, Tell, WebhookHookFacts } from './hooks.js';
+import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
 import { type LateSecret, lateChecks } from './late-secret.js';
 import { readFunction } from './own-options.js';
 import { type VerifyOptions, verifyDelivery } from './verify.js';
@@ -55,10 +55,16 @@ export const receiverOptions = {
   hooks: undefined,
 };
 
+/** The hooks that are told before a delivery is passed on. */
+export interface ReceiverHooks {
+  received(facts: WebhookHookFacts['received']): void;
+  refused(facts: WebhookHookFacts['refused']): void;
+}
+
 /** Verifies what comes in and passes on what is authentic. It never rejects, as long as `deliver` does not. */
 export function createReceiver(
   own: Record<keyof ReceiverOptions, unknown>,
-  tell: Tell<WebhookHookFacts>,
+  hooks: ReceiverHooks,
   report: Report,
   deliver: (delivery: Delivery) => Promise<Reply>,
 ): Receive {
@@ -75,7 +81,7 @@ export function createReceiver(
       const receivedAt = new Date();
       const verified = verifyDelivery(await checks(), { rawBody, headers, now: receivedAt.getTime() });
       delivery = deliveryOf(verified, receivedAt);
-      tell('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
+      hooks.received({ ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
       await report(error);
       return refuse(refusal(error));
@@ -84,14 +90,14 @@ export function createReceiver(
   };
 
   function refuse(reply: Reply): Reply {
-    tell('refused', { status: reply.status, code: String(reply.body.error) });
+    hooks.refused({ status: reply.status, code: String(reply.body.error) });
     return reply;
   }
 }
 
 /** The option `onError`, or one line for what was refused and the whole error for the rest. */
 export function readReport(given: unknown): Report {
-  const onError = readFunction<unknown>(given, 'onError') ?? print;
+  const onError = readFunction<[unknown]>(given, 'onError') ?? print;
   return async (error) => {
     try {
       await onError(error);

@@ -99,7 +99,7 @@ function checkScheme(given: unknown): Scheme {
     secretEncoding: choice(own, 'secretEncoding', secretEncodings),
     signatureHeader,
     timestampHeader,
-    verify: readFunction<SignedMessage>(own.verify, 'scheme.verify'),
+    verify: readFunction<[SignedMessage]>(own.verify, 'scheme.verify'),
   };
 }
 

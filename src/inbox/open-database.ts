@@ -1,0 +1,124 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ConfigurationError } from '../errors.js';
+import { databaseClass, isBusy, type SqliteDatabase, transaction } from './sqlite.js';
+
+/** Version of the tables. Raise it with every change to them. */
+const version = 1;
+
+const tables = `
+  CREATE TABLE payments_inbox (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    type TEXT NOT NULL,
+    event TEXT,
+    raw_body TEXT,
+    headers TEXT,
+    received_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    lost INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER,
+    last_error TEXT,
+    finished_at INTEGER
+  ) STRICT;
+  CREATE INDEX payments_inbox_due ON payments_inbox (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX payments_inbox_state ON payments_inbox (state);
+  CREATE TABLE payments_inbox_version (version INTEGER NOT NULL) STRICT;
+  INSERT INTO payments_inbox_version VALUES (${version});
+`;
+
+/** How long another process may hold the file before a call fails. This thread stands still meanwhile. */
+const busyTimeoutMs = 1000;
+const setupTimeoutMs = 10_000;
+
+/** Opens the file of an inbox. A file that is no SQLite database, or of a newer version, is left as it was. */
+export function openFile(file: string, { create }: { create: boolean }): SqliteDatabase {
+  const Database = databaseClass();
+  const inMemory = file === ':memory:';
+  const path = inMemory ? file : resolve(file);
+  if (!inMemory && !existsSync(path)) {
+    if (!create) throw new ConfigurationError(`${JSON.stringify(file)} does not exist.`);
+    createPrivately(path, file);
+  }
+  const database = connect(Database, path, file);
+  try {
+    patiently(() => {
+      // Nothing is written before the version is known.
+      if (!checkVersion(database, file) && !create)
+        throw new ConfigurationError(`${JSON.stringify(file)} holds no inbox. Pass the file of openInbox().`);
+      database.exec(
+        `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
+      );
+      // What purge() deletes is overwritten.
+      database.exec('PRAGMA secure_delete = ON');
+    });
+    createTables(database, file);
+  } catch (error) {
+    database.close();
+    throw error instanceof ConfigurationError ? error : unusable(file, error);
+  }
+  return database;
+}
+
+/** Creates the tables in a database that has none, and refuses those of a newer version. */
+export function createTables(database: SqliteDatabase, name: string): void {
+  patiently(() => {
+    if (checkVersion(database, name)) return;
+    transaction(database, () => {
+      // Another process may have been faster.
+      if (!checkVersion(database, name)) database.exec(tables);
+    });
+  });
+}
+
+/** Whether the tables are there, in this version. */
+function checkVersion(database: SqliteDatabase, name: string): boolean {
+  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'payments_inbox_version'").get();
+  if (found === undefined) return false;
+  const row = database.prepare('SELECT version FROM payments_inbox_version').get();
+  if (Number(row?.version) === version) return true;
+  throw new ConfigurationError(
+    `${JSON.stringify(name)} holds an inbox of version ${String(row?.version)}, and this package reads version ${version}. ` +
+      'Update merchant-payments. The file was not changed.',
+  );
+}
+
+/** SQLite gives its files beside this one the same mode. */
+function createPrivately(path: string, file: string): void {
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
+function connect(Database: ReturnType<typeof databaseClass>, path: string, file: string): SqliteDatabase {
+  try {
+    return new Database(path);
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
+function unusable(file: string, error: unknown): ConfigurationError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ConfigurationError(
+    `${JSON.stringify(file)} cannot be used as an inbox: ${reason}. Pass a file that can be written, in a folder that exists.`,
+  );
+}
+
+/** Several processes may start at once, and SQLite does not wait when the journal mode changes. */
+function patiently(work: () => void): void {
+  const until = Date.now() + setupTimeoutMs;
+  for (;;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || Date.now() >= until) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
+}
