@@ -1,5 +1,5 @@
 // The packed package in others' hands: builds and packs it, installs it here, and runs every part in a process of
-// its own. `npm run compat` runs all of them, `npm run compat receivers stores` only those.
+// its own. `npm run compat` runs all of them, `npm run compat receivers fulfilment` only those.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const parts = {
   runtimes: ['runtimes/run.mjs'],
   consumers: ['consumers/run.mjs'],
   receivers: [...tests, 'receivers/receivers.test.ts'],
-  stores: [...tests, 'stores/stores.test.ts'],
+  fulfilment: ['fulfilment/run.mjs'],
   signatures: [...tests, 'signatures/signatures.test.ts'],
   types: ['node_modules/typescript/bin/tsc'],
   transport: ['transport/run.mjs'],
@@ -26,6 +26,7 @@ const parts = {
 /** Folders of examples that need a framework, and where in `.examples` they are copied to. */
 const copies = {
   webhooks: '',
+  fulfilment: '/fulfilment',
   shop: '/shop',
   'stock-the-shop.ts': '/stock-the-shop.ts',
   observability: '/observability',

@@ -13,7 +13,8 @@ export interface Server {
 
 const packages = 'Debian: apt-get install redis-server postgresql';
 
-export async function startRedis(): Promise<Server> {
+/** `durable`: every write is on the disk before Redis replies. */
+export async function startRedis({ durable = false } = {}): Promise<Server> {
   const folder = temporaryFolder();
   const port = await freePort();
   const options = [
@@ -25,8 +26,9 @@ export async function startRedis(): Promise<Server> {
     folder,
     '--save',
     '',
-    '--appendonly',
-    'no',
+    ...(durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no']),
+    '--maxmemory-policy',
+    'noeviction',
   ];
   const child = await launch('redis-server', options, port);
   return { url: `redis://127.0.0.1:${port}`, stop: () => end(child, 'SIGTERM', folder) };

@@ -1,0 +1,116 @@
+// Every way to fulfil, under kill -9: 1,000 paid orders from a service that never sends again, 100 of them delivered
+// twice and 20 three times at once, forged ones among them, while web and worker processes are killed 30 times.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client } from 'pg';
+import { type Server, startPostgres, startRedis } from '../lib/servers.js';
+import { delayed } from './delay.js';
+import { makePlan, scale } from './plan.js';
+import { ShopProcess } from './processes.js';
+import { secret, send } from './sender.js';
+import { judge, type Verdict } from './verdict.js';
+import { durable, plain, type Servers, type Way } from './ways.js';
+
+const seed = Number(process.env.FULFILMENT_SEED ?? Math.floor(Math.random() * 1e6));
+const folder = mkdtempSync(join(tmpdir(), 'fulfilment-'));
+let redis: Server;
+let postgres: Server;
+let databases = 0;
+
+before(async () => {
+  console.log(`Seed ${seed}. To repeat this run: FULFILMENT_SEED=${seed} npm run compat fulfilment`);
+  redis = await startRedis({ durable: true });
+  postgres = await startPostgres();
+});
+after(async () => {
+  await Promise.all([redis?.stop(), postgres?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+for (const way of durable) {
+  test(`${way.name}: every order answered 200 is fulfilled exactly once`, async () => {
+    const verdict = await run(way, 90_000);
+    assert.ok(verdict.accepted > scale.orders / 2, `only ${verdict.accepted} orders were answered 200`);
+    assert.deepEqual(faults(verdict), []);
+  });
+}
+
+test('a handler that fulfils before it responds, without a unique key, fulfils some orders more than once', async () => {
+  const { repeated } = await run(plain.before, 1_000);
+  assert.ok(repeated.length > 0);
+});
+
+test('a handler that responds before it fulfils loses orders that it answered 200', async () => {
+  const { lost } = await run(plain.after, 1_000);
+  assert.ok(lost.length > 0);
+});
+
+function faults(verdict: Verdict): string[] {
+  const { lost, repeated, unpaid, forgedTaken, takingsWrong } = verdict;
+  return [
+    ...lost.map((id) => `${id} was answered 200 and is lost`),
+    ...repeated.map((id) => `${id} was fulfilled more than once`),
+    ...unpaid.map((id) => `${id} was fulfilled and never paid`),
+    ...forgedTaken.map((id) => `${id} was forged and not answered 400`),
+    ...(takingsWrong ? ['the takings are not the sum of the orders'] : []),
+  ];
+}
+
+/** Waits until nothing is pending, at most for as long as told. */
+async function run(way: Way, patienceMs: number): Promise<Verdict> {
+  const servers: Servers = { postgresUrl: await newDatabase(), redisUrl: redis.url };
+  const through = await Promise.all([delayed(servers.postgresUrl, 2), delayed(servers.redisUrl, 2)]);
+  const [{ url: postgresUrl }, { url: redisUrl }] = through;
+  const env = {
+    ...process.env,
+    PAYMENTS_WEBHOOK_SECRET: secret,
+    DATABASE_URL: postgresUrl,
+    REDIS_URL: redisUrl,
+  };
+  const shop = await Promise.all(way.programs.map((program) => ShopProcess.start(program, folder, env)));
+  try {
+    await Promise.all(shop.map((one) => one.untilReady()));
+    const plan = makePlan(seed);
+    const startedAt = performance.now();
+    const replies = await send(plan, shop);
+    const sentAt = performance.now();
+    let verdict: Verdict;
+    for (;;) {
+      const books = await way.books(servers);
+      verdict = judge(plan, replies, books);
+      if (verdict.lost.length === 0 && books.pending === 0) break;
+      if (performance.now() - sentAt > patienceMs) break;
+      await wait(200);
+    }
+    const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+    console.log(
+      `${way.name}: sent in ${seconds(sentAt - startedAt)}, settled in ${seconds(performance.now() - sentAt)}; ` +
+        `${verdict.accepted} answered 200, ${verdict.fulfilled} fulfilled, ${verdict.lost.length} lost after a 200, ` +
+        `${verdict.repeated.length} more than once, ${verdict.neverAccepted.length} never accepted; ` +
+        `kills ${shop.map(({ kills }) => kills).join('+')}; replies ${JSON.stringify(tally([...replies.values()].flat()))}`,
+    );
+    return verdict;
+  } finally {
+    await Promise.all(shop.map((one) => one.stop()));
+    for (const { stop } of through) stop();
+  }
+}
+
+function tally(values: (string | number)[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}
+
+async function newDatabase(): Promise<string> {
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  const name = `run_${++databases}`;
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  return postgres.url.replace(/[^/]*$/, name);
+}

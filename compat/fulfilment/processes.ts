@@ -1,0 +1,85 @@
+// The shop's processes: started, killed with SIGKILL, and started again.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../lib/receiver.js';
+
+export interface Program {
+  file: string;
+  args?: string[];
+  /** Whether it takes deliveries. */
+  web: boolean;
+}
+
+export class ShopProcess {
+  readonly web: boolean;
+  readonly port: number;
+  ready = false;
+  kills = 0;
+  output = '';
+  readonly #program: Program;
+  readonly #options: { cwd: string; env: NodeJS.ProcessEnv };
+  #child: ChildProcess | undefined;
+  #expected = false;
+  #over = false;
+  #fail: (error: Error) => void = () => undefined;
+  /** Rejects when the process ends by itself. */
+  readonly failure = new Promise<never>((_, reject) => {
+    this.#fail = reject;
+  });
+
+  static async start(program: Program, cwd: string, env: NodeJS.ProcessEnv): Promise<ShopProcess> {
+    const shop = new ShopProcess(program, await freePort(), cwd, env);
+    shop.#spawn();
+    return shop;
+  }
+
+  private constructor(program: Program, port: number, cwd: string, env: NodeJS.ProcessEnv) {
+    this.#program = program;
+    this.web = program.web;
+    this.port = port;
+    this.#options = { cwd, env: { ...env, PORT: String(port) } };
+    this.failure.catch(() => undefined);
+  }
+
+  /** As a reader would start it, on a Node that runs TypeScript. */
+  #spawn(): void {
+    const child = spawn(process.execPath, [this.#program.file, ...(this.#program.args ?? [])], this.#options);
+    this.#child = child;
+    this.#expected = false;
+    child.stdout.once('data', () => (this.ready = true));
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.output += chunk));
+    child.once('exit', (code, signal) => {
+      this.ready = false;
+      if (this.#expected) return;
+      const ended = `${this.#program.file} ended by itself (${code ?? signal}):\n${this.output.slice(-4000)}`;
+      this.#fail(new Error(ended));
+    });
+  }
+
+  async untilReady(): Promise<void> {
+    while (!this.ready && !this.#over) await Promise.race([wait(5), this.failure]);
+  }
+
+  /** The power goes, and comes back. */
+  async killAndRestart(): Promise<void> {
+    await this.#kill();
+    if (this.#over) return;
+    this.kills++;
+    this.#spawn();
+  }
+
+  async stop(): Promise<void> {
+    this.#over = true;
+    await this.#kill();
+  }
+
+  async #kill(): Promise<void> {
+    const child = this.#child;
+    this.#expected = true;
+    this.ready = false;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+}
