@@ -23,13 +23,15 @@ export interface Case {
   id: string;
   title: string;
   body: { vector?: string; base64?: string; js?: string };
-  bodyForm: string;
+  /** Of JavaScript's cases alone. */
+  bodyForm?: string;
   headers: [string, HeaderText][];
-  headersForm: string;
+  /** Of JavaScript's cases alone. */
+  headersForm?: string;
   secret: unknown;
   clock: number;
   receivedAt?: string;
-  toleranceSeconds?: { js: string };
+  toleranceSeconds?: number | { js: string };
   scheme?: Record<string, string>;
   expect: 'accept' | 'reject';
   kind?: 'config' | 'verification' | 'payload';
@@ -37,11 +39,15 @@ export interface Case {
   value?: object;
 }
 
-const read = (name: string) =>
-  JSON.parse(readFileSync(new URL(`../fixtures/webhooks/${name}.json`, import.meta.url), 'utf8'));
+const read = (path: string) =>
+  JSON.parse(readFileSync(new URL(`../../${path}.json`, import.meta.url), 'utf8'));
 
-export const vectors: Vector[] = read('webhook-vectors').vectors;
-export const cases: Case[] = read('webhook-attacks').cases;
+export const vectors: Vector[] = read('conformance/vectors').vectors;
+/** Those of any language, then those that only JavaScript can express. */
+export const cases: Case[] = [
+  ...read('conformance/cases').cases,
+  ...read('test/fixtures/webhooks/javascript-cases').cases,
+];
 
 export function vector(id: string): Vector {
   const found = vectors.find((each) => each.id === id);
@@ -62,7 +68,7 @@ export function optionsOf(one: Case): Record<string, unknown> {
     headers: container(one),
     secret: isJs(one.secret) ? strangeSecret(one.secret.js) : one.secret,
     receivedAt: new Date(one.receivedAt ?? one.clock * 1000),
-    ...(one.toleranceSeconds && { toleranceSeconds: strangeNumber(one.toleranceSeconds.js) }),
+    ...(one.toleranceSeconds !== undefined && { toleranceSeconds: toleranceOf(one.toleranceSeconds) }),
     ...(one.scheme && { scheme: one.scheme }),
   };
 }
@@ -71,7 +77,7 @@ function bodyBytes({ body }: Case): Buffer {
   return body.vector ? bodyOf(vector(body.vector)) : Buffer.from(body.base64 ?? '', 'base64');
 }
 
-function inForm(bytes: Buffer, form: string): unknown {
+function inForm(bytes: Buffer, form = 'buffer'): unknown {
   if (form === 'string') return bytes.toString();
   if (form === 'dataview') return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (form === 'buffer') return bytes;
@@ -91,7 +97,7 @@ function strangeBody(name: string): unknown {
   return bodies[name];
 }
 
-function container({ headers, headersForm }: Case): unknown {
+function container({ headers, headersForm = 'pairs' }: Case): unknown {
   const pairs = headers.map(([name, value]): [string, unknown] => [name, headerText(value)]);
   const asText = pairs.map(([name, value]): [string, string] => [name, String(value)]);
   switch (headersForm) {
@@ -134,8 +140,9 @@ function strangeSecret(name: string): unknown {
   return secrets[name];
 }
 
-function strangeNumber(name: string): unknown {
-  return name === 'null' ? null : Number(name);
+function toleranceOf(given: number | { js: string }): unknown {
+  if (typeof given === 'number') return given;
+  return given.js === 'null' ? null : Number(given.js);
 }
 
 function isJs(value: unknown): value is { js: string } {

@@ -1,0 +1,100 @@
+// The runner against verifiers and receivers that are right, that hold one planted fault each, and that are published.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { examine, results } from './results.mjs';
+
+const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+const { cases } = JSON.parse(readFileSync(path('../../conformance/cases.json'), 'utf8'));
+const everything = { passed: cases.length, deviations: [], skipped: [] };
+
+describe('a right verifier has no deviation', () => {
+  for (const command of [
+    [process.execPath, path('../../conformance/verifiers/verify.mjs')],
+    ['python3', path('../../conformance/verifiers/verify.py')],
+    ['php', path('../../conformance/verifiers/verify.php')],
+    [process.execPath, path('public-verifiers.mjs'), 'merchant-payments'],
+  ]) {
+    test(command.slice(1).at(-1).split('/').at(-1), async () => {
+      assert.deepEqual(await examine('--stdio', '--', ...command), everything);
+    });
+  }
+});
+
+/** The deviations that the runner finds in each receiver. */
+const receivers = [
+  ['receiver.mjs', 'none', []],
+  ['receiver.mjs', 'accepts the beginning of a signature', ['sig-half']],
+  ['receiver.mjs', 'decodes the body before the MAC', ['body-ff-for-fffd']],
+  ['receiver.mjs', 'does not look at the timestamp’s age', ['ts-ten-years-ahead', 'ts-millis-stale']],
+  ['receiver.py', 'none', []],
+  ['receiver.py', 'takes a delivery without a signature', ['sig-missing']],
+  [
+    'receiver.py',
+    'breaks on a signature that is not hex',
+    [
+      'sig-one-char',
+      'sig-nonhex',
+      'sig-0x',
+      'sig-base64-under-hex',
+      'sig-list-unconfigured',
+      'sig-js-true',
+      'hdr-node-join',
+    ],
+  ],
+  [
+    'receiver.py',
+    'verifies the JSON that it parsed',
+    ['body-trailing-lf', 'body-bom-added', 'pay-duplicate-keys', 'pay-escaped', 'pay-pretty'],
+  ],
+];
+
+describe('a receiver is found out over HTTP', () => {
+  for (const [program, fault, expected] of receivers) {
+    test(`${program}: ${fault}`, async () => {
+      const receiver = await start(program, fault);
+      try {
+        const { passed, deviations } = await examine(`http://127.0.0.1:${receiver.port}/`);
+        assert.deepEqual(
+          deviations.map(({ id }) => id),
+          expected,
+        );
+        assert.ok(passed > 40, `only ${passed} cases were delivered`);
+      } finally {
+        receiver.stop();
+      }
+    });
+  }
+
+  test('a receiver with another secret is told apart from a broken one', async () => {
+    const receiver = await start('receiver.mjs', 'none', 'another-secret');
+    try {
+      await assert.rejects(
+        examine(`http://127.0.0.1:${receiver.port}/`),
+        /answered 400 to a valid delivery.*WEBHOOK_SECRET/,
+      );
+    } finally {
+      receiver.stop();
+    }
+  });
+});
+
+test('RESULTS.md says what the published verifiers do', async () => {
+  const fresh = await results();
+  assert.ok(!fresh.includes('NOT EXPLAINED'), fresh);
+  assert.equal(readFileSync(path('../../conformance/RESULTS.md'), 'utf8'), fresh);
+});
+
+async function start(program, fault, secret = 'whsec_merchant_test_7Qm2xV9c') {
+  const runtime = program.endsWith('.py') ? 'python3' : process.execPath;
+  const child = spawn(runtime, [path(program), fault], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const port of createInterface({ input: child.stdout }))
+    return { port, stop: () => child.kill() };
+  throw new Error(`${program} ended before it listened`);
+}
