@@ -10,6 +10,7 @@ import { examples } from './examples.js';
 import { exec } from './exec.js';
 import { describeFlags } from './flags.js';
 import { identify } from './identify.js';
+import { inbox } from './inbox.js';
 import { reset } from './reset.js';
 import { sandbox } from './sandbox.js';
 import { CommandError, UsageError } from './terminal.js';
@@ -22,6 +23,7 @@ const commands: Readonly<Record<string, Command>> = {
   doctor,
   capture,
   identify,
+  inbox,
   advance,
   reset,
   examples,

@@ -77,7 +77,7 @@ export function refuseTransaction(database: SqliteDatabase): void {
 }
 
 /** Before Node 22.16 only an attempt to begin one tells. */
-function hasTransaction(database: SqliteDatabase): boolean {
+export function hasTransaction(database: SqliteDatabase): boolean {
   if (typeof database.isTransaction === 'boolean') return database.isTransaction;
   try {
     database.exec('BEGIN; ROLLBACK');

@@ -1,6 +1,7 @@
 import type { WebhookEvent } from '../schemas/event.js';
 import { type Delivery, typeOf } from '../webhooks/delivery.js';
 import {
+  hasTransaction,
   refuseTransaction,
   type SqliteDatabase,
   type SqliteStatement,
@@ -187,6 +188,8 @@ export class Store {
        WHERE finished_at < ? AND raw_body IS NOT NULL`,
       before,
     );
+    // The log beside the file has it too. Refused while a transaction is open.
+    if (!hasTransaction(this.#database)) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     return Number(changes);
   }
 

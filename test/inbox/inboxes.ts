@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { type Inbox, type InboxHooks, type InboxOptions, openInbox } from '../../src/inbox/index.js';
+import { databaseClass, type SqliteDatabase } from '../../src/inbox/sqlite.js';
+import { sign } from '../../src/webhooks/index.js';
+
+export const secret = 'whsec_merchant_test_7Qm2xV9c';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+export function later(cleanup: () => unknown): void {
+  cleanups.push(cleanup);
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'inbox-'));
+  later(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function temporaryFile(): string {
+  return join(temporaryFolder(), 'inbox.sqlite');
+}
+
+/** A second connection, as another program has it. */
+export function connect(file: string): SqliteDatabase {
+  const database = new (databaseClass())(file);
+  later(() => {
+    if (database.isOpen) database.close();
+  });
+  return database;
+}
+
+export function orderPaid(order_id: string): string {
+  return JSON.stringify({ type: 'order.paid', data: { order_id, amount: '19.90', currency: 'USD' } });
+}
+
+export interface Opened {
+  inbox: Inbox;
+  /** `[order_id, attempt]` of each call of the function. */
+  calls: [orderId: string, attempt: number][];
+  errors: unknown[];
+  /** What hooks were told, in order. */
+  told: [name: string, facts: object][];
+  post(body: string, headers?: Record<string, string>): Promise<{ status: number; body: unknown }>;
+}
+
+/** An inbox that notes what happens; closed after the test. */
+export function opened(options: Partial<InboxOptions> = {}): Opened {
+  const calls: [string, number][] = [];
+  const errors: unknown[] = [];
+  const told: [string, object][] = [];
+  const note = (name: string) => (facts: object) => told.push([name, facts]);
+  const hooks: InboxHooks = {
+    received: note('received'),
+    duplicate: note('duplicate'),
+    refused: note('refused'),
+    started: note('started'),
+    done: note('done'),
+    failed: note('failed'),
+    parked: note('parked'),
+  };
+  const inbox = openInbox({
+    ...(options.database ? {} : { file: ':memory:' }),
+    secret,
+    hooks,
+    onError: (error) => errors.push(error),
+    graceMs: 0,
+    on: { 'order.paid': (event, { attempt }) => calls.push([event.data.order_id, attempt]) },
+    ...options,
+  });
+  later(() => inbox.close());
+  const post = async (body: string, headers = sign({ rawBody: body, secret })) => {
+    const response = await inbox.handler(
+      new Request('https://shop.example/webhooks', { method: 'POST', body, headers }),
+    );
+    return { status: response.status, body: await response.json() };
+  };
+  return { inbox, calls, errors, told, post };
+}
+
+export const received = { status: 200, body: { received: true } };
+
+export function withResolvers<Value = void>() {
+  let resolve: (value: Value) => void = () => {};
+  const promise = new Promise<Value>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,260 @@
+import { createServer } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import { sign, verify } from '../../src/webhooks/index.js';
+import { later, opened, orderPaid, received, secret, temporaryFile, withResolvers } from './inboxes.js';
+
+const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
+
+describe('a delivery', () => {
+  it('is stored, gets 200, and reaches the function with its attempt', async () => {
+    const { inbox, post, calls, told } = opened();
+    expect(await post(orderPaid('ord_1'))).toEqual(received);
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
+    expect(inbox.get('order.paid:ord_1')).toEqual({
+      key: 'order.paid:ord_1',
+      state: 'done',
+      event: { type: 'order.paid', data: { order_id: 'ord_1', amount: '19.90', currency: 'USD' } },
+      receivedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      attempts: 1,
+      lastError: null,
+      nextAttemptAt: null,
+    });
+    const facts = { key: 'order.paid:ord_1', type: 'order.paid' };
+    expect(told).toEqual([
+      ['received', { ...facts, bytes: orderPaid('ord_1').length }],
+      ['started', { ...facts, attempt: 1 }],
+      ['done', { ...facts, attempt: 1, durationMs: expect.any(Number) }],
+    ]);
+  });
+
+  it('reaches the function as it was received: it can be verified again', async () => {
+    const rawBody = `\ufeff ${orderPaid('ord_é😀')}\n`;
+    const seen = vi.fn();
+    const { inbox, post } = opened({
+      on: {
+        'order.paid': (event, delivery) => seen(delivery, verify({ ...plain(delivery), secret }), event),
+      },
+    });
+    const headers = sign({ rawBody, secret });
+    await post(rawBody, { ...headers, cookie: 'session=1' });
+    await inbox.idle();
+    const [delivery, event, given] = seen.mock.calls[0] ?? [];
+    expect(delivery).toMatchObject({ key: 'order.paid:ord_é😀', rawBody, headers, attempt: 1 });
+    expect(delivery.signal).toBeInstanceOf(AbortSignal);
+    expect(Object.keys(delivery.headers).sort()).toEqual(Object.keys(headers).sort());
+    expect(event).toEqual(given);
+  });
+
+  it('that comes again gets 200, and nothing is done again: at once, later, and after a restart', async () => {
+    const file = temporaryFile();
+    const first = opened({ file });
+    const all = await Promise.all([1, 2, 3].map(() => first.post(orderPaid('ord_1'))));
+    expect(all).toEqual([received, received, received]);
+    await first.inbox.idle();
+    expect(await first.post(orderPaid('ord_1'))).toEqual(received);
+    expect(first.told.filter(([name]) => name === 'duplicate')).toEqual(
+      Array.from({ length: 3 }, () => ['duplicate', { key: 'order.paid:ord_1', type: 'order.paid' }]),
+    );
+    await first.inbox.close();
+    const second = opened({ file });
+    expect(await second.post(orderPaid('ord_1'))).toEqual(received);
+    await second.inbox.idle();
+    expect([first.calls, second.calls]).toEqual([[['ord_1', 1]], []]);
+  });
+
+  it('does not wait for the function', async () => {
+    const { promise, resolve } = withResolvers();
+    const { inbox, post } = opened({ on: { 'order.paid': () => promise } });
+    expect(await post(orderPaid('ord_1'))).toEqual(received);
+    await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ running: 1, done: 0 }));
+    resolve();
+    await inbox.idle();
+    expect(inbox.stats()).toMatchObject({ running: 0, done: 1 });
+  });
+
+  it.each<[string, string, Record<string, string> | undefined, number, object]>([
+    ['without a signature', orderPaid('o'), {}, 400, { error: 'missing_signature' }],
+    [
+      'with another body',
+      orderPaid('o'),
+      sign({ rawBody: 'x', secret }),
+      400,
+      expect.objectContaining({ error: 'signature_mismatch' }),
+    ],
+    ['that cannot be read', '{', undefined, 500, { error: 'invalid_json' }],
+    ['longer than 1 MiB', ' '.repeat(1024 * 1024 + 1), undefined, 413, { error: 'body_too_large' }],
+  ])('%s is refused and not stored', async (_form, body, headers, status, response) => {
+    const { inbox, post, told } = opened();
+    expect(await post(body, headers)).toEqual({ status, body: response });
+    expect(inbox.list()).toEqual([]);
+    expect(told).toEqual([['refused', { status, code: expect.any(String) }]]);
+  });
+
+  it('arrives over node:http with a handler that needs no `this`', async () => {
+    const { inbox, calls } = opened();
+    const { nodeHandler } = inbox;
+    const server = createServer(nodeHandler).listen(0);
+    later(() => server.close());
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const body = orderPaid('ord_1');
+    const headers = sign({ rawBody: body, secret });
+    const response = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body, headers });
+    expect([response.status, await response.json()]).toEqual([200, { received: true }]);
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
+  });
+});
+
+describe('an event of another type', () => {
+  it('is kept and parked, with its reason', async () => {
+    const { inbox, post, told, errors } = opened();
+    expect(await post(refund)).toEqual(received);
+    await inbox.idle();
+    const lastError = 'There is no function for events of type "refund.created".';
+    expect(inbox.list()).toMatchObject([
+      { key: expect.stringMatching(/^refund\.created:[0-9a-f]{64}$/), state: 'parked', lastError },
+    ]);
+    expect(told.at(-1)).toEqual(['parked', expect.objectContaining({ type: 'refund.created', lastError })]);
+    expect(told.map(([name]) => name)).not.toContain('started');
+    expect(errors).toEqual([]);
+  });
+
+  it('reaches onUnknown, also when it was parked before there was one', async () => {
+    const file = temporaryFile();
+    const before = opened({ file });
+    await before.post(refund);
+    await before.inbox.idle();
+    await before.inbox.close();
+    const onUnknown = vi.fn();
+    const { inbox, post } = opened({ file, onUnknown });
+    expect(inbox.retryParked()).toBe(1);
+    await post('{"type":"ping"}');
+    await inbox.idle();
+    expect(onUnknown.mock.calls.map(([event]) => event.originalType).sort()).toEqual([
+      'ping',
+      'refund.created',
+    ]);
+    expect(inbox.stats()).toMatchObject({ parked: 0, done: 2 });
+  });
+});
+
+describe('accept(delivery)', () => {
+  const delivery = {
+    key: 'order.paid:ord_1',
+    event: verify({
+      rawBody: orderPaid('ord_1'),
+      headers: sign({ rawBody: orderPaid('ord_1'), secret }),
+      secret,
+    }),
+    rawBody: orderPaid('ord_1'),
+    headers: { 'x-service-timestamp': '1' },
+    receivedAt: '2026-01-01T00:00:00.000Z',
+  };
+
+  it('stores without HTTP, once for each key', async () => {
+    const { inbox, calls, told } = opened();
+    const { accept } = inbox;
+    await accept(delivery);
+    await accept(delivery);
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
+    expect(told.map(([name]) => name).sort()).toEqual([
+      'done',
+      'duplicate',
+      'received',
+      'received',
+      'started',
+    ]);
+    expect(inbox.get(delivery.key)).toMatchObject({ receivedAt: '2026-01-01T00:00:00.000Z' });
+  });
+
+  it.each<[string, object | null, string]>([
+    ['nothing', null, 'must be a delivery'],
+    ['no key', { ...delivery, key: '' }, 'key must be the key of a delivery'],
+    ['no event', { ...delivery, event: undefined }, 'event must be an event of verify()'],
+    ['an event without a type', { ...delivery, event: { type: 'unknown' } }, 'event must be'],
+    ['bytes as body', { ...delivery, rawBody: Buffer.from('x') }, 'rawBody must be a string'],
+    ['no headers', { ...delivery, headers: null }, 'headers must be an object'],
+    ['a Date', { ...delivery, receivedAt: new Date() }, 'receivedAt must be ISO 8601'],
+    ['no time', { ...delivery, receivedAt: 'today' }, 'receivedAt must be ISO 8601'],
+  ])('rejects %s', async (_form, given, message) => {
+    const { inbox } = opened();
+    const accepting: Promise<void> = Reflect.apply(inbox.accept, undefined, [given]);
+    await expect(accepting).rejects.toMatchObject({
+      name: 'InvalidParamsError',
+      message: expect.stringContaining(
+        `inbox.accept: ${message.startsWith('must') ? 'params ' : ''}${message}`,
+      ),
+    });
+    expect(inbox.list()).toEqual([]);
+  });
+});
+
+describe('a closed inbox', () => {
+  it('responds with 503, rejects accept() and throws from its methods', async () => {
+    const { inbox, post, told, calls } = opened();
+    await inbox.close();
+    expect(await post(orderPaid('ord_1'))).toEqual({ status: 503, body: { error: 'closed' } });
+    expect(told).toEqual([['refused', { status: 503, code: 'closed' }]]);
+    expect(() => inbox.stats()).toThrow('The inbox is closed.');
+    expect(() => inbox.retryParked()).toThrow('The inbox is closed.');
+    await inbox.idle();
+    await expect(inbox.close()).resolves.toBeUndefined();
+    expect(calls).toEqual([]);
+  });
+
+  it('responds with 503 to a delivery that was being read when it closed', async () => {
+    const { inbox, errors } = opened();
+    const body = orderPaid('ord_1');
+    const { promise, resolve } = withResolvers();
+    const stream = new ReadableStream({
+      async pull(controller) {
+        await promise;
+        controller.enqueue(Buffer.from(body));
+        controller.close();
+      },
+    });
+    const request = new Request('https://shop.example', {
+      method: 'POST',
+      body: stream,
+      headers: sign({ rawBody: body, secret }),
+      ...{ duplex: 'half' },
+    });
+    const response = inbox.handler(request);
+    const closing = inbox.close();
+    resolve();
+    expect((await response).status).toBe(503);
+    await closing;
+    expect(errors).toEqual([]);
+  });
+
+  it('is closed by `await using`', async () => {
+    const { inbox } = opened();
+    await inbox[Symbol.asyncDispose]();
+    expect(() => inbox.stats()).toThrow('closed');
+  });
+});
+
+describe('work: false', () => {
+  it('only stores; another process on the same file does the work', async () => {
+    const file = temporaryFile();
+    const web = opened({ file, work: false });
+    await web.post(orderPaid('ord_1'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(web.inbox.stats()).toMatchObject({ pending: 1 });
+    const worker = opened({ file });
+    await web.inbox.idle();
+    expect([web.calls, worker.calls]).toEqual([[], [['ord_1', 1]]]);
+    await web.post(orderPaid('ord_2'));
+    await web.inbox.idle();
+    expect(worker.calls.at(-1)).toEqual(['ord_2', 1]);
+  });
+});
+
+/** Without what an attempt adds. */
+function plain<Given extends { attempt: number; commit: unknown; signal: unknown }>(delivery: Given) {
+  const { attempt: _attempt, commit: _commit, signal: _signal, ...rest } = delivery;
+  return rest;
+}
