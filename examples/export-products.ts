@@ -1,7 +1,7 @@
 /**
  * Writes the whole catalogue to standard output as CSV.
  *
- *     npx tsx examples/export-products.ts > catalogue.csv
+ *     node --env-file=.env export-products.ts > catalogue.csv     (Node 20: npx tsx --env-file=.env …)
  */
 import { PaymentsClient } from 'merchant-payments';
 

@@ -1,15 +1,16 @@
 /**
- * Creates a product for each row of a CSV file with the columns name, price, currency, sku; rows that are there
- * already (by sku) are left alone, so that the script can be run again. Refused rows are reported at the end.
+ * Creates a product for each row of a CSV file with the columns name, price, currency and sku. Products that exist
+ * already (by sku) stay as they are, so you can run it again. Refused rows are reported at the end.
  *
- *     npx merchant-payments exec -- npx tsx examples/import-products.ts examples/products.csv
+ *     npm install csv-parse
+ *     npx merchant-payments exec -- node import-products.ts products.csv     (Node 20: npx tsx …)
  */
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
 import { isPaymentsError, PaymentsClient } from 'merchant-payments';
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-const file = process.argv[2] ?? 'examples/products.csv';
+const file = process.argv[2] ?? 'products.csv';
 const rows: Record<'name' | 'price' | 'currency' | 'sku', string>[] = await createReadStream(file)
   .pipe(parse({ columns: true, trim: true, skip_empty_lines: true, bom: true }))
   .toArray();

@@ -1,7 +1,7 @@
 /**
- * Prints what the account holds as a table, amounts aligned at the point.
+ * Prints what the account holds as a table, amounts aligned at the decimal point.
  *
- *     npx tsx examples/print-balance.ts
+ *     npx merchant-payments exec -- node print-balance.ts     (Node 20: npx tsx print-balance.ts)
  */
 import { PaymentsClient } from 'merchant-payments';
 

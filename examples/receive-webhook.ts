@@ -1,10 +1,12 @@
 /**
  * A webhook receiver on `node:http` that fulfils each order once, and only when the price is right.
  *
- *     PAYMENTS_WEBHOOK_SECRET=... npx tsx examples/receive-webhook.ts
+ *     npx merchant-payments exec --port 4380 --webhook-url http://localhost:3002/webhooks -- node receive-webhook.ts
+ *
+ * On Node 20, put `npx tsx` in place of `node`. In another terminal: `npx merchant-payments trigger order.paid`.
  */
 import { createServer } from 'node:http';
-import { nodeHandler, type OrderPaidEvent, type UnknownEvent } from 'merchant-payments/webhooks';
+import { nodeHandler, type OrderPaidEvent } from 'merchant-payments/webhooks';
 
 /** What you sell, from your own database: the event says what was paid, your shop knows what it asked for. */
 const prices = new Map([['19.90 USD', 'Handmade mug']]);
@@ -12,8 +14,7 @@ const prices = new Map([['19.90 USD', 'Handmade mug']]);
 const receive = nodeHandler({
   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
   on: { 'order.paid': fulfil },
-  onUnknown: (event: UnknownEvent) => console.log(`a new kind of event, ignored: ${event.originalType}`),
-  onError: (error) => console.error(String(error)),
+  onUnknown: ({ originalType }) => console.log(`ignored an event of type ${originalType}`),
 });
 
 async function fulfil({ data }: OrderPaidEvent): Promise<void> {
@@ -23,8 +24,9 @@ async function fulfil({ data }: OrderPaidEvent): Promise<void> {
   else console.log(`hold ${data.order_id}: nothing costs ${paid}`);
 }
 
-const port = Number(process.env.PORT ?? 3000);
+const port = Number(process.env.PORT ?? 3002);
 createServer((request, response) => {
-  if (request.url === '/webhooks') return void receive(request, response);
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  if (pathname === '/webhooks') return void receive(request, response);
   response.writeHead(404).end();
-}).listen(port, () => console.log(`Waiting for deliveries on http://localhost:${port}/webhooks`));
+}).listen(port, () => console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`));

@@ -1,15 +1,15 @@
 /**
- * A shop of one page: the Buy button leads to the hosted payment page.
+ * A shop of one page: the Buy button leads to the hosted payment page. `receive-webhook.ts` is its other half.
  *
- *     npx merchant-payments exec -- npx tsx examples/redirect-to-checkout.ts
+ *     npx merchant-payments exec -- node redirect-to-checkout.ts     (Node 20: npx tsx redirect-to-checkout.ts)
  */
 import { createServer } from 'node:http';
-import { isPaymentsError, PaymentsClient } from 'merchant-payments';
+import { isPaymentsError, PaymentsClient, type Product } from 'merchant-payments';
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-const port = Number(process.env.PORT ?? 3000);
+const port = Number(process.env.PORT ?? 3001);
 const shopUrl = process.env.SHOP_URL ?? `http://localhost:${port}`;
-const mug = await payments.products.create({ name: 'Handmade mug', price: '19.90', currency: 'USD' });
+const mug = await findOrCreate('mug', { name: 'Handmade mug', price: '19.90' });
 
 const pages: Record<string, string> = {
   'GET /': `<h1>${mug.name}</h1><p>${mug.price} ${mug.currency}</p><form method="post" action="/buy"><button>Buy</button></form>`,
@@ -19,24 +19,29 @@ const pages: Record<string, string> = {
 };
 
 createServer(async (request, response) => {
-  const route = `${request.method} ${request.url}`;
-  if (route === 'POST /buy') {
-    try {
-      const checkout = await payments.checkouts.create({
-        productId: mug.id,
-        successUrl: `${shopUrl}/thanks`,
-        cancelUrl: `${shopUrl}/cart`,
-      });
-      return response.writeHead(303, { location: checkout.url }).end();
-    } catch (error) {
-      console.error(isPaymentsError(error) ? error.message : error);
-      return response
-        .writeHead(502)
-        .end('The payment page cannot be reached. Nothing was charged; try again in a minute.');
-    }
+  const route = `${request.method} ${new URL(request.url ?? '/', shopUrl).pathname}`;
+  const reply = (status: number, body: string) =>
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(body);
+  if (route !== 'POST /buy') return reply(pages[route] ? 200 : 404, pages[route] ?? '<h1>Not found</h1>');
+  try {
+    const checkout = await payments.checkouts.create({
+      productId: mug.id,
+      successUrl: `${shopUrl}/thanks`,
+      cancelUrl: `${shopUrl}/cart`,
+    });
+    response.writeHead(303, { location: checkout.url }).end();
+  } catch (error) {
+    console.error(isPaymentsError(error) ? error.message : error);
+    reply(
+      502,
+      '<h1>The payment page cannot be reached</h1><p>Nothing was charged. Try again in a minute.</p>',
+    );
   }
-  const page = pages[route];
-  response
-    .writeHead(page ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' })
-    .end(page ?? 'Not found');
 }).listen(port, () => console.log(`Open ${shopUrl}`));
+
+/** Each start uses the same product: your own key in `metadata` finds it again. */
+async function findOrCreate(sku: string, params: { name: string; price: string }): Promise<Product> {
+  for await (const product of payments.products.list({ status: 'ACTIVE' }))
+    if (product.metadata.sku === sku) return product;
+  return payments.products.create({ ...params, metadata: { sku } });
+}

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../src/sandbox/index.js';
 import { sign } from '../src/webhooks/index.js';
@@ -12,16 +13,25 @@ beforeAll(async () => {
   sandbox = await createSandbox().listen();
 });
 beforeEach(() => sandbox.reset());
-afterEach(async () => {
+afterEach(stop);
+afterAll(() => sandbox.close());
+
+async function stop(): Promise<void> {
   for (const child of running) if (child.exitCode === null && child.kill()) await once(child, 'exit');
   running = [];
-});
-afterAll(() => sandbox.close());
+}
 
 /** Starts an example as a reader would, with the sandbox in its environment. */
 function start(example: string, environment: Record<string, string> = {}, args: string[] = []) {
-  const child = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`, ...args], {
-    env: { ...process.env, PAYMENTS_API_KEY: sandbox.apiKey, PAYMENTS_BASE_URL: sandbox.url, ...environment },
+  const child = spawn(process.execPath, ['--import', 'tsx', example, ...args], {
+    cwd: 'examples',
+    env: {
+      ...process.env,
+      TSX_TSCONFIG_PATH: '../tsconfig.json',
+      PAYMENTS_API_KEY: sandbox.apiKey,
+      PAYMENTS_BASE_URL: sandbox.url,
+      ...environment,
+    },
   });
   running.push(child);
   let output = '';
@@ -40,7 +50,8 @@ function start(example: string, environment: Record<string, string> = {}, args: 
 test('list-products.ts walks the list in three ways', async () => {
   const { code, output } = await start('list-products.ts').done;
   expect(output).toBe(
-    'Poster: 5.00 USD\nHandmade mug: 19.90 USD\n2 products\npage 1 of 2: Poster\npage 2: Handmade mug\n',
+    'Forest candle: 27.50 USD\nField guide to slow mornings: 34.00 USD\nHandmade mug: 19.90 USD\n3 products\n' +
+      'page 1 of 2: Forest candle,Field guide to slow mornings\npage 2: Handmade mug\n',
   );
   expect(code).toBe(0);
 });
@@ -52,19 +63,42 @@ test('handle-errors.ts creates what can be created and explains what cannot', as
   expect(code).toBe(0);
 });
 
+test('handle-errors.ts finds the product whose response was lost, and creates no other', async () => {
+  sandbox.failNext({ method: 'POST', path: '/v1/products', when: 'after', network: 'reset' });
+  const { code, output } = await start('handle-errors.ts').done;
+  expect(sandbox.products).toHaveLength(1);
+  expect(output).toContain(sandbox.products[0]?.id);
+  expect(code).toBe(0);
+});
+
+test.each(['redirect-to-checkout.ts', 'handle-errors.ts', 'list-products.ts', 'stock-the-shop.ts'])(
+  '%s creates nothing again when it is started again',
+  async (example) => {
+    const environment = { PORT: String(await freePort()) };
+    for (let time = 1; time <= 2; time++) {
+      const { ready, done } = start(example, environment);
+      await (example.startsWith('redirect') ? ready : done);
+      await stop();
+    }
+    const names = sandbox.products.map(({ name }) => name);
+    expect(names.length).toBeGreaterThan(0);
+    expect(new Set(names).size).toBe(names.length);
+  },
+);
+
 test('redirect-to-checkout.ts sends the buyer to the payment page, and waits for the webhook on return', async () => {
   const port = await freePort();
   await start('redirect-to-checkout.ts', { PORT: String(port) }).ready;
   const shop = `http://localhost:${port}`;
 
-  expect(await (await fetch(shop)).text()).toContain('Handmade mug');
+  expect(await (await fetch(`${shop}/?utm_source=mail`)).text()).toContain('Handmade mug');
   const bought = await fetch(`${shop}/buy`, { method: 'POST', redirect: 'manual' });
   expect(bought.status).toBe(303);
   const [checkout] = sandbox.checkouts;
   expect(bought.headers.get('location')).toBe(checkout?.url);
   const { redirectUrl } = await sandbox.completeCheckout(checkout?.url ?? '');
   expect(redirectUrl).toBe(`${shop}/thanks`);
-  expect(await (await fetch(redirectUrl ?? '')).text()).toContain('to be confirmed');
+  expect(await (await fetch(`${redirectUrl}?order=1`)).text()).toContain('to be confirmed');
   expect((await fetch(`${shop}/elsewhere`)).status).toBe(404);
 });
 
@@ -96,26 +130,27 @@ test('receive-webhook.ts fulfils each order once, holds one of a price that it n
     (await fetch(`http://localhost:${port}/webhooks`, { method: 'POST', body: refund, headers })).status,
   ).toBe(200);
   expect((await fetch(`http://localhost:${port}/elsewhere`)).status).toBe(404);
+  expect((await fetch(`http://localhost:${port}/webhooks?from=sandbox`)).status).toBe(405);
 
   const lines = () => receiver.output().split('\n').slice(1, -1).sort();
   await expect
     .poll(lines)
     .toEqual([
-      expect.stringMatching(/^WebhookVerificationError: The signature does not match\./),
-      'a new kind of event, ignored: refund.created',
+      expect.stringMatching(/^WebhookVerificationError signature_mismatch: /),
       `fulfil ${right.order.id}: Handmade mug, 19.90 USD`,
       `hold ${wrong.order.id}: nothing costs 0.01 USD`,
+      'ignored an event of type refund.created',
     ]);
 });
 
 test('import-products.ts creates each row once, reports the refused ones, and can be run again', async () => {
-  const first = await start('import-products.ts', {}, ['examples/products.csv']).done;
+  const first = await start('import-products.ts', {}, ['products.csv']).done;
   expect(first.output).toContain(
     '3 created, 0 already there, 1 refused\n  line 4 (STICKER-1): products.create: price',
   );
   expect(first.code).toBe(1);
 
-  const second = await start('import-products.ts', {}, ['examples/products.csv']).done;
+  const second = await start('import-products.ts', {}, ['products.csv']).done;
   expect(second.output).toContain('0 created, 3 already there, 1 refused');
   expect(sandbox.products.map(({ name }) => name)).toEqual([
     'Handmade mug',
@@ -147,4 +182,40 @@ test('print-balance.ts prints the three amounts', async () => {
   const { code, output } = await start('print-balance.ts').done;
   expect(output).toMatch(/^available {2}0\.00 USD\npending {4}0\.00 USD\nfrozen {5}0\.00 USD\nas of /);
   expect(code).toBe(0);
+});
+
+test('check-balance.ts names the unpaid order that a surplus may be for, and says what a deficit does not prove', async () => {
+  await sandbox.trigger('order.paid', { amount: '19.90' });
+  const agreed = await start('check-balance.ts', {}, ['orders.json']).done;
+  expect(agreed.output).toContain('balance      19.90 USD: available 0.00, pending 19.90, frozen 0.00');
+  expect(agreed.output).toContain('paid orders  19.90 USD\nleft out     1 in other currencies\nThey agree.');
+  expect(agreed.code).toBe(0);
+
+  await sandbox.trigger('order.paid', { amount: '27.50' });
+  const surplus = await start('check-balance.ts', {}, ['orders.json']).done;
+  expect(surplus.output).toContain('27.50 USD came in that no paid order explains. Is a webhook missing?');
+  expect(surplus.output).toContain('  order 1002 is unpaid and asks for 27.50 USD\n');
+  expect(surplus.code).toBe(1);
+
+  sandbox.reset();
+  const deficit = await start('check-balance.ts', {}, ['orders.json']).done;
+  expect(deficit.output).toContain('19.90 USD less than your paid orders: fees, payouts or refunds.');
+  expect(deficit.code).toBe(0);
+});
+
+const files = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((name) =>
+  /\.tsx?$/.test(name),
+);
+const source = (name: string) => readFileSync(`examples/${name}`, 'utf8');
+
+test('no two examples listen on the same port, and each takes another from PORT', () => {
+  const ports = files.flatMap((name) => /process\.env\.PORT \?\? (\d+)/.exec(source(name))?.[1] ?? []);
+  expect(ports.length).toBeGreaterThan(8);
+  expect(new Set(ports).size).toBe(ports.length);
+});
+
+test('each example that runs says how in its first lines', () => {
+  const parts = /^(shop\/(?!server)|shop-next|observability|quickstart-customer|webhooks\/next-route)/;
+  for (const name of files.filter((one) => !parts.test(one)))
+    expect(source(name).slice(0, 700), name).toMatch(/^ \*( {5}|.*`)(node|npm|npx|npm run) /m);
 });

@@ -17,13 +17,31 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { type Hooks, PaymentsClient } from 'merchant-payments';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import { handler, type WebhookHooks } from 'merchant-payments/webhooks';
 import { pino } from 'pino';
 import { diagnosticsHooks } from '../.examples/observability/diagnostics-channel.js';
-import { openTelemetryHooks } from '../.examples/observability/opentelemetry.js';
-import { pinoHooks } from '../.examples/observability/pino.js';
+import { openTelemetryHooks, openTelemetryWebhookHooks } from '../.examples/observability/opentelemetry.js';
+import { pinoHooks, pinoWebhookHooks } from '../.examples/observability/pino.js';
 
 let sandbox: Sandbox;
 const client = (hooks: Hooks) => new PaymentsClient({ apiKey: sandbox.apiKey, baseUrl: sandbox.url, hooks });
+
+/** A delivery that is done, one that comes again, one that fails and one that is forged. */
+async function deliverFour(hooks: WebhookHooks): Promise<void> {
+  let failing = false;
+  const on = {
+    'order.paid': () => {
+      if (failing) throw new RangeError('out of stock');
+    },
+  };
+  const receive = handler({ secret: sandbox.webhookSecret, on, hooks, onError: () => {} });
+  sandbox.setWebhook(receive);
+  const { event } = await sandbox.trigger('order.paid');
+  await sandbox.redeliver(event.id);
+  await receive(await sandbox.signedRequest(event, { tamper: 'body' }));
+  failing = true;
+  await sandbox.trigger('order.paid');
+}
 
 beforeEach(async () => {
   sandbox = await createSandbox().listen();
@@ -103,6 +121,60 @@ test('pino gets a line for each retry and each failure, without the key', async 
     ],
   );
   assert.ok(!text.includes(sandbox.apiKey));
+});
+
+test('OpenTelemetry counts webhooks by what became of them, with no order id in an attribute', async () => {
+  metrics.disable();
+  const measurements = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter: measurements, exportIntervalMillis: 60_000 });
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+  await deliverFour(openTelemetryWebhookHooks());
+  await reader.forceFlush();
+
+  const all = measurements
+    .getMetrics()
+    .flatMap((one) => one.scopeMetrics.flatMap((scope) => scope.metrics))
+    .filter(({ descriptor }) => descriptor.name === 'merchant_payments.webhooks')
+    .flatMap(({ dataPoints }) => dataPoints.map(({ attributes, value }) => ({ ...attributes, value })));
+  const type = 'order.paid';
+  assert.deepEqual(
+    new Set(all),
+    new Set([
+      { state: 'received', type, value: 3 },
+      { state: 'done', type, value: 1 },
+      { state: 'duplicate', type, value: 1 },
+      { state: 'refused', code: 'signature_mismatch', status: 400, value: 1 },
+      { state: 'failed', type, 'error.type': 'RangeError', value: 1 },
+    ]),
+  );
+  await reader.shutdown();
+});
+
+test('pino gets a line for each webhook, without secret, signature or body', async () => {
+  let text = '';
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  await deliverFour(pinoWebhookHooks(pino(sink)));
+  const [first, second] = sandbox.orders;
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ level, msg }) => [level, msg]),
+    [
+      [30, `order.paid:${first?.id} done`],
+      [30, `order.paid:${first?.id} came again`],
+      [40, 'webhook refused: signature_mismatch'],
+      [50, `order.paid:${second?.id} failed`],
+    ],
+  );
+  assert.equal(lines.at(-1)?.err.message, 'out of stock');
+  assert.ok(!text.includes(sandbox.webhookSecret));
 });
 
 test('diagnostics_channel subscribers hear of requests, responses, retries and errors', async () => {

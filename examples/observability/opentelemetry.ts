@@ -1,11 +1,13 @@
 /**
- * A span and a measurement for each request, from the client's hooks. Names and attributes follow OpenTelemetry's
- * conventions for HTTP clients. Nothing in them comes from a body, a header or a key.
+ * A span and a measurement for each request, and measurements for webhooks. Names and attributes follow
+ * OpenTelemetry's conventions for HTTP clients. Nothing in them comes from a body, a header or a key.
  *
  *     new PaymentsClient({ hooks: openTelemetryHooks() })
+ *     webhooks.nodeHandler({ secret, on, hooks: openTelemetryWebhookHooks() })
  */
 import { type Attributes, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { HookFacts, Hooks } from 'merchant-payments';
+import type { WebhookHooks } from 'merchant-payments/webhooks';
 
 export function openTelemetryHooks(): Hooks {
   const tracer = trace.getTracer('merchant-payments');
@@ -22,7 +24,7 @@ export function openTelemetryHooks(): Hooks {
   });
 
   return {
-    // The answer says how long the request took, so the span is made when it is over.
+    // The response says how long the request took, so the span is made when it is over.
     response: ({ status, durationMs, ...facts }) => {
       const all = { ...attributes(facts), 'http.response.status_code': status };
       const endTime = Date.now();
@@ -46,6 +48,27 @@ export function openTelemetryHooks(): Hooks {
       span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
       span.end(endTime);
       failures.add(1, { ...attributes(facts), 'error.type': error.name });
+    },
+  };
+}
+
+/** Counts deliveries by what became of them, and measures your function. A key holds an order id, so it is no attribute. */
+export function openTelemetryWebhookHooks(): WebhookHooks {
+  const meter = metrics.getMeter('merchant-payments');
+  const deliveries = meter.createCounter('merchant_payments.webhooks');
+  const duration = meter.createHistogram('merchant_payments.webhooks.duration', { unit: 's' });
+  return {
+    received: ({ type }) => deliveries.add(1, { state: 'received', type }),
+    duplicate: ({ type }) => deliveries.add(1, { state: 'duplicate', type }),
+    refused: ({ code, status }) => deliveries.add(1, { state: 'refused', code, status }),
+    done: ({ type, durationMs }) => {
+      deliveries.add(1, { state: 'done', type });
+      duration.record(durationMs / 1000, { type });
+    },
+    failed: ({ type, durationMs, error }) => {
+      const name = error instanceof Error ? error.name : typeof error;
+      deliveries.add(1, { state: 'failed', type, 'error.type': name });
+      duration.record(durationMs / 1000, { type, 'error.type': name });
     },
   };
 }

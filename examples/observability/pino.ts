@@ -1,17 +1,31 @@
 /**
- * One line for each retry and each failure, and at the level `debug` for each answer.
+ * One log line for each retry, failure and webhook; at the level `debug`, one for each response.
  *
  *     new PaymentsClient({ hooks: pinoHooks(pino()) })
+ *     webhooks.nodeHandler({ secret, on, hooks: pinoWebhookHooks(pino()), onError: () => {} })
  */
 import type { Hooks } from 'merchant-payments';
+import type { WebhookHooks } from 'merchant-payments/webhooks';
 import type { Logger } from 'pino';
 
 export function pinoHooks(logger: Logger): Hooks {
   const log = logger.child({ module: 'merchant-payments' });
   return {
-    response: (facts) => log.debug(facts, `${facts.operation} answered ${facts.status}`),
-    retry: ({ error, ...facts }) => log.warn({ ...facts, err: error }, `${facts.operation} is tried again`),
+    response: (facts) => log.debug(facts, `${facts.operation} ${facts.status}`),
+    retry: ({ error, ...facts }) => log.warn({ ...facts, err: error }, `${facts.operation} will be retried`),
     // Errors of this package hold no key, header or body, so they can be logged whole.
     error: ({ error, ...facts }) => log.error({ ...facts, err: error }, `${facts.operation} failed`),
+  };
+}
+
+/** `failed` has the error of your own function, so `onError` need not print it as well. */
+export function pinoWebhookHooks(logger: Logger): WebhookHooks {
+  const log = logger.child({ module: 'merchant-payments/webhooks' });
+  return {
+    received: (facts) => log.debug(facts, `${facts.key} received`),
+    duplicate: (facts) => log.info(facts, `${facts.key} came again`),
+    refused: (facts) => log.warn(facts, `webhook refused: ${facts.code}`),
+    done: (facts) => log.info(facts, `${facts.key} done`),
+    failed: ({ error, ...facts }) => log.error({ ...facts, err: error }, `${facts.key} failed`),
   };
 }

@@ -1,4 +1,10 @@
-/** A webhook receiver in Express 5, beside a global `express.json()` for all other routes. */
+/**
+ * A webhook receiver in Express 5, beside a global `express.json()` for all other routes: `npm install express`.
+ *
+ *     npx merchant-payments exec --webhook-url http://localhost:3004/webhooks -- node webhooks/express.ts
+ *
+ * On Node 20, put `npx tsx` in place of `node`.
+ */
 import express from 'express';
 import { nodeHandler } from 'merchant-payments/webhooks';
 
@@ -13,10 +19,10 @@ const receive = nodeHandler({
 });
 
 const app = express();
-// Before express.json(): the signature covers the raw bytes, and a parser would eat them.
+// Before express.json(): the signature covers the raw body, which a parser would consume.
 app.post('/webhooks', receive);
 app.use(express.json());
 app.post('/cart', (request, response) => {
   response.json({ items: request.body.items });
 });
-app.listen(Number(process.env.PORT ?? 3000));
+app.listen(Number(process.env.PORT ?? 3004));

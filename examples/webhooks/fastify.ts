@@ -1,4 +1,10 @@
-/** A webhook receiver in Fastify 5. Its scope leaves the body unread; all other routes parse JSON as ever. */
+/**
+ * A webhook receiver in Fastify 5: `npm install fastify`. Its scope leaves the body unread; other routes parse JSON.
+ *
+ *     npx merchant-payments exec --webhook-url http://localhost:3005/webhooks -- node webhooks/fastify.ts
+ *
+ * On Node 20, put `npx tsx` in place of `node`.
+ */
 import Fastify from 'fastify';
 import { nodeHandler } from 'merchant-payments/webhooks';
 
@@ -22,4 +28,4 @@ app.register(async (scope) => {
   });
 });
 app.post<{ Body: { items: string[] } }>('/cart', async (request) => ({ items: request.body.items }));
-await app.listen({ port: Number(process.env.PORT ?? 3000) });
+await app.listen({ port: Number(process.env.PORT ?? 3005) });

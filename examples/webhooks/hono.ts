@@ -1,4 +1,10 @@
-/** A webhook receiver in Hono, here on Node; the route is the same on Bun, Deno and Cloudflare Workers. */
+/**
+ * A webhook receiver in Hono: `npm install hono @hono/node-server`. The route is the same on Bun, Deno and Workers.
+ *
+ *     npx merchant-payments exec --webhook-url http://localhost:3006/webhooks -- node webhooks/hono.ts
+ *
+ * On Node 20, put `npx tsx` in place of `node`.
+ */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { handler } from 'merchant-payments/webhooks';
@@ -15,4 +21,4 @@ const receive = handler({
 
 const app = new Hono();
 app.post('/webhooks', (c) => receive(c.req.raw));
-serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) });
+serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3006) });

@@ -1,4 +1,9 @@
-/** A webhook receiver in NestJS. `rawBody: true` keeps the bytes beside the parsed body. */
+/**
+ * A webhook receiver in NestJS. `rawBody: true` keeps the bytes beside the parsed body. Decorators need tsx:
+ *
+ *     npm install @nestjs/common @nestjs/core @nestjs/platform-express reflect-metadata rxjs tsx
+ *     npx merchant-payments exec --webhook-url http://localhost:3007/webhooks -- npx tsx webhooks/nestjs.ts
+ */
 import 'reflect-metadata';
 import { Controller, Module, Post, Req, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -26,4 +31,4 @@ class WebhooksController {
 class AppModule {}
 
 const app = await NestFactory.create(AppModule, { rawBody: true, logger: ['error', 'warn'] });
-await app.listen(Number(process.env.PORT ?? 3000));
+await app.listen(Number(process.env.PORT ?? 3007));

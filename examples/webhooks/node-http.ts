@@ -1,4 +1,10 @@
-/** A webhook receiver on `node:http`, without a framework. The handler reads the raw body itself. */
+/**
+ * A webhook receiver on `node:http`, without a framework. The handler reads the raw body itself.
+ *
+ *     npx merchant-payments exec --webhook-url http://localhost:3003/webhooks -- node webhooks/node-http.ts
+ *
+ * On Node 20, put `npx tsx` in place of `node`.
+ */
 import { createServer } from 'node:http';
 import { nodeHandler } from 'merchant-payments/webhooks';
 
@@ -13,6 +19,7 @@ const receive = nodeHandler({
 });
 
 createServer((request, response) => {
-  if (request.url === '/webhooks') return void receive(request, response);
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  if (pathname === '/webhooks') return void receive(request, response);
   response.writeHead(404).end();
-}).listen(Number(process.env.PORT ?? 3000));
+}).listen(Number(process.env.PORT ?? 3003));
