@@ -116,7 +116,7 @@ test('pino gets a line for each retry and each failure, without the key', async 
   assert.deepEqual(
     lines.map(({ level, msg, err }) => [level, msg, err.type]),
     [
-      [40, 'balance.retrieve is tried again', 'ServerError'],
+      [40, 'balance.retrieve will be retried', 'ServerError'],
       [50, 'checkouts.retrieve failed', 'NotFoundError'],
     ],
   );

@@ -1,9 +1,10 @@
 /**
  * A test of your own integration with Vitest: the shop's code against the sandbox, without a port and without waiting.
  *
- *     npm install --save-dev vitest && npx vitest run
+ *     npm install --save-dev vitest
+ *     npx vitest run testing/vitest.test.ts
  */
-import { PaymentsClient, WebhookVerificationError, webhooks } from 'merchant-payments';
+import { PaymentsClient, webhooks } from 'merchant-payments';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { expect, test } from 'vitest';
 
@@ -11,15 +12,11 @@ const secret = 'whsec_of_this_test';
 const paid: string[] = [];
 
 /** The shop's webhook route, in the form of Next.js, Hono and other frameworks. */
-async function POST(request: Request): Promise<Response> {
-  try {
-    const event = webhooks.verify({ rawBody: await request.arrayBuffer(), headers: request.headers, secret });
-    if (event.type === 'order.paid') paid.push(event.data.order_id);
-    return new Response();
-  } catch (error) {
-    return new Response(null, { status: error instanceof WebhookVerificationError ? 400 : 500 });
-  }
-}
+const POST = webhooks.handler({
+  secret,
+  on: { 'order.paid': ({ data }) => void paid.push(data.order_id) },
+  onError: () => {},
+});
 
 test('a paid checkout reaches the shop', async () => {
   const sandbox = createSandbox({ webhook: POST, webhookSecret: secret });
@@ -36,5 +33,16 @@ test('a paid checkout reaches the shop', async () => {
 test('a forged webhook is refused', async () => {
   const sandbox = createSandbox({ webhook: POST, webhookSecret: secret });
   const { event } = await sandbox.trigger('order.paid');
-  expect((await POST(await sandbox.signedRequest(event, { tamper: 'body' }))).status).toBe(400);
+  const forged = await sandbox.signedRequest(event, { tamper: 'body' });
+  expect((await POST(forged)).status).toBe(400);
+});
+
+test('the service fails, and nothing is created twice', async () => {
+  const sandbox = createSandbox();
+  const payments = new PaymentsClient(sandbox.clientOptions);
+  // The product is created, and its response is lost.
+  sandbox.failNext({ method: 'POST', when: 'after', network: 'reset' });
+  const lost = payments.products.create({ name: 'Handmade mug', price: '19.90' });
+  await expect(lost).rejects.toMatchObject({ outcome: 'unknown' });
+  expect(sandbox.products).toHaveLength(1);
 });
