@@ -8,9 +8,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { inspect, parseArgs } from 'node:util';
-import { PaymentsClient, type WebhookEvent, webhooks } from 'merchant-payments';
+import { PaymentsClient, type WebhookEvent, WebhookVerificationError, webhooks } from 'merchant-payments';
 import { createSandbox } from 'merchant-payments/sandbox';
-import { openInBrowser, payInBrowser } from './quickstart-customer.js';
+import { openInBrowser, payInBrowser } from './quickstart-customer.ts';
 
 const { values: flags } = parseArgs({ options: { open: { type: 'boolean', default: false } } });
 const startedAt = performance.now();
@@ -19,13 +19,13 @@ const secret = 'whsec_of_the_quickstart';
 // Your server: it takes the webhook's raw bytes and believes nothing before they are verified.
 const received: WebhookEvent[] = [];
 const shop = createServer(async (request, response) => {
-  if (request.url === '/webhooks') {
+  if (new URL(request.url ?? '/', 'http://localhost').pathname === '/webhooks') {
     try {
       received.push(webhooks.verify({ rawBody: await rawBody(request), headers: request.headers, secret }));
       response.writeHead(200).end();
     } catch (error) {
       console.error(error);
-      response.writeHead(400).end();
+      response.writeHead(error instanceof WebhookVerificationError ? 400 : 500).end();
     }
   } else response.end('Thank you. Back to your terminal.');
 }).listen(0, '127.0.0.1');

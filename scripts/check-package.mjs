@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const mayHold =
-  /^(package\.json|README\.md|AGENTS\.md|llms\.txt|CHANGELOG\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|dist\/(sbom\.cdx\.json|[\w-]+\.(js|cjs|d\.ts|d\.cts)))$/;
+  /^(package\.json|README\.md|AGENTS\.md|llms\.txt|CHANGELOG\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|docs\/.+\.(md|svg)|examples\/.+\.(md|tsx?|cjs|json|csv)|dist\/(sbom\.cdx\.json|[\w-]+\.(js|cjs|d\.ts|d\.cts)))$/;
 const folder = mkdtempSync(join(tmpdir(), 'merchant-payments-'));
 const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8' });
 
@@ -17,7 +17,9 @@ try {
   const [{ filename, files, unpackedSize, size }] = JSON.parse(packed);
   const others = files.map((file) => file.path).filter((path) => !mayHold.test(path));
   assert.deepEqual(others, [], 'files that nobody expects in the package');
-  assert.ok(unpackedSize <= 1024 ** 2, `${unpackedSize} bytes installed are more than 1 MiB`);
+  const code = files.filter(({ path }) => path.startsWith('dist/')).reduce((sum, file) => sum + file.size, 0);
+  assert.ok(code <= 1_100_000, `${code} bytes of code are more than 1.1 MB`);
+  assert.ok(unpackedSize <= 1_600_000, `${unpackedSize} bytes installed are more than 1.6 MB`);
 
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   run('npm', 'install', '--silent', '--no-audit', '--no-fund', `./${filename}`);
@@ -43,7 +45,10 @@ try {
     assert.ok(imported.trim().length > 0);
     assert.equal(imported, required, `${entry} gives other names to require() than to import`);
   }
-  assert.match(run(join(folder, 'node_modules/.bin/merchant-payments'), '--help'), /sandbox/);
+  const bin = join(folder, 'node_modules/.bin/merchant-payments');
+  assert.match(run(bin, '--help'), /sandbox/);
+  assert.match(run(bin, 'examples', 'shop'), /\d\d files copied to shop\n/);
+  assert.match(run(bin, 'examples', 'shop'), /^0 files copied to shop\n\d\d were there and are unchanged: /);
 
   // Node prints the line of an uncaught error: in a minified file it could be all of the package.
   for (const [type, load] of [

@@ -1,14 +1,15 @@
 import { defineConfig } from '@playwright/test';
 
-const { CHROMIUM_PATH } = process.env;
+const { PORT = '3000', CHROMIUM_PATH } = process.env;
+const shopUrl = `http://127.0.0.1:${PORT}`;
 
 export default defineConfig({
   testMatch: 'playwright.spec.ts',
   use: {
-    baseURL: 'http://127.0.0.1:3000',
+    baseURL: shopUrl,
     // A browser of your own; without one, `npx playwright install chromium` fetches Playwright's.
     launchOptions: CHROMIUM_PATH ? { executablePath: CHROMIUM_PATH } : {},
   },
   // The sandbox, the shop and its webhooks.
-  webServer: { command: 'npm start', cwd: '..', url: 'http://127.0.0.1:3000', reuseExistingServer: true },
+  webServer: { command: 'npm start', cwd: '..', url: shopUrl, reuseExistingServer: true },
 });

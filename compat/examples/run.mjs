@@ -1,0 +1,115 @@
+// The examples as a newcomer gets them: npm's defaults, the packed package, `merchant-payments examples`, every Node.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { check, run } from '../check.mjs';
+
+const compat = dirname(dirname(fileURLToPath(import.meta.url)));
+/** Inside this folder, so that what an example asks to install is found above it. */
+const project = join(compat, '.newcomer');
+const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+
+rmSync(project, { recursive: true, force: true });
+mkdirSync(project);
+await run('npm', ['init', '-y'], { cwd: project });
+await run('npm', ['install', '--no-audit', '--no-fund', process.env.COMPAT_TARBALL], { cwd: project });
+
+for (const version of ['20', '22', '24', '26']) {
+  const folder = `shop-${version}`;
+  const cwd = join(project, folder);
+  const PATH = `${join(compat, `node_modules/node-${version}/bin`)}${delimiter}${process.env.PATH}`;
+  const npm = (args, env = {}) => run('npm', args, { cwd, env: { PATH, ...env } });
+  const example = (...args) => npm(['run', '--silent', 'example', '--', ...args]);
+
+  await check(`Node ${version}: merchant-payments examples ${folder}`, async () => {
+    const output = await run('npx', ['merchant-payments', 'examples', folder], {
+      cwd: project,
+      env: { PATH },
+    });
+    assert.match(output, /\d\d files copied/);
+    assert.doesNotMatch(output, /npm install/, 'tsx is here, and so is the package');
+    const manifest = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8'));
+    assert.equal(manifest.type, 'module');
+    assert.equal(manifest.devDependencies?.tsx !== undefined, version === '20');
+  });
+
+  await check(`Node ${version}: examples that run to their end`, async () => {
+    assert.match(await example('list-products.ts'), /3 products/);
+    assert.match(await example('print-balance.ts'), /available {2}0\.00 USD/);
+    assert.match(await example('handle-errors.ts'), /more than two decimals/);
+    assert.match(await example('export-products.ts'), /^id,name,price/m);
+    assert.match(await example('stock-the-shop.ts'), /Forest candle: 27\.50 USD/);
+    await assert.rejects(
+      example('import-products.ts', 'products.csv'),
+      /3 created, 0 already there, 1 refused/,
+    );
+    assert.match(await example('check-balance.ts', 'orders.json'), /less than your paid orders/);
+    assert.match(await example('quickstart.ts'), /pending: '19\.90'/);
+  });
+
+  await check(`Node ${version}: npm start, and a customer who pays`, async () => {
+    const [sandboxPort, port] = [await freePort(), await freePort()];
+    usePorts(cwd, sandboxPort, port);
+    const child = spawn('npm', ['start'], { cwd, env: { ...process.env, PATH, PORT: port }, detached: true });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+    try {
+      while (!output.includes('Ctrl-C')) {
+        assert.equal(child.exitCode, null, output);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      await buyAndPay(`http://127.0.0.1:${port}`, `http://127.0.0.1:${sandboxPort}`);
+    } finally {
+      process.kill(-child.pid);
+      await once(child, 'close');
+    }
+  });
+}
+
+const shop = join(project, 'shop-22');
+const env = { NODE_ENV: 'test', CHROMIUM_PATH: chromium };
+await check('recipe: Vitest, and Mock Service Worker', () =>
+  run('npx', ['vitest', 'run', 'testing/vitest.test.ts', 'testing/msw.test.ts'], { cwd: shop, env }),
+);
+await check('recipe: Jest', () => run('npx', ['jest', 'testing/jest.test.cjs'], { cwd: shop, env }));
+await check('recipe: Playwright, with a paid order for each test', async () => {
+  const [sandboxPort, port] = [await freePort(), await freePort()];
+  usePorts(join(project, 'shop-20'), sandboxPort, port);
+  const args = ['playwright', 'test', '--config', 'testing/playwright.config.ts'];
+  await run('npx', args, { cwd: join(project, 'shop-20'), env: { ...env, PORT: port } });
+});
+
+/** The start script as it is, on ports that are free. */
+function usePorts(folder, sandboxPort, port) {
+  const path = join(folder, 'package.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8'));
+  manifest.scripts.start = manifest.scripts.start
+    .replace(/--port \d+/, `--port ${sandboxPort}`)
+    .replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`);
+  writeFileSync(path, JSON.stringify(manifest));
+}
+
+async function buyAndPay(shopUrl, sandboxUrl) {
+  const [, id] = /action="\/buy\/(\w+)"/.exec(await (await fetch(shopUrl)).text());
+  const bought = await fetch(`${shopUrl}/buy/${id}`, { method: 'POST', redirect: 'manual' });
+  const checkout = bought.headers.get('location').split('/').at(-1);
+  const complete = await fetch(`${sandboxUrl}/_sandbox/checkouts/${checkout}/complete`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const { redirectUrl } = await complete.json();
+  assert.match(await (await fetch(redirectUrl)).text(), /class="state paid"/);
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return String(port);
+}
