@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../src/sandbox/index.js';
 import { sign } from '../src/webhooks/index.js';
 import { freePort } from './helpers/ports.js';
 
+const tsx = import.meta.resolve('tsx');
 let sandbox: Sandbox;
 let running: ChildProcess[] = [];
 
@@ -22,12 +25,17 @@ async function stop(): Promise<void> {
 }
 
 /** Starts an example as a reader would, with the sandbox in its environment. */
-function start(example: string, environment: Record<string, string> = {}, args: string[] = []) {
-  const child = spawn(process.execPath, ['--import', 'tsx', example, ...args], {
-    cwd: 'examples',
+function start(
+  example: string,
+  environment: Record<string, string> = {},
+  args: string[] = [],
+  cwd = 'examples',
+) {
+  const child = spawn(process.execPath, ['--import', tsx, resolve('examples', example), ...args], {
+    cwd,
     env: {
       ...process.env,
-      TSX_TSCONFIG_PATH: '../tsconfig.json',
+      TSX_TSCONFIG_PATH: resolve('tsconfig.json'),
       PAYMENTS_API_KEY: sandbox.apiKey,
       PAYMENTS_BASE_URL: sandbox.url,
       ...environment,
@@ -185,22 +193,28 @@ test('print-balance.ts prints the three amounts', async () => {
 });
 
 test('check-balance.ts names the unpaid order that a surplus may be for, and says what a deficit does not prove', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'check-balance-'));
+  const check = () => start('check-balance.ts', {}, [resolve('examples/orders.json')], folder).done;
   await sandbox.trigger('order.paid', { amount: '19.90' });
-  const agreed = await start('check-balance.ts', {}, ['orders.json']).done;
-  expect(agreed.output).toContain('balance      19.90 USD: available 0.00, pending 19.90, frozen 0.00');
-  expect(agreed.output).toContain('paid orders  19.90 USD\nleft out     1 in other currencies\nThey agree.');
+  const agreed = await check();
+  expect(agreed.output).toContain('balance      19.90 USD, 19.90 more than in the last run');
+  expect(agreed.output).toContain(
+    'paid orders  19.90 USD since then\nleft out     1 in other currencies\nThey agree.',
+  );
   expect(agreed.code).toBe(0);
 
   await sandbox.trigger('order.paid', { amount: '27.50' });
-  const surplus = await start('check-balance.ts', {}, ['orders.json']).done;
+  const surplus = await check();
+  expect(surplus.output).toContain('paid orders  0.00 USD since then');
   expect(surplus.output).toContain('27.50 USD came in that no paid order explains. Is a webhook missing?');
   expect(surplus.output).toContain('  order 1002 is unpaid and asks for 27.50 USD\n');
   expect(surplus.code).toBe(1);
 
   sandbox.reset();
-  const deficit = await start('check-balance.ts', {}, ['orders.json']).done;
-  expect(deficit.output).toContain('19.90 USD less than your paid orders: fees, payouts or refunds.');
+  const deficit = await check();
+  expect(deficit.output).toContain('47.40 USD less than your paid orders: fees, payouts or refunds.');
   expect(deficit.code).toBe(0);
+  rmSync(folder, { recursive: true });
 });
 
 const files = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -215,7 +229,8 @@ test('no two examples listen on the same port, and each takes another from PORT'
 });
 
 test('each example that runs says how in its first lines', () => {
-  const parts = /^(shop\/(?!server)|shop-next|observability|quickstart-customer|webhooks\/next-route)/;
+  const parts =
+    /^(shop\/(?!server)|shop-next|observability|quickstart-customer|webhooks\/next-route|.*\.config)/;
   for (const name of files.filter((one) => !parts.test(one)))
-    expect(source(name).slice(0, 700), name).toMatch(/^ \*( {5}|.*`)(node|npm|npx|npm run) /m);
+    expect(source(name).slice(0, 700), name).toMatch(/^(\/\/| \*).* (node|npx|npm run) \S/m);
 });

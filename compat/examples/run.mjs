@@ -2,21 +2,34 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { check, run } from '../check.mjs';
 
 const compat = dirname(dirname(fileURLToPath(import.meta.url)));
-/** Inside this folder, so that what an example asks to install is found above it. */
-const project = join(compat, '.newcomer');
+const project = join(mkdtempSync(join(tmpdir(), 'newcomer-')), 'my-project');
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
-rmSync(project, { recursive: true, force: true });
 mkdirSync(project);
 await run('npm', ['init', '-y'], { cwd: project });
 await run('npm', ['install', '--no-audit', '--no-fund', process.env.COMPAT_TARBALL], { cwd: project });
+// What the first lines of an example ask to install.
+for (const name of [
+  'tsx',
+  'vitest',
+  'msw',
+  'jest',
+  '@playwright',
+  '.bin/tsx',
+  '.bin/vitest',
+  '.bin/jest',
+  '.bin/playwright',
+])
+  symlinkSync(join(compat, 'node_modules', name), join(project, 'node_modules', name));
+symlinkSync(join(compat, '../node_modules/csv-parse'), join(project, 'node_modules/csv-parse'));
 
 for (const version of ['20', '22', '24', '26']) {
   const folder = `shop-${version}`;
@@ -82,6 +95,8 @@ await check('recipe: Playwright, with a paid order for each test', async () => {
   const args = ['playwright', 'test', '--config', 'testing/playwright.config.ts'];
   await run('npx', args, { cwd: join(project, 'shop-20'), env: { ...env, PORT: port } });
 });
+
+rmSync(dirname(project), { recursive: true });
 
 /** The start script as it is, on ports that are free. */
 function usePorts(folder, sandboxPort, port) {

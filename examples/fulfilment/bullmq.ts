@@ -41,7 +41,7 @@ if (role !== 'worker') {
     // A job id must not hold a colon, and the key does.
     accept: (delivery) => queue.add(name, delivery, { jobId: encodeURIComponent(delivery.key) }),
   });
-  const port = Number(process.env.PORT ?? 3000);
+  const port = Number(process.env.PORT ?? 3033);
   createServer((request, response) => {
     if (request.url === '/webhooks') return void receive(request, response);
     response.writeHead(404).end();

@@ -40,7 +40,7 @@ if (role !== 'worker') {
     secret: process.env.PAYMENTS_WEBHOOK_SECRET,
     accept: (delivery) => boss.send(queue, delivery, { singletonKey: delivery.key }),
   });
-  const port = Number(process.env.PORT ?? 3000);
+  const port = Number(process.env.PORT ?? 3032);
   createServer((request, response) => {
     if (request.url === '/webhooks') return void receive(request, response);
     response.writeHead(404).end();

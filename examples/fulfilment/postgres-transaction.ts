@@ -47,7 +47,7 @@ async function fulfil({ data }: OrderPaidEvent): Promise<void> {
   }
 }
 
-const port = Number(process.env.PORT ?? 3000);
+const port = Number(process.env.PORT ?? 3031);
 createServer((request, response) => {
   if (request.url === '/webhooks') return void receive(request, response);
   response.writeHead(404).end();
