@@ -1,7 +1,8 @@
 // One client in a process of its own: node --expose-gc lib/client.mjs <peer> <baseUrl>
 // Takes commands over IPC: { call } answers with what the operation gave, { call, times, lanes } with its cost, and
-// { call, walks } with its cost and the memory at its peak.
+// { call, walks } with its cost and the memory at its peak; { call, measure, times, lanes } with what tail.mjs measures.
 import { loadPeer } from '../peers/index.mjs';
+import { delays, growth, latencies } from './tail.mjs';
 
 const [name, baseUrl] = process.argv.slice(2);
 const operations = await (await loadPeer(name))({ baseUrl });
@@ -15,8 +16,11 @@ process.on('message', async (command) => {
 process.on('disconnect', () => process.exit());
 process.send({ operations: Object.keys(operations) });
 
-function run({ call, times, lanes, walks }) {
+const measures = { latencies, delays, growth };
+
+function run({ call, times, lanes, walks, measure }) {
   const operation = operations[call];
+  if (measure) return measures[measure](operation, { times, lanes });
   if (times) return cost(operation, times, lanes);
   return walks ? walk(operation, walks) : operation().then((value) => ({ value }));
 }

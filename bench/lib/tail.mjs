@@ -1,0 +1,43 @@
+// What a client measures of itself beyond CPU: how long its calls take, how it holds the event loop up, what it keeps.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** How long each of `times` calls took, in ms, with `lanes` in flight. */
+export async function latencies(operation, { times, lanes }) {
+  const took = [];
+  let begun = 0;
+  const lane = async () => {
+    while (begun++ < times) {
+      const startedAt = performance.now();
+      await operation();
+      took.push(performance.now() - startedAt);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return { took };
+}
+
+/** How late the event loop ran, in ms, during one operation. */
+export async function delays(operation) {
+  const resolution = 1;
+  const histogram = monitorEventLoopDelay({ resolution });
+  globalThis.gc();
+  histogram.enable();
+  const value = await operation();
+  histogram.disable();
+  // A timer that is on time is counted with the resolution itself.
+  const late = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - resolution);
+  return { value, p99: late(histogram.percentile(99)), max: late(histogram.max) };
+}
+
+/** The heap that is in use after garbage collection, in MB: after a tenth of the calls, and what the rest added. */
+export async function growth(operation, { times, lanes }) {
+  await latencies(operation, { times: times / 10, lanes });
+  const before = heapMb();
+  await latencies(operation, { times: times - times / 10, lanes });
+  return { before, added: heapMb() - before };
+}
+
+function heapMb() {
+  globalThis.gc();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
