@@ -1,6 +1,6 @@
 import type { SandboxContext } from '../sandbox/context.js';
-import type { EventRecord } from '../sandbox/service/records.js';
-import type { LoggedRequest } from '../sandbox/types.js';
+import type { LoggedRequest } from '../sandbox/http/log.js';
+import type { SandboxEvent } from '../sandbox/service/event.js';
 import { paint } from './terminal.js';
 
 /** Prints one line per request and per delivery. */
@@ -10,7 +10,7 @@ export function watch(context: SandboxContext, json: boolean): void {
     const { body: _body, responseBody: _responseBody, ...facts } = request;
     print(json ? JSON.stringify({ type: 'request', ...facts }) : requestLine(request));
   });
-  const seen = new WeakMap<EventRecord, string>();
+  const seen = new WeakMap<SandboxEvent, string>();
   context.deliveries.changed.subscribe((event) => {
     const attempt = event.attempts.at(-1);
     const state = `${event.attempts.length} ${event.state}`;
@@ -19,7 +19,7 @@ export function watch(context: SandboxContext, json: boolean): void {
     const facts = {
       type: 'delivery',
       event: event.id,
-      order: event.orderId,
+      order: event.data.order_id,
       state: event.state,
       attempt: attempt?.number,
       status: attempt?.status,
@@ -53,7 +53,7 @@ function requestLine({
   return [first, ...warnings.map((warning) => `          ${paint('yellow', '!')} ${warning}`)].join('\n');
 }
 
-function deliveryLine(event: EventRecord, now: number): string {
+function deliveryLine(event: SandboxEvent, now: number): string {
   const attempt = event.attempts.at(-1);
   const result = attempt
     ? `${attempt.status ?? attempt.error ?? ''}  ${Math.round(attempt.durationMs)} ms  attempt ${attempt.number}`
@@ -61,7 +61,7 @@ function deliveryLine(event: EventRecord, now: number): string {
   const wait =
     event.nextAttemptAt === undefined
       ? ''
-      : ` in ${Math.max(0, Math.round((event.nextAttemptAt - now) / 1000))} s`;
+      : ` in ${Math.max(0, Math.round((event.nextAttemptAt.getTime() - now) / 1000))} s`;
   const state = {
     pending: `to be sent${wait}`,
     held: 'held back',
@@ -70,7 +70,7 @@ function deliveryLine(event: EventRecord, now: number): string {
     delivered: paint('green', 'delivered'),
     failed: paint('red', 'failed'),
   }[event.state];
-  const first = `${time(new Date(now))}  ${paint('magenta', event.type)} ${event.orderId}  ${[state, result].filter(Boolean).join('  ')}`;
+  const first = `${time(new Date(now))}  ${paint('magenta', event.type)} ${event.data.order_id}  ${[state, result].filter(Boolean).join('  ')}`;
   return attempt?.hint === undefined ? first : `${first}\n          ${paint('yellow', '!')} ${attempt.hint}`;
 }
 

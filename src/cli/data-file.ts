@@ -1,8 +1,7 @@
 import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readSnapshot } from '../sandbox/service/snapshot.js';
+import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/snapshot.js';
 import type { Signal } from '../sandbox/signal.js';
-import type { SandboxSnapshot } from '../sandbox/types.js';
 import { CommandError } from './terminal.js';
 
 const saveAfterMs = 300;
@@ -31,7 +30,9 @@ export class DataFile {
       throw this.#unreadable(codeOf(error) ?? 'unknown error');
     }
     try {
-      return readSnapshot(JSON.parse(text));
+      const snapshot: SandboxSnapshot = JSON.parse(text);
+      readSnapshot(snapshot);
+      return snapshot;
     } catch (error) {
       throw this.#unreadable(
         error instanceof SyntaxError ? 'it is not JSON' : 'it is not the data of a sandbox',

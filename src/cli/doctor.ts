@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { DoctorOptions } from '../doctor/diagnosis.js';
 import { readPrice } from '../doctor/doctor.js';
-import { createSandbox } from '../sandbox/sandbox.js';
+import { createSandbox } from '../sandbox/create.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
 import type { Command } from './command.js';
 import { type Report, reportOf } from './doctor-report.js';

@@ -1,5 +1,5 @@
 import type { SandboxContext } from '../sandbox/context.js';
-import { openSandbox } from '../sandbox/sandbox.js';
+import { openSandbox } from '../sandbox/create.js';
 import { DataFile } from './data-file.js';
 import type { Flags, FlagTable } from './flags.js';
 import { CommandError, UsageError } from './terminal.js';

@@ -2,21 +2,21 @@ import type { Deliveries } from './delivery/queue.js';
 import type { Faults } from './faults.js';
 import type { Guard } from './http/guard.js';
 import type { RequestLog } from './http/log.js';
+import type { Sandbox } from './sandbox.js';
 import type { Clock } from './service/clock.js';
 import type { Payments } from './service/payments.js';
 import type { Store } from './service/store.js';
 import type { Settings } from './settings.js';
 import type { Signal } from './signal.js';
-import type { Sandbox } from './types.js';
 
 /**
  * One sandbox, as its routes see it: the documented API, the pages and the control routes are each a function
  * `(context) => Hono` that is mounted beside the others and holds no state of its own.
  *
- * - Read from `store`, `settings`, `requests` and `clock`; the records are live, so a page changes none of them.
+ * - Read from `store`, `settings`, `requests` and `clock`; what the store holds is live, so a page changes none of it.
  * - Change things through `payments` (what a customer does) and `sandbox` (what the dashboard does) alone. Their methods
- *   throw a `SandboxError` (`unknown_id`, `not_payable`) whose message may be shown; after that, look at the record
- *   again and show its state. `payments` returns at once; webhooks are sent beside it, so no page waits for a receiver.
+ *   throw a `SandboxError` (`unknown_id`, `not_payable`) whose message may be shown; after that, look at the state
+ *   again and show it. `payments` returns at once; webhooks are sent beside it, so no page waits for a receiver.
  * - What is due by now has been done before a route runs: an expired checkout's `state` is `expired`.
  * - The Host header has been checked, and so have `Origin` and `Sec-Fetch-Site` of unsafe methods. Forms carry
  *   `guard.token(scope)` in a hidden field named `token`, and their routes call `guard.checkToken(scope, token)`; the
@@ -33,7 +33,7 @@ export interface SandboxContext {
   readonly guard: Guard;
   /** The public interface: what the dashboard's buttons do. */
   readonly sandbox: Sandbox;
-  /** Told after whatever may have changed something worth saving. */
+  /** Emits after whatever may have changed something worth saving. */
   readonly changed: Signal<void>;
   /** Aborted when the sandbox is closed, to end what waits. */
   readonly closing: AbortSignal;
@@ -41,6 +41,4 @@ export interface SandboxContext {
   readonly origin: string;
   /** Address of a checkout's payment page. */
   checkoutUrl(id: string): string;
-  /** Where the customer goes after paying or cancelling; `undefined` where the checkout names no URL. */
-  returnUrl(id: string, after: 'success' | 'cancel'): string | undefined;
 }

@@ -1,163 +1,201 @@
+import * as z from 'zod/mini';
+import { closed, problemOf } from './closed.js';
+import { type Tamper, tamper } from './delivery/signing.js';
 import { SandboxError } from './sandbox-error.js';
-import { milliseconds } from './service/duration.js';
-import type { EventRecord } from './service/records.js';
-import type { Fault, RequestFault, WebhookFault } from './types.js';
+import { type Duration, duration } from './service/duration.js';
 
-type Armed<One> = { fault: One; left: number };
+/** Which requests a fault meets, and when. */
+interface FaultOfRequests {
+  /** Such as `POST`. Default: every method. */
+  method?: string | undefined;
+  /** The exact path, without query, or a pattern. Default: every path. */
+  path?: string | RegExp | undefined;
+  /** How many requests. Default 1. */
+  times?: number | undefined;
+  /**
+   * `'after'`: the work is done and its response lost. Default `'before'`; `'after'` for `malformed`, but for
+   * `'code-not-zero'`, which says that nothing was done.
+   */
+  when?: 'before' | 'after' | undefined;
+  /** Waits this long before it happens, in real time. */
+  delay?: Duration | undefined;
+}
+
+/** A fault of a request to the documented API. */
+export type RequestFault = FaultOfRequests &
+  (
+    | {
+        /** The HTTP status of the response. */
+        status: number;
+        /** The body of the response. */
+        body?: unknown;
+        /** Headers of the response, such as `retry-after`. */
+        headers?: Record<string, string> | undefined;
+      }
+    | {
+        /** No response: the connection is reset, stays silent or is refused. */
+        network: 'reset' | 'timeout' | 'refused';
+      }
+    | {
+        /** A response that breaks the contract. */
+        malformed: 'html' | 'truncated' | 'empty' | 'not-enveloped' | 'code-not-zero';
+      }
+    | {
+        /** Late, and otherwise as ever. */
+        delay: Duration;
+      }
+  );
+
+/** A fault of the first attempt to deliver an event. */
+export interface WebhookFault {
+  /** Marks it as a fault of a delivery. */
+  webhook: true;
+  /** How many events. Default 1. */
+  times?: number | undefined;
+  /** Sends it this many more times. */
+  duplicate?: number | undefined;
+  /** Keeps it until `deliver()` or `redeliver()`: late, or after newer ones. */
+  hold?: boolean | undefined;
+  /** Loses the attempt; the retries come. */
+  drop?: boolean | undefined;
+  /** Spoils it. */
+  tamper?: Tamper | undefined;
+  /** Sends it this much later, on the sandbox's clock. */
+  delay?: Duration | undefined;
+}
+
+/** What `failNext()` makes happen. */
+export type Fault = RequestFault | WebhookFault;
+
+function integer(least: number, most: number, wanted: string) {
+  const within = (value: number) => Number.isInteger(value) && value >= least && value <= most;
+  return z.number(wanted).check(z.refine(within, wanted));
+}
+
+const oneOf = <const T extends string>(...values: T[]) => z.enum(values, `pass one of ${values.join(', ')}.`);
+
+const times = z.optional(integer(1, Infinity, 'pass an integer of at least 1.'));
+const requests = {
+  method: z.optional(z.string('pass a method, such as "POST".')),
+  path: z.optional(z.union([z.string(), z.instanceof(RegExp)], 'pass a path, such as "/v1/products".')),
+  times,
+  when: z.optional(oneOf('before', 'after')),
+  delay: z.optional(duration),
+};
+
+/** The kinds of faults by the field that tells them apart. */
+const kinds = {
+  webhook: closed(
+    {
+      webhook: z.literal(true, 'pass true.'),
+      times,
+      duplicate: z.optional(integer(1, 100, 'pass an integer from 1 to 100.')),
+      hold: z.optional(z.boolean('pass true or false.')),
+      drop: z.optional(z.boolean('pass true or false.')),
+      tamper: z.optional(tamper),
+      delay: z.optional(duration),
+    },
+    'a field of a webhook fault',
+  ) satisfies z.ZodMiniType<WebhookFault>,
+  status: closed(
+    {
+      ...requests,
+      status: integer(200, 599, 'pass an integer from 200 to 599.'),
+      body: z.optional(z.unknown()),
+      headers: z.optional(z.record(z.string(), z.string('pass a string.'), 'pass an object of strings.')),
+    },
+    'a field of a fault',
+  ) satisfies z.ZodMiniType<RequestFault>,
+  network: closed({ ...requests, network: oneOf('reset', 'timeout', 'refused') }, 'a field of a fault').check(
+    z.refine(({ network, when }) => network !== 'refused' || when !== 'after', {
+      error: 'a refused connection carries no request: it cannot happen after the work. Pass "reset".',
+      path: ['network'],
+    }),
+  ) satisfies z.ZodMiniType<RequestFault>,
+  malformed: closed(
+    {
+      ...requests,
+      malformed: oneOf('html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'),
+    },
+    'a field of a fault',
+  ).check(
+    z.refine(({ malformed, when }) => malformed !== 'code-not-zero' || when !== 'after', {
+      error: 'a code other than 0 says that nothing was done: it cannot happen after the work.',
+      path: ['malformed'],
+    }),
+  ) satisfies z.ZodMiniType<RequestFault>,
+  delay: closed({ ...requests, delay: duration }, 'a field of a fault') satisfies z.ZodMiniType<RequestFault>,
+};
+
+/** Checks a fault. `what` begins the error. */
+export function readFault(value: object, what: string): Fault {
+  const name = (['webhook', 'status', 'network', 'malformed', 'delay'] as const).find((one) => one in value);
+  if (name === undefined)
+    throw invalid(what, 'pass status, network, malformed, delay or webhook: what is to happen.');
+  const result = kinds[name].safeParse(value);
+  if (result.success) return result.data;
+  throw invalid(what, problemOf(result.error));
+}
+
+const invalid = (what: string, message: string) => new SandboxError('invalid_options', `${what}: ${message}`);
+
+/** A fault in a few words, for the log. */
+export function describeFault(fault: Fault): string {
+  if ('webhook' in fault) {
+    const { webhook: _, times: _times, ...how } = fault;
+    return Object.entries(how)
+      .map(([name, value]) => (value === true ? name : `${name} ${value}`))
+      .join(', ');
+  }
+  if ('network' in fault) return `${fault.network} ${fault.when ?? 'before'}`;
+  if ('status' in fault) return `status ${fault.status}`;
+  return 'malformed' in fault ? fault.malformed : `delay ${fault.delay}`;
+}
+
+/** A fault that was ordered and has not happened, or not as often. */
+export interface Armed<One = Fault> {
+  readonly fault: One;
+  left: number;
+}
 
 /** The faults that were ordered and have not happened yet. The oldest that fits happens. */
 export class Faults {
-  #requests: Armed<RequestFault>[] = [];
-  #webhooks: Armed<WebhookFault>[] = [];
+  readonly #requests: Armed<RequestFault>[] = [];
+  readonly #webhooks: Armed<WebhookFault>[] = [];
 
   add(fault: Fault): void {
-    check(fault);
     const left = fault.times ?? 1;
     if ('webhook' in fault) this.#webhooks.push({ fault, left });
     else this.#requests.push({ fault, left });
   }
 
-  clear(): void {
-    this.#requests = [];
-    this.#webhooks = [];
+  get waiting(): readonly Armed[] {
+    return [...this.#requests, ...this.#webhooks];
   }
 
-  /** The fault for a request, which is then used up. */
-  forRequest(method: string, path: string): RequestFault | undefined {
+  clear(): void {
+    this.#requests.length = 0;
+    this.#webhooks.length = 0;
+  }
+
+  /** The fault of a request, which is then used up. */
+  ofRequest(method: string, path: string): RequestFault | undefined {
     return takeFirst(this.#requests, ({ method: only, path: where }) => {
       if (only !== undefined && only.toUpperCase() !== method) return false;
       return where === undefined || (typeof where === 'string' ? where === path : path.search(where) !== -1);
     });
   }
 
-  /** The fault for the first attempt to deliver an event. */
-  forDelivery(event: EventRecord): WebhookFault | undefined {
-    return event.attempts.length > 0 ? undefined : takeFirst(this.#webhooks, () => true);
+  /** The fault of an event's first attempt. */
+  ofDelivery(): WebhookFault | undefined {
+    return takeFirst(this.#webhooks, () => true);
   }
 }
 
 function takeFirst<One>(list: Armed<One>[], fits: (fault: One) => boolean): One | undefined {
-  const index = list.findIndex(({ fault }) => fits(fault));
-  const armed = list[index];
+  const armed = list.find(({ fault }) => fits(fault));
   if (!armed) return undefined;
   armed.left--;
-  if (armed.left === 0) list.splice(index, 1);
+  if (armed.left === 0) list.splice(list.indexOf(armed), 1);
   return armed.fault;
-}
-
-/** A fault in a few words, for the log. */
-export function describeFault(fault: RequestFault): string {
-  if ('network' in fault) return `${fault.network} ${fault.when ?? 'before'}`;
-  if ('status' in fault) return `status ${fault.status}`;
-  return 'malformed' in fault ? fault.malformed : 'delay';
-}
-
-/** The connection breaks, or nothing answers. Each adapter shows it in its own way. */
-export class NetworkFault extends Error {
-  readonly fault: 'reset' | 'timeout' | 'refused';
-
-  constructor(fault: 'reset' | 'timeout' | 'refused') {
-    super(`A fault was ordered: ${fault}.`);
-    this.fault = fault;
-  }
-}
-
-/** What the platform's `fetch` rejects with when a connection breaks. */
-export function fetchFailed(fault: 'reset' | 'refused'): TypeError {
-  const [code, syscall] = fault === 'reset' ? ['ECONNRESET', 'read'] : ['ECONNREFUSED', 'connect'];
-  const cause = Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
-  return new TypeError('fetch failed', { cause });
-}
-
-/** Whether the request is worked on before the fault. */
-export function comesAfterWork(fault: RequestFault): boolean {
-  if ('status' in fault || 'network' in fault) return fault.when === 'after';
-  return !('malformed' in fault) || fault.when !== 'before';
-}
-
-/** The answer of a fault. `real` is what the sandbox answered, where the fault came after the work. */
-export async function faultyAnswer(fault: RequestFault, real: Response | undefined): Promise<Response> {
-  if ('network' in fault) throw new NetworkFault(fault.network);
-  if ('status' in fault) return withStatus(fault);
-  if (!('malformed' in fault)) return real ?? withStatus({ status: 503 });
-  const text = real ? await real.text() : '{"code":0,"message":"success","data":{}}';
-  const headers = { 'content-type': 'application/json' };
-  switch (fault.malformed) {
-    case 'html':
-      return new Response('<!doctype html><title>Please wait</title><p>One moment, please.</p>', {
-        headers: { 'content-type': 'text/html' },
-      });
-    case 'truncated':
-      return new Response(text.slice(0, Math.floor(text.length / 2)), { headers });
-    case 'empty':
-      return new Response('', { headers });
-    case 'not-enveloped':
-      return new Response(JSON.stringify(dataOf(text)), { headers });
-    case 'code-not-zero':
-      return new Response(JSON.stringify({ code: 1, message: 'A fault was ordered.' }), { headers });
-  }
-}
-
-function withStatus({
-  status,
-  body,
-  headers,
-}: {
-  status: number;
-  body?: unknown;
-  headers?: unknown;
-}): Response {
-  const own = new Headers(Object.entries(headers ?? {}));
-  const text =
-    typeof body === 'string'
-      ? body
-      : JSON.stringify(body ?? { code: status, message: 'A fault was ordered.' });
-  if (!own.has('content-type'))
-    own.set('content-type', typeof body === 'string' ? 'text/plain' : 'application/json');
-  const empty = status === 204 || status === 205 || status === 304;
-  return new Response(empty ? null : text, { status, headers: own });
-}
-
-function dataOf(envelope: string): unknown {
-  const parsed: unknown = JSON.parse(envelope);
-  return typeof parsed === 'object' && parsed !== null && 'data' in parsed ? parsed.data : {};
-}
-
-const malformed = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'];
-const network = ['reset', 'timeout', 'refused'];
-const tampers = ['body', 'signature', 'timestamp', 'missing', 'secret', 'stale', 'future'];
-
-function check(fault: Fault): void {
-  const { times = 1, delay } = fault;
-  if (!Number.isInteger(times) || times < 1) throw invalid('times: pass an integer of at least 1.');
-  if (delay !== undefined) milliseconds(delay, 'failNext: delay');
-  if ('webhook' in fault) {
-    if (fault.tamper !== undefined && !tampers.includes(fault.tamper))
-      throw invalid(`tamper: pass one of ${tampers.join(', ')}.`);
-    if (
-      fault.duplicate !== undefined &&
-      !(Number.isInteger(fault.duplicate) && fault.duplicate >= 1 && fault.duplicate <= 100)
-    )
-      throw invalid('duplicate: pass an integer from 1 to 100.');
-    return;
-  }
-  if ('status' in fault) {
-    if (!Number.isInteger(fault.status) || fault.status < 200 || fault.status > 599)
-      throw invalid('status: pass an integer from 200 to 599.');
-  } else if ('network' in fault) {
-    if (!network.includes(fault.network)) throw invalid(`network: pass one of ${network.join(', ')}.`);
-    if (fault.network === 'refused' && fault.when === 'after')
-      throw invalid(
-        'a refused connection carries no request: it cannot happen after the work. Pass network: "reset".',
-      );
-  } else if ('malformed' in fault) {
-    if (!malformed.includes(fault.malformed))
-      throw invalid(`malformed: pass one of ${malformed.join(', ')}.`);
-  } else if (delay === undefined) {
-    throw invalid('pass status, network, malformed, delay or webhook: what is to happen.');
-  }
-}
-
-function invalid(message: string): SandboxError {
-  return new SandboxError('invalid_options', `failNext: ${message}`);
 }

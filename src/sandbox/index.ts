@@ -4,6 +4,7 @@
  *
  * @module
  */
+export type { WebhookTarget } from '../doctor/delivery.js';
 export type {
   Diagnosis,
   DoctorOptions,
@@ -13,31 +14,21 @@ export type {
   ProbeResult,
 } from '../doctor/diagnosis.js';
 export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
-export { createSandbox } from './sandbox.js';
+export { createSandbox } from './create.js';
+export type { Tamper } from './delivery/signing.js';
+export type { Fault, RequestFault, WebhookFault } from './faults.js';
+export type { LoggedRequest } from './http/log.js';
+export type { ListenOptions } from './http/reach.js';
+export type { PageMessages } from './pages/payment/messages.js';
+export type { Paid, Sandbox } from './sandbox.js';
 export { SandboxError, type SandboxErrorCode } from './sandbox-error.js';
+export type { CheckoutState, DeclineReason, PaymentMethod, SandboxCheckout } from './service/checkout.js';
+export type { Duration } from './service/duration.js';
+export type { Attempt, EventState, SandboxEvent } from './service/event.js';
+export type { EventLink } from './service/event-links.js';
+export type { Balance } from './service/ledger.js';
+export type { SandboxOrder } from './service/order.js';
+export type { Product } from './service/product.js';
+export type { SandboxSnapshot } from './service/snapshot.js';
 export type { ErrorKind, UnspecifiedChoices } from './service/unspecified.js';
-export type {
-  Attempt,
-  Balance,
-  CheckoutState,
-  DeclineReason,
-  Duration,
-  EventState,
-  Fault,
-  ListenOptions,
-  LoggedRequest,
-  PageMessages,
-  Paid,
-  PaymentMethod,
-  Product,
-  RequestFault,
-  Sandbox,
-  SandboxCheckout,
-  SandboxEvent,
-  SandboxOptions,
-  SandboxOrder,
-  SandboxSnapshot,
-  Tamper,
-  WebhookFault,
-  WebhookTarget,
-} from './types.js';
+export type { SandboxOptions } from './settings.js';

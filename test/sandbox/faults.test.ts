@@ -81,12 +81,23 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
     [{ malformed: 'truncated' }, { code: 'invalid_response', reason: 'json', outcome: 'done' }],
     [{ malformed: 'empty' }, { code: 'invalid_response', reason: 'empty', outcome: 'done' }],
     [{ malformed: 'not-enveloped' }, { code: 'invalid_response', reason: 'envelope', outcome: 'done' }],
-    [{ malformed: 'code-not-zero' }, { code: 'api_error', apiCode: 1 }],
-  ])('a malformed answer comes after the work: %j', async (fault, error) => {
+  ])('a malformed response comes after the work: %j', async (fault, error) => {
     const { sandbox, client } = await open(way);
     sandbox.failNext(fault);
     await expect(client.products.create(mug)).rejects.toMatchObject(error);
     expect(sandbox.products).toHaveLength(1);
+    await sandbox.close();
+  });
+
+  test('an envelope whose code is not 0 says that nothing was done, and nothing was', async () => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext({ malformed: 'code-not-zero' });
+    await expect(client.products.create(mug)).rejects.toMatchObject({
+      code: 'api_error',
+      apiCode: 1,
+      outcome: 'rejected',
+    });
+    expect(sandbox.products).toEqual([]);
     await sandbox.close();
   });
 
@@ -146,10 +157,12 @@ test.each<[object, string]>([
   [{ network: 'gone' }, 'network: pass one of reset, timeout, refused'],
   [{ network: 'refused', when: 'after' }, 'cannot happen after the work'],
   [{ malformed: 'xml' }, 'malformed: pass one of'],
+  [{ malformed: 'code-not-zero', when: 'after' }, 'says that nothing was done'],
+  [{ status: 500, tmes: 2 }, 'tmes is not a field of a fault. Did you mean times?'],
   [{ webhook: true, tamper: 'all' }, 'tamper: pass one of'],
   [{ webhook: true, duplicate: 0 }, 'duplicate: pass an integer'],
-  [{ status: 500, delay: 'soon' }, 'is no duration'],
-])('a fault that cannot be meant is refused: %j', (fault, message) => {
+  [{ status: 500, delay: 'soon' }, 'is not a duration'],
+])('an invalid fault is refused: %j', (fault, message) => {
   const sandbox = createSandbox();
   expect(() => Reflect.apply(sandbox.failNext, sandbox, [fault])).toThrow(message);
 });

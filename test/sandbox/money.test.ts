@@ -110,7 +110,7 @@ describe('paying', () => {
     expect(sandbox.balance).toMatchObject({ available: '6.50', pending: '0.00', frozen: '3.50' });
     expect(() => sandbox.release('3.51')).toThrow('frozen holds 3.50, less than 3.51');
     for (const amount of ['0', '-1', '1.001', 'x', ''])
-      expect(() => sandbox.freeze(amount)).toThrow('is no amount');
+      expect(() => sandbox.freeze(amount)).toThrow('is not an amount');
     sandbox.release('3.50');
     expect(sandbox.balance).toMatchObject({
       available: '10.00',
@@ -183,7 +183,7 @@ describe('time', () => {
     await sandbox.setTime(new Date('2031-05-01T00:00:00Z'));
     expect(sandbox.now().getFullYear()).toBe(2031);
     await expect(sandbox.setTime(new Date('x'))).rejects.toThrow('setTime: pass a Date');
-    await expect(sandbox.advanceTime(-1)).rejects.toThrow('is no duration');
+    await expect(sandbox.advanceTime(-1)).rejects.toThrow('is not a duration');
   });
 
   test('a sandbox that listens does by itself what falls due', async () => {

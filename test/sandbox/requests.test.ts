@@ -311,11 +311,11 @@ describe('choices where the spec is silent', () => {
   });
 
   test.each<[object, string]>([
-    [{ setlement: 1 }, 'setlement is no choice. Did you mean settlement?'],
+    [{ setlement: 1 }, 'setlement is not a choice. Did you mean settlement?'],
     [{ cancel: 'maybe' }, 'cancel: pass "stay-open" or "close"'],
-    [{ settlement: 'soon' }, '"soon" is no duration'],
+    [{ settlement: 'soon' }, '"soon" is not a duration'],
     [{ errorStatus: { validation: 200 } }, 'errorStatus.validation: pass a status from 400 to 599'],
-    [{ errorStatus: { other: 400 } }, 'errorStatus: other is no kind of error'],
+    [{ errorStatus: { other: 400 } }, 'errorStatus: other is not a kind of error'],
     [{ fees: '2.999' }, 'fees: pass a percentage'],
     [{ signature: { encoding: 'base32' } }, 'encoding'],
   ])('a choice that does not exist is refused: %j', (unspecified, message) => {
@@ -324,17 +324,17 @@ describe('choices where the spec is silent', () => {
 });
 
 test.each<[object, string]>([
-  [{ apikey: 'x' }, 'apikey is no option. Did you mean apiKey?'],
+  [{ apikey: 'x' }, 'apikey is not an option. Did you mean apiKey?'],
   [{ apiKey: 'service_live_x' }, 'a live key moves real money'],
-  [{ apiKey: 'a b' }, 'apiKey: pass text without white space'],
-  [{ webhookSecret: '' }, 'webhookSecret: pass text'],
+  [{ apiKey: 'a b' }, 'apiKey: pass a string without white space'],
+  [{ webhookSecret: '' }, 'webhookSecret: pass a string'],
   [{ webhook: 'ftp://x' }, 'webhook: pass an absolute http: or https: URL'],
   [{ webhook: 'http://u:p@localhost/' }, 'webhook: pass an absolute'],
   [{ publicUrl: 'http://localhost:1/path' }, 'publicUrl: pass an origin'],
   [{ now: new Date('x') }, 'now: pass a Date'],
   [{ currency: 'usd' }, 'currency: pass a three-letter ISO code'],
   [{ seed: 1.5 }, 'seed: pass an integer'],
-  [{ from: { version: 2 } }, 'This is no snapshot'],
-])('an option that cannot be meant is refused: %j', (options, message) => {
+  [{ from: { version: 2 } }, 'This is not a snapshot'],
+])('an invalid option is refused: %j', (options, message) => {
   expect(() => open(options)).toThrow(message);
 });

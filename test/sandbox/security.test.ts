@@ -168,7 +168,7 @@ describe('who can change it', () => {
 
   test('control takes JSON alone: a form can send none', async () => {
     const { sandbox: target } = open();
-    await target.trigger('order.paid');
+    const key = target.apiKey;
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -176,10 +176,22 @@ describe('who can change it', () => {
       undefined,
     ]) {
       const headers = type === undefined ? {} : { 'content-type': type };
-      const reset = await target.fetch('/_sandbox/state', { method: 'DELETE', headers, body: '{}' });
-      expect(reset.status).toBe(415);
+      const renewed = await target.fetch('/_sandbox/key', { method: 'POST', headers, body: '{}' });
+      expect(renewed.status).toBe(415);
     }
+    expect(target.apiKey).toBe(key);
+  });
+
+  test('a reset takes no body, and no other site can ask for it', async () => {
+    const { sandbox: target } = open();
+    await target.trigger('order.paid');
+    const reset = async (headers: HeadersInit) =>
+      (await target.fetch('/_sandbox/state', { method: 'DELETE', headers })).status;
+    expect(await reset({ origin: 'https://evil.example' })).toBe(403);
+    expect(await reset({ 'sec-fetch-site': 'cross-site' })).toBe(403);
     expect(target.orders).toHaveLength(1);
+    expect(await reset({})).toBe(200);
+    expect(target.orders).toEqual([]);
   });
 
   test('a checkout is paid by the form of its own page alone', async () => {

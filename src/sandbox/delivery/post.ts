@@ -1,25 +1,17 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import type { Outgoing } from '../../doctor/delivery.js';
+import type { Outgoing, Sent } from '../../doctor/delivery.js';
 import { addressProblem, addressRefused, guardedLookup } from './addresses.js';
 
-/** What came back from a receiver. */
-export interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  /** The beginning of the body. */
-  body: string;
-}
-
-/** Bytes of an answer that are read at most; the rest is dropped. */
+/** Bytes of a response that are read at most; the rest is dropped. */
 const readAtMost = 64 * 1024;
 
-/** Posts a body to a URL: no redirects, an address that may be called, an answer read as far as it matters. */
+/** Posts a body to a URL: no redirects, an address that may be called, a response read as far as it matters. */
 export function post(
   url: string,
   { headers, body, signal, allowRemote }: Outgoing & { signal: AbortSignal; allowRemote: boolean },
-): Promise<Answer> {
+): Promise<Sent> {
   const target = new URL(url);
   const literal = target.hostname.replace(/^\[|\]$/g, '');
   const problem = isIP(literal) === 0 ? undefined : addressProblem(literal, allowRemote);
@@ -39,8 +31,8 @@ export function post(
         const chunks: Buffer[] = [];
         let size = 0;
         const done = () => {
-          const all = Buffer.concat(chunks).subarray(0, readAtMost).toString('utf8');
-          resolve({ status: response.statusCode ?? 0, headers: plain(response.headers), body: all });
+          const text = Buffer.concat(chunks).subarray(0, readAtMost).toString('utf8');
+          resolve({ status: response.statusCode ?? 0, headers: joined(response.headers), body: text });
           request.destroy();
         };
         response.on('data', (chunk: Buffer) => {
@@ -57,11 +49,8 @@ export function post(
   });
 }
 
-function plain(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+function joined(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
+    Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')]),
   );
 }

@@ -1,34 +1,32 @@
-import type { Outgoing, Sent, WebhookTarget } from '../../doctor/delivery.js';
+import type { Sent, WebhookTarget } from '../../doctor/delivery.js';
 import { hintFor } from '../../doctor/hints.js';
-import type { Faults } from '../faults.js';
-import { excerptLength } from '../http/log.js';
+import type { Faults, WebhookFault } from '../faults.js';
 import { SandboxError } from '../sandbox-error.js';
 import type { Clock } from '../service/clock.js';
 import { milliseconds } from '../service/duration.js';
-import type { AttemptRecord, EventRecord } from '../service/records.js';
+import type { Attempt, SandboxEvent } from '../service/event.js';
 import type { Store } from '../service/store.js';
-import type { Settings } from '../settings.js';
+import { excerptLength, type Settings } from '../settings.js';
 import { Signal } from '../signal.js';
-import type { Tamper, WebhookFault } from '../types.js';
-import { answerWithinMs, asRequest, send } from './send.js';
+import { send } from './send.js';
 import { signed } from './signing.js';
+import { Slots } from './slots.js';
 
-const atOnce = 16;
-/** Answers of older events are forgotten, so that a long run keeps little. */
-const answersKept = 500;
+/** Responses of older events are forgotten, so that a long run keeps little. */
+const responsesKept = 500;
 
-/** Sends events, and again what was not taken. Every attempt sends the same bytes, signed anew. */
+/** Delivers events and retries those that were not accepted. Every attempt sends the same bytes, signed anew. */
 export class Deliveries {
   /** Each event, when it comes into being and after each attempt. */
-  readonly changed = new Signal<EventRecord>();
+  readonly changed = new Signal<SandboxEvent>();
   readonly #settings: Settings;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #faults: Faults;
-  readonly #running = new Map<string, Promise<AttemptRecord>>();
-  readonly #spoilt = new Map<string, WebhookFault>();
-  readonly #queue: (() => void)[] = [];
-  #free = atOnce;
+  readonly #running = new Map<SandboxEvent, Promise<Attempt>>();
+  readonly #spoilt = new Map<SandboxEvent, WebhookFault>();
+  readonly #recent: SandboxEvent[] = [];
+  readonly #slots = new Slots(16);
   #stop = new AbortController();
 
   constructor(settings: Settings, store: Store, clock: Clock, faults: Faults) {
@@ -39,27 +37,23 @@ export class Deliveries {
   }
 
   /** Takes a new event: sends it, or keeps it, as the settings say. */
-  accept(event: EventRecord): void {
+  accept(event: SandboxEvent): void {
     const { webhook, webhooks } = this.#settings;
-    const fault = webhook === undefined ? undefined : this.#faults.forDelivery(event);
-    if (fault) this.#spoilt.set(event.id, fault);
-    const delay =
-      fault?.delay === undefined
-        ? typeof webhooks === 'object'
-          ? webhooks.delayMs
-          : undefined
-        : milliseconds(fault.delay, 'failNext: delay');
+    const fault = webhook === undefined ? undefined : this.#faults.ofDelivery();
+    if (fault) this.#spoilt.set(event, fault);
+    const usual = typeof webhooks === 'object' ? webhooks.delayMs : undefined;
+    const delay = fault?.delay === undefined ? usual : milliseconds(fault.delay, 'delay');
     if (webhook === undefined) event.state = 'no_url';
     else if (webhooks === 'manual' || fault?.hold) event.state = 'held';
-    else if (delay !== undefined) this.#schedule(event, delay);
+    else if (delay !== undefined) this.#schedule(event, delay, 'pending');
     else this.#run(event).catch(() => undefined);
-    this.#forget();
+    this.#remember(event);
     this.changed.emit(event);
   }
 
-  /** The attempt that is under way for an event. */
-  underWay(eventId: string): Promise<AttemptRecord> | undefined {
-    return this.#running.get(eventId);
+  /** The attempt that is in flight for an event. */
+  inFlight(event: SandboxEvent): Promise<Attempt> | undefined {
+    return this.#running.get(event);
   }
 
   /** Sends an event whose time has come. */
@@ -74,145 +68,141 @@ export class Deliveries {
     }
   }
 
-  /** Sends all that is due or held back, and waits for what is under way. */
-  async deliver(): Promise<AttemptRecord[]> {
+  /** Sends all that is due or held back, and waits for what is in flight. */
+  async deliver(): Promise<Attempt[]> {
     const waiting = [...this.#store.events.values()].filter(
       (event) =>
-        event.state === 'held' ||
-        event.state === 'no_url' ||
-        this.#running.has(event.id) ||
-        this.#isDue(event),
+        event.state === 'held' || event.state === 'no_url' || this.#running.has(event) || this.#isDue(event),
     );
     if (waiting.length > 0) this.#target();
     return Promise.all(waiting.map((event) => this.#run(event)));
   }
 
-  /** Sends any event once more, with the URL and the secret of now. */
-  async redeliver(eventId: string): Promise<AttemptRecord> {
+  /** Sends any event once more, to the current URL and with the current secret. */
+  async redeliver(eventId: string): Promise<Attempt> {
     const event = this.event(eventId);
     this.#target();
-    await this.#running.get(eventId);
+    await this.#running.get(event);
     const { state, nextAttemptAt } = event;
-    const attempt = await this.#attempt(event, undefined);
-    if (attempt.ok) this.#finish(event, 'delivered');
-    else if (state === 'delivered' || state === 'retrying') this.#finish(event, state, nextAttemptAt);
-    else this.#finish(event, 'failed');
+    const attempt = await this.#attempt(event, 'redelivery');
+    const goesOn = !attempt.ok && (state === 'delivered' || state === 'retrying');
+    event.state = attempt.ok ? 'delivered' : goesOn ? state : 'failed';
+    event.nextAttemptAt = goesOn ? nextAttemptAt : undefined;
     this.changed.emit(event);
     return attempt;
   }
 
-  /** The event as a request, spoilt where told. */
-  async request(eventId: string, tamper: Tamper | undefined): Promise<Request> {
-    const { webhook } = this.#settings;
-    return asRequest(webhook, signed(this.event(eventId).body, this.#settings, this.#clock, tamper));
-  }
-
-  event(id: string): EventRecord {
+  event(id: string): SandboxEvent {
     const event = this.#store.events.get(id);
     if (event) return event;
-    throw new SandboxError(
-      'unknown_id',
-      `There is no event ${JSON.stringify(id.slice(0, 100))}. Pass the id of one.`,
-    );
+    const named = JSON.stringify(id.slice(0, 100));
+    throw new SandboxError('unknown_id', `There is no event ${named}. Pass the id of one.`);
   }
 
-  /** Breaks off what is under way. */
+  /** Drops what is in flight: its events are forgotten. */
+  reset(): void {
+    this.#stop.abort(new Error('The sandbox was reset.'));
+    this.#stop = new AbortController();
+    this.#running.clear();
+    this.#spoilt.clear();
+    this.#recent.length = 0;
+  }
+
+  /** Ends what is in flight. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('The sandbox was closed.'));
     await Promise.allSettled(this.#running.values());
     this.#stop = new AbortController();
   }
 
-  /** The first attempt and the retries, with the faults that were ordered. */
-  #run(event: EventRecord): Promise<AttemptRecord> {
-    const current = this.#running.get(event.id);
+  /** The first attempt or a retry, with the fault that was ordered. */
+  #run(event: SandboxEvent): Promise<Attempt> {
+    const current = this.#running.get(event);
     if (current) return current;
-    const fault = this.#spoilt.get(event.id);
-    this.#spoilt.delete(event.id);
-    const run = (async () => {
-      const attempt = await this.#attempt(event, fault);
-      event.tries++;
-      const wait = this.#settings.choices.retries[event.tries - 1];
-      if (attempt.ok) this.#finish(event, 'delivered');
-      else if (wait === undefined) this.#finish(event, 'failed');
-      else this.#schedule(event, wait, 'retrying');
-      this.changed.emit(event);
-      for (let more = fault?.duplicate ?? 0; more > 0; more--) await this.#attempt(event, undefined);
-      return attempt;
-    })().finally(() => this.#running.delete(event.id));
-    this.#running.set(event.id, run);
+    const fault = this.#spoilt.get(event);
+    this.#spoilt.delete(event);
+    const run = this.#attempt(event, 'due', fault)
+      .then(async (attempt) => {
+        if (!this.#holds(event)) return attempt;
+        this.#conclude(event, attempt);
+        for (let more = fault?.duplicate ?? 0; more > 0; more--) {
+          await this.#attempt(event, 'duplicate');
+          this.changed.emit(event);
+        }
+        return attempt;
+      })
+      .finally(() => this.#running.delete(event));
+    this.#running.set(event, run);
     return run;
   }
 
-  async #attempt(event: EventRecord, fault: WebhookFault | undefined): Promise<AttemptRecord> {
-    const target = this.#target();
-    await this.#slot();
-    const at = this.#clock.now();
-    const started = performance.now();
-    const outgoing = signed(event.body, this.#settings, this.#clock, fault?.tamper);
-    const result = await this.#send(target, outgoing, fault).finally(() => this.#leave());
-    const attempt: AttemptRecord = {
-      number: event.attempts.length + 1,
-      ok: result.status !== undefined && result.status >= 200 && result.status < 300,
-      at,
-      durationMs: performance.now() - started,
-      target: typeof target === 'string' ? target : '(handler)',
-      requestHeaders: outgoing.headers,
-      status: result.status,
-      responseHeaders: result.headers,
-      responseBody: result.body?.slice(0, excerptLength),
-      error: result.error,
-    };
-    if (!attempt.ok && !fault?.drop && fault?.tamper === undefined)
-      attempt.hint = hintFor({ ...attempt, code: result.code }, event.body);
-    event.attempts.push(attempt);
+  #conclude(event: SandboxEvent, { ok }: Attempt): void {
+    const tries = event.attempts.filter(({ cause }) => cause === 'due').length;
+    const wait = this.#settings.choices.retries[tries - 1];
+    if (ok || wait === undefined) event.state = ok ? 'delivered' : 'failed';
+    else this.#schedule(event, wait, 'retrying');
     this.changed.emit(event);
-    return attempt;
   }
 
-  async #send(target: WebhookTarget, outgoing: Outgoing, fault: WebhookFault | undefined): Promise<Sent> {
-    if (fault?.drop) return { error: 'A fault was ordered: the delivery was lost.' };
-    const { allowRemote } = this.#settings;
-    return send(target, outgoing, { withinMs: answerWithinMs, allowRemote, stop: this.#stop.signal });
+  async #attempt(event: SandboxEvent, cause: Attempt['cause'], fault?: WebhookFault): Promise<Attempt> {
+    const target = this.#target();
+    const stop = this.#stop.signal;
+    return this.#slots.run(async () => {
+      const at = new Date(this.#clock.now());
+      const started = performance.now();
+      const outgoing = signed(event.body, this.#settings, this.#clock, fault?.tamper);
+      const { status, headers, body, error, code }: Sent = fault?.drop
+        ? { error: 'A fault was ordered: the delivery was lost.' }
+        : await send(target, outgoing, {
+            withinMs: this.#settings.choices.deliveryTimeoutMs,
+            allowRemote: this.#settings.allowRemote,
+            stop,
+          });
+      const attempt: Attempt = {
+        number: event.attempts.length + 1,
+        cause,
+        ok: status !== undefined && status >= 200 && status < 300,
+        at,
+        durationMs: performance.now() - started,
+        target: typeof target === 'string' ? target : '(handler)',
+        requestHeaders: outgoing.headers,
+        status,
+        responseHeaders: headers,
+        responseBody: body?.slice(0, excerptLength),
+        error,
+      };
+      if (!attempt.ok && !fault?.drop && fault?.tamper === undefined)
+        attempt.hint = hintFor({ ...attempt, code }, event.body);
+      event.attempts.push(attempt);
+      return attempt;
+    });
   }
 
-  #isDue(event: EventRecord): boolean {
-    return event.nextAttemptAt !== undefined && event.nextAttemptAt <= this.#clock.now();
+  /** Whether an event is still in the store: `reset()` may have come while it was in flight. */
+  #holds(event: SandboxEvent): boolean {
+    return this.#store.events.get(event.id) === event;
   }
 
-  #schedule(event: EventRecord, wait: number, state: 'pending' | 'retrying' = 'pending'): void {
+  #isDue({ nextAttemptAt }: SandboxEvent): boolean {
+    return nextAttemptAt !== undefined && nextAttemptAt.getTime() <= this.#clock.now();
+  }
+
+  #schedule(event: SandboxEvent, wait: number, state: 'pending' | 'retrying'): void {
+    const at = this.#clock.now() + wait;
     event.state = state;
-    event.nextAttemptAt = this.#clock.now() + wait;
-    this.#store.agenda.add({ at: event.nextAttemptAt, kind: 'deliver', id: event.id });
-  }
-
-  #finish(event: EventRecord, state: EventRecord['state'], nextAttemptAt?: number): void {
-    event.state = state;
-    event.nextAttemptAt = nextAttemptAt;
+    event.nextAttemptAt = new Date(at);
+    this.#store.agenda.add({ at, kind: 'deliver', id: event.id });
   }
 
   #target(): WebhookTarget {
     if (this.#settings.webhook !== undefined) return this.#settings.webhook;
-    throw new SandboxError(
-      'no_webhook',
-      'No webhook is set, so nothing can be delivered. Set one with setWebhook().',
-    );
+    const message = 'No webhook is set, so nothing can be delivered. Set one with setWebhook().';
+    throw new SandboxError('no_webhook', message);
   }
 
-  #forget(): void {
-    if (this.#store.events.size <= answersKept) return;
-    const old = [...this.#store.events.values()].at(-answersKept - 1);
+  #remember(event: SandboxEvent): void {
+    this.#recent.push(event);
+    const old = this.#recent.length > responsesKept ? this.#recent.shift() : undefined;
     for (const attempt of old?.attempts ?? []) attempt.responseBody = undefined;
-  }
-
-  async #slot(): Promise<void> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
-  }
-
-  #leave(): void {
-    const next = this.#queue.shift();
-    if (next) next();
-    else this.#free++;
   }
 }

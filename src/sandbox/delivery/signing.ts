@@ -1,19 +1,39 @@
+import * as z from 'zod/mini';
 import type { Outgoing } from '../../doctor/delivery.js';
 import { version } from '../../version.js';
 import { sign } from '../../webhooks/index.js';
 import type { Clock } from '../service/clock.js';
-import { randomText } from '../service/ids.js';
+import { randomId } from '../service/ids.js';
 import type { Settings } from '../settings.js';
-import type { Tamper } from '../types.js';
 
-/** A delivery of a body, signed now, or spoilt in one way. */
+/** How a delivery is spoilt. */
+export type Tamper =
+  /** The amount is raised after signing. */
+  | 'body'
+  /** Another signature. */
+  | 'signature'
+  /** Another timestamp than the one that was signed. */
+  | 'timestamp'
+  /** No signature and no timestamp. */
+  | 'missing'
+  /** Signed with another secret. */
+  | 'secret'
+  /** Validly signed, a day ago. */
+  | 'stale'
+  /** Validly signed, a day ahead. */
+  | 'future';
+
+const tampers = ['body', 'signature', 'timestamp', 'missing', 'secret', 'stale', 'future'] as const;
+
+export const tamper = z.enum(tampers, `pass one of ${tampers.join(', ')}.`) satisfies z.ZodMiniType<Tamper>;
+
+/** A body, signed now or spoilt in one way. */
 export function signed(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {
   const time = (settings.signatureTime === 'real' ? Date.now() : clock.now()) + (shifts[tamper ?? ''] ?? 0);
-  const secret = tamper === 'secret' ? `whsec_${randomText()}` : settings.webhookSecret;
+  const secret = tamper === 'secret' ? `whsec_${randomId()}` : settings.webhookSecret;
   const { signature: scheme } = settings.choices;
   const own = sign({ rawBody: body, secret, timestamp: new Date(time), scheme });
-  const names = Object.keys(own);
-  const [signatureHeader = '', timestampHeader = ''] = names;
+  const [signatureHeader = '', timestampHeader = ''] = Object.keys(own);
   if (tamper === 'signature') own[signatureHeader] = altered(own[signatureHeader] ?? '');
   if (tamper === 'timestamp') {
     const later = sign({ rawBody: body, secret, timestamp: new Date(time + 1000), scheme });
@@ -38,7 +58,7 @@ function altered(signature: string): string {
   return signature.slice(0, at) + (signature[at] === '0' ? '1' : '0') + signature.slice(at + 1);
 }
 
-/** The same event about more money: what a forger would want. */
+/** The same event with a higher amount: what a forger would want. */
 function raiseAmount(body: string): string {
   return body.replace(/("amount": ?"?)/, '$19');
 }

@@ -1,67 +1,34 @@
 import { Hono } from 'hono/tiny';
 import * as z from 'zod/mini';
+import { pause } from '../abort.js';
+import { closed, problemOf } from '../closed.js';
 import type { SandboxContext } from '../context.js';
-import { pause } from '../pause.js';
+import { readFault } from '../faults.js';
 import { SandboxError } from '../sandbox-error.js';
-import { milliseconds } from '../service/duration.js';
-import type { SandboxEvent } from '../types.js';
-import { readObject } from './body.js';
-import { Exchange, Refusal } from './exchange.js';
+import { declineReason, paymentMethod } from '../service/checkout.js';
+import { duration, milliseconds } from '../service/duration.js';
+import { limitedBody, readObject } from './body.js';
+import { Refusal } from './notes.js';
 
-const duration = z.union([z.number(), z.string()]);
-const text = z.string();
-const wait = z.pipe(
-  duration,
-  z.transform((value) => milliseconds(value, 'delay')),
-);
-const match = {
-  method: z.optional(text),
-  path: z.optional(text),
-  times: z.optional(z.number()),
-  when: z.optional(z.enum(['before', 'after'])),
-  delay: z.optional(wait),
+const string = z.optional(z.string('pass a string.'));
+const field = 'a field of this body';
+const bodies = {
+  nothing: closed({}, field),
+  clock: closed({ advance: z.optional(duration), to: string }, field),
+  trigger: closed(
+    {
+      type: z.optional(
+        z.literal('order.paid', 'pass "order.paid", the one type that the service documents.'),
+      ),
+      amount: string,
+      currency: string,
+    },
+    field,
+  ),
+  doctor: closed({ target: string, amount: string, currency: string }, field),
+  complete: closed({ method: z.optional(paymentMethod) }, field),
+  fail: closed({ reason: z.optional(declineReason) }, field),
 };
-const fault = z.union([
-  z.strictObject({ clear: z.literal(true) }),
-  z.strictObject({
-    webhook: z.literal(true),
-    times: match.times,
-    duplicate: z.optional(z.number()),
-    hold: z.optional(z.boolean()),
-    drop: z.optional(z.boolean()),
-    tamper: z.optional(z.enum(['body', 'signature', 'timestamp', 'missing', 'secret', 'stale', 'future'])),
-    delay: match.delay,
-  }),
-  z.strictObject({
-    ...match,
-    status: z.number(),
-    body: z.unknown(),
-    headers: z.optional(z.record(text, text)),
-  }),
-  z.strictObject({ ...match, status: z.number(), headers: z.optional(z.record(text, text)) }),
-  z.strictObject({ ...match, network: z.enum(['reset', 'timeout', 'refused']) }),
-  z.strictObject({ ...match, delay: wait }),
-  z.strictObject({
-    ...match,
-    malformed: z.enum(['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero']),
-  }),
-]);
-const clock = z.union([z.strictObject({ advance: duration }), z.strictObject({ to: text })]);
-const trigger = z.strictObject({
-  type: z.optional(z.literal('order.paid')),
-  amount: z.optional(text),
-  currency: z.optional(text),
-});
-const doctor = z.strictObject({
-  target: z.optional(text),
-  amount: z.optional(text),
-  currency: z.optional(text),
-});
-const completion = z.strictObject({ method: z.optional(z.enum(['card', 'walletA', 'walletB'])) });
-const decline = z.strictObject({
-  reason: z.optional(z.enum(['card_declined', 'insufficient_funds', 'wallet_declined'])),
-});
-const nothing = z.strictObject({});
 
 /**
  * What `createSandbox()` offers to a test in the same process, for programs in other languages and for the command:
@@ -71,101 +38,98 @@ export function controlRoutes(context: SandboxContext): Hono {
   const { sandbox } = context;
   const routes = new Hono();
 
-  /** The request's JSON body. No other content type is taken: a form of another site cannot send this one. */
-  async function read<T>(request: Request, schema: z.ZodMiniType<T>, usage: string): Promise<T> {
-    const result = schema.safeParse(await readObject(request, new Exchange()));
+  /** The request's JSON body. No other content type is accepted: a form of another site cannot send this one. */
+  async function read<T>(request: Request, schema: z.ZodMiniType<T>, example = '{}'): Promise<T> {
+    const result = schema.safeParse(await readObject(request));
     if (result.success) return result.data;
-    throw new SandboxError('invalid_options', `The body cannot be meant. Send ${usage}.`);
+    throw new SandboxError(
+      'invalid_options',
+      `The body is invalid: ${problemOf(result.error)} Send ${example}.`,
+    );
   }
+
+  routes.use('*', limitedBody);
 
   routes.get('/health', (c) => c.json({ status: 'ok', now: sandbox.now() }));
 
-  routes.get('/state', (c) =>
-    c.json({
-      url: sandbox.url,
-      now: sandbox.now(),
-      balance: sandbox.balance,
-      products: sandbox.products,
-      checkouts: sandbox.checkouts,
-      orders: sandbox.orders,
-      events: sandbox.events,
-      requests: sandbox.requests,
-    }),
-  );
+  routes.get('/state', (c) => {
+    const { url, balance, products, checkouts, orders, events, requests } = sandbox;
+    return c.json({ url, now: sandbox.now(), balance, products, checkouts, orders, events, requests });
+  });
 
-  routes.delete('/state', async (c) => {
-    await read(c.req.raw, nothing, '{}');
+  routes.delete('/state', (c) => {
     sandbox.reset();
     return c.json({ now: sandbox.now() });
   });
 
   routes.post('/clock', async (c) => {
-    const move = await read(c.req.raw, clock, '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}');
-    if ('to' in move) await sandbox.setTime(new Date(move.to));
-    else await sandbox.advanceTime(milliseconds(move.advance, 'advance'));
+    const example = '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}';
+    const { advance, to } = await read(c.req.raw, bodies.clock, example);
+    if ((advance === undefined) === (to === undefined))
+      throw new SandboxError('invalid_options', `The body is invalid: pass advance or to. Send ${example}.`);
+    if (to !== undefined) await sandbox.setTime(new Date(to));
+    else if (advance !== undefined) await sandbox.advanceTime(advance);
     return c.json({ now: sandbox.now() });
   });
 
+  routes.get('/faults', (c) => c.json({ faults: sandbox.faults }));
+
   routes.post('/faults', async (c) => {
-    const order = await read(c.req.raw, fault, 'a fault such as {"status": 503}, or {"clear": true}');
-    if ('clear' in order) sandbox.clearFaults();
-    else sandbox.failNext(order);
-    return c.json({ ordered: !('clear' in order) });
+    const body = await readObject(c.req.raw);
+    if (body.clear === true) sandbox.clearFaults();
+    else sandbox.failNext(readFault(body, 'The fault is invalid'));
+    return c.json({ faults: sandbox.faults });
   });
 
   routes.post('/trigger', async (c) => {
-    const { type = 'order.paid', ...options } = await read(
-      c.req.raw,
-      trigger,
-      '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
-    );
+    const example = '{"type": "order.paid", "amount": "19.90", "currency": "USD"}';
+    const { type = 'order.paid', ...options } = await read(c.req.raw, bodies.trigger, example);
     return c.json(await sandbox.trigger(type, options));
   });
 
   routes.post('/doctor', async (c) => {
     const { target, ...price } = await read(
       c.req.raw,
-      doctor,
-      '{} or {"target": "http://127.0.0.1:3000/webhooks"}',
+      bodies.doctor,
+      '{"target": "http://127.0.0.1:3000/webhooks"}',
     );
     return c.json(await sandbox.doctor(target, price));
   });
 
   routes.post('/snapshot', async (c) => {
-    await read(c.req.raw, nothing, '{}');
+    await read(c.req.raw, bodies.nothing);
     return c.json(sandbox.snapshot());
   });
 
   routes.post('/key', async (c) => {
-    await read(c.req.raw, nothing, '{}');
+    await read(c.req.raw, bodies.nothing);
     return c.json({ apiKey: sandbox.regenerateKey() });
   });
 
-  routes.post('/checkouts/:id/complete', async (c) =>
-    c.json(
-      await sandbox.completeCheckout(
-        c.req.param('id'),
-        await read(c.req.raw, completion, '{"method": "card"}'),
-      ),
-    ),
-  );
+  routes.post('/checkouts/:id/complete', async (c) => {
+    const options = await read(c.req.raw, bodies.complete, '{"method": "card"}');
+    return c.json(await sandbox.completeCheckout(c.req.param('id'), options));
+  });
+
   routes.post('/checkouts/:id/fail', async (c) => {
-    const { reason } = await read(c.req.raw, decline, '{"reason": "card_declined"}');
+    const { reason } = await read(c.req.raw, bodies.fail, '{"reason": "card_declined"}');
     await sandbox.failCheckout(c.req.param('id'), reason);
     return c.json({ state: 'open' });
   });
+
   routes.post('/checkouts/:id/cancel', async (c) => {
-    await read(c.req.raw, nothing, '{}');
+    await read(c.req.raw, bodies.nothing);
     return c.json(await sandbox.cancelCheckout(c.req.param('id')));
   });
+
   routes.post('/checkouts/:id/expire', async (c) => {
-    await read(c.req.raw, nothing, '{}');
+    await read(c.req.raw, bodies.nothing);
     await sandbox.expireCheckout(c.req.param('id'));
     return c.json({ state: 'expired' });
   });
 
   routes.post('/products/:id/:change{archive|restore}', async (c) => {
-    await read(c.req.raw, nothing, '{}');
+    await read(c.req.raw, bodies.nothing);
     const { id, change } = c.req.param();
     if (change === 'archive') sandbox.archiveProduct(id);
     else sandbox.restoreProduct(id);
@@ -174,7 +138,7 @@ export function controlRoutes(context: SandboxContext): Hono {
 
   routes.get('/events', async (c) => {
     const { after, wait = '0' } = c.req.query();
-    const newer = (): SandboxEvent[] => {
+    const newer = () => {
       const { events } = sandbox;
       return after === undefined ? events : events.slice(events.findIndex(({ id }) => id === after) + 1);
     };
@@ -192,34 +156,24 @@ export function controlRoutes(context: SandboxContext): Hono {
   });
 
   routes.post('/events/deliver', async (c) => {
-    await read(c.req.raw, nothing, '{}');
+    await read(c.req.raw, bodies.nothing);
     return c.json({ attempts: await sandbox.deliver() });
   });
 
   routes.post('/events/:id/redeliver', async (c) => {
-    await read(c.req.raw, nothing, '{}');
+    await read(c.req.raw, bodies.nothing);
     return c.json(await sandbox.redeliver(c.req.param('id')));
   });
 
-  routes.all('*', (c) =>
-    c.json(
-      {
-        error: { code: 'unknown_path', message: 'There is no such control route, or not with this method.' },
-      },
-      404,
-    ),
-  );
+  routes.all('*', (c) => {
+    const message = 'There is no such control route, or not with this method.';
+    return c.json({ error: { code: 'unknown_path', message } }, 404);
+  });
 
   routes.onError((error, c) => {
-    if (error instanceof SandboxError) {
-      const { code, message } = error;
-      return c.json({ error: { code, message } }, statuses.get(code) ?? 400);
-    }
-    if (error instanceof Refusal) {
-      const status = error.kind === 'content_type' ? 415 : error.kind === 'body_too_large' ? 413 : 400;
-      return c.json({ error: { code: error.kind, message: error.message } }, status);
-    }
-    throw error;
+    if (!(error instanceof SandboxError || error instanceof Refusal)) throw error;
+    const code = error instanceof Refusal ? error.kind : error.code;
+    return c.json({ error: { code, message: error.message } }, statuses.get(code) ?? 400);
   });
 
   return routes;
@@ -227,9 +181,11 @@ export function controlRoutes(context: SandboxContext): Hono {
 
 const longestWait = 60_000;
 
-const statuses = new Map<string, 404 | 409>([
+const statuses = new Map<string, 404 | 409 | 413 | 415>([
   ['unknown_id', 404],
   ['not_payable', 409],
   ['insufficient_balance', 409],
   ['no_webhook', 409],
+  ['body_too_large', 413],
+  ['content_type', 415],
 ]);

@@ -1,9 +1,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
 
 /**
  * Keeps other websites' pages from driving the sandbox through a visitor's browser: unsafe methods must come from
  * the sandbox's own pages, and forms carry a token that only those pages know. Where other machines can reach the
- * sandbox, dashboard and control routes ask for an access token too.
+ * sandbox, dashboard and control routes require an access token too.
+ *
+ * Hono's `csrf()` is not enough: it compares Origin with the host that the request names, which DNS rebinding makes
+ * equal, and it lets cross-site JSON pass. Its `bearerAuth()` knows neither the cookie nor the dashboard's link.
  */
 export class Guard {
   readonly #secret = randomBytes(32);
@@ -19,41 +24,34 @@ export class Guard {
     return typeof given === 'string' && sameText(given, this.token(scope));
   }
 
-  /** Lets a request to pages or control routes through, or answers it. */
-  async protect(
-    request: Request,
-    path: string,
-    origin: string,
-    next: () => Promise<void>,
-  ): Promise<Response | undefined> {
-    const { method } = request;
-    if (method === 'OPTIONS') return plain(405, 'Other origins have no access.');
+  /** Lets a request to pages or control routes through, or responds to it. */
+  async protect(c: Context, origin: string, next: () => Promise<void>): Promise<Response | undefined> {
+    const { method, path } = c.req;
+    if (method === 'OPTIONS') return c.text('Other origins have no access.\n', 405);
     const safe = method === 'GET' || method === 'HEAD';
-    if (!safe && !fromHere(request, origin)) return plain(403, "The request comes from another site's page.");
-    if (this.accessToken === undefined || isOpen(path) || this.#knows(request)) {
+    if (!safe && !fromHere(c, origin)) return c.text("The request comes from another site's page.\n", 403);
+    if (this.accessToken === undefined || isOpen(path) || this.#knows(c)) {
       await next();
       return undefined;
     }
-    const url = new URL(request.url);
+    const url = new URL(c.req.url);
     const offered = url.searchParams.get('token');
     if (!safe || offered === null || !sameText(offered, this.accessToken))
-      return plain(
+      return c.text(
+        'This needs the access token. Open the dashboard by the link that was printed at the start.\n',
         401,
-        'This needs the access token. Open the dashboard by the link that was printed at the start.',
       );
+    setCookie(c, cookieName, this.accessToken, { path: '/', httpOnly: true, sameSite: 'Strict' });
     url.searchParams.delete('token');
-    const cookie = `${cookieName}=${this.accessToken}; Path=/; HttpOnly; SameSite=Strict`;
-    return new Response(null, {
-      status: 303,
-      headers: { location: url.pathname + url.search, 'set-cookie': cookie },
-    });
+    return c.redirect(url.pathname + url.search, 303);
   }
 
-  #knows(request: Request): boolean {
-    const bearer = /^Bearer (\S+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
-    const cookies = request.headers.get('cookie')?.split(/; */) ?? [];
-    const cookie = cookies.find((one) => one.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
-    return [bearer, cookie].some((given) => given !== undefined && sameText(given, this.accessToken ?? ''));
+  #knows(c: Context): boolean {
+    const bearer = /^Bearer (\S+)$/.exec(c.req.header('authorization') ?? '')?.[1];
+    const expected = this.accessToken ?? '';
+    return [bearer, getCookie(c, cookieName)].some(
+      (given) => given !== undefined && sameText(given, expected),
+    );
   }
 }
 
@@ -62,19 +60,16 @@ const cookieName = 'sandbox_token';
 /** What a customer and a health check reach without a token. */
 const isOpen = (path: string) => /^\/(?:pay|wallet)\/|^\/_sandbox\/health$/.test(path);
 
-/** Whether a request that changes something may come from where it says it comes from. */
-function fromHere(request: Request, origin: string): boolean {
-  const site = request.headers.get('sec-fetch-site');
-  if (site !== null && site !== 'same-origin' && site !== 'none') return false;
-  const from = request.headers.get('origin');
-  return from === null || from === origin || from === new URL(request.url).origin;
+/** Whether a request that changes something comes from the sandbox's own pages, or from no page at all. */
+function fromHere(c: Context, origin: string): boolean {
+  const site = c.req.header('sec-fetch-site');
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  const from = c.req.header('origin');
+  return from === undefined || from === origin || from === new URL(c.req.url).origin;
 }
 
-/** Compares two texts in time that tells nothing but whether they are of one length. */
+/** Compares in constant time, but for the length. */
 export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.byteLength === right.byteLength && timingSafeEqual(left, right);
 }
-
-const plain = (status: number, text: string) =>
-  new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });

@@ -1,12 +1,37 @@
+import type { UnspecifiedChoices } from '../service/unspecified.js';
 import { Signal } from '../signal.js';
-import type { LoggedRequest } from '../types.js';
 
-/** What is kept of a body in the log. */
-export const excerptLength = 4096;
+/** A request to the documented API, as the sandbox saw it. */
+export interface LoggedRequest {
+  /** Counts from 1. */
+  number: number;
+  /** On the sandbox's clock. */
+  at: Date;
+  /** The HTTP method. */
+  method: string;
+  /** Path and query. */
+  path: string;
+  /** Absent if an ordered fault lost the response. */
+  status: number | undefined;
+  /** In real milliseconds. */
+  durationMs: number;
+  /** The ordered fault that it met. */
+  fault: string | undefined;
+  /** Which key came: never the key itself. */
+  key: 'ok' | 'missing' | 'wrong' | 'live';
+  /** The choices that the response depended on. */
+  unspecified: (keyof UnspecifiedChoices)[];
+  /** What the service may not forgive: unknown fields, a live key. */
+  warnings: string[];
+  /** The first 4 KB of the request's body. */
+  body: string | undefined;
+  /** The first 4 KB of the response's body. */
+  responseBody: string | undefined;
+}
 
 /** The newest 500 requests. */
 export class RequestLog {
-  /** Each request, once it is answered. */
+  /** Each request, once there is a response. */
   readonly added = new Signal<LoggedRequest>();
   #entries: LoggedRequest[] = [];
   #count = 0;

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../../schemas/url.js';
-import { NetworkFault } from '../faults.js';
 import { SandboxError } from '../sandbox-error.js';
-import { texts } from './answers.js';
 import { type HostRule, hostAllowed } from './hosts.js';
+import { NetworkFault } from './spoil.js';
 
 /** An open socket in front of the sandbox. */
 export interface Listening {
@@ -19,47 +17,38 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Serves over HTTP. Slow or oversized requests are cut off, so that none holds the sandbox up. */
+/** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
 export async function serve(
   handle: (request: Request) => Promise<Response>,
   where: { port: number; host: string },
   names: Pick<HostRule, 'publicUrl' | 'allowed'>,
 ): Promise<Listening> {
   const listener = getRequestListener(
-    async (request, { incoming, outgoing }) => {
+    async (request, { incoming }) => {
       try {
-        const response = await handle(request);
-        const text = texts.get(response);
-        if (text === undefined || outgoing instanceof Http2ServerResponse) return response;
-        outgoing.writeHead(response.status, {
-          ...Object.fromEntries(response.headers),
-          'content-length': Buffer.byteLength(text),
-        });
-        outgoing.end(text);
-        return RESPONSE_ALREADY_SENT;
+        return await handle(request);
       } catch (error) {
         if (!(error instanceof NetworkFault)) throw error;
         await spoil(incoming.socket, error.fault);
         return RESPONSE_ALREADY_SENT;
       }
     },
+    // The adapter would replace the process's own Request and Response.
     { overrideGlobalObjects: false },
   );
   const rule: HostRule = { ...names, port: where.port, local: true };
-  const server = createServer(
-    {
-      headersTimeout: 10_000,
-      requestTimeout: 30_000,
-      connectionsCheckingInterval: 2_000,
-      keepAliveTimeout: 5_000,
-      requireHostHeader: false,
-    },
-    (request, response) => {
-      if (isForUs(request, rule)) return void listener(request, response);
-      response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
-      response.end('The sandbox does not answer to this host name.\n');
-    },
-  );
+  const limits = {
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 2_000,
+    keepAliveTimeout: 5_000,
+    requireHostHeader: false,
+  };
+  const server = createServer(limits, (request, response) => {
+    if (isForUs(request, rule)) return void listener(request, response);
+    response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
+    response.end('The sandbox does not serve this host name.\n');
+  });
   await opened(server, where);
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The socket has no address.');
@@ -98,15 +87,8 @@ function originOf({ address, family, port }: AddressInfo): string {
 function opened(server: Server, { port, host }: { port: number; host: string }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE';
-      reject(
-        taken
-          ? new SandboxError(
-              'port_taken',
-              `Port ${port} on ${host} is taken. End what uses it, or choose another port.`,
-            )
-          : error,
-      );
+      const message = `Port ${port} on ${host} is taken. End what uses it, or choose another port.`;
+      reject(error.code === 'EADDRINUSE' ? new SandboxError('port_taken', message) : error);
     });
     server.listen(port, host, resolve);
   });

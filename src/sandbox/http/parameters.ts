@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { describeIssues } from '../../schemas/issues.js';
-import type { Choices } from '../service/unspecified.js';
-import { type Exchange, Refusal } from './exchange.js';
+import type { Choices } from '../service/choices.js';
+import { Refusal, type RequestNotes } from './notes.js';
 
 /**
  * Checks parameters against the schema that the client uses too. Fields that the spec does not list are left out with
@@ -10,7 +10,7 @@ import { type Exchange, Refusal } from './exchange.js';
 export function readParameters<Shape extends z.core.$ZodShape>(
   schema: z.ZodMiniObject<Shape, z.core.$strict>,
   given: Record<string, unknown>,
-  exchange: Exchange,
+  notes: RequestNotes,
   choices: Choices,
 ): z.output<z.ZodMiniObject<Shape, z.core.$strict>> {
   const known = Object.keys(schema.def.shape);
@@ -23,9 +23,9 @@ export function readParameters<Shape extends z.core.$ZodShape>(
   const result = schema.safeParse(listed);
   const problems = result.success ? [] : described(result.error.issues);
   if (strays.length > 0) {
-    exchange.mark('unknownFields');
+    notes.mark('unknownFields');
     if (choices.unknownFields === 'reject') problems.push(...strays);
-    else exchange.warnings.push(...strays);
+    else notes.warnings.push(...strays);
   }
   if (result.success && problems.length === 0) return result.data;
   throw new Refusal('validation', problems.join(' '));

@@ -14,9 +14,9 @@ export class Clock {
     return this.#frozen ?? Date.now() + this.#offset;
   }
 
-  moveTo(moment: number): void {
-    if (this.#frozen === undefined) this.#offset = moment - Date.now();
-    else this.#frozen = moment;
+  moveTo(time: number): void {
+    if (this.#frozen === undefined) this.#offset = time - Date.now();
+    else this.#frozen = time;
   }
 
   reset(): void {
@@ -40,7 +40,7 @@ export class Clock {
   }
 }
 
-/** Something that falls due. Whoever does it looks again whether it still applies. */
+/** Something that falls due. Its handler must check again that it still applies. */
 export interface Due {
   at: number;
   kind: 'expire' | 'settle' | 'deliver';

@@ -1,29 +1,32 @@
+import * as z from 'zod/mini';
 import { SandboxError } from '../sandbox-error.js';
 
-/** A length of time: milliseconds, or text such as `'30s'`, `'2h'`, `'1.5d'`. */
+/** A length of time: milliseconds, or a string such as `'30s'`, `'2h'`, `'1.5d'`. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const text = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 const longest = 100 * 365 * 86_400_000;
 
+function read(value: unknown): number | undefined {
+  const [, amount, unit] = (typeof value === 'string' && text.exec(value)) || [];
+  const ms = typeof value === 'number' ? value : Number(amount) * (units[unit ?? ''] ?? Number.NaN);
+  return ms >= 0 && ms <= longest ? Math.round(ms) : undefined;
+}
+
+/** What is wrong with a duration, ready to follow its name. */
+const wrong = (value: unknown): string =>
+  `${typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value)} is not a duration. ` +
+  'Pass milliseconds, or a string such as "30s", "5m", "2h" or "1d".';
+
 /** A duration in milliseconds. `what` names it in the error. */
-export function milliseconds(duration: unknown, what: string): number {
-  const parsed = typeof duration === 'string' ? fromText(duration) : duration;
-  if (typeof parsed === 'number' && parsed >= 0 && parsed <= longest) return Math.round(parsed);
-  throw new SandboxError(
-    'invalid_options',
-    `${what}: ${typeof duration === 'string' ? JSON.stringify(duration.slice(0, 40)) : String(duration)} is no ` +
-      `duration. Pass milliseconds, or text such as "30s", "5m", "2h" or "1d".`,
-  );
+export function milliseconds(value: unknown, what: string): number {
+  const ms = read(value);
+  if (ms !== undefined) return ms;
+  throw new SandboxError('invalid_options', `${what}: ${wrong(value)}`);
 }
 
-/** Whether text reads as a duration, for arguments that come from outside. */
-export function isDuration(value: string): value is Extract<Duration, string> {
-  return text.test(value);
-}
+/** For values that come from outside. */
+export const isDuration = (value: unknown): value is Duration => read(value) !== undefined;
 
-function fromText(duration: string): number {
-  const [, amount, unit] = text.exec(duration) ?? [];
-  return Number(amount) * (units[unit ?? ''] ?? Number.NaN);
-}
+export const duration = z.custom<Duration>(isDuration, { error: ({ input }) => wrong(input) });

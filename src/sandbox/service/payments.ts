@@ -1,18 +1,20 @@
 import type { ProductCreateParams } from '../../schemas/params.js';
 import { SandboxError } from '../sandbox-error.js';
 import type { Settings } from '../settings.js';
-import type { DeclineReason, PaymentMethod } from '../types.js';
 import { fromCents, percentOf, toCents } from './cents.js';
-import type { Clock } from './clock.js';
+import type { DeclineReason, PaymentMethod, StoredCheckout } from './checkout.js';
+import type { Clock, Due } from './clock.js';
+import type { SandboxEvent } from './event.js';
 import { newEvent } from './events.js';
-import type { CheckoutRecord, EventRecord, OrderRecord, ProductRecord } from './records.js';
+import type { SandboxOrder } from './order.js';
+import type { Product } from './product.js';
 import type { Store } from './store.js';
 
 /** A payment that went through. */
 export interface Payment {
-  checkout: CheckoutRecord;
-  order: OrderRecord;
-  event: EventRecord;
+  checkout: StoredCheckout;
+  order: SandboxOrder;
+  event: SandboxEvent;
 }
 
 /**
@@ -23,39 +25,50 @@ export class Payments {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #settings: Settings;
-  readonly #paid: (event: EventRecord) => void;
+  readonly #paid: (event: SandboxEvent) => void;
 
-  /** `paid` is told of each new event, once the order is stored. */
-  constructor(store: Store, clock: Clock, settings: Settings, paid: (event: EventRecord) => void) {
+  /** `paid` is called with each new event, once the order is stored. */
+  constructor(store: Store, clock: Clock, settings: Settings, paid: (event: SandboxEvent) => void) {
     this.#store = store;
     this.#clock = clock;
     this.#settings = settings;
     this.#paid = paid;
   }
 
+  /** Expires and settles what is due by now, so that nobody sees a state that time has overtaken. */
+  catchUp(): void {
+    const now = this.#clock.now();
+    for (const due of this.#store.agenda.take(now, ({ kind }) => kind !== 'deliver')) this.due(due);
+  }
+
+  due({ kind, id }: Due): void {
+    if (kind === 'settle') this.settle(id);
+    if (kind === 'expire') this.expire(id);
+  }
+
   /** The checkout of an id or of a payment page's url. */
-  find(ref: string): CheckoutRecord {
+  find(ref: string): StoredCheckout {
     const id = /\/pay\/([^/?#]+)/.exec(ref)?.[1] ?? ref;
     const checkout = this.#store.checkouts.get(id);
     if (checkout) return checkout;
     throw new SandboxError(
       'unknown_id',
-      `There is no checkout ${quote(ref)}. Pass the id or the url of one.`,
+      `There is no checkout ${quoted(ref)}. Pass the id or the url of one.`,
     );
   }
 
-  product(id: string): ProductRecord {
+  product(id: string): Product {
     const product = this.#store.products.get(id);
     if (product) return product;
-    throw new SandboxError('unknown_id', `There is no product ${quote(id)}. Pass the id of one.`);
+    throw new SandboxError('unknown_id', `There is no product ${quoted(id)}. Pass the id of one.`);
   }
 
-  createProduct(params: ProductCreateParams): ProductRecord {
-    const now = this.#clock.now();
-    const product: ProductRecord = {
-      id: this.#store.nextId('prod'),
+  createProduct(params: ProductCreateParams): Product {
+    const now = new Date(this.#clock.now());
+    const product: Product = {
+      id: this.#store.ids.next('prod'),
       name: params.name,
-      description: params.description,
+      description: params.description ?? null,
       image: params.image ?? null,
       price: params.price,
       currency: params.currency ?? 'USD',
@@ -68,98 +81,85 @@ export class Payments {
     return product;
   }
 
-  createCheckout(checkout: Omit<CheckoutRecord, 'id' | 'state' | 'createdAt' | 'expiresAt'>): CheckoutRecord {
-    const createdAt = this.#clock.now();
-    const expiresAt = createdAt + this.#settings.choices.expiresIn.afterMs;
-    const record: CheckoutRecord = {
-      id: this.#store.nextId('chk'),
-      ...checkout,
+  createCheckout(
+    params: Pick<StoredCheckout, 'productId' | 'amount' | 'currency'> & Partial<StoredCheckout>,
+  ): StoredCheckout {
+    const now = this.#clock.now();
+    const expiresAt = now + this.#settings.choices.expiresIn.afterMs;
+    const checkout: StoredCheckout = {
+      id: this.#store.ids.next('chk'),
+      ...params,
       state: 'open',
-      createdAt,
-      expiresAt,
+      createdAt: new Date(now),
+      expiresAt: new Date(expiresAt),
     };
-    this.#store.checkouts.set(record.id, record);
-    this.#store.agenda.add({ at: expiresAt, kind: 'expire', id: record.id });
-    return record;
+    this.#store.checkouts.set(checkout.id, checkout);
+    this.#store.agenda.add({ at: expiresAt, kind: 'expire', id: checkout.id });
+    return checkout;
   }
 
   /** The customer chose a wallet; it waits for approval. */
-  await(ref: string, wallet: 'walletA' | 'walletB'): CheckoutRecord {
-    const checkout = this.#payable(ref);
-    checkout.state = 'processing';
-    checkout.method = wallet;
-    checkout.declined = undefined;
-    return checkout;
+  await(ref: string, wallet: 'walletA' | 'walletB'): StoredCheckout {
+    return changed(this.#payable(ref), { state: 'processing', method: wallet, declined: undefined });
   }
 
   /** The customer left the wallet for another method. */
-  reopen(ref: string): CheckoutRecord {
-    const checkout = this.#payable(ref);
-    checkout.state = 'open';
-    checkout.method = undefined;
-    return checkout;
+  reopen(ref: string): StoredCheckout {
+    return changed(this.#payable(ref), { state: 'open', method: undefined });
+  }
+
+  /** The payment failed; the customer may try again. */
+  decline(ref: string, reason: DeclineReason): StoredCheckout {
+    return changed(this.reopen(ref), { declined: reason });
+  }
+
+  cancel(ref: string): StoredCheckout {
+    const closes = this.#settings.choices.cancel === 'close';
+    return changed(this.reopen(ref), { declined: undefined, state: closes ? 'cancelled' : 'open' });
   }
 
   pay(ref: string, method: PaymentMethod): Payment {
     const checkout = this.#payable(ref);
-    const { choices, currency } = this.#settings;
-    const now = this.#clock.now();
-    const cents = toCents(checkout.amount);
-    const credited =
-      checkout.currency === currency ? fromCents(cents - percentOf(cents, choices.fees)) : undefined;
-    const order: OrderRecord = {
-      id:
-        choices.orderId === 'checkout-id' || choices.eventLink === 'order_id'
-          ? checkout.id
-          : this.#store.nextId('ord'),
-      checkoutId: checkout.id,
-      productId: checkout.productId,
-      amount: checkout.amount,
-      currency: checkout.currency,
-      method,
-      paidAt: now,
-      credited,
-      settlesAt: now + choices.settlementMs,
-      settled: false,
-    };
-    checkout.state = 'paid';
-    checkout.method = method;
-    checkout.declined = undefined;
-    checkout.orderId = order.id;
+    const order = this.#newOrder(checkout, method);
+    changed(checkout, { state: 'paid', method, declined: undefined, orderId: order.id });
     this.#store.orders.set(order.id, order);
-    if (credited !== undefined) {
-      this.#move({ pending: toCents(credited) });
-      this.#store.agenda.add({ at: order.settlesAt, kind: 'settle', id: order.id });
-      if (choices.settlementMs === 0) this.settle(order.id);
+    if (order.credited !== undefined) {
+      this.#move({ pending: toCents(order.credited) });
+      this.#store.agenda.add({ at: order.settlesAt.getTime(), kind: 'settle', id: order.id });
+      if (this.#settings.choices.settlementMs === 0) this.settle(order.id);
     }
-    const event = newEvent(this.#store.nextId('evt'), order, now, this.#settings);
+    const event = newEvent(this.#store.ids.next('evt'), order, this.#settings);
     this.#store.events.set(event.id, event);
     this.#paid(event);
     return { checkout, order, event };
   }
 
-  /** The payment failed; the customer may try again. */
-  decline(ref: string, reason: DeclineReason): CheckoutRecord {
-    const checkout = this.reopen(ref);
-    checkout.declined = reason;
-    return checkout;
+  #newOrder(checkout: StoredCheckout, method: PaymentMethod): SandboxOrder {
+    const { choices, currency } = this.#settings;
+    const now = this.#clock.now();
+    const cents = toCents(checkout.amount);
+    const linked = choices.orderId === 'checkout-id' || choices.eventLink === 'order_id';
+    return {
+      id: linked ? checkout.id : this.#store.ids.next('ord'),
+      checkoutId: checkout.id,
+      productId: checkout.productId,
+      amount: checkout.amount,
+      currency: checkout.currency,
+      method,
+      paidAt: new Date(now),
+      credited:
+        checkout.currency === currency ? fromCents(cents - percentOf(cents, choices.fees)) : undefined,
+      settlesAt: new Date(now + choices.settlementMs),
+      settled: false,
+    };
   }
 
-  cancel(ref: string): CheckoutRecord {
-    const checkout = this.reopen(ref);
-    checkout.declined = undefined;
-    if (this.#settings.choices.cancel === 'close') checkout.state = 'cancelled';
-    return checkout;
-  }
-
-  /** Ends a checkout's time, where it can still be paid. */
-  expire(ref: string): CheckoutRecord {
+  /** Ends a checkout's time, if it can still be paid. */
+  expire(ref: string): StoredCheckout {
     const checkout = this.find(ref);
-    if (checkout.state === 'open' || checkout.state === 'processing') {
-      checkout.state = 'expired';
-      checkout.expiresAt = Math.min(checkout.expiresAt, this.#clock.now());
-    }
-    return checkout;
+    if (checkout.state !== 'open' && checkout.state !== 'processing') return checkout;
+    const expiresAt = new Date(Math.min(checkout.expiresAt.getTime(), this.#clock.now()));
+    return changed(checkout, { state: 'expired', expiresAt });
   }
 
   /** Moves one order's money, or that of all, from `pending` to `available`. */
@@ -175,56 +175,60 @@ export class Payments {
 
   /** Moves an amount between `available` and `frozen`; neither goes below zero. */
   shift(amount: string, from: 'available' | 'frozen'): void {
+    this.catchUp();
     if (!/^\d{1,30}(\.\d{1,2})?$/.test(amount) || !/[1-9]/.test(amount)) {
-      throw new SandboxError(
-        'invalid_options',
-        `${quote(amount)} is no amount. Pass decimal text, such as "19.90".`,
-      );
+      const message = `${quoted(amount)} is not an amount. Pass a decimal string, such as "19.90".`;
+      throw new SandboxError('invalid_options', message);
     }
     const cents = toCents(amount);
     const has = this.#store.ledger[from];
     if (cents > has) {
-      throw new SandboxError(
-        'insufficient_balance',
-        `${from} holds ${fromCents(has)}, less than ${fromCents(cents)}. Pass at most what it holds.`,
-      );
+      const message = `${from} holds ${fromCents(has)}, less than ${fromCents(cents)}. Pass at most what it holds.`;
+      throw new SandboxError('insufficient_balance', message);
     }
-    this.#move(
-      from === 'available' ? { available: -cents, frozen: cents } : { available: cents, frozen: -cents },
-    );
+    this.#move({ [from]: -cents, [from === 'available' ? 'frozen' : 'available']: cents });
   }
 
-  setStatus(productId: string, status: ProductRecord['status']): void {
+  setStatus(productId: string, status: 'ACTIVE' | 'ARCHIVED'): void {
     const product = this.product(productId);
-    if (product.status === status) return;
-    product.status = status;
-    product.updatedAt = this.#clock.now();
+    if (product.status !== status) Object.assign(product, { status, updatedAt: new Date(this.#clock.now()) });
   }
 
-  #payable(ref: string): CheckoutRecord {
+  /** Where the customer goes after paying or cancelling; `undefined` if the checkout names no URL. */
+  returnUrl({ id, successUrl, cancelUrl, orderId }: StoredCheckout, after: 'success' | 'cancel') {
+    const target = after === 'success' ? successUrl : cancelUrl;
+    if (target === undefined || this.#settings.choices.redirect === 'exact') return target;
+    const url = new URL(target);
+    url.searchParams.set('checkout_id', id);
+    if (orderId !== undefined) url.searchParams.set('order_id', orderId);
+    return url.href;
+  }
+
+  #payable(ref: string): StoredCheckout {
+    this.catchUp();
     const checkout = this.find(ref);
     const problem = this.problem(checkout);
     if (problem === undefined) return checkout;
     throw new SandboxError('not_payable', `Checkout ${checkout.id} ${problem}. Create another one.`);
   }
 
-  /** Why a checkout cannot be paid; `undefined` when it can. */
-  problem(checkout: CheckoutRecord): string | undefined {
-    if (checkout.state === 'paid') return 'is paid already';
-    if (checkout.state === 'cancelled') return 'is cancelled';
-    if (checkout.state === 'expired') return 'has expired';
-    return this.product(checkout.productId).status === 'ARCHIVED'
-      ? 'sells a product that is archived'
-      : undefined;
+  /** Why a checkout cannot be paid; `undefined` if it can. */
+  problem({ state, productId }: StoredCheckout): string | undefined {
+    if (state === 'paid') return 'is paid already';
+    if (state === 'cancelled') return 'is cancelled';
+    if (state === 'expired') return 'has expired';
+    return this.product(productId).status === 'ARCHIVED' ? 'sells a product that is archived' : undefined;
   }
 
-  #move(by: { available?: bigint; pending?: bigint; frozen?: bigint }): void {
+  #move(by: Partial<Record<'available' | 'pending' | 'frozen', bigint>>): void {
     const { ledger } = this.#store;
-    ledger.available += by.available ?? 0n;
-    ledger.pending += by.pending ?? 0n;
-    ledger.frozen += by.frozen ?? 0n;
-    ledger.updatedAt = this.#clock.now();
+    for (const account of ['available', 'pending', 'frozen'] as const) ledger[account] += by[account] ?? 0n;
+    ledger.updatedAt = new Date(this.#clock.now());
   }
 }
 
-const quote = (text: string): string => JSON.stringify(text.slice(0, 100));
+/** Changes a checkout where it stands. */
+const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>): StoredCheckout =>
+  Object.assign(checkout, by);
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 100));

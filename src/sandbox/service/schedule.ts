@@ -1,60 +1,50 @@
-import type { Clock, Due } from './clock.js';
+import type { Clock } from './clock.js';
+import type { Payments } from './payments.js';
 import type { Store } from './store.js';
 
-/** Does what falls due: at once what only changes records, and awaited what talks to a receiver. */
+/** Moves the clock and does what falls due on the way, in order of time. Deliveries are awaited. */
 export class Schedule {
   readonly #clock: Clock;
   readonly #store: Store;
-  readonly #change: (due: Due) => void;
-  readonly #deliver: (eventId: string) => Promise<unknown>;
+  readonly #payments: Payments;
+  readonly #deliver: (eventId: string) => Promise<void>;
   #moving: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    clock: Clock,
-    store: Store,
-    change: (due: Due) => void,
-    deliver: (eventId: string) => Promise<unknown>,
-  ) {
+  constructor(clock: Clock, store: Store, payments: Payments, deliver: (eventId: string) => Promise<void>) {
     this.#clock = clock;
     this.#store = store;
-    this.#change = change;
+    this.#payments = payments;
     this.#deliver = deliver;
   }
 
-  /** Expires and settles what is due by now, so that nobody sees a state that time has overtaken. */
-  catchUp(): void {
-    const now = this.#clock.now();
-    if (this.#store.agenda.next > now) return;
-    for (const due of this.#store.agenda.take(now, ({ kind }) => kind !== 'deliver')) this.#change(due);
-  }
-
-  /** Does all that is due by now, deliveries included. */
+  /** Does all that is due by now. */
   tick(): Promise<void> {
     return this.#inTurn(() => this.#runUntil(this.#clock.now()));
   }
 
-  /** Moves the clock, stopping wherever something falls due, also what was scheduled on the way. */
   moveBy(duration: number): Promise<void> {
     return this.#inTurn(() => this.#moveTo(this.#clock.now() + duration));
   }
 
-  moveTo(moment: number): Promise<void> {
-    return this.#inTurn(() => this.#moveTo(moment));
+  moveTo(time: number): Promise<void> {
+    return this.#inTurn(() => this.#moveTo(time));
   }
 
-  async #moveTo(moment: number): Promise<void> {
-    await this.#runUntil(moment);
-    this.#clock.moveTo(moment);
+  async #moveTo(time: number): Promise<void> {
+    await this.#runUntil(time);
+    this.#clock.moveTo(time);
   }
 
-  async #runUntil(moment: number): Promise<void> {
-    while (this.#store.agenda.next <= moment) {
-      const at = this.#store.agenda.next;
+  /** Stops wherever something falls due, also what was scheduled on the way. */
+  async #runUntil(time: number): Promise<void> {
+    const { agenda } = this.#store;
+    while (agenda.next <= time) {
+      const at = agenda.next;
       if (at > this.#clock.now()) this.#clock.moveTo(at);
       await Promise.all(
-        this.#store.agenda
+        agenda
           .take(at)
-          .map((due) => (due.kind === 'deliver' ? this.#deliver(due.id) : this.#change(due))),
+          .map((due) => (due.kind === 'deliver' ? this.#deliver(due.id) : this.#payments.due(due))),
       );
     }
   }

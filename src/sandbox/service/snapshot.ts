@@ -1,163 +1,94 @@
 import * as z from 'zod/mini';
 import { SandboxError } from '../sandbox-error.js';
-import type { Settings } from '../settings.js';
+import { storedCheckout } from './checkout.js';
 import type { Clock } from './clock.js';
+import { storedEvent } from './event.js';
+import { storedLedger } from './ledger.js';
+import { storedOrder } from './order.js';
+import { storedProduct } from './product.js';
 import type { Store } from './store.js';
 
-const text = z.string();
-const moment = z.number();
-const optionalText = z.optional(text);
-const method = z.enum(['card', 'walletA', 'walletB']);
-const textMap = z.record(text, text);
+/** Everything that a sandbox remembers, as JSON. It holds the key and the secret. Its parts may change. */
+export interface SandboxSnapshot {
+  /** Of the format. */
+  version: 2;
+  [part: string]: unknown;
+}
 
-const product = z.object({
-  id: text,
-  name: text,
-  description: optionalText,
-  image: z.nullable(text),
-  price: text,
-  currency: text,
-  status: z.enum(['ACTIVE', 'ARCHIVED']),
-  metadata: textMap,
-  createdAt: moment,
-  updatedAt: moment,
-});
+const count = z.number();
 
-const checkout = z.object({
-  id: text,
-  productId: text,
-  amount: text,
-  currency: text,
-  state: z.enum(['open', 'processing', 'paid', 'cancelled', 'expired']),
-  successUrl: optionalText,
-  cancelUrl: optionalText,
-  displayMerchantName: optionalText,
-  createdAt: moment,
-  expiresAt: moment,
-  method: z.optional(method),
-  declined: z.optional(z.enum(['card_declined', 'insufficient_funds', 'wallet_declined'])),
-  orderId: optionalText,
-});
-
-const order = z.object({
-  id: text,
-  checkoutId: text,
-  productId: text,
-  amount: text,
-  currency: text,
-  method,
-  paidAt: moment,
-  credited: optionalText,
-  settlesAt: moment,
-  settled: z.boolean(),
-});
-
-const attempt = z.object({
-  number: z.number(),
-  ok: z.boolean(),
-  at: moment,
-  durationMs: z.number(),
-  target: text,
-  requestHeaders: textMap,
-  status: z.optional(z.number()),
-  responseHeaders: z.optional(textMap),
-  responseBody: optionalText,
-  error: optionalText,
-  hint: optionalText,
-});
-
-const event = z.object({
-  id: text,
-  type: z.literal('order.paid'),
-  orderId: text,
-  createdAt: moment,
-  body: text,
-  state: z.enum(['pending', 'held', 'no_url', 'retrying', 'delivered', 'failed']),
-  attempts: z.array(attempt),
-  tries: z.number(),
-  nextAttemptAt: z.optional(moment),
-});
-
-const cents = text.check(z.regex(/^\d+$/));
-
-const snapshot = z.object({
-  version: z.literal(1),
-  apiKey: text,
-  webhookSecret: text,
-  clock: z.object({ frozenAt: z.optional(moment), offset: z.number() }),
+const content = z.object({
+  version: z.literal(2),
+  apiKey: z.string(),
+  webhookSecret: z.string(),
+  clock: z.object({ frozenAt: z.optional(z.number()), offset: z.number() }),
   ids: z.object({
     seed: z.optional(z.number()),
-    counts: z.object({ prod: z.number(), chk: z.number(), ord: z.number(), evt: z.number() }),
+    counts: z.object({ prod: count, chk: count, ord: count, evt: count }),
   }),
-  ledger: z.object({ available: cents, pending: cents, frozen: cents, updatedAt: moment }),
-  products: z.array(product),
-  checkouts: z.array(checkout),
-  orders: z.array(order),
-  events: z.array(event),
+  ledger: storedLedger,
+  products: z.array(storedProduct),
+  checkouts: z.array(storedCheckout),
+  orders: z.array(storedOrder),
+  events: z.array(storedEvent),
 });
 
 /** What a snapshot holds. */
-export type SnapshotContent = z.output<typeof snapshot>;
+export type SnapshotContent = z.output<typeof content>;
 
-/** Reads what `snapshot()` gave, also after a trip through JSON. */
+/** Reads what `snapshot()` returned, also after a trip through JSON. */
 export function readSnapshot(value: unknown): SnapshotContent {
-  const result = snapshot.safeParse(value);
+  const result = content.safeParse(value);
   if (result.success) return result.data;
   const [first] = result.error.issues;
   throw new SandboxError(
     'invalid_options',
-    `This is no snapshot that this version can read (${first?.path.join('.') || 'the whole of it'}). Pass what snapshot() gave.`,
+    `This is not a snapshot that this version can read (${first?.path.join('.') || 'the whole of it'}). Pass what snapshot() returned.`,
   );
 }
 
 /** All that a sandbox remembers, detached from it. */
-export function takeSnapshot(store: Store, clock: Clock, settings: Settings): SnapshotContent {
-  const { available, pending, frozen, updatedAt } = store.ledger;
-  return structuredClone({
-    version: 1,
-    apiKey: settings.apiKey,
-    webhookSecret: settings.webhookSecret,
+export function takeSnapshot(
+  { ledger, ids, products, checkouts, orders, events }: Store,
+  clock: Clock,
+  keys: { apiKey: string; webhookSecret: string },
+): SandboxSnapshot {
+  const all = {
+    version: 2,
+    apiKey: keys.apiKey,
+    webhookSecret: keys.webhookSecret,
     clock: clock.state,
-    ids: { seed: store.ids.seed, counts: store.ids.counts },
-    ledger: {
-      available: String(available),
-      pending: String(pending),
-      frozen: String(frozen),
-      updatedAt,
-    },
-    products: [...store.products.values()],
-    checkouts: [...store.checkouts.values()],
-    orders: [...store.orders.values()],
-    events: [...store.events.values()],
-  });
+    ids: { seed: ids.seed, counts: ids.counts },
+    ledger,
+    products: [...products.values()],
+    checkouts: [...checkouts.values()],
+    orders: [...orders.values()],
+    events: [...events.values()],
+  };
+  return JSON.parse(JSON.stringify(all, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
 }
 
-/** Fills an empty store, and writes down again what is still to come. */
+/** Fills an empty store, and puts what is still to come on its agenda. */
 export function restore(store: Store, saved: SnapshotContent, seed: number | undefined): void {
-  const { ledger, ids } = saved;
-  store.clear(ledger.updatedAt, seed ?? ids.seed, ids.counts);
-  store.ledger = {
-    available: BigInt(ledger.available),
-    pending: BigInt(ledger.pending),
-    frozen: BigInt(ledger.frozen),
-    updatedAt: ledger.updatedAt,
-  };
-  for (const one of saved.products) store.products.set(one.id, one);
-  for (const one of saved.checkouts) {
+  const { ledger, ids, products, checkouts, orders, events } = saved;
+  const { agenda } = store;
+  store.clear(0, seed ?? ids.seed, ids.counts);
+  store.ledger = ledger;
+  for (const one of products) store.products.set(one.id, one);
+  for (const one of checkouts) {
     store.checkouts.set(one.id, one);
     if (one.state === 'open' || one.state === 'processing')
-      store.agenda.add({ at: one.expiresAt, kind: 'expire', id: one.id });
+      agenda.add({ at: one.expiresAt.getTime(), kind: 'expire', id: one.id });
   }
-  for (const one of saved.orders) {
+  for (const one of orders) {
     store.orders.set(one.id, one);
     if (!one.settled && one.credited !== undefined)
-      store.agenda.add({ at: one.settlesAt, kind: 'settle', id: one.id });
+      agenda.add({ at: one.settlesAt.getTime(), kind: 'settle', id: one.id });
   }
-  for (const one of saved.events) {
-    // An attempt that was under way when the snapshot was taken is made again.
+  for (const one of events) {
+    // An attempt that was in flight when the snapshot was taken is made again.
     if (one.state === 'pending') one.nextAttemptAt ??= one.createdAt;
     store.events.set(one.id, one);
-    if (one.nextAttemptAt !== undefined)
-      store.agenda.add({ at: one.nextAttemptAt, kind: 'deliver', id: one.id });
+    if (one.nextAttemptAt) agenda.add({ at: one.nextAttemptAt.getTime(), kind: 'deliver', id: one.id });
   }
 }

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import type { CheckoutRecord } from '../../service/records.js';
-import type { CheckoutState } from '../../types.js';
+import type { CheckoutState, StoredCheckout } from '../../service/checkout.js';
 import type { Html } from '../layout.js';
 import { actionForm, badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
 import { fullMoment, span } from './moments.js';
@@ -42,7 +41,7 @@ ${pager('/checkouts', part)}`,
   });
 }
 
-function row(context: SandboxContext, checkout: CheckoutRecord): Html {
+function row(context: SandboxContext, checkout: StoredCheckout): Html {
   const { payments, clock } = context;
   const { id, state, amount, currency, createdAt, declined } = checkout;
   const payable = payments.problem(checkout) === undefined;
@@ -50,7 +49,7 @@ function row(context: SandboxContext, checkout: CheckoutRecord): Html {
 <td class="main"><bdi class="strong">${payments.product(checkout.productId).name}</bdi><br><code class="soft">${id}</code></td>
 <td class="number">${amount} ${currency}</td>
 <td>${badge(state, tones[state])}${declined !== undefined && html`<br><span class="soft small">${declined}</span>`}</td>
-<td class="soft"><time datetime="${new Date(createdAt).toISOString()}" title="${fullMoment(createdAt)}">${span(clock.now() - createdAt)}</time></td>
+<td class="soft"><time datetime="${createdAt.toISOString()}" title="${fullMoment(createdAt)}">${span(clock.now() - createdAt.getTime())}</time></td>
 <td class="main"><div class="row-actions"><a class="button small" href="/pay/${id}">Open page</a>
 ${
   payable &&

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import { signed } from '../../delivery/signing.js';
-import type { AttemptRecord, EventRecord } from '../../service/records.js';
+import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 import { stateBadge } from './events.js';
 import { actionForm, badge, copyButton, dashboardPage, live } from './frame.js';
@@ -11,19 +11,19 @@ import { fullMoment, millisecondsText } from './moments.js';
 /** One event: the exact bytes that are sent, and what came back. */
 export function eventPage(
   context: SandboxContext,
-  event: EventRecord,
+  event: SandboxEvent,
   problem?: string,
   status?: number,
 ): Promise<Response> {
-  const { store, clock } = context;
-  const order = store.orders.get(event.orderId);
+  const { clock } = context;
+  const { amount, currency } = event.data;
   return dashboardPage({
     title: `Event ${event.id}`,
     tab: '/events',
     problem,
     status,
     content: html`<p class="crumb"><a href="/events">Events</a></p>
-<div class="heading"><div><h1>${order?.amount} ${order?.currency} <span class="type">${event.type}</span></h1>
+<div class="heading"><div><h1>${amount} ${currency} <span class="type">${event.type}</span></h1>
 <p class="soft small"><code>${event.id}</code> · ${fullMoment(event.createdAt)}</p></div>
 <div class="actions">${live('state', stateBadge(event, clock.now()))}
 ${actionForm(context, `/events/${event.id}/redeliver`, html`<button class="button primary" data-testid="redeliver">Redeliver</button>`)}</div></div>
@@ -34,7 +34,7 @@ ${sent(context, event)}`,
   });
 }
 
-function attempts({ attempts, state }: EventRecord): Html {
+function attempts({ attempts, state }: SandboxEvent): Html {
   if (attempts.length > 0)
     return html`<ol class="attempts">${attempts.toReversed().map((one, index) => attempt(one, index === 0 && !one.ok))}</ol>`;
   if (state === 'no_url')
@@ -42,7 +42,7 @@ function attempts({ attempts, state }: EventRecord): Html {
   return html`<div class="empty"><p>${state === 'held' ? 'Held back until it is delivered.' : 'Not sent yet.'}</p></div>`;
 }
 
-function attempt(one: AttemptRecord, open: boolean): Html {
+function attempt(one: Attempt, open: boolean): Html {
   const answer = one.status === undefined ? 'no response' : String(one.status);
   return html`<li class="panel" data-testid="attempt">
 <p class="line"><span class="strong">Attempt ${one.number}</span> ${badge(answer, one.ok ? 'good' : 'bad')}
@@ -58,7 +58,7 @@ ${one.responseBody === undefined || one.responseBody === '' ? html`<p class="sof
 </li>`;
 }
 
-function sent(context: SandboxContext, event: EventRecord): Html {
+function sent(context: SandboxContext, event: SandboxEvent): Html {
   const { settings, clock } = context;
   const { body } = event;
   const { signature: scheme } = settings.choices;
@@ -87,7 +87,7 @@ ${event.attempts.length === 0 && html`<p class="soft small">As they would be now
 }
 
 /** A command that delivers the event by hand, freshly signed. */
-function curlCommand({ settings, clock }: SandboxContext, { body }: EventRecord): string {
+function curlCommand({ settings, clock }: SandboxContext, { body }: SandboxEvent): string {
   const target = typeof settings.webhook === 'string' ? settings.webhook : 'http://127.0.0.1:3000/webhooks';
   const { headers } = signed(body, settings, clock);
   const lines = Object.entries(headers).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)} \\\n`);

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import type { EventRecord } from '../../service/records.js';
+import type { SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 import { actionForm, badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
 import { fullMoment, millisecondsText, shortMoment, span } from './moments.js';
@@ -45,27 +45,26 @@ ${pager('/events', part)}`,
   });
 }
 
-function row({ store, clock }: SandboxContext, event: EventRecord): Html {
-  const { id, orderId, createdAt, attempts } = event;
-  const order = store.orders.get(orderId);
+function row({ clock }: SandboxContext, event: SandboxEvent): Html {
+  const { id, data, createdAt, attempts } = event;
   const last = attempts.at(-1);
   return html`<tr data-testid="event-row">
-<td><time datetime="${new Date(createdAt).toISOString()}" title="${fullMoment(createdAt)}">${shortMoment(createdAt, clock.now())}</time></td>
-<td class="main"><a class="strong" href="/events/${id}">${order?.amount} ${order?.currency}</a><br><code class="soft">${orderId}</code></td>
+<td><time datetime="${createdAt.toISOString()}" title="${fullMoment(createdAt)}">${shortMoment(createdAt, clock.now())}</time></td>
+<td class="main"><a class="strong" href="/events/${id}">${data.amount} ${data.currency}</a><br><code class="soft">${data.order_id}</code></td>
 <td>${stateBadge(event, clock.now())}</td>
 <td class="number" data-label="Attempts">${attempts.length}</td>
 <td data-label="Answer">${last && (last.status ?? html`<span class="soft">none</span>`)}</td>
 <td class="number soft">${last && millisecondsText(last.durationMs)}</td></tr>`;
 }
 
-export function stateBadge({ state, nextAttemptAt }: EventRecord, now: number): Html {
+export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number): Html {
   switch (state) {
     case 'delivered':
       return badge('delivered', 'good');
     case 'failed':
       return badge('failed', 'bad');
     case 'retrying':
-      return badge(`retrying in ${span((nextAttemptAt ?? now) - now)}`, 'warn');
+      return badge(`retrying in ${span((nextAttemptAt?.getTime() ?? now) - now)}`, 'warn');
     case 'held':
       return badge('held', 'warn');
     case 'no_url':

@@ -1,10 +1,9 @@
 /** `2026-11-20 14:03:22 UTC` */
-export const fullMoment = (at: number): string =>
-  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+export const fullMoment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /** The time of day on the sandbox's day, else the date before it: `14:03:22`. */
-export function shortMoment(at: number, now: number): string {
-  const [day = '', time = ''] = new Date(at).toISOString().split('T');
+export function shortMoment(at: Date, now: number): string {
+  const [day = '', time = ''] = at.toISOString().split('T');
   const clock = time.slice(0, 8);
   return new Date(now).toISOString().startsWith(day) ? clock : `${day} ${clock}`;
 }

@@ -56,7 +56,7 @@ function balances({ sandbox }: SandboxContext): Html {
 function clockText({ clock }: SandboxContext): Html {
   const now = clock.now();
   const moved = clock.runs && Math.abs(now - Date.now()) > 1000;
-  return html`<p class="time" data-testid="now">${fullMoment(now)}</p>
+  return html`<p class="time" data-testid="now">${fullMoment(new Date(now))}</p>
 <p class="soft small">${clock.runs ? (moved ? 'It runs, moved away from the real time.' : 'It runs with the real time.') : 'It stands still until it is moved.'}
 Expiry, settlement and retries follow it.</p>`;
 }

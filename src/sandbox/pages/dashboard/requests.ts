@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import type { LoggedRequest } from '../../types.js';
+import type { LoggedRequest } from '../../http/log.js';
 import type { Html } from '../layout.js';
 import { badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
 import { fullMoment, millisecondsText, shortMoment } from './moments.js';
@@ -34,7 +34,7 @@ function row(request: LoggedRequest, now: number): Html {
     ['Response body', responseBody],
   ].filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
   return html`<tr data-testid="request-row">
-<td><time datetime="${at.toISOString()}" title="${fullMoment(at.getTime())}">${shortMoment(at.getTime(), now)}</time></td>
+<td><time datetime="${at.toISOString()}" title="${fullMoment(at)}">${shortMoment(at, now)}</time></td>
 <td class="main"><code><span class="strong">${method}</span> ${path}</code>
 ${
   bodies.length > 0 &&

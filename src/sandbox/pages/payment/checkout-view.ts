@@ -1,7 +1,6 @@
 import { isLoopback, parseAbsoluteUrl, unsafeSchemes } from '../../../schemas/url.js';
 import type { SandboxContext } from '../../context.js';
-import type { CheckoutRecord } from '../../service/records.js';
-import type { CheckoutState, DeclineReason } from '../../types.js';
+import type { CheckoutState, DeclineReason, StoredCheckout } from '../../service/checkout.js';
 import { type Say, speaker } from './messages.js';
 
 export type Wallet = 'walletA' | 'walletB';
@@ -34,7 +33,7 @@ export interface CheckoutView {
   eventId: string | undefined;
 }
 
-export function viewForPage(context: SandboxContext, checkout: CheckoutRecord): CheckoutView {
+export function viewForPage(context: SandboxContext, checkout: StoredCheckout): CheckoutView {
   const { settings, store, payments, clock, guard } = context;
   const { id, method, orderId } = checkout;
   const product = payments.product(checkout.productId);
@@ -47,7 +46,7 @@ export function viewForPage(context: SandboxContext, checkout: CheckoutRecord): 
     lang: settings.messages.lang,
     merchant: checkout.displayMerchantName || settings.merchantName,
     name: product.name,
-    description: product.description,
+    description: product.description ?? undefined,
     image: safeUrl(product.image ?? undefined, /^https?:$/),
     amount: `${checkout.amount} ${checkout.currency}`,
     state: checkout.state,
@@ -55,14 +54,16 @@ export function viewForPage(context: SandboxContext, checkout: CheckoutRecord): 
     wallet,
     walletUrl: `${context.origin}/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`,
     loopback: isLoopback(new URL(context.origin)),
-    expiresAt: new Date(checkout.expiresAt),
-    leftMs: Math.max(0, checkout.expiresAt - clock.now()),
+    expiresAt: checkout.expiresAt,
+    leftMs: Math.max(0, checkout.expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,
-    successUrl: safeUrl(context.returnUrl(id, 'success')),
-    cancelUrl: safeUrl(context.returnUrl(id, 'cancel')),
+    successUrl: safeUrl(payments.returnUrl(checkout, 'success')),
+    cancelUrl: safeUrl(payments.returnUrl(checkout, 'cancel')),
     orderId,
-    eventId: [...store.events.values()].find((event) => orderId !== undefined && event.orderId === orderId)
-      ?.id,
+    eventId:
+      orderId === undefined
+        ? undefined
+        : [...store.events.values()].find(({ data }) => data.order_id === orderId)?.id,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import type { SandboxContext } from '../../context.js';
 import { SandboxError } from '../../sandbox-error.js';
-import type { CheckoutRecord } from '../../service/records.js';
+import type { StoredCheckout } from '../../service/checkout.js';
 import { viewForPage } from './checkout-view.js';
 import { speaker } from './messages.js';
 import { cards, openPage, wallets } from './open.js';
@@ -47,7 +47,7 @@ export function payPages(context: SandboxContext): Hono {
   });
 
   /** What a form asks for; `undefined` where the page offers no such thing. */
-  function choice(action: string, fields: Record<string, unknown>, checkout: CheckoutRecord) {
+  function choice(action: string, fields: Record<string, unknown>, checkout: StoredCheckout) {
     const { id } = checkout;
     if (action === 'cancel') return () => payments.cancel(id);
     if (action === 'expire') return () => payments.expire(id);
@@ -71,7 +71,7 @@ export function payPages(context: SandboxContext): Hono {
   }
 
   /** Acts, and leads to the page that shows what came of it, so that reloading it does nothing again. */
-  function after(c: Context, checkout: CheckoutRecord, act: () => unknown) {
+  function after(c: Context, checkout: StoredCheckout, act: () => unknown) {
     const cancels = c.req.param('action') === 'cancel';
     try {
       act();
@@ -82,7 +82,7 @@ export function payPages(context: SandboxContext): Hono {
     return c.redirect(`/pay/${checkout.id}${cancels || checkout.state === 'paid' ? '/done' : ''}`, 303);
   }
 
-  function show(checkout: CheckoutRecord): Promise<Response> {
+  function show(checkout: StoredCheckout): Promise<Response> {
     const view = viewForPage(context, checkout);
     if (view.state === 'paid') return paidPage(view);
     if (view.state === 'cancelled') return cancelledPage(view, false);

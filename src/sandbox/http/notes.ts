@@ -1,20 +1,21 @@
 import type { ErrorKind, UnspecifiedChoices } from '../service/unspecified.js';
+import type { LoggedRequest } from './log.js';
 
 /** What is learnt about a request on its way, for the log and for `x-sandbox-unspecified`. */
-export class Exchange {
-  key: 'ok' | 'missing' | 'wrong' | 'live' = 'missing';
+export class RequestNotes {
+  key: LoggedRequest['key'] = 'missing';
   readonly unspecified = new Set<keyof UnspecifiedChoices>();
   readonly warnings: string[] = [];
   body: string | undefined;
   responseBody: string | undefined;
 
-  /** The answer depends on these choices. */
+  /** The response depends on these choices. */
   mark(...names: (keyof UnspecifiedChoices)[]): void {
     for (const name of names) this.unspecified.add(name);
   }
 }
 
-/** The request is refused. Becomes the answer of its kind. */
+/** The request is refused. Becomes the response of its kind. */
 export class Refusal extends Error {
   readonly kind: ErrorKind;
   readonly headers: Record<string, string>;
@@ -28,5 +29,5 @@ export class Refusal extends Error {
 
 /** The variables of a request to the documented API. */
 export interface ApiEnv {
-  Variables: { exchange: Exchange };
+  Variables: { notes: RequestNotes };
 }

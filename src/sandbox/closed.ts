@@ -1,0 +1,23 @@
+import * as z from 'zod/mini';
+import { closest } from '../schemas/closest.js';
+
+/** An object of these fields and no others. `noun` is what a field is called: `a choice`. */
+export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, noun: string) {
+  const known = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) => {
+      const [key] = issue.code === 'unrecognized_keys' ? issue.keys : [];
+      if (key === undefined) return 'pass an object.';
+      const meant = closest(key, known);
+      if (meant !== undefined) return `${key} is not ${noun}. Did you mean ${meant}?`;
+      return `${key} is not ${noun}. ${known.length === 0 ? 'There are none.' : `Known are ${known.join(', ')}.`}`;
+    },
+  });
+}
+
+/** The first thing that is wrong, after the name of the field. */
+export function problemOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): string {
+  const [first] = issues;
+  const path = first?.path.map(String).join('.');
+  return path ? `${path}: ${first?.message}` : `${first?.message}`;
+}

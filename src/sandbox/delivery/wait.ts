@@ -1,0 +1,43 @@
+import { pause } from '../abort.js';
+import { SandboxError } from '../sandbox-error.js';
+import type { SandboxEvent } from '../service/event.js';
+import type { Store } from '../service/store.js';
+import type { Signal } from '../signal.js';
+
+/** The first event that matches, as soon as there is one. What `match` throws rejects this call alone. */
+export async function waitForEvent(
+  { events }: Store,
+  changed: Signal<SandboxEvent>,
+  closing: AbortSignal,
+  match: (event: SandboxEvent) => boolean = () => true,
+  { timeoutMs = 5000 }: { timeoutMs?: number | undefined } = {},
+): Promise<SandboxEvent> {
+  const fits = (event: SandboxEvent) => {
+    const copy = structuredClone(event);
+    return match(copy) ? copy : undefined;
+  };
+  for (const event of events.values()) {
+    const found = fits(event);
+    if (found) return found;
+  }
+  const over = new AbortController();
+  let outcome: (() => SandboxEvent) | undefined;
+  const unsubscribe = changed.subscribe((event) => {
+    try {
+      const found = fits(event);
+      if (found) outcome ??= () => found;
+    } catch (error) {
+      outcome ??= () => {
+        throw error;
+      };
+    }
+    if (outcome) over.abort();
+  });
+  await pause(timeoutMs, [over.signal, closing]);
+  unsubscribe();
+  if (outcome) return outcome();
+  throw new SandboxError(
+    'wait_timeout',
+    `waitForEvent: no event matched within ${timeoutMs} ms; there are ${events.size} events. Pay a checkout, or wait longer.`,
+  );
+}

@@ -1,0 +1,29 @@
+import type { Choices } from '../service/choices.js';
+import { excerptLength } from '../settings.js';
+import type { Refusal, RequestNotes } from './notes.js';
+
+/** The success envelope. */
+export const success = (notes: RequestNotes, data: unknown): Response =>
+  json(notes, 200, { code: 0, message: 'success', data });
+
+/** The one error whose body the spec shows. */
+export const unauthorized = (notes: RequestNotes): Response =>
+  json(notes, 401, { code: 401, message: 'Unauthorized' });
+
+/** Every other error, as chosen. */
+export function refused(
+  { kind, message, headers }: Refusal,
+  notes: RequestNotes,
+  choices: Choices,
+): Response {
+  notes.mark('errors', 'errorStatus');
+  if (choices.errors !== 'envelope') return choices.errors(kind, message);
+  const status = choices.statusOf(kind);
+  return json(notes, status, { code: status, message }, headers);
+}
+
+function json(notes: RequestNotes, status: number, body: unknown, headers: Record<string, string> = {}) {
+  const text = JSON.stringify(body);
+  notes.responseBody = text.slice(0, excerptLength);
+  return new Response(text, { status, headers: { 'content-type': 'application/json', ...headers } });
+}

@@ -1,0 +1,68 @@
+import type { RequestFault } from '../faults.js';
+
+/** The connection breaks, or nothing answers. In process and on a socket it looks different. */
+export class NetworkFault extends Error {
+  readonly fault: 'reset' | 'timeout' | 'refused';
+
+  constructor(fault: 'reset' | 'timeout' | 'refused') {
+    super(`A fault was ordered: ${fault}.`);
+    this.fault = fault;
+  }
+}
+
+/** What the platform's `fetch` rejects with when a connection breaks. */
+export function fetchFailed(fault: 'reset' | 'refused'): TypeError {
+  const [code, syscall] = fault === 'reset' ? ['ECONNRESET', 'read'] : ['ECONNREFUSED', 'connect'];
+  const cause = Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
+  return new TypeError('fetch failed', { cause });
+}
+
+/** Whether the request is worked on before the fault. */
+export function comesAfterWork(fault: RequestFault): boolean {
+  if ('status' in fault || 'network' in fault) return fault.when === 'after';
+  return !('malformed' in fault) || (fault.when !== 'before' && fault.malformed !== 'code-not-zero');
+}
+
+/** The response of a fault. `real` is the sandbox's own, if the fault comes after the work. */
+export async function spoiltResponse(fault: RequestFault, real: Response | undefined): Promise<Response> {
+  if ('network' in fault) throw new NetworkFault(fault.network);
+  if ('status' in fault) return withStatus(fault);
+  if (!('malformed' in fault)) return real ?? withStatus({ status: 503 });
+  const text = real ? await real.text() : '{"code":0,"message":"success","data":{}}';
+  const headers = { 'content-type': 'application/json' };
+  switch (fault.malformed) {
+    case 'html':
+      return new Response('<!doctype html><title>Please wait</title><p>One moment, please.</p>', {
+        headers: { 'content-type': 'text/html' },
+      });
+    case 'truncated':
+      return new Response(text.slice(0, Math.floor(text.length / 2)), { headers });
+    case 'empty':
+      return new Response('', { headers });
+    case 'not-enveloped':
+      return Response.json(dataOf(text));
+    case 'code-not-zero':
+      return Response.json({ code: 1, message: 'A fault was ordered.' });
+  }
+}
+
+function withStatus({
+  status,
+  body = { code: status, message: 'A fault was ordered.' },
+  headers = {},
+}: {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string> | undefined;
+}): Response {
+  const own = new Headers(headers);
+  const isText = typeof body === 'string';
+  if (!own.has('content-type')) own.set('content-type', isText ? 'text/plain' : 'application/json');
+  const empty = status === 204 || status === 205 || status === 304;
+  return new Response(empty ? null : isText ? body : JSON.stringify(body), { status, headers: own });
+}
+
+function dataOf(envelope: string): unknown {
+  const parsed: unknown = JSON.parse(envelope);
+  return typeof parsed === 'object' && parsed !== null && 'data' in parsed ? parsed.data : {};
+}

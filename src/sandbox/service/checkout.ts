@@ -1,0 +1,69 @@
+import * as z from 'zod/mini';
+
+/** What the customer pays with. */
+export type PaymentMethod = 'card' | 'walletA' | 'walletB';
+
+/** Why a payment failed. */
+export type DeclineReason = 'card_declined' | 'insufficient_funds' | 'wallet_declined';
+
+/** `processing` while a wallet waits for approval. Spec: "States of checkout sessions: not shown". */
+export type CheckoutState = 'open' | 'processing' | 'paid' | 'cancelled' | 'expired';
+
+/** A checkout session with more than the API shows of it. */
+export interface SandboxCheckout {
+  /** What `checkouts.retrieve()` and `completeCheckout()` take. */
+  id: string;
+  /** The product that is sold. */
+  productId: string;
+  /** Decimal string with two decimals, fixed when the checkout is created. */
+  amount: string;
+  /** Of `amount`. */
+  currency: string;
+  /** The payment page. */
+  url: string;
+  /** Where it stands. */
+  state: CheckoutState;
+  /** Where the customer goes after paying. */
+  successUrl?: string | undefined;
+  /** Where the customer goes after cancelling. */
+  cancelUrl?: string | undefined;
+  /** Shown on the payment page. */
+  displayMerchantName?: string | undefined;
+  /** The wallet that is waited for, or the method that paid. */
+  method?: PaymentMethod | undefined;
+  /** Why the last attempt to pay failed. */
+  declined?: DeclineReason | undefined;
+  /** The order, once it is paid. */
+  orderId?: string | undefined;
+  /** On the sandbox's clock. */
+  createdAt: Date;
+  /** From when on it can no longer be paid. */
+  expiresAt: Date;
+}
+
+/** A checkout as it is kept: its URL follows from its id. */
+export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
+
+export const paymentMethod = z.enum(['card', 'walletA', 'walletB']) satisfies z.ZodMiniType<PaymentMethod>;
+
+export const declineReason = z.enum([
+  'card_declined',
+  'insufficient_funds',
+  'wallet_declined',
+]) satisfies z.ZodMiniType<DeclineReason>;
+
+export const storedCheckout = z.object({
+  id: z.string(),
+  productId: z.string(),
+  amount: z.string(),
+  currency: z.string(),
+  state: z.enum(['open', 'processing', 'paid', 'cancelled', 'expired']),
+  successUrl: z.optional(z.string()),
+  cancelUrl: z.optional(z.string()),
+  displayMerchantName: z.optional(z.string()),
+  method: z.optional(paymentMethod),
+  declined: z.optional(declineReason),
+  orderId: z.optional(z.string()),
+  createdAt: z.coerce.date(),
+  expiresAt: z.coerce.date(),
+}) satisfies z.ZodMiniType<StoredCheckout>;

@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+
+/**
+ * - `pending`: the first attempt is due or in flight
+ * - `held`: waits for `deliver()`
+ * - `no_url`: no webhook is set; kept, and can be delivered later
+ * - `retrying`: an attempt failed, another is due
+ * - `delivered`, `failed`: over; `redeliver()` sends it again
+ */
+export type EventState = 'pending' | 'held' | 'no_url' | 'retrying' | 'delivered' | 'failed';
+
+/** A webhook event and what became of it. */
+export interface SandboxEvent {
+  /** The sandbox's own name for it. It is not in the body: the service's events have no id. */
+  id: string;
+  /** The one type that the specification shows. */
+  type: 'order.paid';
+  /** What the specification lists of the event's `data`. */
+  data: {
+    /** The order's id. */
+    order_id: string;
+    /** Decimal string with two decimals. */
+    amount: string;
+    /** Of `amount`. */
+    currency: string;
+  };
+  /** The exact text that is sent, the same in every attempt. */
+  body: string;
+  /** What became of it. */
+  state: EventState;
+  /** Oldest first. */
+  attempts: Attempt[];
+  /** When it is tried next, on the sandbox's clock. */
+  nextAttemptAt?: Date | undefined;
+  /** On the sandbox's clock. */
+  createdAt: Date;
+}
+
+/** One attempt to deliver an event. */
+export interface Attempt {
+  /** Counts from 1. */
+  number: number;
+  /** `due`: the first attempt or a retry. `redelivery` and `duplicate` do not count as retries. */
+  cause: 'due' | 'redelivery' | 'duplicate';
+  /** Whether the response was 2xx. */
+  ok: boolean;
+  /** On the sandbox's clock. */
+  at: Date;
+  /** From sending to the end of the response, in real milliseconds. */
+  durationMs: number;
+  /** Where it was sent; `(handler)` for a function. */
+  target: string;
+  /** What was sent, signature and timestamp included. */
+  requestHeaders: Record<string, string>;
+  /** The status of the response; absent if there was none. */
+  status?: number | undefined;
+  /** The headers of the response. */
+  responseHeaders?: Record<string, string> | undefined;
+  /** The first 4 KB of the response. */
+  responseBody?: string | undefined;
+  /** Why there was no response. */
+  error?: string | undefined;
+  /** What probably went wrong, and what to do. */
+  hint?: string | undefined;
+}
+
+const headers = z.record(z.string(), z.string());
+
+const storedAttempt = z.object({
+  number: z.number(),
+  cause: z.enum(['due', 'redelivery', 'duplicate']),
+  ok: z.boolean(),
+  at: z.coerce.date(),
+  durationMs: z.number(),
+  target: z.string(),
+  requestHeaders: headers,
+  status: z.optional(z.number()),
+  responseHeaders: z.optional(headers),
+  responseBody: z.optional(z.string()),
+  error: z.optional(z.string()),
+  hint: z.optional(z.string()),
+}) satisfies z.ZodMiniType<Attempt>;
+
+export const storedEvent = z.object({
+  id: z.string(),
+  type: z.literal('order.paid'),
+  data: z.object({ order_id: z.string(), amount: z.string(), currency: z.string() }),
+  body: z.string(),
+  state: z.enum(['pending', 'held', 'no_url', 'retrying', 'delivered', 'failed']),
+  attempts: z.array(storedAttempt),
+  nextAttemptAt: z.optional(z.coerce.date()),
+  createdAt: z.coerce.date(),
+}) satisfies z.ZodMiniType<SandboxEvent>;
