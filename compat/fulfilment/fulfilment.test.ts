@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { Client } from 'pg';
 import { type Server, startPostgres, startRedis } from '../lib/servers.js';
 import { delayed } from './delay.js';
@@ -13,21 +14,23 @@ import { makePlan, scale } from './plan.js';
 import { ShopProcess } from './processes.js';
 import { secret, send } from './sender.js';
 import { judge, type Verdict } from './verdict.js';
-import { durable, plain, type Servers, type Way } from './ways.js';
+import { durable, plain, type Stores, type Way } from './ways.js';
 
 const seed = Number(process.env.FULFILMENT_SEED ?? Math.floor(Math.random() * 1e6));
 const folder = mkdtempSync(join(tmpdir(), 'fulfilment-'));
+let sandbox: Sandbox;
 let redis: Server;
 let postgres: Server;
 let databases = 0;
 
 before(async () => {
   console.log(`Seed ${seed}. To repeat this run: FULFILMENT_SEED=${seed} npm run compat fulfilment`);
+  sandbox = await createSandbox().listen(); // sells the products of the shop; this suite sends the webhooks
   redis = await startRedis({ durable: true });
   postgres = await startPostgres();
 });
 after(async () => {
-  await Promise.all([redis?.stop(), postgres?.stop()]);
+  await Promise.all([redis?.stop(), postgres?.stop(), sandbox?.close()]);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -62,25 +65,36 @@ function faults(verdict: Verdict): string[] {
 
 /** Waits until nothing is pending, at most for as long as told. */
 async function run(way: Way, patienceMs: number): Promise<Verdict> {
-  const servers: Servers = { postgresUrl: await newDatabase(), redisUrl: redis.url };
-  const through = await Promise.all([delayed(servers.postgresUrl, 2), delayed(servers.redisUrl, 2)]);
+  const stores: Stores = {
+    folder: mkdtempSync(join(folder, 'run-')),
+    postgresUrl: await newDatabase(),
+    redisUrl: redis.url,
+  };
+  const through = await Promise.all([delayed(stores.postgresUrl, 2), delayed(stores.redisUrl, 2)]);
   const [{ url: postgresUrl }, { url: redisUrl }] = through;
   const env = {
     ...process.env,
+    PAYMENTS_API_KEY: sandbox.apiKey,
+    PAYMENTS_BASE_URL: sandbox.url,
     PAYMENTS_WEBHOOK_SECRET: secret,
     DATABASE_URL: postgresUrl,
     REDIS_URL: redisUrl,
   };
-  const shop = await Promise.all(way.programs.map((program) => ShopProcess.start(program, folder, env)));
+  const shop: ShopProcess[] = [];
   try {
-    await Promise.all(shop.map((one) => one.untilReady()));
+    for (const program of way.programs) {
+      const one = await ShopProcess.start(program, stores.folder, env);
+      shop.push(one);
+      await one.untilReady();
+    }
     const plan = makePlan(seed);
+    way.prepare?.(stores, plan.paid);
     const startedAt = performance.now();
     const replies = await send(plan, shop);
     const sentAt = performance.now();
     let verdict: Verdict;
     for (;;) {
-      const books = await way.books(servers);
+      const books = await way.books(stores);
       verdict = judge(plan, replies, books);
       if (verdict.lost.length === 0 && books.pending === 0) break;
       if (performance.now() - sentAt > patienceMs) break;

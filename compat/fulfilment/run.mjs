@@ -5,7 +5,17 @@ import { parseArgs } from 'node:util';
 
 const compat = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { seed: { type: 'string' }, only: { type: 'string' } } });
-const tests = ['--import', 'tsx', '--test', '--test-reporter', 'spec', 'fulfilment/fulfilment.test.ts'];
+const tests = [
+  '--import',
+  'tsx',
+  '--test',
+  '--test-reporter',
+  'spec',
+  '--test-concurrency',
+  '1',
+  'fulfilment/sqlite-shop.test.ts',
+  'fulfilment/fulfilment.test.ts',
+];
 const { status } = spawnSync(
   'node_modules/node-24/bin/node',
   [...(values.only ? ['--test-name-pattern', values.only] : []), ...tests],

@@ -1,12 +1,20 @@
 // The ways to fulfil: which processes each runs, and how its tables are read.
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { createNodeRedisClient, Queue } from 'bullmq';
+import { openInbox } from 'merchant-payments/inbox';
 import { Client } from 'pg';
 import { createClient } from 'redis';
+import type { Order } from './plan.js';
 import type { Program } from './processes.js';
+import { decimal } from './sender.js';
 import type { Books } from './verdict.js';
 
-export interface Servers {
-  /** Of a database of its own for every run. */
+/** What a run has to itself. */
+export interface Stores {
+  /** The working folder of its processes. */
+  folder: string;
+  /** Of a database of its own. */
   postgresUrl: string;
   redisUrl: string;
 }
@@ -14,7 +22,9 @@ export interface Servers {
 export interface Way {
   name: string;
   programs: Program[];
-  books(servers: Servers): Promise<Books>;
+  /** Once the processes run, before anything is delivered. */
+  prepare?(stores: Stores, orders: Order[]): void;
+  books(stores: Stores): Promise<Books>;
 }
 
 const example = (name: string) => new URL(`../.examples/fulfilment/${name}`, import.meta.url).pathname;
@@ -29,6 +39,12 @@ const twice = (program: Program): Program[] => [program, program];
 
 /** No order that was answered 200 is lost, and none is fulfilled twice. */
 export const durable: Way[] = [
+  {
+    name: 'sqlite-inbox',
+    programs: twice({ file: example('sqlite-inbox.ts'), web: true }),
+    prepare: openOrders,
+    books: async ({ folder }) => sqliteBooks(folder),
+  },
   {
     name: 'postgres-transaction',
     programs: twice({ file: example('postgres-transaction.ts'), web: true }),
@@ -61,6 +77,33 @@ function plainHandler(fulfils: 'before' | 'after'): Way {
     name: `plain handler that fulfils ${fulfils} it responds`,
     programs: twice({ file, args: [fulfils], web: true }),
     books: async ({ postgresUrl }) => ({ ...(await postgresBooks(postgresUrl)), pending: 0 }),
+  };
+}
+
+/** The customers that the payments come from. No two orders ask for the same amount. */
+function openOrders({ folder }: Stores, orders: Order[]): void {
+  const database = new DatabaseSync(join(folder, 'shop.sqlite'));
+  database.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
+  const order = database.prepare("INSERT INTO orders VALUES (?, ?, ?, 'USD', ?, NULL, NULL, NULL)");
+  for (const { id, cents } of orders) order.run(`of ${id}`, id, decimal(cents), Date.now());
+  database.exec('COMMIT');
+  database.close();
+}
+
+/** The shop notes every payment, under no unique key, and credits it to an order. */
+function sqliteBooks(folder: string): Books {
+  const database = new DatabaseSync(join(folder, 'shop.sqlite'));
+  database.exec('PRAGMA busy_timeout = 5000');
+  const payments = database.prepare('SELECT id, count(*) AS times FROM payments GROUP BY id').all();
+  const taken = database
+    .prepare('SELECT total(amount) * 100 AS cents FROM orders WHERE paid_as IS NOT NULL')
+    .get();
+  const { pending, running, parked } = openInbox({ database, secret: 'of nobody', work: false }).stats();
+  database.close();
+  return {
+    fulfilled: new Map(payments.map(({ id, times }) => [String(id), Number(times)])),
+    takenCents: Math.round(Number(taken?.cents)),
+    pending: pending + running + parked,
   };
 }
 

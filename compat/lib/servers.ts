@@ -1,9 +1,10 @@
 // Redis and PostgreSQL as Debian packages them, each on a free loopback port with its data in a temporary folder.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { freePort, listening } from './receiver.js';
 
 export interface Server {
@@ -50,6 +51,9 @@ export async function startPostgres(): Promise<Server> {
   const port = await freePort();
   const options = ['-D', data, '-p', `${port}`, '-k', folder, '-c', 'listen_addresses=127.0.0.1', '-F'];
   const child = await launch(bin('postgres'), options, port, { ...user, cwd: folder });
+  // It listens before it takes queries. pg_isready waits for no such thing by itself.
+  const ready = () => spawnSync(bin('pg_isready'), ['-h', '127.0.0.1', '-p', `${port}`]).status === 0;
+  for (let tries = 0; tries < 300 && !ready(); tries++) await wait(100);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   return { url, stop: () => end(child, 'SIGINT', folder) };
 }

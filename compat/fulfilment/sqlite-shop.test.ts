@@ -1,0 +1,131 @@
+// The one-file shop as a newcomer runs it, with customers who want the same mug.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import { ShopProcess } from './processes.js';
+import { secret } from './sender.js';
+
+const file = new URL('../.examples/fulfilment/sqlite-inbox.ts', import.meta.url).pathname;
+let sandbox: Sandbox;
+let shop: ShopProcess;
+let url: string;
+let folder: string;
+
+beforeEach(async () => {
+  sandbox = await createSandbox({ webhookSecret: secret, webhooks: 'manual' }).listen();
+  folder = mkdtempSync(join(tmpdir(), 'shop-'));
+  shop = await ShopProcess.start({ file, web: true }, folder, {
+    ...process.env,
+    PAYMENTS_API_KEY: sandbox.apiKey,
+    PAYMENTS_BASE_URL: sandbox.url,
+    PAYMENTS_WEBHOOK_SECRET: secret,
+    ORDERS_KEY: 'of the counter',
+  });
+  url = `http://127.0.0.1:${shop.port}`;
+  sandbox.setWebhook(`${url}/webhooks`);
+  await shop.untilReady();
+});
+afterEach(async () => {
+  await shop.stop();
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('the shop sells a mug, and its order is paid once the webhook has come', async () => {
+  assert.match(await read(url), /Handmade mug.*19\.90 USD/);
+  const order = await pay(await buy());
+  assert.match(await read(order), /being confirmed/);
+  await sandbox.deliver();
+  await until(order, /Thank you\. Paid/);
+  assert.equal((await fetch(`${url}/orders`)).status, 404);
+});
+
+test('two customers want the same mug and one pays: she is credited when she comes back, and the other is not', async () => {
+  const [hers, his] = [await buy(), await buy()];
+  const herOrder = await pay(hers);
+  await sandbox.deliver();
+  await until(counter(), heldPayment);
+  assert.match(await read(successUrlOf(his).replace(/token=.*/, 'token=guessed')), /no such order/);
+  await until(herOrder, /Thank you\. Paid/);
+  await until(counter(), /19\.90 USD, open/);
+  assert.doesNotMatch(await read(counter()), heldPayment);
+});
+
+test('she comes back before the webhook: she is credited as soon as it comes', async () => {
+  const [hers, his] = [await buy(), await buy()];
+  const herOrder = await pay(hers);
+  assert.match(await read(herOrder), /being confirmed/);
+  await sandbox.deliver();
+  await until(herOrder, /Thank you\. Paid/);
+  assert.match(await read(successUrlOf(his)), /being confirmed/);
+});
+
+test('both pay and come back: both are credited, one payment each', async () => {
+  const orders = [await pay(await buy()), await pay(await buy())];
+  for (const order of orders) await read(order);
+  await sandbox.deliver();
+  for (const order of orders) await until(order, /Thank you\. Paid/);
+});
+
+test('nobody comes back: the payment is held, and a person says whose it was', async () => {
+  const [hers, his] = [await buy(), await buy()];
+  await pay(hers);
+  await sandbox.deliver();
+  await until(counter(), heldPayment);
+  const { pathname } = new URL(successUrlOf(hers));
+  const id = pathname.replace('/thanks/', '');
+  const forms = [...(await read(counter())).matchAll(/action="([^"]*)"/g)].map(([, action = '']) => action);
+  const chosen = forms.map((action) => action.replaceAll('&#38;', '&')).find((action) => action.includes(id));
+  assert.equal(forms.length, 2);
+  assert.equal(
+    (await fetch(`${url}/orders${chosen?.replace(/.*?[?]key=[^&]*/, '?key=')}`, { method: 'POST' })).status,
+    404,
+  );
+  await fetch(url + chosen, { method: 'POST' });
+  assert.match(await read(successUrlOf(hers)), /Thank you\. Paid/);
+  assert.match(await read(successUrlOf(his)), /being confirmed/);
+});
+
+test('kill -9 between the webhook and the return: the payment is there after the restart', async () => {
+  const [hers] = [await buy(), await buy()];
+  const herOrder = await pay(hers);
+  const [delivery] = await sandbox.deliver();
+  assert.equal(delivery?.status, 200);
+  await shop.killAndRestart();
+  await shop.untilReady();
+  await until(herOrder, /Thank you\. Paid/);
+  assert.equal(statSync(join(folder, 'shop.sqlite')).mode & 0o777, 0o600);
+});
+
+const heldPayment = /Payments held.*<li>/s;
+const counter = () => `${url}/orders?key=of+the+counter`;
+
+async function buy(): Promise<string> {
+  const response = await fetch(`${url}/buy`, { method: 'POST', redirect: 'manual' });
+  return response.headers.get('location') ?? '';
+}
+
+/** Returns where the customer comes back to. */
+async function pay(checkout: string): Promise<string> {
+  return (await sandbox.completeCheckout(checkout)).redirectUrl ?? '';
+}
+
+function successUrlOf(checkout: string): string {
+  return sandbox.checkouts.find((one) => one.url === checkout)?.successUrl ?? '';
+}
+
+async function read(address: string): Promise<string> {
+  return (await fetch(address)).text();
+}
+
+async function until(address: string, expected: RegExp): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if (expected.test(await read(address))) return;
+    await wait(50);
+  }
+  assert.match(await read(address), expected);
+}
