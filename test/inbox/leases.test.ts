@@ -1,0 +1,180 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { InboxDelivery, SqliteDatabase } from '../../src/inbox/index.js';
+import { connect, opened, orderPaid, temporaryFile, withResolvers } from './inboxes.js';
+
+const insert = (db: SqliteDatabase) => db.prepare("INSERT INTO paid VALUES ('ord_1')").run();
+
+/** As if its process had died, or stood still, for longer than the lease. */
+function endLease(database: SqliteDatabase): void {
+  database.exec('UPDATE payments_inbox SET due_at = 0');
+}
+
+describe('processes that share a file', () => {
+  it('work on a key one at a time, and do each delivery once', async () => {
+    const file = temporaryFile();
+    const running = new Map<string, number>();
+    const done: string[] = [];
+    const overlaps: string[] = [];
+    const on = {
+      'order.paid': async ({ data: { order_id } }: { data: { order_id: string } }) => {
+        const others = running.get(order_id) ?? 0;
+        if (others > 0) overlaps.push(order_id);
+        running.set(order_id, others + 1);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+        running.set(order_id, others);
+        done.push(order_id);
+      },
+    };
+    const inboxes = Array.from({ length: 4 }, () => opened({ file, on }));
+    const ids = Array.from({ length: 40 }, (_, index) => `ord_${index}`);
+    await Promise.all(
+      ids.flatMap((id, index) => [0, 1].map((twice) => inboxes[(index + twice) % 4]?.post(orderPaid(id)))),
+    );
+    await Promise.all(inboxes.map(({ inbox }) => inbox.idle()));
+    expect(overlaps).toEqual([]);
+    expect(done.sort()).toEqual(ids.sort());
+    expect(inboxes.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+
+  it('keep a delivery for as long as its function runs: its lease is renewed', async () => {
+    const file = temporaryFile();
+    const { promise, resolve } = withResolvers();
+    const slow = opened({ file, leaseMs: 300, on: { 'order.paid': () => promise } });
+    await slow.post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(slow.inbox.stats()).toMatchObject({ running: 1 }));
+    const other = opened({ file, leaseMs: 300 });
+    const database = connect(file);
+    const lease = () => Number(database.prepare('SELECT due_at FROM payments_inbox').get()?.due_at);
+    const first = lease();
+    await vi.waitFor(() => expect(lease()).toBeGreaterThan(first + 600), { timeout: 15_000 });
+    resolve();
+    await slow.inbox.idle();
+    expect(other.calls).toEqual([]);
+    expect(slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 1 });
+  });
+
+  it('take up what a dead process held once its lease has ended', async () => {
+    const file = temporaryFile();
+    const dead = opened({ file, on: { 'order.paid': () => withResolvers().promise } });
+    await dead.post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(dead.inbox.stats()).toMatchObject({ running: 1 }));
+    const other = opened({ file });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(other.calls).toEqual([]);
+    endLease(connect(file));
+    await vi.waitFor(() => expect(other.calls).toEqual([['ord_1', 2]]));
+  });
+});
+
+describe('a process that lost its lease', () => {
+  async function takenOver(use: (delivery: InboxDelivery) => unknown) {
+    const file = temporaryFile();
+    const database = connect(file);
+    database.exec('CREATE TABLE paid (order_id TEXT)');
+    const { promise, resolve } = withResolvers();
+    const slow = opened({
+      file,
+      retries: [],
+      on: {
+        'order.paid': async (_event, delivery) => {
+          await promise;
+          return use(delivery);
+        },
+      },
+    });
+    await slow.post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(slow.inbox.stats()).toMatchObject({ running: 1 }));
+    const hold = withResolvers();
+    const other = opened({
+      file,
+      on: {
+        'order.paid': async (_event, { commit }) => {
+          await hold.promise;
+          commit(insert);
+        },
+      },
+    });
+    endLease(database);
+    await vi.waitFor(() => expect(slow.inbox.get('order.paid:ord_1')).toMatchObject({ attempts: 2 }));
+    resolve();
+    await vi.waitFor(() => expect(slow.errors).toHaveLength(1));
+    expect(slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'running', attempts: 2 });
+    hold.resolve();
+    await other.inbox.idle();
+    const paid = database.prepare('SELECT count(*) AS count FROM paid').get()?.count;
+    return { slow, other, paid };
+  }
+
+  it('cannot commit: what it wrote is rolled back, and the new holder does it once', async () => {
+    const { slow, other, paid } = await takenOver(({ commit }) => commit(insert));
+    expect(slow.errors).toMatchObject([
+      {
+        code: 'inbox_commit',
+        message: expect.stringContaining('Another process has taken this delivery over'),
+      },
+    ]);
+    expect(paid).toBe(1);
+    expect(other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+    expect(slow.told.map(([name]) => name)).not.toContain('parked');
+  });
+
+  it('cannot mark it done by returning, and onError is told', async () => {
+    const { slow, other } = await takenOver(() => {});
+    expect(slow.errors).toMatchObject([{ message: expect.stringContaining('taken this delivery over') }]);
+    expect(slow.told.map(([name]) => name)).toEqual(['received', 'started']);
+    expect(other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done' });
+  });
+
+  it('cannot park it by failing', async () => {
+    const { other, slow } = await takenOver(() => Promise.reject(new Error('late')));
+    expect(slow.told.map(([name]) => name)).not.toContain('parked');
+    expect(other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+  });
+
+  it('is told by its signal when it would have renewed the lease', async () => {
+    const file = temporaryFile();
+    const signals: AbortSignal[] = [];
+    const { promise, resolve } = withResolvers();
+    const slow = opened({
+      file,
+      leaseMs: 300,
+      on: {
+        'order.paid': (_event, { signal }) => {
+          signals.push(signal);
+          return promise;
+        },
+      },
+    });
+    await slow.post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    connect(file).exec('UPDATE payments_inbox SET attempts = attempts + 1, due_at = due_at + 60000');
+    await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { timeout: 15_000 });
+    expect(String(signals[0]?.reason)).toContain('taken this delivery over');
+    resolve();
+  });
+});
+
+describe('a delivery whose function ends the process', () => {
+  it('is parked after 20 attempts, so that a restart does not meet it for ever', async () => {
+    const file = temporaryFile();
+    const first = opened({ file, work: false });
+    await first.post(orderPaid('ord_1'));
+    const database = connect(file);
+    const lose = (lost: number) =>
+      database.exec(`UPDATE payments_inbox SET state = 'running', due_at = 0, attempts = 19, lost = ${lost}`);
+    lose(18);
+    const { inbox, calls } = opened({ file });
+    await vi.waitFor(() => expect(calls).toEqual([['ord_1', 20]]));
+    await inbox.idle();
+    lose(19);
+    await vi.waitFor(() =>
+      expect(inbox.get('order.paid:ord_1')).toMatchObject({
+        state: 'parked',
+        lastError: 'The process ended during each of 20 attempts.',
+      }),
+    );
+    expect(calls).toHaveLength(1);
+    expect(inbox.retry('order.paid:ord_1')).toBe(true);
+    await vi.waitFor(() => expect(calls).toHaveLength(2));
+  });
+});
