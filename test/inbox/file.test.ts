@@ -1,0 +1,222 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { ConfigurationError, openInbox } from '../../src/inbox/index.js';
+import { connect, opened, orderPaid, received, secret, temporaryFile, temporaryFolder } from './inboxes.js';
+
+const failed = { status: 500, body: { error: 'internal_error' } };
+
+function open(file: string) {
+  return () => openInbox({ file, secret, on: { 'order.paid': () => {} } });
+}
+
+describe('the file', () => {
+  it('is created with mode 600, and so are the files that SQLite keeps beside it', async () => {
+    const file = temporaryFile();
+    const previous = process.umask(0);
+    try {
+      const { post, inbox } = opened({ file });
+      await post(orderPaid('ord_1'));
+      await inbox.idle();
+      const modes = readdirSync(dirname(file)).map((name) => [
+        name,
+        statSync(join(dirname(file), name)).mode & 0o777,
+      ]);
+      expect(modes).toEqual([
+        ['inbox.sqlite', 0o600],
+        ['inbox.sqlite-shm', 0o600],
+        ['inbox.sqlite-wal', 0o600],
+      ]);
+    } finally {
+      process.umask(previous);
+    }
+  });
+
+  it('holds body and headers, and never the secret', async () => {
+    const file = temporaryFile();
+    const { post, inbox } = opened({
+      file,
+      on: { 'order.paid': () => Promise.reject(new Error(`${secret} did not work`)) },
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const text = readdirSync(dirname(file))
+      .map((name) => readFileSync(join(dirname(file), name), 'latin1'))
+      .join();
+    expect(text).toContain('ord_1');
+    expect(text).toContain('x-service-signature');
+    expect(text).toContain('did not work');
+    expect(text).not.toContain(secret);
+  });
+
+  it('is written before the response: FULL synchronization with a write-ahead log', async () => {
+    const file = temporaryFile();
+    const levels: unknown[] = [];
+    const { inbox, post } = opened({
+      file,
+      on: {
+        'order.paid': (_event, { commit }) =>
+          commit((db) =>
+            levels.push(db.prepare('PRAGMA synchronous').get(), db.prepare('PRAGMA journal_mode').get()),
+          ),
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(levels).toEqual([{ synchronous: 2 }, { journal_mode: 'wal' }]);
+  });
+
+  it('may be empty, or hold tables of yours', async () => {
+    const empty = temporaryFile();
+    writeFileSync(empty, '');
+    opened({ file: empty });
+    const own = temporaryFile();
+    connect(own).exec("CREATE TABLE orders (id TEXT); INSERT INTO orders VALUES ('ord_1')");
+    const { inbox, post } = opened({
+      file: own,
+      on: { 'order.paid': (_event, { commit }) => commit((db) => db.exec("UPDATE orders SET id = 'paid'")) },
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(connect(own).prepare('SELECT id FROM orders').all()).toEqual([{ id: 'paid' }]);
+  });
+
+  it.each<[string, string | Buffer]>([
+    ['text', 'This is no database, and it is longer than the header of one. '.repeat(20)],
+    ['a picture', Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2000, 7)])],
+  ])('that is %s is refused and left as it was', (_form, content) => {
+    const file = temporaryFile();
+    writeFileSync(file, content, { mode: 0o644 });
+    const before = readFileSync(file);
+    expect(open(file)).toThrow(ConfigurationError);
+    expect(open(file)).toThrow(/cannot be used as an inbox: file is not a database/);
+    expect(readFileSync(file)).toEqual(before);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(readdirSync(dirname(file))).toEqual(['inbox.sqlite']);
+  });
+
+  it('of a newer version is refused and left as it was', async () => {
+    const file = temporaryFile();
+    const { inbox, post } = opened({ file });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    await inbox.close();
+    const database = connect(file);
+    database.exec('UPDATE payments_inbox_version SET version = 2; PRAGMA journal_mode = DELETE');
+    database.close();
+    const before = readFileSync(file);
+    expect(open(file)).toThrow(ConfigurationError);
+    expect(open(file)).toThrow(
+      /holds an inbox of version 2, and this package reads version 1\. Update merchant-payments/,
+    );
+    expect(readFileSync(file)).toEqual(before);
+  });
+
+  it('in a folder that does not exist is refused', () => {
+    const file = join(temporaryFolder(), 'missing', 'inbox.sqlite');
+    expect(open(file)).toThrow(/cannot be used as an inbox: ENOENT.* in a folder that exists/);
+    expect(existsSync(dirname(file))).toBe(false);
+  });
+
+  it('must not be a folder', () => {
+    const folder = join(temporaryFolder(), 'inbox.sqlite');
+    mkdirSync(folder);
+    expect(open(folder)).toThrow(ConfigurationError);
+  });
+
+  it('is a path, whatever characters it has', () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'a?mode=memory #%20.sqlite');
+    opened({ file });
+    expect(existsSync(file)).toBe(true);
+  });
+});
+
+describe('a disk that is full', () => {
+  it('gives 500 and onError, keeps what is stored, and is no harm once there is room', async () => {
+    const file = temporaryFile();
+    const database = connect(file);
+    const { inbox, post, errors, told, calls } = opened({ database });
+    expect(await post(orderPaid('ord_1'))).toEqual(received);
+    await inbox.idle();
+    const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
+    database.exec(`PRAGMA max_page_count = ${pages}`);
+    const long = JSON.stringify({
+      type: 'order.paid',
+      data: { order_id: 'ord_2', amount: '1.00', currency: 'USD', note: 'x'.repeat(100_000) },
+    });
+    expect(await post(long)).toEqual(failed);
+    expect(errors).toMatchObject([{ message: expect.stringContaining('full') }]);
+    expect(told.at(-1)).toEqual(['refused', { status: 500, code: 'internal_error' }]);
+    expect(inbox.stats()).toMatchObject({ done: 1, pending: 0 });
+    database.exec('PRAGMA max_page_count = 100000');
+    expect(await post(long)).toEqual(received);
+    await inbox.idle();
+    expect(calls.map(([id]) => id)).toEqual(['ord_1', 'ord_2']);
+  });
+});
+
+describe('a file that another program has locked', () => {
+  it('gives 200 once it is free', async () => {
+    const file = temporaryFile();
+    const { inbox, post, calls } = opened({ file });
+    const other = connect(file);
+    other.exec('BEGIN IMMEDIATE');
+    const response = post(orderPaid('ord_1'));
+    const responded = vi.fn();
+    void response.then(responded);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(responded).not.toHaveBeenCalled();
+    other.exec('ROLLBACK');
+    expect(await response).toEqual(received);
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
+  });
+
+  it('gives 500 and onError if it stays locked, and the server goes on', async () => {
+    const file = temporaryFile();
+    const { inbox, post, errors, calls } = opened({ file });
+    const other = connect(file);
+    other.exec('BEGIN IMMEDIATE');
+    expect(await post(orderPaid('ord_1'))).toEqual(failed);
+    expect(errors).toMatchObject([{ message: expect.stringContaining('locked') }]);
+    other.exec('ROLLBACK');
+    expect(await post(orderPaid('ord_1'))).toEqual(received);
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
+  });
+});
+
+describe('a file that is damaged while it is open', () => {
+  it('gives 500 and onError, never 200, and does not end the process', async () => {
+    const file = temporaryFile();
+    const { inbox, post, errors } = opened({ file });
+    expect(await post(orderPaid('ord_1'))).toEqual(received);
+    await inbox.idle();
+    connect(file).exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    const noise = Buffer.alloc(statSync(file).size, 0xa5);
+    writeFileSync(file, noise);
+    // Another connection has to notice that the pages it remembers are old.
+    writeFileSync(`${file}-wal`, '');
+    const statuses = [];
+    for (const id of ['ord_2', 'ord_3']) statuses.push((await post(orderPaid(id))).status);
+    expect(statuses).toEqual([500, 500]);
+    expect(errors.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('is reported less and less often while nothing arrives', async () => {
+    vi.useFakeTimers();
+    try {
+      const file = temporaryFile();
+      const database = connect(file);
+      const { errors } = opened({ database });
+      await vi.advanceTimersByTimeAsync(1000);
+      database.exec('DROP TABLE payments_inbox');
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(errors.length).toBeGreaterThan(3);
+      expect(errors.length).toBeLessThan(12);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { SqliteDatabase } from '../../src/inbox/index.js';
+import { hasTransaction } from '../../src/inbox/sqlite.js';
+import { connect, opened, orderPaid, received, temporaryFile } from './inboxes.js';
+
+/** As Node 22.13 to 22.15 have it: without `isTransaction`. */
+function older(database: SqliteDatabase): SqliteDatabase {
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare: (sql) => database.prepare(sql),
+    close: () => database.close(),
+  };
+}
+
+describe('a database of the shop', () => {
+  it('gets the tables, is written in one transaction with the shop’s own, and stays open', async () => {
+    const database = connect(temporaryFile());
+    database.exec('CREATE TABLE orders (id TEXT, state TEXT)');
+    const { inbox, post } = opened({
+      database,
+      on: {
+        'order.paid': (event, { commit }) =>
+          commit(() => database.prepare("INSERT INTO orders VALUES (?, 'paid')").run(event.data.order_id)),
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    await inbox.close();
+    expect(database.prepare('SELECT * FROM orders').all()).toEqual([{ id: 'ord_1', state: 'paid' }]);
+    const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
+    expect(names.map(({ name }) => name)).toEqual(['orders', 'payments_inbox', 'payments_inbox_version']);
+    const again = opened({ database });
+    expect(await again.post(orderPaid('ord_1'))).toEqual(received);
+    expect(again.inbox.stats()).toMatchObject({ done: 1 });
+  });
+
+  it('keeps its own settings, and a delivery is still on the disk before the response', async () => {
+    const database = connect(temporaryFile());
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    const levels: unknown[] = [];
+    const spied: SqliteDatabase = {
+      ...older(database),
+      exec(sql) {
+        if (sql === 'COMMIT') levels.push(database.prepare('PRAGMA synchronous').get()?.synchronous);
+        database.exec(sql);
+      },
+    };
+    const { inbox } = opened({ database: spied, work: false });
+    levels.length = 0;
+    await inbox.accept({
+      key: 'order.paid:ord_1',
+      event: { type: 'order.paid', data: { order_id: 'ord_1', amount: '1.00', currency: 'USD' } },
+      rawBody: '{}',
+      headers: {},
+      receivedAt: new Date().toISOString(),
+    });
+    expect(levels).toEqual([2]);
+    expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 1 });
+  });
+
+  it.each([['readBigInts'], ['returnArrays']])('may have been opened with %s', async (option) => {
+    const database = connect(':memory:');
+    const setter = option === 'readBigInts' ? 'setReadBigInts' : 'setReturnArrays';
+    const { inbox, post, calls } = opened({
+      database: {
+        ...older(database),
+        prepare(sql) {
+          const statement = database.prepare(sql);
+          statement[setter]?.(true);
+          return statement;
+        },
+      },
+    });
+    expect(await post(orderPaid('ord_1'))).toEqual(received);
+    await inbox.idle();
+    expect([calls, inbox.stats().done]).toEqual([[['ord_1', 1]], 1]);
+  });
+
+  it.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
+    ['with isTransaction', (database) => database],
+    ['without isTransaction', older],
+  ])('%s tells whether a transaction is open', (_form, form) => {
+    const database = connect(':memory:');
+    expect(hasTransaction(form(database))).toBe(false);
+    database.exec('BEGIN');
+    expect(hasTransaction(form(database))).toBe(true);
+    database.exec('COMMIT');
+    expect(hasTransaction(form(database))).toBe(false);
+    database.exec('SAVEPOINT a');
+    expect(hasTransaction(form(database))).toBe(true);
+  });
+});
+
+describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
+  ['with isTransaction', (database) => database],
+  ['without isTransaction', older],
+])('a delivery that arrives while the shop has a transaction open, on a database %s', (_form, form) => {
+  function shop() {
+    const database = connect(temporaryFile());
+    const all = opened({ database: form(database) });
+    const responded = vi.fn();
+    const arrive = () => {
+      const response = all.post(orderPaid('ord_1'));
+      void response.then(responded);
+      return response;
+    };
+    return { ...all, database, responded, arrive };
+  }
+
+  it.each(['COMMIT', 'ROLLBACK'])('gets no response before the %s, and is not part of it', async (end) => {
+    const { inbox, database, responded, arrive, calls } = shop();
+    database.exec('BEGIN');
+    const response = arrive();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(responded).not.toHaveBeenCalled();
+    database.exec(end);
+    expect(await response).toEqual(received);
+    expect(inbox.get('order.paid:ord_1')).toBeDefined();
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
+  });
+
+  it('gets 500, and is not stored, if the transaction stays open', async () => {
+    const { inbox, database, arrive, errors } = shop();
+    database.exec('BEGIN');
+    expect(await arrive()).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(errors).toMatchObject([
+      { message: expect.stringContaining('A transaction stayed open on the database') },
+    ]);
+    database.exec('ROLLBACK');
+    expect(inbox.list()).toEqual([]);
+  });
+});
+
+describe('a transaction of the shop that is open while a function ends', () => {
+  it('does not take "done" with it when it is rolled back', async () => {
+    const database = connect(temporaryFile());
+    const { inbox, post } = opened({
+      database,
+      on: {
+        'order.paid': () => {
+          database.exec('BEGIN');
+          setTimeout(() => database.exec('ROLLBACK'), 60);
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ done: 1 }), { timeout: 15_000 });
+    expect(hasTransaction(database)).toBe(false);
+  });
+
+  it('makes commit() fail, and the delivery is tried again', async () => {
+    const database = connect(temporaryFile());
+    const { inbox, post, errors } = opened({
+      database,
+      retries: ['1ms'],
+      on: {
+        'order.paid': (_event, { attempt, commit }) => {
+          if (attempt === 1) {
+            database.exec('BEGIN');
+            setTimeout(() => database.exec('ROLLBACK'), 30);
+          }
+          commit(() => {});
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(
+      () => expect(inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 }),
+      {
+        timeout: 15_000,
+      },
+    );
+    expect(errors).toMatchObject([{ message: expect.stringContaining('transaction stayed open') }]);
+  });
+});
