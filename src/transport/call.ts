@@ -40,9 +40,7 @@ export interface Parts {
 /** One request, as it is given to ky. */
 export interface Outgoing {
   method: string;
-  /** Without its query. */
   url: string;
-  query: Record<string, string | number | boolean | undefined>;
   /** Those that the client's options and the call add, names in lower case. */
   headers: Record<string, string>;
   body: string | null;

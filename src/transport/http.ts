@@ -12,32 +12,31 @@ const defaults: Options = { redirect: 'manual', retry: 0, throwHttpErrors: false
 /** Makes requests through ky, which builds them, sets their time limit and aborts them. One for each client. */
 export class Http {
   readonly #ky: KyInstance;
-  readonly #send: (request: unknown) => Promise<CompleteResponse>;
+  readonly #send: (request: unknown, body: string | null) => Promise<CompleteResponse>;
 
   constructor({ apiKey, baseUrl, fetch, userAgent }: ClientSettings) {
     this.#ky = ky.create(shielded(defaults));
     const send = sendOver(baseUrl, fetch);
     const under = `${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/`;
-    // Here, so that no object of ky's holds the key; and ky would copy the same headers for every request.
-    this.#send = async (request) => {
+    // Headers that are always the same are added here: no object of ky's holds the key, and ky copies none of them.
+    this.#send = async (request, body) => {
       if (!(request instanceof Request && request.url.startsWith(under)))
         throw new SendFailure('connect', 'wrong_url');
       const { url, method, signal } = request;
-      const body = (method === 'GET' ? null : await request.text()) || null;
       if (signal.aborted) throw new SendFailure('connect', 'stopped');
-      const whole: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
+      const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
       request.headers.forEach((value, name) => {
-        whole[name] = value;
+        headers[name] = value;
       });
-      whole['x-api-key'] = apiKey;
-      if (body !== null) whole['content-type'] = 'application/json';
-      return send(url, { method, headers: whole, body, redirect: 'manual', signal });
+      headers['x-api-key'] = apiKey;
+      if (body !== null) headers['content-type'] = 'application/json';
+      return send(url, { method, headers, body, redirect: 'manual', signal });
     };
   }
 
   /** One request and its whole response. Rejects with a `SendFailure`, of reason `stopped` for time limit and signal. */
   async attempt(
-    { url, method, query, headers, body }: Outgoing,
+    { url, method, headers, body }: Outgoing,
     { limitMs, signal }: { limitMs: number; signal: AbortSignal | undefined },
   ): Promise<CompleteResponse> {
     const attempt: { response?: Promise<CompleteResponse> } = {};
@@ -46,13 +45,12 @@ export class Http {
     const unlink = onAbort(signal, () => controller?.abort());
     const options: Options = {
       method,
-      searchParams: query,
       headers: replaceOption(headers),
-      body,
       timeout: limitMs,
       ...(controller && { signal: controller.signal }),
       fetch: async (request) => {
-        attempt.response = this.#send(request);
+        // Not in the Request: to read the body back out of its stream costs more than all else that ky does.
+        attempt.response = this.#send(request, body);
         return asResponse(await attempt.response);
       },
     };
@@ -70,7 +68,7 @@ export class Http {
   /** With every option written out, since ky and `Request` take those that are missing from a polluted prototype. */
   #kyShielded(url: string, options: Options): Promise<unknown> {
     const request = new Request(url, shielded({ headers: {}, body: null }));
-    return this.#ky(request, shielded({ ...defaults, ...options }));
+    return this.#ky(request, shielded({ ...defaults, body: null, searchParams: '', ...options }));
   }
 }
 

@@ -104,12 +104,20 @@ export class Transport {
   ): Outgoing {
     return {
       method,
-      url: this.#base + (id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id))),
-      query: { ...query },
+      url:
+        this.#base +
+        (id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id))) +
+        queryText(query),
       headers: { ...this.#settings.headers, ...lowerCased(headers) },
       body: body === undefined ? null : JSON.stringify(body),
     };
   }
+}
+
+function queryText(query: Parts['query'] = {}): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  return text && `?${text}`;
 }
 
 function fieldsOf(options: unknown): CallOptions | undefined {
