@@ -2,20 +2,22 @@
 export type Metadata = Record<string, string>;
 
 /**
- * Reads metadata from the wire: `{}` when absent, scalars as text (the spec only says that values are
- * "shown as strings"), `undefined` for anything nested.
+ * Reads metadata from the wire: `{}` when absent, values as strings (the spec only says that they are "shown as
+ * strings"): others as JSON writes them, `null` left out. `undefined` for what is no object.
  */
 export function readMetadata(value: unknown): Metadata | undefined {
   if (value === undefined || value === null) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) return undefined;
-  if (holdsText(value)) return value;
-  const pairs: [string, string][] = [];
-  for (const [key, entry] of Object.entries(value)) {
-    if (typeof entry !== 'string' && typeof entry !== 'number' && typeof entry !== 'boolean')
-      return undefined;
-    pairs.push([key, String(entry)]);
+  if (typeof value !== 'object') return undefined;
+  if (!Array.isArray(value) && holdsText(value)) return value;
+  const given = Object.entries(value).filter(([, entry]) => entry !== null);
+  try {
+    return Object.fromEntries(
+      given.map(([key, entry]) => [key, typeof entry === 'string' ? entry : JSON.stringify(entry)]),
+    );
+  } catch {
+    // Nested too deep to be written.
+    return undefined;
   }
-  return Object.fromEntries(pairs);
 }
 
 function holdsText(value: object): value is Metadata {

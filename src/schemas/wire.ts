@@ -22,9 +22,16 @@ export function reads<T>(read: Reader<T>, expected: string): z.ZodMiniType<T> {
   return schema;
 }
 
-/** A field that may be left out, and is then absent. */
+/** A field that may be left out or `null`, and is then absent. */
 export function optional<T>(schema: z.ZodMiniType<T>): z.ZodMiniExactOptional<z.ZodMiniType<T>> {
-  const field = z.exactOptional(schema);
+  const orNull = z.transform((value, context): T => {
+    const parsed = value === null ? undefined : z.safeParse(schema, value);
+    if (parsed?.success) return parsed.data;
+    for (const { message } of parsed?.error.issues ?? [])
+      context.issues.push({ code: 'custom', message, input: value });
+    return z.NEVER;
+  });
+  const field = z.exactOptional(orNull);
   readers.set(field, readerOf(schema));
   optionals.add(field);
   return field;
@@ -62,9 +69,13 @@ export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape
   const isRead = (copy: Record<string, unknown>): copy is Result => {
     for (const { name, read, isOptional } of fields) {
       const wire = copy[name];
+      if (isOptional && (wire === null || wire === undefined)) {
+        if (wire === null) delete copy[name];
+        continue;
+      }
       const value = read(wire);
+      if (value === undefined) return false;
       if (value !== wire) copy[name] = value;
-      if (value === undefined && (wire !== undefined || !isOptional)) return false;
     }
     return true;
   };
@@ -98,4 +109,4 @@ export const count = reads(readCount, 'an integer of at least 0');
 export const money = reads(readMoney, 'a decimal amount');
 export const price = reads(readPrice, 'a decimal amount of at most two places, not negative');
 export const moment = reads(readMoment, 'Unix time or an ISO 8601 time with its zone');
-export const metadata = reads(readMetadata, 'an object of plain values');
+export const metadata = reads(readMetadata, 'an object');

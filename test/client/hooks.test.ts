@@ -19,6 +19,7 @@ function noting() {
     response: (facts) => calls.push(['response', facts]),
     retry: (facts) => calls.push(['retry', facts]),
     error: (facts) => calls.push(['error', facts]),
+    end: (facts) => calls.push(['end', facts]),
   };
   return { hooks, calls };
 }
@@ -47,6 +48,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
       ],
       ['request', { ...call, attempt: 2 }],
       ['response', { ...call, attempt: 2, status: 200, durationMs }],
+      ['end', { ...call, outcome: 'done', attempts: 2, durationMs }],
     ]);
   });
 
@@ -55,7 +57,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
     const { hooks, calls } = noting();
     const call = createClient({ ...options, hooks }).products.update('prod_1', { name: 'Mug' });
     const error: unknown = await call.catch((reason: unknown) => reason);
-    expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'error']);
+    expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'error', 'end']);
     expect(calls[2]?.[1]).toEqual({
       operation: 'products.update',
       method: 'PATCH',
@@ -71,7 +73,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
     service.on('POST /v1/products', answer({ code: 429, message: `key ${apiKey}` }, 429), answer({}, 422));
     const { hooks, calls } = noting();
     await expect(create({ ...options, hooks })).rejects.toThrow();
-    expect(calls).toHaveLength(6);
+    expect(calls).toHaveLength(7);
     const seen = inspect(calls, { depth: null, showHidden: true }) + JSON.stringify(calls);
     for (const secret of [apiKey, 'gateway-token-4711', 'Secret mug']) expect(seen).not.toContain(secret);
   });
@@ -97,7 +99,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
     const rejected: unknown[] = [];
     const onRejection = (reason: unknown) => rejected.push(reason);
     process.on('unhandledRejection', onRejection);
-    const hooks = { request: hook, response: hook, retry: hook, error: hook };
+    const hooks = { request: hook, response: hook, retry: hook, error: hook, end: hook };
     expect(await create({ ...options, hooks })).toMatchObject({ id: 'prod_8f2c1a' });
     await expect(create({ ...options, hooks })).rejects.toMatchObject({ status: 422 });
     await new Promise((resolve) => setImmediate(resolve));
@@ -118,25 +120,76 @@ test('facts that a hook changes are its own copy', async () => {
   expect(statuses).toMatchObject([{ operation: 'products.create', attempt: 1 }]);
 });
 
-test('a call that is refused before it is sent is told as an error alone', async () => {
+test('a call that is refused before it is sent is told as an error and its end', async () => {
   const { hooks, calls } = noting();
   await expect(createClient({ hooks }).checkouts.retrieve('')).rejects.toThrow();
-  expect(calls).toMatchObject([['error', { operation: 'checkouts.retrieve', attempt: 0 }]]);
+  expect(calls).toMatchObject([
+    ['error', { operation: 'checkouts.retrieve', attempt: 0 }],
+    ['end', { operation: 'checkouts.retrieve', attempts: 0, outcome: 'not_sent' }],
+  ]);
 });
 
-test('an attempt without an answer has a request and no response', async () => {
+test('an attempt without a response has a request and no response', async () => {
   const { hooks, calls } = noting();
   const fetch = () => new Promise<Response>(() => {});
   const client = createClient({ hooks, fetch, timeoutMs: 5, maxRetries: 0 });
   await expect(client.balance.retrieve()).rejects.toBeInstanceOf(TimeoutError);
-  expect(calls.map(([name]) => name)).toEqual(['request', 'error']);
+  expect(calls.map(([name]) => name)).toEqual(['request', 'error', 'end']);
 });
 
-test('the caller’s own abort is no error of ours: the error hook is not told', async () => {
+test('the caller’s own abort is no error of ours: only the hook end is told', async () => {
   const { hooks, calls } = noting();
   const call = createClient({ hooks }).balance.retrieve({ signal: AbortSignal.abort('enough') });
   await expect(call).rejects.toBe('enough');
-  expect(calls).toEqual([]);
+  expect(calls).toMatchObject([['end', { attempts: 0, outcome: 'not_sent' }]]);
+});
+
+test('the hook end tells what became of a write that its caller aborted', async () => {
+  const { hooks, calls } = noting();
+  const controller = new AbortController();
+  const fetch = async () => {
+    setTimeout(() => controller.abort('left'));
+    return new Promise<Response>(() => {});
+  };
+  const call = createClient({ hooks, fetch }).products.create(params, { signal: controller.signal });
+  await expect(call).rejects.toBe('left');
+  expect(calls.at(-1)).toMatchObject(['end', { attempts: 1, outcome: 'unknown' }]);
+  expect(calls.map(([name]) => name)).toEqual(['request', 'end']);
+});
+
+describe('an instance of a class as hooks', () => {
+  class Counter {
+    #count = 0;
+    name = 'a field that is no hook';
+
+    request() {
+      this.#count++;
+    }
+
+    get count() {
+      return this.#count;
+    }
+  }
+  class LoudCounter extends Counter {
+    heard: string[] = [];
+
+    end({ outcome }: { outcome: string }) {
+      this.heard.push(outcome);
+    }
+  }
+
+  test('is told through its methods and those that it inherits, with itself as this', async () => {
+    service.on('POST /v1/products', answer(created));
+    const hooks = new LoudCounter();
+    await create({ hooks });
+    expect(hooks.count).toBe(1);
+    expect(hooks.heard).toEqual(['done']);
+  });
+
+  test('that has none of the hooks is refused', () => {
+    const hooks: Hooks = Object.create({ requests() {} });
+    expect(() => createClient({ hooks })).toThrow(/hooks has none of the methods request, response/);
+  });
 });
 
 test('hooks that are changed after the constructor change nothing', async () => {
@@ -145,5 +198,5 @@ test('hooks that are changed after the constructor change nothing', async () => 
   const client = createClient({ hooks });
   hooks.request = () => calls.push(['error', {}]);
   await client.products.create(params);
-  expect(calls.map(([name]) => name)).toEqual(['request', 'response']);
+  expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'end']);
 });

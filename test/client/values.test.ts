@@ -160,17 +160,44 @@ describe('absent fields', () => {
     expect((await productWith({ metadata })).metadata).toEqual({});
   });
 
-  test('metadata values are text', async () => {
-    const metadata = { sku: 'MUG-1', count: 3, gift: true };
-    expect((await productWith({ metadata })).metadata).toEqual({ sku: 'MUG-1', count: '3', gift: 'true' });
+  test('metadata values are strings: others as JSON writes them, and null is left out', async () => {
+    const metadata = { sku: 'MUG-1', count: 3, gift: true, tags: ['a', 1], size: { cm: 9 }, none: null };
+    expect((await productWith({ metadata })).metadata).toEqual({
+      sku: 'MUG-1',
+      count: '3',
+      gift: 'true',
+      tags: '["a",1]',
+      size: '{"cm":9}',
+    });
   });
 
-  test.each<[unknown]>([[[]], ['sku'], [5], [{ deep: {} }], [{ none: null }]])(
-    'metadata %j is refused',
-    async (metadata) => {
-      expect(await refusedFields(productWith({ metadata }))).toEqual(['metadata']);
-    },
-  );
+  test('metadata that is an empty array, as PHP writes an empty object, is {}', async () => {
+    expect((await productWith({ metadata: [] })).metadata).toEqual({});
+  });
+
+  test.each<[unknown]>([['sku'], [5], [true]])('metadata %j is refused', async (metadata) => {
+    expect(await refusedFields(productWith({ metadata }))).toEqual(['metadata']);
+  });
+
+  test('one product with odd metadata does not fail its list', async () => {
+    const [item] = list.data.items;
+    const items = [item, { ...item, id: 'prod_2', metadata: { deep: { er: [null] }, none: null } }];
+    service.on('GET /v1/products', success({ ...list.data, items }));
+    expect((await payments.products.list()).items[1]?.metadata).toEqual({ deep: '{"er":[null]}' });
+  });
+
+  test('an optional field that is null is absent', async () => {
+    const url = 'https://pay.example/checkout/chk_1';
+    service.on('POST /v1/checkouts', success({ url, id: null, amount: null, expiresAt: null, note: null }));
+    expect(await payments.checkouts.create({ productId: 'p' })).toStrictEqual({ url, note: null });
+    service.on('PATCH /v1/products/:id', success({ ...created.data, status: null }));
+    expect(await payments.products.update('prod_1', { name: 'Mug' })).not.toHaveProperty('status');
+  });
+
+  test('an optional field that is null is no problem among those of a response that is refused', async () => {
+    service.on('POST /v1/checkouts', success({ url: 'javascript:', expiresAt: null, amount: 'free' }));
+    expect(await refusedFields(payments.checkouts.create({ productId: 'p' }))).toEqual(['amount', 'url']);
+  });
 
   test.each(['id', 'name', 'price', 'currency', 'status', 'createdAt', 'updatedAt'])(
     'a product without %s is refused',

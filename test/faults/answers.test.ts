@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { isPaymentsError } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
@@ -76,6 +76,12 @@ const accepted: [title: string, (body: string) => string | Buffer, headers?: Rec
   ],
   ['24: gzip, though none was asked for', (body) => gzipSync(body), { 'content-encoding': 'gzip' }],
   ['24: gzip by its old name', (body) => gzipSync(body), { 'content-encoding': 'x-gzip' }],
+  ['24: gzip in capitals', (body) => gzipSync(body), { 'content-encoding': 'GZIP' }],
+  [
+    '24: two encodings at once',
+    (body) => brotliCompressSync(gzipSync(body)),
+    { 'content-encoding': 'gzip, br' },
+  ],
 ];
 
 describe.each(carriers)('over %s', (carrier) => {
@@ -111,6 +117,12 @@ describe.each(carriers)('over %s', (carrier) => {
   test('18: no text of a body comes into the message about it', async () => {
     const { error } = await meet(answers(200, `{"code":0,"data":{"id":"${bodyCanary}`), carrier, 'POST');
     expect(String(error)).toContain('It was done.');
+  });
+
+  test('an encoding that cannot be decoded is named', async () => {
+    const behave = answers(200, Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), { 'content-encoding': 'x-unheard' });
+    const { error } = await meet(behave, carrier, 'GET');
+    expect(error).toMatchObject({ reason: 'encoding', message: expect.stringContaining('x-unheard') });
   });
 
   test('43: the id of what was created is told, though another field breaks the contract', async () => {
