@@ -10,7 +10,6 @@ import {
 } from './transport/call-options.js';
 import type { Fetch } from './transport/given-fetch.js';
 import { type Hooks, hookNames } from './transport/hooks.js';
-import { forbiddenPorts } from './transport/ports.js';
 import { version } from './version.js';
 
 /** Options of `new PaymentsClient()`. */
@@ -95,6 +94,14 @@ const defaultTotalTimeoutMs = 60_000;
 const browserProblem =
   'This is a browser, where everybody can read the API key. Use it on a server, ' +
   'or pass dangerouslyAllowBrowser: true if the key is worth nothing.';
+
+/** Ports that the Fetch standard forbids as "bad ports": other protocols listen there. */
+const forbiddenPorts: ReadonlySet<number> = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
 
 function apiKeyProblems(apiKey: unknown): string[] {
   if (apiKey === undefined) return ['apiKey is missing. Pass it, or set PAYMENTS_API_KEY.'];

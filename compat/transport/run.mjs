@@ -15,8 +15,11 @@ for (const version of [20, 22, 24, 26]) {
   await check(`Node ${version}: one signal for 5,000 calls`, () =>
     run(nodeOf(version), ['--throw-deprecation', join(here, 'signal.mjs')]),
   );
-  await check(`Node ${version}: a call without Node's fetch`, () =>
+  await check(`Node ${version}: nothing loads Node's fetch before the first call`, () =>
     run(nodeOf(version), [join(here, 'loads.mjs')]),
+  );
+  await check(`Node ${version}: through a proxy with undici's fetch, and node-fetch`, () =>
+    run(nodeOf(version), [join(here, 'proxy.mjs')]),
   );
 }
 for (const version of [24, 26]) {

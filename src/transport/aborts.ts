@@ -1,27 +1,11 @@
-/** What is under way on one signal. */
-class Waiting {
-  readonly #signal: AbortSignal;
-  readonly #runs = new Set<() => void>();
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
+/** What is to run when a signal is aborted; itself the signal's listener. */
+class Runs extends Set<() => void> {
+  handleEvent(): void {
+    for (const run of [...this]) run();
   }
-
-  add(run: () => void): () => void {
-    if (this.#runs.size === 0) this.#signal.addEventListener('abort', this.#runAll);
-    this.#runs.add(run);
-    return () => {
-      this.#runs.delete(run);
-      if (this.#runs.size === 0) this.#signal.removeEventListener('abort', this.#runAll);
-    };
-  }
-
-  readonly #runAll = () => {
-    for (const run of [...this.#runs]) run();
-  };
 }
 
-const bySignal = new WeakMap<AbortSignal, Waiting>();
+const bySignal = new WeakMap<AbortSignal, Runs>();
 
 /**
  * Runs a function when the signal is aborted, until the function that is returned is called.
@@ -30,7 +14,12 @@ const bySignal = new WeakMap<AbortSignal, Waiting>();
  */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
   if (!signal) return () => {};
-  const waiting = bySignal.get(signal) ?? new Waiting(signal);
-  bySignal.set(signal, waiting);
-  return waiting.add(run);
+  const runs = bySignal.get(signal) ?? new Runs();
+  bySignal.set(signal, runs);
+  if (runs.size === 0) signal.addEventListener('abort', runs);
+  runs.add(run);
+  return () => {
+    runs.delete(run);
+    if (runs.size === 0) signal.removeEventListener('abort', runs);
+  };
 }

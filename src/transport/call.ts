@@ -37,32 +37,18 @@ export interface Parts {
   body?: unknown;
 }
 
-/** One request, as it is given to ky. */
-export interface Outgoing {
-  method: string;
+/** One call, its parameters and options checked. Times are on the clock of `performance.now()`, which nobody sets. */
+export interface Call {
+  operation: Operation;
   url: string;
   /** Those that the client's options and the call add, names in lower case. */
   headers: Record<string, string>;
   body: string | null;
-}
-
-/** What a call may take, and how often it may go out again. */
-export interface Limits {
+  startedAt: number;
   timeoutMs: number;
   totalTimeoutMs: number;
-  /** On the clock of `performance.now()`, which no change of the system's time moves. */
-  deadline: number;
   maxRetries: number;
   signal: AbortSignal | undefined;
-}
-
-/** One call, its parameters and options checked. */
-export interface Call {
-  operation: Operation;
-  /** On the clock of `performance.now()`. */
-  startedAt: number;
-  limits: Limits;
-  outgoing: Outgoing;
 }
 
 /** How far a call has come: the sender writes it, the hook `end` is told of it. */

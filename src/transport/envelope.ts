@@ -57,35 +57,34 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * The content type does not matter: good JSON under a wrong label is taken, and JSON is UTF-8 whatever its label.
  */
 function openEnvelope({ bytes, headers }: CompleteResponse): Envelope {
-  const unusable = (reason: UnusableReason, problem: string): Envelope => ({
-    kind: 'unusable',
-    reason,
-    problem,
-  });
-  if (bytes.byteLength === 0) return unusable('empty', 'the body is empty');
+  if (bytes.byteLength === 0) return unusableFor('empty', 'the body is empty');
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
     const encodings = encodingsOf(headers.get('content-encoding')).join(', ');
     return encodings === ''
-      ? unusable('encoding', 'the body is not valid UTF-8')
-      : unusable('encoding', `the body cannot be decoded: its Content-Encoding is ${encodings}`);
+      ? unusableFor('encoding', 'the body is not valid UTF-8')
+      : unusableFor('encoding', `the body cannot be decoded: its Content-Encoding is ${encodings}`);
   }
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
     const type = headers.get('content-type') ?? '';
-    if (type === '' || /\bjson\b/i.test(type)) return unusable('json', 'the body is not valid JSON');
-    return unusable('content_type', `the body is ${type.split(';')[0]}, not JSON. Check baseUrl`);
+    if (type === '' || /\bjson\b/i.test(type)) return unusableFor('json', 'the body is not valid JSON');
+    return unusableFor('content_type', `the body is ${type.split(';')[0]}, not JSON. Check baseUrl`);
   }
   const { code, message, data } = fieldsOf(body);
   if (!Number.isInteger(code)) {
-    return unusable('envelope', 'the body is not {code, message, data} with an integer code');
+    return unusableFor('envelope', 'the body is not {code, message, data} with an integer code');
   }
   if (code === 0) return { kind: 'success', data };
   return { kind: 'refusal', code: Number(code), message: typeof message === 'string' ? message : undefined };
+}
+
+function unusableFor(reason: UnusableReason, problem: string): Envelope {
+  return { kind: 'unusable', reason, problem };
 }
 
 /** The fields of a JSON object itself, without those that a polluted prototype adds; none of what is no object. */

@@ -17,6 +17,7 @@ import {
   ServerError,
   TimeoutError,
 } from '../errors.js';
+import type { Operation } from './call.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 import {
   isSuccess,
@@ -34,14 +35,8 @@ export interface FailedAttempt {
 }
 
 /** What every failure of a call is described with. */
-export interface CallDescription {
-  operation: string;
-  method: string;
-  /** The path template, such as `/v1/products/{id}`. */
-  path: string;
+export interface CallDescription extends Operation {
   attempts: number;
-  /** What to do when it is not known whether a write was done. */
-  afterDoubt: string;
   /** Host of `baseUrl`, for messages. */
   host: string;
   redact(text: string): string;

@@ -61,7 +61,7 @@ async function readBody(body: unknown, head: ResponseHead): Promise<Uint8Array> 
     leave(body);
     throw tooLarge;
   }
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of chunksOf(body)) {
     size += chunk.byteLength;
@@ -69,14 +69,14 @@ async function readBody(body: unknown, head: ResponseHead): Promise<Uint8Array> 
     if (size > largestBody) throw tooLarge;
     chunks.push(chunk);
   }
-  return concatenate(chunks, size);
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-function chunksOf(body: unknown): AsyncIterable<Uint8Array> | [] {
+function chunksOf(body: unknown): AsyncIterable<Uint8Array<ArrayBuffer>> | [] {
   return isIterable(body) ? body : [];
 }
 
-function isIterable(body: unknown): body is AsyncIterable<Uint8Array> {
+function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer>> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
@@ -85,16 +85,6 @@ function leave(body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   const end: unknown = Reflect.get(body, 'cancel') ?? Reflect.get(body, 'destroy');
   if (typeof end === 'function') Promise.resolve(end.call(body)).catch(() => {});
-}
-
-function concatenate(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return whole;
 }
 
 function failureOf(error: unknown, phase: Phase, head: ResponseHead | undefined): SendFailure {

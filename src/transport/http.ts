@@ -1,6 +1,6 @@
 import ky, { type KyInstance, type Options, replaceOption } from 'ky';
 import { onAbort } from './aborts.js';
-import type { ClientSettings, Outgoing } from './call.js';
+import type { Call, ClientSettings } from './call.js';
 import { givenFetch } from './given-fetch.js';
 import { nodeFetch } from './node-fetch.js';
 import { type CompleteResponse, isResponse, type Send, SendFailure } from './send.js';
@@ -35,16 +35,13 @@ export class Http {
   }
 
   /** One request and its whole response. Rejects with a `SendFailure`, of reason `stopped` for time limit and signal. */
-  async attempt(
-    { url, method, headers, body }: Outgoing,
-    { limitMs, signal }: { limitMs: number; signal: AbortSignal | undefined },
-  ): Promise<CompleteResponse> {
+  async attempt({ operation, url, headers, body, signal }: Call, limitMs: number): Promise<CompleteResponse> {
     const attempt: { response?: Promise<CompleteResponse> } = {};
     // Its own for each request: ky takes no signal of another realm, and adds a listener to the one that it gets.
     const controller = signal && new AbortController();
     const unlink = onAbort(signal, () => controller?.abort());
     const options: Options = {
-      method,
+      method: operation.method,
       headers: replaceOption(headers),
       timeout: limitMs,
       ...(controller && { signal: controller.signal }),
@@ -72,7 +69,7 @@ export class Http {
   }
 }
 
-/** ky takes for a response what says that it is one, and of it reads `ok` alone. */
+/** ky takes for a response what says that it is one. */
 function asResponse(value: unknown): Response {
   if (isResponse(value)) return value;
   throw new SendFailure('exchange', 'not_a_response');

@@ -24,7 +24,7 @@ export interface ResponseHead {
   headers: ResponseHeaders;
 }
 
-/** A response whose body was read to the end. ky takes it for one of its own: see docs/decisions/ky.md. */
+/** A response whose body was read to the end. ky accepts it as one: see docs/decisions/ky.md. */
 export class CompleteResponse implements ResponseHead {
   readonly [Symbol.toStringTag] = 'Response';
   readonly status: number;
@@ -36,10 +36,6 @@ export class CompleteResponse implements ResponseHead {
     this.status = status;
     this.headers = headers;
     this.bytes = bytes;
-  }
-
-  get ok(): boolean {
-    return isSuccess(this.status);
   }
 
   /**

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import type { Completed } from '../api-promise.js';
 import { ApiError, ConnectionError } from '../errors.js';
 import { onAbort } from './aborts.js';
-import type { Call, ClientSettings, Limits, Outgoing, Progress } from './call.js';
+import type { Call, ClientSettings, Progress } from './call.js';
 import { readResponse } from './envelope.js';
 import {
   type CallDescription,
@@ -35,93 +35,86 @@ export class Sender {
 
   /** Rejects with an error of the package, or with the caller's `signal.reason`. */
   async send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
-    const { operation, startedAt, limits, outgoing } = call;
-    const secrets = Object.values(outgoing.headers);
+    const secrets = Object.values(call.headers);
     const redact = this.#redact;
     const description: CallDescription = {
-      ...operation,
+      ...call.operation,
       attempts: 0,
       host: this.#host,
       redact: secrets.length > 0 ? (text) => redactor(secrets)(redact(text)) : redact,
     };
-    limits.signal?.throwIfAborted();
+    call.signal?.throwIfAborted();
     for (;;) {
       const attempts = ++description.attempts;
       progress.attempts = attempts;
-      const result = await this.#attempt(description, outgoing, schema, limits, progress);
+      const result = await this.#attempt(call, description, schema, progress);
       if ('data' in result) {
         progress.outcome = 'done';
         this.#budget.answered();
         const { data, response } = result;
         const { status, headers } = response;
-        const durationMs = performance.now() - startedAt;
+        const durationMs = performance.now() - call.startedAt;
         return {
           data,
           facts: () => ({ status, headers: headersOf(headers, (value) => value), attempts, durationMs }),
         };
       }
       progress.outcome = result.error.outcome ?? 'unknown';
-      await this.#waitToRetry(description, result, limits);
+      await this.#waitToRetry(call, description, result);
     }
   }
 
   async #attempt<T>(
-    call: CallDescription,
-    outgoing: Outgoing,
+    call: Call,
+    description: CallDescription,
     schema: z.ZodMiniType<T>,
-    { timeoutMs, totalTimeoutMs, deadline, signal }: Limits,
     progress: Progress,
   ): Promise<{ data: T; response: CompleteResponse } | FailedAttempt> {
-    const facts = { operation: call.operation, method: call.method, path: call.path, attempt: call.attempts };
-    const startedAt = performance.now();
-    const left = deadline - startedAt;
-    tell(this.#hooks.request, { ...facts });
+    const { startedAt, timeoutMs, totalTimeoutMs, signal } = call;
+    const { operation, method, path, attempts: attempt } = description;
+    const began = performance.now();
+    const left = startedAt + totalTimeoutMs - began;
+    tell(this.#hooks.request, { operation, method, path, attempt });
     let response: CompleteResponse;
     try {
-      response = await this.#http.attempt(outgoing, { limitMs: Math.min(timeoutMs, left), signal });
+      response = await this.#http.attempt(call, Math.min(timeoutMs, left));
     } catch (failure) {
       if (!(failure instanceof SendFailure)) throw failure;
+      const scope = left < timeoutMs ? 'total' : 'attempt';
+      const limitMs = left < timeoutMs ? totalTimeoutMs : timeoutMs;
       // The status alone says what became of the call, even where the body that explains it never came.
       const failed =
         failure.head && !isSuccess(failure.head.status)
-          ? refusal(call, failure.head, {})
-          : noResponse(
-              call,
-              failure,
-              left < timeoutMs
-                ? { scope: 'total', limitMs: totalTimeoutMs }
-                : { scope: 'attempt', limitMs: timeoutMs },
-            );
+          ? refusal(description, failure.head, {})
+          : noResponse(description, failure, { scope, limitMs });
       progress.outcome = failed.error.outcome ?? 'unknown';
       signal?.throwIfAborted();
       return failed;
     }
-    tell(this.#hooks.response, {
-      ...facts,
-      status: response.status,
-      durationMs: performance.now() - startedAt,
-    });
-    const result = readResponse(call, response, schema);
+    const { status } = response;
+    const durationMs = performance.now() - began;
+    tell(this.#hooks.response, { operation, method, path, attempt, status, durationMs });
+    const result = readResponse(description, response, schema);
     return 'error' in result ? result : { data: result.data, response };
   }
 
   /** Waits for the next attempt, or throws the failure when there is to be none. */
   async #waitToRetry(
-    call: CallDescription,
+    { startedAt, totalTimeoutMs, maxRetries, signal }: Call,
+    description: CallDescription,
     { error, retriable }: FailedAttempt,
-    { totalTimeoutMs, deadline, maxRetries, signal }: Limits,
   ): Promise<void> {
+    const { operation, method, path, attempts: attempt } = description;
     if (retriable === 'never' && !(error instanceof ConnectionError)) this.#budget.answered();
-    const allowed = retriable === 'any' || (retriable === 'reads' && call.method === 'GET');
-    if (!allowed || call.attempts > maxRetries) throw error;
-    const left = deadline - performance.now();
+    const allowed = retriable === 'any' || (retriable === 'reads' && method === 'GET');
+    if (!allowed || attempt > maxRetries) throw error;
+    const left = startedAt + totalTimeoutMs - performance.now();
     const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
     if (asked > longestRetryAfterMs || (asked > 0 && asked >= left)) throw error;
-    const delayMs = Math.max(asked, backOffMs(call.attempts));
-    if (delayMs >= left) throw outOfTime(call, error, totalTimeoutMs);
+    const delayMs = Math.max(asked, backOffMs(attempt));
+    if (delayMs >= left) throw outOfTime(description, error, totalTimeoutMs);
     if (!this.#budget.spend()) throw error;
-    const { operation, method, path, attempts } = call;
-    tell(this.#hooks.retry, { operation, method, path, attempt: attempts, delayMs, error });
+    tell(this.#hooks.retry, { operation, method, path, attempt, delayMs, error });
     await sleep(delayMs, signal);
   }
 }

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { ApiPromise, type Completed } from '../api-promise.js';
 import { InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
-import type { Call, ClientSettings, Limits, Operation, Outgoing, Parts, Progress } from './call.js';
+import type { Call, ClientSettings, Operation, Parts, Progress } from './call.js';
 import { type CallOptions, callOptionProblems, lowerCased, ownFields } from './call-options.js';
 import { tell } from './hooks.js';
 import type { Sender } from './sender.js';
@@ -73,11 +73,18 @@ export class Transport {
         : [{ path: 'options', message: 'is not an object.' }];
       const checked = besideProblems(parts, problems);
       if (!given || !checked || problems.length > 0) throw new InvalidParamsError(operation, problems);
+      const settings = this.#settings;
+      const { body } = shielded(checked);
       return {
         operation,
+        url: this.#base + pathOf(operation, shielded(checked)),
+        headers: { ...settings.headers, ...lowerCased(given.headers) },
+        body: body === undefined ? null : JSON.stringify(body),
         startedAt,
-        limits: this.#limits(given, startedAt),
-        outgoing: this.#outgoing(operation, shielded(checked), given.headers),
+        timeoutMs: given.timeoutMs ?? settings.timeoutMs,
+        totalTimeoutMs: given.totalTimeoutMs ?? settings.totalTimeoutMs,
+        maxRetries: given.maxRetries ?? settings.maxRetries,
+        signal: given.signal,
       };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
@@ -85,39 +92,14 @@ export class Transport {
       throw new InvalidParamsError(operation, [{ path: '', message }]);
     }
   }
-
-  #limits(given: CallOptions, startedAt: number): Limits {
-    const totalTimeoutMs = given.totalTimeoutMs ?? this.#settings.totalTimeoutMs;
-    return {
-      timeoutMs: given.timeoutMs ?? this.#settings.timeoutMs,
-      totalTimeoutMs,
-      deadline: startedAt + totalTimeoutMs,
-      maxRetries: given.maxRetries ?? this.#settings.maxRetries,
-      signal: given.signal,
-    };
-  }
-
-  #outgoing(
-    { method, path }: Operation,
-    { id, query, body }: Parts,
-    headers: CallOptions['headers'],
-  ): Outgoing {
-    return {
-      method,
-      url:
-        this.#base +
-        (id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id))) +
-        queryText(query),
-      headers: { ...this.#settings.headers, ...lowerCased(headers) },
-      body: body === undefined ? null : JSON.stringify(body),
-    };
-  }
 }
 
-function queryText(query: Parts['query'] = {}): string {
+/** The path of one request, with its query. */
+function pathOf({ path }: Operation, { id, query = {} }: Parts): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
-  return text && `?${text}`;
+  const own = id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id));
+  return text === '' ? own : `${own}?${text}`;
 }
 
 function fieldsOf(options: unknown): CallOptions | undefined {
