@@ -1,132 +1,56 @@
-// How services that document their webhooks sign them. The first of each list is the default's.
+// How services that document their webhooks sign them. The first row of each list is the default's.
 import type { SignatureScheme } from '../webhooks/index.js';
 
-/** One value of one part of a scheme, a service that documents it, and where. */
-export interface Part<Value> {
-  value: Value;
-  /** For people: completes "HMAC-SHA256 of …, in …, keyed with …". */
-  says: string;
-  service: string;
-  source: string;
-}
+/** One value of one part of a scheme, in words, and a service that documents it. */
+export type Part<Value> = readonly [value: Value, says: string, service: string];
 
 /** What is signed. */
 export const contents: readonly Part<string>[] = [
-  {
-    value: '{timestamp}.{body}',
-    says: 'timestamp, dot, body',
-    service: 'Stripe',
-    source: 'https://docs.stripe.com/webhooks#verify-manually',
-  },
-  {
-    value: '{timestamp}{body}',
-    says: 'timestamp and body, nothing between',
-    service: 'Airwallex',
-    source: 'https://www.airwallex.com/docs/developer-tools/webhooks/listen-for-webhook-events',
-  },
-  {
-    value: '{timestamp}:{body}',
-    says: 'timestamp, colon, body',
-    service: 'Paddle',
-    source: 'https://developer.paddle.com/webhooks/signature-verification',
-  },
-  {
-    value: 'v0:{timestamp}:{body}',
-    says: '"v0", timestamp and body with colons between',
-    service: 'Slack',
-    source: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
-  },
-  {
-    value: 'v1.{timestamp}.{body}',
-    says: '"v1", timestamp and body with dots between',
-    service: 'Revolut',
-    source:
-      'https://developer.revolut.com/docs/guides/accept-payments/tutorials/work-with-webhooks/verify-the-payload-signature',
-  },
-  {
-    value: '{timestamp}|{body}',
-    says: 'timestamp, bar, body',
-    service: 'Telnyx',
-    source: 'https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks',
-  },
-  {
-    value: '{body}',
-    says: 'the body alone',
-    service: 'GitHub',
-    source: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
-  },
-  {
-    value: '{body}{timestamp}',
-    says: 'body, then timestamp',
-    service: 'Box',
-    source: 'https://developer.box.com/guides/webhooks/v2/signatures-v2/',
-  },
+  ['{timestamp}.{body}', 'timestamp, dot, body', 'Stripe'],
+  ['{timestamp}{body}', 'timestamp and body, nothing between', 'Airwallex'],
+  ['{timestamp}:{body}', 'timestamp, colon, body', 'Paddle'],
+  ['v0:{timestamp}:{body}', '"v0", timestamp and body with colons between', 'Slack'],
+  ['v1.{timestamp}.{body}', '"v1", timestamp and body with dots between', 'Revolut'],
+  ['{timestamp}|{body}', 'timestamp, bar, body', 'Telnyx'],
+  ['{body}', 'the body alone', 'GitHub'],
+  ['{body}{timestamp}', 'body, then timestamp', 'Box'],
 ];
 
+/** What is signed by services whose signed text includes the URL of the webhook. */
+export function contentsWithUrl(url: string): readonly Part<string>[] {
+  const path = URL.canParse(url) ? new URL(url).pathname : '/';
+  return [
+    [`${url}{body}`, 'URL, body', 'Square'],
+    [`POST${url}{body}{timestamp}`, 'method, URL, body, timestamp', 'HubSpot'],
+    [`{timestamp}POST${url}{body}`, 'timestamp, method, URL, body', 'UPayments'],
+    [`{timestamp}POST${path}{body}`, 'timestamp, method, path, body', 'Alchemy Pay'],
+    [
+      `v1:{timestamp}|POST|${url}|{body}`,
+      '"v1:", timestamp, method, URL and body with bars between',
+      'SMSPortal',
+    ],
+  ];
+}
+
 export const algorithms: readonly Part<SignatureScheme['algorithm']>[] = [
-  {
-    value: 'sha256',
-    says: 'HMAC-SHA256',
-    service: 'Stripe',
-    source: 'https://docs.stripe.com/webhooks#verify-manually',
-  },
-  {
-    value: 'sha512',
-    says: 'HMAC-SHA512',
-    service: 'Paystack',
-    source: 'https://paystack.com/docs/payments/webhooks/',
-  },
-  {
-    value: 'sha384',
-    says: 'HMAC-SHA384',
-    service: 'RFC 4231',
-    source: 'https://www.rfc-editor.org/rfc/rfc4231',
-  },
+  ['sha256', 'HMAC-SHA256', 'Stripe'],
+  ['sha512', 'HMAC-SHA512', 'Paystack'],
+  ['sha384', 'HMAC-SHA384', 'RFC 4231'],
 ];
 
 export const encodings: readonly Part<SignatureScheme['encoding']>[] = [
-  {
-    value: 'hex',
-    says: 'hex',
-    service: 'GitHub',
-    source: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
-  },
-  {
-    value: 'base64',
-    says: 'base64',
-    service: 'Shopify',
-    source: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
-  },
-  {
-    value: 'base64url',
-    says: 'base64url',
-    service: 'Merge',
-    source: 'https://docs.merge.dev/basics/webhooks/merge-webhooks',
-  },
+  ['hex', 'hex', 'GitHub'],
+  ['base64', 'base64', 'Shopify'],
+  ['base64url', 'base64url', 'Merge'],
 ];
 
 export const keys: readonly Part<SignatureScheme['secretEncoding']>[] = [
-  {
-    value: 'utf8',
-    says: 'the secret as text',
-    service: 'Stripe',
-    source: 'https://docs.stripe.com/webhooks#verify-manually',
-  },
-  {
-    value: 'base64',
-    says: 'the secret decoded from base64',
-    service: 'Standard Webhooks',
-    source: 'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',
-  },
-  {
-    value: 'hex',
-    says: 'the secret decoded from hex',
-    service: 'Adyen',
-    source: 'https://docs.adyen.com/development-resources/webhooks/verify-hmac-signatures',
-  },
+  ['utf8', 'the secret as text', 'Stripe'],
+  ['base64', 'the secret decoded from base64', 'Standard Webhooks'],
+  ['hex', 'the secret decoded from hex', 'Adyen'],
 ];
 
-/** How the signature stands in its header, and the options by which `verify()` reads that. */
+/** The signature header, and the options by which `verify()` reads it. */
 export interface HeaderForm {
   text: string;
   prefix: string;
@@ -134,218 +58,99 @@ export interface HeaderForm {
 }
 
 export const headerForms: readonly Part<HeaderForm>[] = [
-  {
-    value: { text: '{signature}', prefix: '' },
-    says: 'alone in its header',
-    service: 'Shopify',
-    source: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
-  },
-  {
-    value: { text: '{algorithm}={signature}', prefix: '{algorithm}=' },
-    says: 'with the algorithm before it',
-    service: 'GitHub',
-    source: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
-  },
-  {
-    value: { text: 'v0={signature}', prefix: 'v0=' },
-    says: 'with "v0=" before it',
-    service: 'Slack',
-    source: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
-  },
-  {
-    value: { text: 'v1={signature}', prefix: 'v1=', separator: ',' },
-    says: 'with "v1=" before it, several separated by commas',
-    service: 'Revolut',
-    source:
-      'https://developer.revolut.com/docs/guides/accept-payments/tutorials/work-with-webhooks/verify-the-payload-signature',
-  },
-  {
-    value: { text: 't={timestamp},v1={signature}', prefix: 'v1=', separator: ',' },
-    says: 'in the list t=…,v1=…',
-    service: 'Stripe',
-    source: 'https://docs.stripe.com/webhooks#verify-manually',
-  },
-  {
-    value: { text: 'ts={timestamp};h1={signature}', prefix: 'h1=', separator: ';' },
-    says: 'in the list ts=…;h1=…',
-    service: 'Paddle',
-    source: 'https://developer.paddle.com/webhooks/signature-verification',
-  },
-  {
-    value: { text: 'v1,{signature}', prefix: 'v1,', separator: ' ' },
-    says: 'with "v1," before it, several separated by spaces',
-    service: 'Standard Webhooks',
-    source: 'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',
-  },
-  {
-    value: { text: 't={timestamp},s={signature}', prefix: 's=', separator: ',' },
-    says: 'in the list t=…,s=…',
-    service: 'Billit',
-    source: 'https://docs.billit.be/reference/webhook',
-  },
-  {
-    value: { text: 'timestamp={timestamp},signature={signature}', prefix: 'signature=', separator: ',' },
-    says: 'in the list timestamp=…,signature=…',
-    service: 'Buildkite',
-    source: 'https://buildkite.com/docs/apis/webhooks/pipelines#webhook-signature',
-  },
+  [{ text: '{signature}', prefix: '' }, 'alone in its header', 'Shopify'],
+  [{ text: '{algorithm}={signature}', prefix: '{algorithm}=' }, 'with the algorithm before it', 'GitHub'],
+  [{ text: 'v0={signature}', prefix: 'v0=' }, 'with "v0=" before it', 'Slack'],
+  [
+    { text: 'v1={signature}', prefix: 'v1=', separator: ',' },
+    'with "v1=" before it, several separated by commas',
+    'Revolut',
+  ],
+  [{ text: 't={timestamp},v1={signature}', prefix: 'v1=', separator: ',' }, 'in the list t=…,v1=…', 'Stripe'],
+  [
+    { text: 'ts={timestamp};h1={signature}', prefix: 'h1=', separator: ';' },
+    'in the list ts=…;h1=…',
+    'Paddle',
+  ],
+  [
+    { text: 'v1,{signature}', prefix: 'v1,', separator: ' ' },
+    'with "v1," before it, several separated by spaces',
+    'Standard Webhooks',
+  ],
+  [{ text: 't={timestamp},s={signature}', prefix: 's=', separator: ',' }, 'in the list t=…,s=…', 'Billit'],
+  [
+    { text: 'timestamp={timestamp},signature={signature}', prefix: 'signature=', separator: ',' },
+    'in the list timestamp=…,signature=…',
+    'Buildkite',
+  ],
 ];
 
 /** How the timestamp is written. */
 export type TimestampUnit = 'seconds' | 'milliseconds' | 'iso8601';
 
 export const units: readonly Part<TimestampUnit>[] = [
-  {
-    value: 'seconds',
-    says: 'Unix seconds',
-    service: 'Stripe',
-    source: 'https://docs.stripe.com/webhooks#verify-manually',
-  },
-  {
-    value: 'milliseconds',
-    says: 'Unix milliseconds',
-    service: 'Airwallex',
-    source: 'https://www.airwallex.com/docs/developer-tools/webhooks/listen-for-webhook-events',
-  },
-  {
-    value: 'iso8601',
-    says: 'ISO 8601',
-    service: 'Zendesk',
-    source: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
-  },
+  ['seconds', 'Unix seconds', 'Stripe'],
+  ['milliseconds', 'Unix milliseconds', 'Airwallex'],
+  ['iso8601', 'ISO 8601', 'Zendesk'],
 ];
 
 /**
  * Whole schemes that services document and that two headers can carry: the likeliest ones. Content, algorithm,
- * encoding, key, header form and unit, as the lists above write them.
+ * encoding, key, header and unit, as the lists above write them.
  */
-export const documentedSchemes: readonly { service: string; parts: string; source: string }[] = [
-  {
-    service: 'Stripe',
-    parts: '{timestamp}.{body} sha256 hex utf8 t={timestamp},v1={signature} seconds',
-    source: 'https://docs.stripe.com/webhooks#verify-manually',
-  },
-  {
-    service: 'Airwallex',
-    parts: '{timestamp}{body} sha256 hex utf8 {signature} milliseconds',
-    source: 'https://www.airwallex.com/docs/developer-tools/webhooks/listen-for-webhook-events',
-  },
-  {
-    service: 'Cashfree',
-    parts: '{timestamp}{body} sha256 base64 utf8 {signature} milliseconds',
-    source: 'https://www.cashfree.com/docs/api-reference/webhooks/payloads-and-signatures',
-  },
-  {
-    service: 'Close',
-    parts: '{timestamp}{body} sha256 hex hex {signature} seconds',
-    source: 'https://developer.close.com/resources/webhook-subscriptions/',
-  },
-  {
-    service: 'Revolut',
-    parts: 'v1.{timestamp}.{body} sha256 hex utf8 v1={signature} milliseconds',
-    source:
-      'https://developer.revolut.com/docs/guides/accept-payments/tutorials/work-with-webhooks/verify-the-payload-signature',
-  },
-  {
-    service: 'Slack',
-    parts: 'v0:{timestamp}:{body} sha256 hex utf8 v0={signature} seconds',
-    source: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
-  },
-  {
-    service: 'Paddle',
-    parts: '{timestamp}:{body} sha256 hex utf8 ts={timestamp};h1={signature} seconds',
-    source: 'https://developer.paddle.com/webhooks/signature-verification',
-  },
-  {
-    service: 'Zendesk',
-    parts: '{timestamp}{body} sha256 base64 utf8 {signature} iso8601',
-    source: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
-  },
-  {
-    service: 'Box',
-    parts: '{body}{timestamp} sha256 base64 utf8 {signature} iso8601',
-    source: 'https://developer.box.com/guides/webhooks/v2/signatures-v2/',
-  },
-  {
-    service: 'PaySway',
-    parts: '{timestamp}.{body} sha256 hex base64 t={timestamp},v1={signature} seconds',
-    source: 'https://docs.paysway.io/webhooks/verify-requests',
-  },
-  {
-    service: 'Standard Webhooks, without its id',
-    parts: '{timestamp}.{body} sha256 base64 base64 v1,{signature} seconds',
-    source: 'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',
-  },
-  {
-    service: 'Xobni',
-    parts: '{timestamp}.{body} sha256 hex utf8 {algorithm}={signature} seconds',
-    source: 'https://www.xobni.ai/docs/webhooks/security',
-  },
+export const documentedSchemes: readonly { service: keyof typeof sources; parts: string }[] = [
+  { service: 'Stripe', parts: '{timestamp}.{body} sha256 hex utf8 t={timestamp},v1={signature} seconds' },
+  { service: 'Airwallex', parts: '{timestamp}{body} sha256 hex utf8 {signature} milliseconds' },
+  { service: 'Cashfree', parts: '{timestamp}{body} sha256 base64 utf8 {signature} milliseconds' },
+  { service: 'Close', parts: '{timestamp}{body} sha256 hex hex {signature} seconds' },
+  { service: 'Revolut', parts: 'v1.{timestamp}.{body} sha256 hex utf8 v1={signature} milliseconds' },
+  { service: 'Slack', parts: 'v0:{timestamp}:{body} sha256 hex utf8 v0={signature} seconds' },
+  { service: 'Paddle', parts: '{timestamp}:{body} sha256 hex utf8 ts={timestamp};h1={signature} seconds' },
+  { service: 'Zendesk', parts: '{timestamp}{body} sha256 base64 utf8 {signature} iso8601' },
+  { service: 'Box', parts: '{body}{timestamp} sha256 base64 utf8 {signature} iso8601' },
+  { service: 'PaySway', parts: '{timestamp}.{body} sha256 hex base64 t={timestamp},v1={signature} seconds' },
+  { service: 'Standard Webhooks', parts: '{timestamp}.{body} sha256 base64 base64 v1,{signature} seconds' },
+  { service: 'Xobni', parts: '{timestamp}.{body} sha256 hex utf8 {algorithm}={signature} seconds' },
   {
     service: 'Buildkite',
     parts: '{timestamp}.{body} sha256 hex utf8 timestamp={timestamp},signature={signature} seconds',
-    source: 'https://buildkite.com/docs/apis/webhooks/pipelines#webhook-signature',
   },
-  {
-    service: 'Billit',
-    parts: '{timestamp}.{body} sha256 hex utf8 t={timestamp},s={signature} seconds',
-    source: 'https://docs.billit.be/reference/webhook',
-  },
-  {
-    service: 'GitHub',
-    parts: '{body} sha256 hex utf8 {algorithm}={signature} seconds',
-    source: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
-  },
-  {
-    service: 'Linear',
-    parts: '{body} sha256 hex utf8 {signature} seconds',
-    source: 'https://linear.app/developers/webhooks',
-  },
-  {
-    service: 'Shopify',
-    parts: '{body} sha256 base64 utf8 {signature} seconds',
-    source: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
-  },
-  {
-    service: 'Paystack',
-    parts: '{body} sha512 hex utf8 {signature} seconds',
-    source: 'https://paystack.com/docs/payments/webhooks/',
-  },
+  { service: 'Billit', parts: '{timestamp}.{body} sha256 hex utf8 t={timestamp},s={signature} seconds' },
+  { service: 'GitHub', parts: '{body} sha256 hex utf8 {algorithm}={signature} seconds' },
+  { service: 'Linear', parts: '{body} sha256 hex utf8 {signature} seconds' },
+  { service: 'Shopify', parts: '{body} sha256 base64 utf8 {signature} seconds' },
+  { service: 'Paystack', parts: '{body} sha512 hex utf8 {signature} seconds' },
 ];
 
-/** Signed text that holds the address of the webhook too. */
-export function contentsWithUrl(url: string): readonly Part<string>[] {
-  const path = URL.canParse(url) ? new URL(url).pathname : '/';
-  return [
-    {
-      value: `${url}{body}`,
-      says: 'URL, body',
-      service: 'Square',
-      source: 'https://developer.squareup.com/docs/webhooks/step3validate',
-    },
-    {
-      value: `POST${url}{body}{timestamp}`,
-      says: 'method, URL, body, timestamp',
-      service: 'HubSpot',
-      source: 'https://developers.hubspot.com/docs/api/webhooks/validating-requests',
-    },
-    {
-      value: `{timestamp}POST${url}{body}`,
-      says: 'timestamp, method, URL, body',
-      service: 'UPayments',
-      source: 'https://developers.upayments.com/reference/validating-incoming-webhook-signatures',
-    },
-    {
-      value: `{timestamp}POST${path}{body}`,
-      says: 'timestamp, method, path, body',
-      service: 'Alchemy Pay',
-      source: 'https://alchemypay.readme.io/docs/webhook-signature',
-    },
-    {
-      value: `v1:{timestamp}|POST|${url}|{body}`,
-      says: '"v1:", timestamp, method, URL and body with bars between',
-      service: 'SMSPortal',
-      source: 'https://docs.smsportal.com/docs/webhook-signatures',
-    },
-  ];
-}
+/** Where the services document it. */
+export const sources = {
+  Stripe: 'https://docs.stripe.com/webhooks#verify-manually',
+  Airwallex: 'https://www.airwallex.com/docs/developer-tools/webhooks/listen-for-webhook-events',
+  Paddle: 'https://developer.paddle.com/webhooks/signature-verification',
+  Slack: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
+  Revolut:
+    'https://developer.revolut.com/docs/guides/accept-payments/tutorials/work-with-webhooks/verify-the-payload-signature',
+  Telnyx: 'https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks',
+  GitHub: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
+  Box: 'https://developer.box.com/guides/webhooks/v2/signatures-v2/',
+  Paystack: 'https://paystack.com/docs/payments/webhooks/',
+  'RFC 4231': 'https://www.rfc-editor.org/rfc/rfc4231',
+  Shopify: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
+  Merge: 'https://docs.merge.dev/basics/webhooks/merge-webhooks',
+  'Standard Webhooks':
+    'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md',
+  Adyen: 'https://docs.adyen.com/development-resources/webhooks/verify-hmac-signatures',
+  Billit: 'https://docs.billit.be/reference/webhook',
+  Buildkite: 'https://buildkite.com/docs/apis/webhooks/pipelines#webhook-signature',
+  Zendesk: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
+  Square: 'https://developer.squareup.com/docs/webhooks/step3validate',
+  HubSpot: 'https://developers.hubspot.com/docs/api/webhooks/validating-requests',
+  UPayments: 'https://developers.upayments.com/reference/validating-incoming-webhook-signatures',
+  'Alchemy Pay': 'https://alchemypay.readme.io/docs/webhook-signature',
+  SMSPortal: 'https://docs.smsportal.com/docs/webhook-signatures',
+  Cashfree: 'https://www.cashfree.com/docs/api-reference/webhooks/payloads-and-signatures',
+  Close: 'https://developer.close.com/resources/webhook-subscriptions/',
+  PaySway: 'https://docs.paysway.io/webhooks/verify-requests',
+  Xobni: 'https://www.xobni.ai/docs/webhooks/security',
+  Linear: 'https://linear.app/developers/webhooks',
+};

@@ -8,7 +8,7 @@ import { readTimestamp } from '../webhooks/timestamp.js';
 import { bodyVariants, secretVariants } from './delivery-variants.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { matchingSchemes, type SignedDelivery } from './scheme-search.js';
-import { type KnownScheme, knownSchemes } from './schemes.js';
+import { countOf, type KnownScheme, listsFor } from './schemes.js';
 import { otherMac, signatureForm } from './signature-form.js';
 
 /** A captured delivery and the secret that it should have been signed with. */
@@ -78,12 +78,12 @@ export function identifyScheme(options: IdentifyOptions): Identification {
   // A prefix that no known service uses is tried last: it makes the table larger.
   for (const prefix of [undefined, prefixOf(delivery.signature)]) {
     if (tried > 0 && prefix === undefined) break;
-    const schemes = knownSchemes({ url, prefix });
-    tried = schemes.length;
+    const lists = listsFor({ url, prefix });
+    tried = countOf(lists);
     for (const body of bodyVariants(delivery.body)) {
       for (const secret of secretVariants(options.secret)) {
         const signed = { ...delivery, body: body.value };
-        const [best, ...others] = matchingSchemes(schemes, signed, secret.value);
+        const [best, ...others] = matchingSchemes(lists, signed, secret.value);
         if (best) return found(best, others, signed, [body.note, secret.note], secret.value, tried);
       }
     }

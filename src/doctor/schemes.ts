@@ -9,6 +9,7 @@ import {
   headerForms,
   keys,
   type Part,
+  sources,
   type TimestampUnit,
   units,
 } from './documented-schemes.js';
@@ -21,10 +22,6 @@ export interface KnownScheme {
   readonly like: { service: string; source: string } | undefined;
   /** The option of `webhooks.verify()`: what differs from its default. */
   readonly scheme: Partial<SignatureScheme>;
-  readonly content: string;
-  readonly algorithm: SignatureScheme['algorithm'];
-  readonly encoding: SignatureScheme['encoding'];
-  readonly secretEncoding: SignatureScheme['secretEncoding'];
   /** The signature header, with `{timestamp}` and `{signature}` to be filled in. */
   readonly header: string;
   readonly unit: TimestampUnit;
@@ -32,56 +29,8 @@ export interface KnownScheme {
   readonly distance: number;
 }
 
-let known: readonly KnownScheme[] | undefined;
-
-/**
- * Every combination of the parts, the likeliest first: what services document, then what differs least. With the
- * address of the webhook, also those that sign it; with a prefix of the header that no service here uses, also that.
- */
-export function knownSchemes({
-  url,
-  prefix,
-}: {
-  url?: string | undefined;
-  prefix?: string | undefined;
-} = {}) {
-  if (url === undefined && prefix === undefined) {
-    known ??= combinations(contents, headerForms);
-    return known;
-  }
-  return combinations(
-    url === undefined ? contents : [...contents, ...contentsWithUrl(url)],
-    prefix === undefined ? headerForms : [...headerForms, formWith(prefix)],
-  );
-}
-
-function formWith(prefix: string): Part<HeaderForm> {
-  return {
-    value: { text: `${prefix}{signature}`, prefix },
-    says: `with "${prefix}" before it`,
-    service: 'the service itself',
-    source: 'the captured header',
-  };
-}
-
-function combinations(
-  contents: readonly Part<string>[],
-  headerForms: readonly Part<HeaderForm>[],
-): readonly KnownScheme[] {
-  const documented = new Map(documentedSchemes.map(({ parts, ...like }) => [parts, like]));
-  const all: KnownScheme[] = [];
-  for (const content of contents)
-    for (const algorithm of algorithms)
-      for (const encoding of encodings)
-        for (const key of keys)
-          for (const form of headerForms)
-            for (const unit of units)
-              all.push(new Combination({ content, algorithm, encoding, key, form, unit }, documented));
-  const rank = ({ like, distance }: KnownScheme) => (distance === 0 ? -1 : like ? 0 : distance);
-  return all.sort((a, b) => rank(a) - rank(b));
-}
-
-interface Parts {
+/** One choice from every list. */
+export interface Parts {
   content: Part<string>;
   algorithm: Part<SignatureScheme['algorithm']>;
   encoding: Part<SignatureScheme['encoding']>;
@@ -90,57 +39,88 @@ interface Parts {
   unit: Part<TimestampUnit>;
 }
 
-/** Words and options are made when asked for: most combinations are looked at once and left. */
-class Combination implements KnownScheme {
-  readonly #parts: Parts;
-  readonly like: KnownScheme['like'];
-  readonly content: string;
-  readonly algorithm: SignatureScheme['algorithm'];
-  readonly encoding: SignatureScheme['encoding'];
-  readonly secretEncoding: SignatureScheme['secretEncoding'];
-  readonly header: string;
-  readonly unit: TimestampUnit;
-  readonly distance: number;
+/** The lists whose combinations are the known schemes. */
+export type Lists = { readonly [Name in keyof Parts]: readonly Parts[Name][] };
 
-  constructor(parts: Parts, documented: ReadonlyMap<string, KnownScheme['like']>) {
-    const { content, algorithm, encoding, key, form, unit } = parts;
-    const own = [content, algorithm, encoding, key].map((part) => part.value);
-    this.#parts = parts;
-    this.like = documented.get([...own, form.value.text, unit.value].join(' '));
-    this.content = content.value;
-    this.algorithm = algorithm.value;
-    this.encoding = encoding.value;
-    this.secretEncoding = key.value;
-    this.header = form.value.text.replace('{algorithm}', algorithm.value);
-    this.unit = unit.value;
-    this.distance =
-      Number(content !== contents[0]) +
-      Number(algorithm !== algorithms[0]) +
-      Number(encoding !== encodings[0]) +
-      Number(key !== keys[0]) +
-      Number(form !== headerForms[0]) +
-      Number(unit !== units[0]);
-  }
+/**
+ * The documented lists. With the URL of the webhook, also the contents that include it; with a prefix of the signature
+ * header that no service here uses, also that one.
+ */
+export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: string | undefined }): Lists {
+  const own: Part<HeaderForm>[] =
+    prefix === undefined
+      ? []
+      : [[{ text: `${prefix}{signature}`, prefix }, `with "${prefix}" before it`, 'the captured header']];
+  return {
+    content: url === undefined ? contents : [...contents, ...contentsWithUrl(url)],
+    algorithm: algorithms,
+    encoding: encodings,
+    key: keys,
+    form: [...headerForms, ...own],
+    unit: units,
+  };
+}
 
-  get name(): string {
-    const { content, algorithm, encoding, key, form, unit } = this.#parts;
-    return (
-      `${algorithm.says} of ${content.says}, in ${encoding.says}, keyed with ${key.says}; ` +
-      `signature ${form.says}; timestamp in ${unit.says}`
-    );
-  }
+/** How many schemes the lists make. */
+export const countOf = (lists: Lists): number =>
+  Object.values(lists).reduce((product, list) => product * list.length, 1);
 
-  get scheme(): Partial<SignatureScheme> {
-    const { content, algorithm, encoding, key, form, unit } = this.#parts;
-    const { prefix, separator } = form.value;
-    return {
-      ...(content === contents[0] ? {} : { content: content.value }),
-      ...(algorithm === algorithms[0] ? {} : { algorithm: algorithm.value }),
-      ...(encoding === encodings[0] ? {} : { encoding: encoding.value }),
-      ...(key === keys[0] ? {} : { secretEncoding: key.value }),
-      ...(prefix === '' ? {} : { prefix: prefix.replace('{algorithm}', algorithm.value) }),
-      ...(separator === undefined ? {} : { separator }),
-      ...(unit.value === 'iso8601' ? { timestamp: unit.value } : {}),
-    };
-  }
+/** Every combination of the lists, the likeliest first. */
+export function knownSchemes(lists = listsFor({})): KnownScheme[] {
+  const all: KnownScheme[] = [];
+  for (const content of lists.content)
+    for (const algorithm of lists.algorithm)
+      for (const encoding of lists.encoding)
+        for (const key of lists.key)
+          for (const form of lists.form)
+            for (const unit of lists.unit)
+              all.push(schemeOf({ content, algorithm, encoding, key, form, unit }));
+  return byLikelihood(all);
+}
+
+/** The default, then what services document, then what differs least. */
+export function byLikelihood(schemes: readonly KnownScheme[]): KnownScheme[] {
+  const rank = ({ like, distance }: KnownScheme) => (distance === 0 ? -1 : like ? 0 : distance);
+  return [...schemes].sort((a, b) => rank(a) - rank(b));
+}
+
+const documented = new Map(documentedSchemes.map(({ service, parts }) => [parts, service]));
+
+export function schemeOf(parts: Parts): KnownScheme {
+  const { content, algorithm, encoding, key, form, unit } = parts;
+  const service = documented.get(
+    [content[0], algorithm[0], encoding[0], key[0], form[0].text, unit[0]].join(' '),
+  );
+  const defaults = [contents[0], algorithms[0], encodings[0], keys[0], headerForms[0], units[0]];
+  return {
+    name:
+      `${algorithm[1]} of ${content[1]}, in ${encoding[1]}, keyed with ${key[1]}; ` +
+      `signature ${form[1]}; timestamp in ${unit[1]}`,
+    like: service && { service, source: sources[service] },
+    scheme: optionsOf(parts),
+    header: headerOf(form, algorithm),
+    unit: unit[0],
+    distance: [content, algorithm, encoding, key, form, unit].filter(
+      (part, index) => part !== defaults[index],
+    ).length,
+  };
+}
+
+/** The signature header as a template. */
+export const headerOf = ([{ text }]: Parts['form'], [algorithm]: Parts['algorithm']): string =>
+  text.replace('{algorithm}', algorithm);
+
+/** The option of `webhooks.verify()` for some parts: what differs from its default. */
+export function optionsOf({ content, algorithm, encoding, key, form, unit }: Partial<Parts>) {
+  const { prefix = '', separator } = form?.[0] ?? {};
+  const scheme: Partial<SignatureScheme> = {
+    ...(content && content !== contents[0] && { content: content[0] }),
+    ...(algorithm && algorithm !== algorithms[0] && { algorithm: algorithm[0] }),
+    ...(encoding && encoding !== encodings[0] && { encoding: encoding[0] }),
+    ...(key && key !== keys[0] && { secretEncoding: key[0] }),
+    ...(prefix !== '' && { prefix: prefix.replace('{algorithm}', algorithm?.[0] ?? '') }),
+    ...(separator !== undefined && { separator }),
+    ...(unit?.[0] === 'iso8601' && { timestamp: unit[0] }),
+  };
+  return scheme;
 }
