@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Identification, identifyScheme } from '../doctor/identify.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
+import { link } from './identify-link.js';
 import { literal } from './literal.js';
 import { readDelivery, type SavedDelivery } from './saved-delivery.js';
 import { CommandError, paint, UsageError } from './terminal.js';
@@ -12,20 +13,25 @@ const flags = {
   signature: { value: '<text>', text: 'the header x-service-signature' },
   timestamp: { value: '<text>', text: 'the header x-service-timestamp' },
   url: { value: '<url>', text: 'your webhook address as the service knows it; some services sign it too' },
+  link: {
+    text: 'finds the field that names the checkout instead: at most five GET /v1/checkouts/{id}, nothing is written',
+  },
   json: { text: 'prints the result as JSON' },
   help: { text: 'shows this' },
 } as const;
 
-/** Tells which signature scheme made a delivery of the real service. */
+/** Finds the signature scheme of a delivery of the real service, or the field that names its checkout. */
 export const identify: Command = {
-  summary: 'tells how the real service signs, from one captured delivery, offline',
+  summary: 'finds out how the real service signs, from one captured delivery, offline',
   usage:
     'identify <file of capture>\n       merchant-payments identify --body <file> --signature <text> --timestamp <text>\n\n' +
-    'The secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. Exit code 1 when no known scheme fits.',
+    'The secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. With --link, no secret is needed, but PAYMENTS_API_KEY\n' +
+    'and PAYMENTS_BASE_URL. Exit code 1 when no known scheme, or no field, fits.',
   flags,
   async run(args) {
     const given = new Flags(flags, args);
     const delivery = deliveryOf(given);
+    if (given.has('link')) return link(delivery.rawBody, given.has('json'));
     const secret = await webhookSecret();
     return tell(identifyScheme({ ...delivery, secret, url: given.text('url') }), given.has('json'));
   },
@@ -44,7 +50,7 @@ function deliveryOf(given: Flags<typeof flags>): SavedDelivery {
     throw new UsageError('Pass one file of `capture`, or --body, --signature and --timestamp.');
   if (file !== undefined) return readDelivery(file);
   const signature = given.text('signature');
-  if (body === undefined || signature === undefined)
+  if (body === undefined || (signature === undefined && !given.has('link')))
     throw new UsageError('Pass --body, --signature and --timestamp, or a file that `capture` wrote.');
   return {
     rawBody: read(body),
@@ -76,15 +82,15 @@ function described({
   if (found && Object.keys(scheme).length > 0)
     lines.push(
       '',
-      'Paste into webhooks.verify(), webhooks.handler() or webhooks.nodeHandler():',
+      'Paste into webhooks.verify(), the handlers or openInbox():',
       '',
       `  scheme: ${literal(scheme)},`,
     );
-  if (like) lines.push('', `As ${like.service} documents it: ${like.source}`);
+  if (like) lines.push('', `The same as ${like.service} documents: ${like.source}`);
   if (alternatives.length > 0)
     lines.push(
       '',
-      `This one delivery fits ${alternatives.length} more; a second one tells them apart:`,
+      `This delivery fits ${alternatives.length} more; a second delivery tells them apart:`,
       ...alternatives.map((one) => `  scheme: ${literal(one)},`),
     );
   if (notes.length > 0) lines.push('', ...notes.map((note) => `- ${note}`));

@@ -33,7 +33,7 @@ export function* bodyVariants(body: Uint8Array): Generator<Variant<Uint8Array>> 
     );
   const parsed = parse(text);
   if (parsed === undefined) return;
-  const reencoded = `The body is not what was signed: a parser read it and wrote it anew. ${capture}`;
+  const reencoded = `The body is not what was signed: it was parsed and encoded again. ${capture}`;
   for (const written of [JSON.stringify(parsed), spaced(parsed)]) {
     if (written !== text) yield changed(written, reencoded);
   }

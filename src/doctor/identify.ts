@@ -17,9 +17,9 @@ export interface IdentifyOptions {
   rawBody: RawBody;
   /** The headers of the delivery; the two that matter are enough. */
   headers: WebhookHeaders;
-  /** The merchant's own webhook secret. */
+  /** Your webhook secret. The specification does not say which secret signs: it may be the API key. */
   secret: string;
-  /** The webhook's address as the service knows it: some services sign it too. Default: such schemes are left out. */
+  /** The webhook's URL as the service knows it: some services sign it too. Default: such schemes are not tried. */
   url?: string | undefined;
   /** Default `x-service-signature`. */
   signatureHeader?: string | undefined;
@@ -48,18 +48,18 @@ export interface Identification {
     | undefined;
   /** What to change or to know besides. */
   notes: string[];
-  /** What to ask the service, where nothing was found. */
+  /** What to ask the service, if nothing was found. */
   questions: string[];
   /** How many schemes were compared. */
   tried: number;
 }
 
 /**
- * Tells which signature scheme made a captured delivery, without a network. For setting up, never for receiving:
- * trying several schemes on live traffic would widen what is accepted, so `verify()` never does it.
+ * Finds the signature scheme of a captured delivery, offline. For setting up, never for receiving: trying several
+ * schemes on live traffic would accept more than it should, so `verify()` never does it.
  *
- * @throws {WebhookConfigError} the body, the headers or the secret cannot be meant.
- * @throws {WebhookVerificationError} a header is there twice.
+ * @throws {WebhookConfigError} the body, the headers or the secret are invalid.
+ * @throws {WebhookVerificationError} a header came twice.
  * @example
  * ```ts
  * import { identifyScheme } from 'merchant-payments/sandbox';
@@ -146,13 +146,14 @@ function readDelivery({
       ...(signatureHeader === undefined ? {} : { signatureHeader: names.signatureHeader }),
       ...(timestampHeader === undefined ? {} : { timestampHeader: names.timestampHeader }),
     },
-    notes:
-      own === undefined && listed !== undefined
-        ? [
-            `The timestamp is in the signature header alone; verify() needs it in ${names.timestampHeader}, too.`,
-          ]
-        : [],
+    notes: own === undefined ? [withoutTimestamp(names.timestampHeader, listed)] : [],
   };
+}
+
+function withoutTimestamp(header: string, listed: string | undefined): string {
+  return listed === undefined
+    ? `No timestamp was given, so no scheme that signs one can match: pass ${header} as well (--timestamp).`
+    : `The timestamp is in the signature header alone; verify() needs it in ${header}, too.`;
 }
 
 function unitOf(timestamp: string): TimestampUnit | undefined {
@@ -175,7 +176,7 @@ function notesOn(scheme: Partial<SignatureScheme>, delivery: Delivery, secret: s
     verify({ rawBody: delivery.body, headers, secret, scheme, toleranceSeconds: Number.POSITIVE_INFINITY });
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error;
-    notes.push(`The signature is right, but verify() refuses the delivery: ${error.message}`);
+    notes.push(`The signature matches, but verify() refuses the delivery: ${error.message}`);
   }
   if (!names.content.includes('{timestamp}'))
     notes.push(
@@ -187,7 +188,7 @@ function notesOn(scheme: Partial<SignatureScheme>, delivery: Delivery, secret: s
 const questions = [
   'Which algorithm makes x-service-signature: HMAC (with which hash), or a private key (where is the public one)?',
   'Exactly which bytes are signed, in which order and with what between them: timestamp, body, URL, an id?',
-  'Is the secret of Webhook Settings the key as text, or is it decoded first (base64, hex; with or without a prefix)?',
+  'Which secret is the key: one for webhooks, or the API key? As text, or decoded first (base64, hex; with or without a prefix)?',
   'How is the signature written: hex or base64, with what before it, several at once while a secret is replaced?',
   'What is the unit of x-service-timestamp, and how old may a delivery be?',
   'May I have one example: secret, body, both headers?',
@@ -197,7 +198,7 @@ function notFound(delivery: Delivery, { secret, url }: IdentifyOptions, tried: n
   const notes = [...delivery.notes];
   const other = otherMac(delivery, secret.trim());
   if (other !== undefined)
-    notes.push(`It is ${other}. verify() has no option for that; \`scheme.verify\` can hold it.`);
+    notes.push(`It is ${other}. verify() has no option for that; write \`scheme.verify\`.`);
   else if (delivery.signature === '')
     notes.push(
       'There is no signature header: the service does not sign, or something on the way dropped it.',
@@ -206,13 +207,13 @@ function notFound(delivery: Delivery, { secret, url }: IdentifyOptions, tried: n
     notes.push(signatureForm(delivery.signature));
     notes.push(
       /^service_(?:live|test)_/.test(secret.trim())
-        ? 'The secret looks like an API key: webhooks have a secret of their own, in the dashboard under Webhook Settings.'
-        : 'A wrong secret looks just like an unknown scheme: copy it anew from Webhook Settings, of this very environment, and try again before asking.',
+        ? 'The secret looks like an API key. If the service gave you another secret for webhooks, try that one.'
+        : 'A wrong secret looks just like an unknown scheme: copy it again, for this very environment, or try the API key.',
     );
     if (delivery.timestamp !== '' && delivery.unit === undefined)
       notes.push('The timestamp is neither Unix time nor ISO 8601.');
     if (url === undefined)
-      notes.push("Some services sign the webhook's address too: give it as well, and those are tried.");
+      notes.push("Some services sign the webhook's URL too: pass it as well (--url), and those are tried.");
   }
   return {
     found: false,

@@ -1,32 +1,17 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { holds, listen, type Receiver, type Verifying } from '../helpers/receiver.js';
+import { Command } from './command.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
-const bin = join(folder, 'cli.mjs');
+const command = new Command();
 const secret = 'whsec_9f2c4e7a10b35d68c1e4';
 const rawBody = Buffer.from(
   '{"type": "order.paid", "data": {"order_id": "ord_é", "amount": "1.00", "currency": "EUR"}}\r\n',
 );
-
-beforeAll(async () => {
-  await build({
-    entryPoints: ['src/cli/main.ts'],
-    outfile: bin,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    logLevel: 'error',
-  });
-});
-afterAll(() => rmSync(folder, { recursive: true }));
 
 let receiver: Receiver | undefined;
 afterEach(async () => {
@@ -34,32 +19,16 @@ afterEach(async () => {
   receiver = undefined;
 });
 
-/** Starts the command in the folder; `secret` is in its environment unless told otherwise. */
+/** Starts the command; `secret` is in its environment unless told otherwise, and never in its output. */
 function start(args: string[], env: NodeJS.ProcessEnv = { PAYMENTS_WEBHOOK_SECRET: secret }) {
-  const {
-    NODE_ENV: _,
-    FORCE_COLOR: __,
-    PAYMENTS_WEBHOOK_SECRET: ___,
-    SANDBOX_URL: ____,
-    ...inherited
-  } = process.env;
-  const child = spawn(process.execPath, [bin, ...args], {
-    cwd: folder,
-    env: { ...inherited, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.on('data', (text) => {
-    output.stdout += text;
-  });
-  child.stderr.on('data', (text) => {
-    output.stderr += text;
-  });
-  const ended = once(child, 'close').then(([status]) => {
-    expect(output.stdout + output.stderr).not.toContain(secret);
-    return { status, ...output };
-  });
-  return { child, ended };
+  const { child, ended } = command.start(args, env);
+  return {
+    child,
+    ended: ended.then((result) => {
+      expect(result.stdout + result.stderr).not.toContain(secret);
+      return result;
+    }),
+  };
 }
 
 const run = (...args: Parameters<typeof start>) => start(...args).ended;
@@ -137,7 +106,7 @@ describe('merchant-payments doctor', () => {
 
 describe('merchant-payments identify', () => {
   test('prints the option to paste', async () => {
-    writeFileSync(join(folder, 'body'), rawBody);
+    command.write('body', rawBody);
     const headers = sign({ rawBody, secret, scheme: { content: '{timestamp}{body}', encoding: 'base64' } });
     const given = (name: string) => headers[`x-service-${name}`] ?? '';
     const args = ['--body', 'body', '--signature', given('signature'), '--timestamp', given('timestamp')];
@@ -147,7 +116,7 @@ describe('merchant-payments identify', () => {
   });
 
   test('says plainly that none fits, and what to ask', async () => {
-    writeFileSync(join(folder, 'body'), rawBody);
+    command.write('body', rawBody);
     const args = ['--body', 'body', '--signature', 'ab'.repeat(32), '--timestamp', '1767225600'];
     const { status, stdout } = await run(['identify', ...args]);
     expect(stdout).toMatch(/^✗ None of the \d+ known schemes/);
@@ -156,7 +125,7 @@ describe('merchant-payments identify', () => {
   });
 
   test('prints JSON for machines', async () => {
-    writeFileSync(join(folder, 'body'), rawBody);
+    command.write('body', rawBody);
     const headers = sign({ rawBody, secret });
     const given = (name: string) => headers[`x-service-${name}`] ?? '';
     const args = ['--body', 'body', '--signature', given('signature'), '--timestamp', given('timestamp')];
@@ -197,7 +166,7 @@ describe('merchant-payments capture', () => {
     const { status, stdout } = await ended;
     expect(stdout).toContain("scheme: { prefix: 'sha256=' },");
     expect(status).toBe(0);
-    const file = join(folder, 'one.json');
+    const file = join(command.folder, 'one.json');
     const kept = JSON.parse(readFileSync(file, 'utf8'));
     expect(Buffer.from(kept.bodyBase64, 'base64')).toEqual(rawBody);
     expect(kept.path).toBe('/webhooks?a=b');
@@ -209,7 +178,7 @@ describe('merchant-payments capture', () => {
     const { url, ended } = await waiting([], {});
     await fetch(url, { method: 'POST', headers: sign({ rawBody, secret }), body: rawBody });
     expect(await ended).toMatchObject({ status: 1 });
-    const [file = ''] = readdirSync(folder).filter((name) => name.startsWith('delivery-'));
+    const [file = ''] = readdirSync(command.folder).filter((name) => name.startsWith('delivery-'));
     expect((await run(['identify', file])).status).toBe(0);
 
     const again = await waiting(['--out', file]);

@@ -132,7 +132,7 @@ describe('identifyScheme()', () => {
 
   test.each([
     ['a line feed that an editor added', `${rawBody}\n`, 'line feed that was not signed'],
-    ['a re-encoded body', JSON.stringify(JSON.parse(rawBody)), 'a parser read it and wrote it anew'],
+    ['a re-encoded body', JSON.stringify(JSON.parse(rawBody)), 'parsed and encoded again'],
   ])('tells %s from a wrong secret', (_what, changed, note) => {
     const result = identifyScheme({ rawBody: changed, headers: sign({ rawBody, secret }), secret });
     expect(result).toMatchObject({ found: true, scheme: {} });
@@ -184,7 +184,7 @@ describe('identifyScheme()', () => {
     expect(result.notes.join(' ')).toContain(note);
   });
 
-  test('reports a right signature on a body that is no event', () => {
+  test('reports a matching signature on a body that is no event', () => {
     const headers = sign({ rawBody: 'ping', secret });
     const { found, notes } = identifyScheme({ rawBody: 'ping', headers, secret });
     expect({ found, notes }).toEqual({ found: true, notes: [expect.stringContaining('verify() refuses')] });

@@ -1,0 +1,171 @@
+import { Buffer } from 'node:buffer';
+
+/** What `findLink()` found out. */
+export interface Link {
+  /** Whether a field of the event names its checkout. */
+  found: boolean;
+  /** What was found, or that nothing was, in a sentence or two. */
+  summary: string;
+  /** The field, such as `data.checkout_id`. */
+  field: string | undefined;
+  /** The id of the checkout: the field's value, or a part of it. */
+  checkoutId: string | undefined;
+  /** The fields of the event that the specification does not list. */
+  undocumented: string[];
+  /** What to know besides. */
+  notes: string[];
+  /** The fields whose values were asked for, in order. */
+  asked: string[];
+}
+
+/** Asks the service for a checkout session; `undefined` if there is none of that id. Rejects if it cannot tell. */
+export type RetrieveCheckout = (id: string) => Promise<{ amount: unknown; currency: unknown } | undefined>;
+
+const askAtMost = 5;
+
+/**
+ * Finds the field of an event that names the checkout that was paid, which the specification ties it to nowhere: asks
+ * for the likeliest values as checkout ids, five at most.
+ */
+export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout): Promise<Link> {
+  const fields = fieldsOf(rawBody);
+  const candidates = candidatesOf(fields);
+  const asked: string[] = [];
+  const told = { undocumented: undocumentedOf(fields), asked };
+  for (const { path, id, value } of candidates.slice(0, askAtMost)) {
+    asked.push(path);
+    const checkout = await retrieve(id);
+    if (!checkout) continue;
+    const also = fields.filter((other) => other.path !== path && String(other.value) === value);
+    const part = id === value ? '' : ` after ${JSON.stringify(value.slice(0, value.indexOf(id)))}`;
+    return {
+      ...told,
+      found: true,
+      summary: `${path} names the checkout session${part}: GET /v1/checkouts/{id} knows it.`,
+      field: path,
+      checkoutId: id,
+      notes: [
+        ...also.map((other) => `${other.path} has the same value.`),
+        ...(agrees(fields, 'data.amount', checkout.amount) &&
+        agrees(fields, 'data.currency', checkout.currency)
+          ? []
+          : ['Amount or currency of that checkout session differ from the event: it may be another one.']),
+        'The specification promises no such field: ask the service to confirm that it will stay.',
+      ],
+    };
+  }
+  const left = candidates.length - asked.length;
+  return {
+    ...told,
+    found: false,
+    summary:
+      asked.length === 0
+        ? 'Nothing in this event can be the id of a checkout session.'
+        : `No field of this event names its checkout session: the service knows none by the value of ${asked.join(', ')}.`,
+    field: undefined,
+    checkoutId: undefined,
+    notes: [
+      ...(fields.length === 0 ? ['The body is not JSON with any field.'] : []),
+      ...(left > 0 ? [`${left} less likely values were not tried.`] : []),
+      'Tell payments apart by the return of the customer: docs/which-order.md.',
+    ],
+  };
+}
+
+function agrees(fields: readonly Field[], path: string, value: unknown): boolean {
+  const own = fields.find((field) => field.path === path)?.value;
+  if (own === undefined || value === undefined) return true;
+  return own === value || (Number(own) === Number(value) && !Number.isNaN(Number(own)));
+}
+
+/** A value of an event's body, and where it is, such as `data.items[0].checkout_id`. */
+export interface Field {
+  path: string;
+  value: string | number | boolean | null;
+}
+
+/** Text of a field that may be a checkout's id: the whole value, or a part of it such as the end of a URL. */
+export interface Candidate {
+  path: string;
+  id: string;
+  /** The whole value. */
+  value: string;
+}
+
+const documented = new Set(['type', 'data.order_id', 'data.amount', 'data.currency']);
+
+/** The fields of a body, nested ones too; empty where it is not JSON. */
+export function fieldsOf(rawBody: Uint8Array): Field[] {
+  try {
+    return leaves(JSON.parse(Buffer.from(rawBody).toString('utf8')), '');
+  } catch {
+    return [];
+  }
+}
+
+function leaves(value: unknown, path: string): Field[] {
+  if (Array.isArray(value)) return value.flatMap((one, index) => leaves(one, `${path}[${index}]`));
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([name, one]) =>
+      leaves(one, path === '' ? name : `${path}.${name}`),
+    );
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null)
+    return [{ path, value }];
+  return [];
+}
+
+/** The paths that the specification does not list, an array's once. */
+export function undocumentedOf(fields: readonly Field[]): string[] {
+  const paths = fields.map(({ path }) => path.replaceAll(/\[\d+\]/g, '[0]'));
+  return [...new Set(paths)].filter((path) => !documented.has(path));
+}
+
+/** What of an event may be the id of its checkout, the likeliest first, each id once. */
+export function candidatesOf(fields: readonly Field[]): Candidate[] {
+  const all = fields
+    .filter(({ path }) => path === 'data.order_id' || !documented.has(path))
+    .flatMap(({ path, value }) =>
+      typeof value === 'string' || Number.isSafeInteger(value)
+        ? idsIn(String(value)).map((id) => ({ path, id, value: String(value) }))
+        : [],
+    )
+    .map((candidate) => ({ candidate, score: likelihood(candidate) }))
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score)
+    .map(({ candidate }) => candidate);
+  return all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index);
+}
+
+/** The value itself if it can be an id, and the parts of a URL, of JSON or of `checkout:<id>` that can. */
+function idsIn(value: string): string[] {
+  const parts = value
+    .split(/[^\w-]+/)
+    .filter(
+      (part) =>
+        part !== value &&
+        !ofSomethingElse.test(part) &&
+        (/[\s@]/.test(value) ? ofCheckout : /^(?=.*\d).{6,128}$/).test(part),
+    );
+  return /^(?!\.+$)[\w.~:-]{1,128}$/.test(value) && !ofSomethingElse.test(value) ? [value, ...parts] : parts;
+}
+
+/** How ids of checkouts begin, here and elsewhere. */
+const ofCheckout = /^(?:chk|cs|co|checkout|sess?(?:ion)?)[_-]/i;
+
+/** A date, an amount, an API key. */
+const ofSomethingElse = /^\d{4}-\d\d-\d\d|^-?\d+\.\d+$|^service_(?:live|test)_/;
+
+function likelihood({ path, id, value }: Candidate): number {
+  const name = /(?:checkout|session)(?:_?id|\W?id|\W?reference|\W?token|_?url)?$/i.test(path)
+    ? 6
+    : /(?:^|[._])id$|Id$/.test(path)
+      ? 2
+      : 0;
+  const prefix = ofCheckout.test(id)
+    ? 6
+    : /^(?:prod|evt|event|ord|order|cus|customer|pay|pi|ch)_/i.test(id)
+      ? -1
+      : 0;
+  const form = /\d/.test(id) ? (id.length >= 8 ? 2 : 1) : -4;
+  return name + prefix + form + (id === value || /[:/]/.test(value) ? 1 : 0);
+}

@@ -1,0 +1,174 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createSandbox, type UnspecifiedChoices } from 'merchant-payments/sandbox';
+import { afterEach, describe, expect, test } from 'vitest';
+import { findLink } from '../../src/doctor/link.js';
+import { eventLinks } from '../../src/sandbox/service/event-links.js';
+import { Command } from './command.js';
+
+const command = new Command();
+
+/** The body of an event whose checkout really exists, and that sandbox listening. */
+async function paid(unspecified: Partial<UnspecifiedChoices>) {
+  const sandbox = await createSandbox({ unspecified }).listen();
+  const { event } = await sandbox.trigger('order.paid');
+  const [checkout] = sandbox.checkouts;
+  return { sandbox, body: event.body, checkoutId: checkout?.id };
+}
+
+let close: (() => unknown) | undefined;
+afterEach(() => close?.());
+
+/** A service that responds in one way. */
+async function service(respond: RequestListener): Promise<string> {
+  const server = createServer(respond);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+const forms = Object.keys(eventLinks).filter((name): name is keyof typeof eventLinks => name !== 'none');
+const key = 'service_test_a1b2c3d4e5f6';
+
+async function identify(body: string, env: NodeJS.ProcessEnv, ...flags: string[]) {
+  command.write('event.json', body);
+  const result = await command.run(['identify', '--body', 'event.json', '--link', ...flags], env);
+  expect(result.stdout + result.stderr).not.toContain(env.PAYMENTS_API_KEY ?? key);
+  return result;
+}
+
+describe('identify --link', () => {
+  test('has ten forms to tell apart', () => {
+    expect(forms.length).toBe(10);
+  });
+
+  test.each(forms)('names %s, and the sandbox option that does the same', async (eventLink) => {
+    const { sandbox, body, checkoutId } = await paid({ eventLink });
+    close = () => sandbox.close();
+    const before = sandbox.requests.length;
+    const env = { PAYMENTS_API_KEY: sandbox.apiKey, PAYMENTS_BASE_URL: sandbox.url };
+    const { status, stdout } = await identify(body, env, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      found: true,
+      field: eventLink === 'order_id' ? 'data.order_id' : eventLink,
+      checkoutId,
+      sandbox: eventLink,
+      undocumented: eventLink === 'order_id' ? [] : [eventLink],
+    });
+    expect(status).toBe(0);
+    const asked = sandbox.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+    expect(asked).toEqual([`GET /v1/checkouts/${checkoutId}`]);
+  });
+
+  test('invents none where nothing names the checkout', async () => {
+    const { sandbox, body } = await paid({});
+    close = () => sandbox.close();
+    const env = { PAYMENTS_API_KEY: sandbox.apiKey, PAYMENTS_BASE_URL: sandbox.url };
+    const { status, stdout } = await identify(body, env);
+    expect(stdout).toMatch(/^✗ No field of this event names its checkout session: .*data\.order_id/);
+    expect(status).toBe(1);
+  });
+
+  test('finds the id at the end of a URL, and in JSON that is a string', async () => {
+    const session = { amount: '1.00', currency: 'USD' };
+    const known = async (id: string) => (id === 'chk_a1b2c3d4' ? session : undefined);
+    const event = (data: object) =>
+      Buffer.from(
+        JSON.stringify({
+          type: 'order.paid',
+          data: { order_id: 'ord_1', amount: '1.00', currency: 'USD', ...data },
+        }),
+      );
+    expect(await findLink(event({ page: 'https://pay.example/c/chk_a1b2c3d4?x=1' }), known)).toMatchObject({
+      field: 'data.page',
+      checkoutId: 'chk_a1b2c3d4',
+    });
+    expect(await findLink(event({ metadata: '{"session":"chk_a1b2c3d4"}' }), known)).toMatchObject({
+      field: 'data.metadata',
+    });
+  });
+
+  test('asks five times at most, the likeliest first, and for nothing that is no id', async () => {
+    const asked: string[] = [];
+    const data = {
+      order_id: 'ord_1',
+      amount: '1.00',
+      currency: 'USD',
+      status: 'paid',
+      email: 'anna1990@shop.example',
+      paid_at: '2026-01-01T00:00:00Z',
+      note: `${key}`,
+      up: '..',
+      ...Object.fromEntries(
+        Array.from({ length: 20 }, (_, index) => [`field${index}`, `value_${index}000000`]),
+      ),
+      nested: [{ checkout_id: 'chk_1' }],
+    };
+    const result = await findLink(Buffer.from(JSON.stringify({ type: 'order.paid', data })), async (id) => {
+      asked.push(id);
+      return undefined;
+    });
+    expect(asked.length).toBe(5);
+    expect(asked[0]).toBe('chk_1');
+    for (const never of ['paid', 'USD', '1.00', '..', 'order.paid', key, 'anna1990', data.paid_at])
+      expect(asked).not.toContain(never);
+    expect(result.notes.join()).toMatch(/17 less likely values were not tried/);
+  });
+
+  test('warns where the checkout that was found costs something else', async () => {
+    const body =
+      '{"type":"order.paid","data":{"order_id":"o","amount":"2.00","currency":"USD","checkout_id":"chk_1"}}';
+    const { notes } = await findLink(Buffer.from(body), async () => ({ amount: '1.00', currency: 'USD' }));
+    expect(notes.join()).toContain('differ from the event');
+    const same = await findLink(Buffer.from(body), async () => ({ amount: '2.0', currency: 'USD' }));
+    expect(same.notes.join()).not.toContain('differ');
+  });
+
+  const body = '{"type":"order.paid","data":{"order_id":"ord_12345678","amount":"1.00","currency":"USD"}}';
+
+  test.each<[string, RequestListener, string]>([
+    ['a refused key', (_, response) => response.writeHead(401).end(), 'the API key was refused'],
+    [
+      'a redirect',
+      (_, response) => response.writeHead(302, { location: '/elsewhere' }).end(),
+      'not followed',
+    ],
+    ['a failure of the service', (_, response) => response.writeHead(503).end(), 'responded 503'],
+    ['a web page', (_, response) => response.end('<html>'), 'something else than the service'],
+    ['a connection that is closed', (request) => request.destroy(), 'could not be asked'],
+  ])('tells %s from a checkout that is not there', async (_what, respond, words) => {
+    const env = { PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: await service(respond) };
+    expect(await identify(body, env)).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining(words),
+    });
+  });
+
+  test.each([400, 404, 410, 422])('takes %s for a checkout that is not there', async (status) => {
+    const env = {
+      PAYMENTS_API_KEY: key,
+      PAYMENTS_BASE_URL: await service((_, response) => response.writeHead(status).end('{}')),
+    };
+    expect(await identify(body, env)).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/^✗ No field/),
+    });
+  });
+
+  test.each([
+    [{ PAYMENTS_BASE_URL: 'http://127.0.0.1:1' }, 'Set PAYMENTS_API_KEY'],
+    [{ PAYMENTS_API_KEY: key }, 'Set PAYMENTS_BASE_URL'],
+    [{ PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: 'http://203.0.113.7' }, 'http: only for this machine'],
+    [
+      { PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: 'https://a:b@shop.example' },
+      'PAYMENTS_BASE_URL is invalid',
+    ],
+    [{ PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: 'https://shop.example/v1' }, 'without /v1'],
+  ])('refuses an environment that cannot work: %j', async (env, words) => {
+    expect(await identify(body, env)).toMatchObject({ status: 1, stderr: expect.stringContaining(words) });
+  });
+});
