@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
@@ -13,8 +13,8 @@ const longestBody = 1024 * 1024;
 const flags = {
   port: { value: '<port>', text: `port to listen on; default ${defaultPort}` },
   host: { value: '<address>', text: 'address to listen on; default 127.0.0.1, behind your tunnel' },
-  out: { value: '<file>', text: 'where to keep the delivery; default delivery-<time>.json' },
-  url: { value: '<url>', text: 'your webhook address as the service knows it; some services sign it too' },
+  out: { value: '<file>', text: 'where to store the delivery; default delivery-<time>.json' },
+  url: { value: '<url>', text: 'your webhook URL as the service knows it; some services sign it too' },
   json: { text: 'prints the result as JSON' },
   help: { text: 'shows this' },
 } as const;
@@ -25,12 +25,12 @@ interface Captured {
   body: Buffer;
 }
 
-/** Records one real delivery byte for byte and tells how it is signed. */
+/** Stores one real delivery byte for byte, and finds out how it is signed. */
 export const capture: Command = {
-  summary: 'records one real delivery byte for byte, and tells how it is signed',
+  summary: 'stores one real delivery byte for byte, and finds out how it is signed',
   usage:
-    'capture [flags]\n\nIt answers 500, so that the sender delivers again later: nothing is lost by capturing. ' +
-    'Exit code 1 when no known scheme fits.',
+    'capture [flags]\n\nIt responds 500, so that the service retries the delivery if it does that at all. If not, fulfil the captured\n' +
+    'payment by hand. Exit code 1 when no known scheme fits.',
   flags,
   async run(args) {
     const given = new Flags(flags, args);
@@ -40,8 +40,8 @@ export const capture: Command = {
     const file = given.text('out') ?? `delivery-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
     saveDelivery(file, delivery);
     process.stderr.write(
-      `Captured ${delivery.body.byteLength} bytes, kept in ${file}. It holds a customer's payment: delete it when done.\n` +
-        `Again, without a new delivery: merchant-payments identify ${file}\n\n`,
+      `Captured ${delivery.body.byteLength} bytes in ${file}. It holds a customer's payment: delete it when done.\n` +
+        `To search again: merchant-payments identify ${file}\n\n`,
     );
     const secret = await webhookSecret();
     const { headers, body: rawBody } = delivery;
@@ -49,24 +49,30 @@ export const capture: Command = {
   },
 };
 
-/** Waits for the first signed POST. Whatever else comes is answered, told and waited past. */
+/** Waits for the first signed POST. Whatever else comes gets its response, and is told of. */
 function record(port: number, host: string): Promise<Captured> {
   return new Promise((resolve, reject) => {
     const server = createServer({ requestTimeout: 30_000 }, async (request, response) => {
-      const body = await bodyOf(request);
-      if (request.method !== 'POST' || body === undefined) {
-        response.writeHead(body === undefined ? 413 : 405, { allow: 'POST', connection: 'close' }).end();
-        return;
+      const respond = (status: number, text = '') =>
+        response
+          .writeHead(status, { connection: 'close', 'content-type': 'text/plain', allow: 'POST' })
+          .end(text);
+      const waitOn = (what: string) => process.stderr.write(`${what} Still waiting.\n`);
+      const { method, url: path = '/', headers, rawHeaders } = request;
+      const body = await bodyOf(request).catch(() => undefined);
+      if (body === undefined) return waitOn(`A ${method} to ${path} broke off in its body.`);
+      if (method !== 'POST') return respond(405);
+      if (body === 'too large') {
+        respond(413);
+        return waitOn(`A POST to ${path} has a body over 1 MiB.`);
       }
-      response.writeHead(500, { connection: 'close', 'content-type': 'text/plain' });
-      response.end('Captured by merchant-payments. Please deliver it again.\n');
-      if (request.headers['x-service-signature'] === undefined) {
-        process.stderr.write(`A POST to ${request.url} has no x-service-signature. Waiting on.\n`);
-        return;
-      }
+      respond(500, 'Captured by merchant-payments. Please deliver it again.\n');
+      if (headers['x-service-signature'] === undefined)
+        return waitOn(`A POST to ${path} has no x-service-signature.`);
       response.once('close', () => {
-        close(server);
-        resolve({ path: request.url ?? '/', headers: pairs(request.rawHeaders), body });
+        server.close();
+        server.closeAllConnections();
+        resolve({ path, headers: pairs(rawHeaders), body });
       });
     });
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -81,31 +87,26 @@ function record(port: number, host: string): Promise<Captured> {
       const bound = typeof address === 'object' && address !== null ? address.port : port;
       process.stderr.write(
         `Waiting on http://${host.includes(':') ? `[${host}]` : host}:${bound} for one delivery.\n` +
-          'Lead your public address here (a tunnel such as ngrok or cloudflared), enter it under Developer, Webhook\n' +
-          'Settings, and let one payment happen. Ctrl+C ends it.\n',
+          "Expose it with a tunnel such as ngrok or cloudflared, enter the tunnel's URL under Developer, Webhook Settings,\n" +
+          'and make one payment. Ctrl+C ends it.\n',
       );
     });
   });
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+/** The whole body. A longer one is read to its end too: many senders read no response before they have sent all. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | 'too large'> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
     size += chunk.byteLength;
-    if (size > longestBody) return undefined;
-    chunks.push(chunk);
+    if (size <= longestBody) chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return size > longestBody ? 'too large' : Buffer.concat(chunks);
 }
 
 function pairs(raw: readonly string[]): [string, string][] {
   return raw.flatMap((name, index): [string, string][] =>
     index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : [],
   );
-}
-
-function close(server: Server): void {
-  server.close();
-  server.closeAllConnections();
 }

@@ -4,7 +4,7 @@ import { CommandError } from './terminal.js';
 
 const variable = 'PAYMENTS_WEBHOOK_SECRET';
 
-/** The webhook secret from the environment, else asked for without showing it. Never an argument: those are listed. */
+/** The webhook secret from the environment, else asked for and not shown. Never an argument: processes list those. */
 export async function webhookSecret(): Promise<string> {
   const set = process.env[variable];
   if (set) return set;
@@ -19,6 +19,9 @@ export async function webhookSecret(): Promise<string> {
   });
   prompt.close();
   process.stderr.write('\n');
-  if (given.trim() === '') throw new CommandError('No secret was given. Copy it from Webhook Settings.');
+  if (given.trim() === '')
+    throw new CommandError(
+      'No secret was given. Ask the service which secret signs webhooks: it may be the API key.',
+    );
   return given;
 }

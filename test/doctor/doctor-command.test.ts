@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
@@ -71,6 +72,49 @@ describe('merchant-payments doctor', () => {
     expect(status).toBe(0);
   });
 
+  test('takes the scheme from a file of `identify --json`', async () => {
+    receiver = await verifying({ encoding: 'base64' });
+    command.write('body', rawBody);
+    const headers = sign({ rawBody, secret, scheme: { encoding: 'base64' } });
+    const given = (name: string) => headers[`x-service-${name}`] ?? '';
+    const found = await run([
+      ...['identify', '--body', 'body', '--signature', given('signature')],
+      ...['--timestamp', given('timestamp'), '--json'],
+    ]);
+    command.write('scheme.json', found.stdout);
+    expect((await run(['doctor', receiver.url, '--scheme', 'scheme.json'])).status).toBe(0);
+  });
+
+  test('asks about the amount that it is told', async () => {
+    receiver = await verifying({});
+    const { stdout } = await run(['doctor', receiver.url, '--amount', '19.90', '--currency', 'EUR']);
+    const orders = receiver.received.map(({ body }) => JSON.parse(body.toString()).data);
+    expect(new Set(orders.map(({ amount, currency }) => `${amount} ${currency}`))).toEqual(
+      new Set(['19.90 EUR', '919.90 EUR']),
+    );
+    expect(stdout).toContain('of 19.90 EUR. If your shop matches payments by amount');
+    const wrong = await run(['doctor', receiver.url, '--amount', '1,50']);
+    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('--amount "1,50"') });
+  });
+
+  test('tells what it waits for, beside the report', async () => {
+    receiver = await listen(async (delivery) => {
+      if (!holds(delivery, secret)) return { status: 400 };
+      await new Promise((resolve) => setTimeout(resolve, delivery.body.includes('Café') ? 1500 : 0));
+      return { status: 200 };
+    });
+    const { status, stdout, stderr } = await run(['doctor', receiver.url, '--json']);
+    expect(stderr).toContain('letters beyond ASCII');
+    expect(JSON.parse(stdout).ok).toBe(true);
+    expect(status).toBe(0);
+  });
+
+  test('names the code of a finding and the page that explains it', async () => {
+    receiver = await verifying({ toleranceMs: Infinity });
+    const { stdout } = await run(['doctor', receiver.url]);
+    expect(stdout).toContain('no_tolerance: see docs/webhook-troubleshooting.md#no_tolerance');
+  });
+
   test('has a running sandbox examine its webhook, where no URL is given', async () => {
     receiver = await verifying({});
     const sandbox = createSandbox({ webhook: receiver.url, webhookSecret: secret });
@@ -124,6 +168,15 @@ describe('merchant-payments identify', () => {
     expect(status).toBe(1);
   });
 
+  test('says that the timestamp is missing', async () => {
+    command.write('body', rawBody);
+    const signature = sign({ rawBody, secret })['x-service-signature'] ?? '';
+    const { status, stdout } = await run(['identify', '--body', 'body', '--signature', signature]);
+    expect(stdout).toContain('No timestamp was given');
+    expect(stdout).toContain('--timestamp');
+    expect(status).toBe(1);
+  });
+
   test('prints JSON for machines', async () => {
     command.write('body', rawBody);
     const headers = sign({ rawBody, secret });
@@ -172,6 +225,37 @@ describe('merchant-payments capture', () => {
     expect(kept.path).toBe('/webhooks?a=b');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await run(['identify', 'one.json'])).stdout).toBe(stdout);
+  });
+
+  test('outlives a POST that breaks off in its body, and waits on', async () => {
+    const { url, ended } = await waiting(['--out', 'after-break.json']);
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write(
+      'POST /webhooks HTTP/1.1\r\nhost: a\r\nx-service-signature: ab\r\ncontent-length: 100\r\n\r\n{"ty',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.destroy();
+    await fetch(url, { method: 'POST', headers: sign({ rawBody, secret }), body: rawBody });
+    const { status, stderr } = await ended;
+    expect(stderr).toContain('broke off');
+    expect(status).toBe(0);
+  });
+
+  test('responds 413 to a body over 1 MiB, and waits on', async () => {
+    const { url, ended } = await waiting(['--out', 'after-large.json']);
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const size = 30 * 1024 * 1024;
+    // As senders do that write the whole body before they read.
+    socket.write(`POST / HTTP/1.1\r\nhost: a\r\nx-service-signature: ab\r\ncontent-length: ${size}\r\n\r\n`);
+    await new Promise((resolve) => socket.write(Buffer.alloc(size), resolve));
+    const [head] = await once(socket, 'data');
+    expect(String(head)).toMatch(/^HTTP\/1\.1 413 /);
+    socket.destroy();
+    await fetch(url, { method: 'POST', headers: sign({ rawBody, secret }), body: rawBody });
+    expect((await ended).status).toBe(0);
   });
 
   test('loses no delivery where there is no secret, and writes over no file', async () => {

@@ -1,6 +1,7 @@
 import { createSandbox, type Diagnosis } from 'merchant-payments/sandbox';
 import { handler } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
+import { diagnose } from '../../src/doctor/doctor.js';
 import { unreachable } from '../../src/doctor/symptoms.js';
 import {
   holds,
@@ -279,6 +280,90 @@ describe('a receiver that verifies in another way', () => {
     ['missing_signature', 'header_lost'],
   ])('answers %s', async (error, code) => {
     expect(codes(await examine(() => ({ status: 400, body: JSON.stringify({ error }) })))).toEqual([code]);
+  });
+});
+
+describe('a receiver that is late', () => {
+  const late = (delivery: Received) => (holds(delivery, secret) ? 'late' : bad);
+
+  /** Examines with a sender that waits for no response to what `late` names. */
+  async function examineLate(answer: (delivery: Received) => Reply | 'late') {
+    return diagnose({
+      target: 'http://127.0.0.1:3000/webhooks',
+      signer: { secret, scheme: {} },
+      price: { amount: '1.00', currency: 'USD' },
+      async send(_target, { headers, body }) {
+        const reply = answer({ headers, body: Buffer.from(body), path: '/webhooks' });
+        if (reply === 'late') return { error: 'No response within 10 s.', code: 'timeout' };
+        return { headers: {}, body: '', ...reply };
+      },
+    });
+  }
+
+  test('is slow, not broken, if it refuses forged deliveries at once', async () => {
+    const diagnosis = await examineLate(late);
+    expect(codes(diagnosis)).toEqual(['slow']);
+    expect(diagnosis.summary).toMatch(
+      /^Your handler verifies the delivery, and then does not respond in time/,
+    );
+    expect(diagnosis.probes.filter(({ outcome }) => outcome === 'no response').length).toBe(1);
+  });
+
+  test('is slow where only some valid deliveries are late', async () => {
+    const diagnosis = await examineLate((delivery) =>
+      !holds(delivery, secret) ? bad : delivery.body.includes('Café') ? 'late' : good,
+    );
+    expect(codes(diagnosis)).toEqual(['slow']);
+  });
+
+  test('does not respond in time where it responds to nothing', async () => {
+    expect(codes(await examineLate(() => 'late'))).toEqual(['time_out']);
+  });
+});
+
+describe('a receiver in another language', () => {
+  test.each<[string, Reply, RegExp]>([
+    [
+      'Python',
+      { status: 200, headers: { server: 'BaseHTTP/0.6 Python/3.11.2' } },
+      /in Python, hmac\.compare_digest\(/,
+    ],
+    ['PHP', { status: 200, headers: { 'x-powered-by': 'PHP/8.2.7' } }, /in PHP, hash_equals\(/],
+    [
+      'Ruby',
+      { status: 200, headers: { server: 'WEBrick/1.8.1 (Ruby/3.1.2)' } },
+      /in Ruby, Rack::Utils\.secure_compare\(/,
+    ],
+    [
+      'Go',
+      {
+        status: 200,
+        headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+        body: 'ok\n',
+      },
+      /in Go, hmac\.Equal\(/,
+    ],
+  ])('is told the fix in %s', async (_language, accepted, fix) => {
+    const diagnosis = await examine(({ body, path }) => {
+      if (path !== '/webhooks') return { status: 404 };
+      try {
+        return parsed(body) ? accepted : bad;
+      } catch {
+        return bad;
+      }
+    });
+    expect(codes(diagnosis)).toEqual(['accepts_forged']);
+    expect(diagnosis.summary).toMatch(fix);
+  });
+
+  test('that parses and encodes again as Python does is found out', async () => {
+    // As json.dumps(json.loads(body)) writes it.
+    const python = (body: Buffer) => {
+      const { type, data } = JSON.parse(body.toString());
+      const { order_id, amount, currency } = data;
+      return `{"type": "${type}", "data": {"order_id": "${order_id}", "amount": "${amount}", "currency": "${currency}"}}`;
+    };
+    expect(codes(await examine(verifying({ body: python })))).toEqual(['re_encodes']);
   });
 });
 

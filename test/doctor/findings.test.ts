@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { findingOf, findings, troubleshooting } from '../../src/doctor/findings.js';
+
+const codes = Object.keys(findings).filter((code): code is keyof typeof findings => code in findings);
+
+describe('every finding', () => {
+  test('has its heading in the page that it names', () => {
+    const page = readFileSync(troubleshooting, 'utf8');
+    expect(codes.filter((code) => !page.split('\n').includes(`### ${code}`))).toEqual([]);
+  });
+
+  test.each(codes)('%s fits a sentence each, with every blank filled in or named by its probe', (code) => {
+    const facts = [
+      'location',
+      'to',
+      'host',
+      'path',
+      'tls',
+      'slip',
+      'remedy',
+      'name',
+      'own',
+      'unit',
+      'skew',
+      'fails',
+      'slow',
+    ];
+    const { problem, fix } = findingOf(code, undefined, Object.fromEntries(facts.map((fact) => [fact, 'X'])));
+    expect(`${problem} ${fix}`).not.toMatch(/\{\w+\}|undefined| {2}|\.\./);
+    expect(problem).toMatch(/^[A-Z/].*\.$/);
+  });
+});
