@@ -1,14 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import base from '../vitest.config.js';
+
+const parts = new URL('../scripts/mutation-parts.mjs', import.meta.url);
+const { part }: { part: { tests: string[] } } = await import(parts.href);
 
 /** The tests that Stryker runs against each mutant: without the fuzz, which would notice some by chance. */
 export default defineConfig({
-  test: {
-    include: [
-      'test/webhooks.test.ts',
-      'test/webhook-cases.test.ts',
-      'test/webhook-{hmac,accept,hooks}.test.ts',
-      'test/webhook-*handler.test.ts',
-    ],
-    restoreMocks: true,
-  },
+  ...(base.resolve && { resolve: base.resolve }),
+  test: { include: part.tests, restoreMocks: true, unstubEnvs: true, unstubGlobals: true },
 });

@@ -1,0 +1,30 @@
+/** What is mutated, the tests that have to notice, and the share of mutants that they have to kill, in per cent. */
+export const parts = {
+  transport: {
+    mutate: ['src/transport/{retry,envelope,failures}.ts'],
+    tests: ['test/client/*.test.ts', 'test/transport/*.test.ts'],
+    least: {
+      'src/transport/retry.ts': 95,
+      'src/transport/envelope.ts': 95,
+      'src/transport/failures.ts': 90,
+    },
+  },
+  webhooks: {
+    mutate: ['src/webhooks/**/*.ts', '!src/webhooks/index.ts'],
+    tests: [
+      'test/webhooks.test.ts',
+      'test/webhook-{cases,hmac,accept,hooks}.test.ts',
+      'test/webhook-*handler.test.ts',
+    ],
+    least: { 'src/webhooks/': 95 },
+  },
+  // node:sqlite: Node 22.13 or later.
+  inbox: {
+    mutate: ['src/inbox/**/*.ts', '!src/inbox/index.ts'],
+    tests: ['test/inbox/!(without-sqlite).test.ts'],
+    least: { 'src/inbox/': 90 },
+  },
+};
+
+/** The part that Stryker and its tests are at: `scripts/mutation.mjs` sets it. */
+export const part = parts[process.env.MUTATION_PART ?? 'webhooks'];
