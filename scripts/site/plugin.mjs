@@ -21,7 +21,7 @@ export function load(app) {
       for (const file of files) known.set(resolve(file), { category, source: file, file });
     }
     for (const source of examples()) {
-      const file = `${generated}/${source}.md`;
+      const file = `${generated}/${source.replace(/[[\]]/g, '')}.md`; // brackets would be a pattern
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, exampleAsPage(source));
       known.set(resolve(file), { category: 'Examples', source, file });
