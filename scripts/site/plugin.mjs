@@ -56,14 +56,16 @@ export function load(app) {
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const reflection of Object.values(project.reflections)) {
       for (const tag of reflection.comment?.blockTags ?? []) {
-        const type = tag.name === '@throws' && /^\{?(\w+)\}?$/.exec(tag.typeAnnotation ?? '')?.[1];
+        const type = tag.tag === '@throws' && /^\{?(\w+)\}?$/.exec(tag.typeAnnotation ?? '')?.[1];
         if (!type) continue;
         const target = project
           .getReflectionsByKind(ReflectionKind.Class)
           .find((declared) => declared.name === type);
+        if (!target) app.logger.warn(`@throws names ${type}, which is no documented class`);
         const link = target
           ? { kind: 'inline-tag', tag: '@link', text: type, target }
           : { kind: 'code', text: `\`${type}\`` };
+        delete tag.typeAnnotation;
         tag.content.unshift(link, { kind: 'text', text: ': ' });
       }
     }

@@ -1,0 +1,147 @@
+// Checks the documentation: every page is listed, no link is dead, and the built site works in a browser on three widths.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import { pages } from './pages.mjs';
+
+const site = 'docs/api';
+const failures = [];
+const fail = (message) => failures.push(message);
+const filesIn = (folder, extension) =>
+  readdirSync(folder, { recursive: true })
+    .filter((path) => path.endsWith(extension))
+    .map((path) => join(folder, path));
+
+checkPages();
+checkMarkdownLinks();
+const links = checkSiteLinks();
+const views = await checkInBrowser();
+for (const message of failures) console.error(message);
+console.log(`docs: ${links} links followed, ${views} views looked at, ${failures.length} failed`);
+process.exitCode = failures.length === 0 ? 0 : 1;
+
+/** The site, llms.txt and the folder have the same guides; a guide is short, and its code fits. */
+function checkPages() {
+  const listed = Object.values(pages).flat();
+  const llms = readFileSync('llms.txt', 'utf8');
+  for (const name of readdirSync('docs').filter((each) => each.endsWith('.md'))) {
+    const file = `docs/${name}`;
+    const lines = readFileSync(file, 'utf8').split('\n');
+    if (!listed.includes(file)) fail(`${file} is in no group of scripts/site/pages.mjs`);
+    if (!llms.includes(`(${file})`)) fail(`llms.txt does not name ${file}`);
+    if (lines.length > 160) fail(`${file} has ${lines.length} lines: split it`);
+  }
+  for (const [, file] of llms.matchAll(/\]\(([^)]+)\)/g))
+    if (!existsSync(file)) fail(`llms.txt names ${file}`);
+}
+
+/** Relative links of Markdown files lead to files, and to headings, as GitHub names them. */
+function checkMarkdownLinks() {
+  const files = [
+    ...['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'examples/README.md'],
+    ...filesIn('docs', '.md').filter((file) => !file.startsWith(site)),
+  ];
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8').replaceAll(/^( *)```.*?^\1```/gms, '');
+    for (const [, address] of text.matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)) {
+      const [path, anchor] = address.split('#');
+      const target = path === '' ? file : normalize(join(dirname(file), path));
+      if (!existsSync(target)) fail(`${file} links to ${address}, which does not exist`);
+      else if (anchor && !headings(target).includes(anchor))
+        fail(`${file} links to ${address}: no such heading`);
+    }
+  }
+}
+
+function headings(file) {
+  const text = readFileSync(file, 'utf8').replaceAll(/^( *)```.*?^\1```/gms, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Every link inside the built site leads to a file and to an element of that id. */
+function checkSiteLinks() {
+  const pagesOfSite = new Map(
+    filesIn(site, '.html').map((file) => {
+      const html = readFileSync(file, 'utf8');
+      return [file, { html, ids: new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)) }];
+    }),
+  );
+  let followed = 0;
+  for (const [file, { html }] of pagesOfSite) {
+    for (const [, raw] of html.matchAll(/\s(?:href|src)="([^"]+)"/g)) {
+      const address = raw.replaceAll('&amp;', '&');
+      if (/^(\w+:|\/\/)/.test(address)) continue;
+      followed += 1;
+      const [path, anchor] = address.split('#').map(decodeURIComponent);
+      const target = path === '' ? file : normalize(join(dirname(file), path.replace(/\?.*/, '')));
+      if (!existsSync(target) || statSync(target).isDirectory())
+        fail(`${file} links to ${address}: no such page`);
+      else if (anchor && target.endsWith('.html') && !pagesOfSite.get(target)?.ids.has(anchor))
+        fail(`${file} links to ${address}: no such place in the page`);
+    }
+  }
+  return followed;
+}
+
+/** Nothing wider than the screen but what scrolls by itself, no finding of axe, guides in the search. */
+async function checkInBrowser() {
+  const axe = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--allow-file-access-from-files'],
+  });
+  let views = 0;
+  try {
+    const paths = [
+      'index.html',
+      'documents/Receive_webhooks.html',
+      'documents/Sandbox_reference.html',
+      'documents/Fulfil_exactly_once.html',
+      'documents/quickstart.ts.html',
+      'classes/index.PaymentsClient.html',
+      'interfaces/index.Products.html',
+    ];
+    for (const [width, colorScheme] of [
+      [360, 'light'],
+      [768, 'dark'],
+      [1280, 'light'],
+    ]) {
+      const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+      for (const path of paths) {
+        views += 1;
+        const view = `${path} at ${width} px, ${colorScheme}`;
+        await page.goto(pathToFileURL(join(site, path)).href, { waitUntil: 'load' });
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        if (overflow > 0) fail(`${view}: ${overflow} px wider than the screen`);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate('axe.run()');
+        for (const { id, nodes } of violations) fail(`${view}: ${id}: ${nodes[0].html.slice(0, 200)}`);
+      }
+      await page.close();
+    }
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    for (const words of ['exactly once', 'which customer paid', 'prefetch', 'PaymentsClient']) {
+      await page.goto(pathToFileURL(join(site, 'index.html')).href);
+      await page.keyboard.press('/');
+      await page.fill('#tsd-search-input', words);
+      const found = page.locator('#tsd-search-results a');
+      await found
+        .first()
+        .waitFor({ timeout: 5_000 })
+        .catch(() => fail(`the search finds nothing for "${words}"`));
+    }
+    assert.ok(views > 0);
+  } finally {
+    await browser.close();
+  }
+  return views;
+}
