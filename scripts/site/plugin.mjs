@@ -74,7 +74,14 @@ export function load(app) {
   app.renderer.on(PageEvent.END, (page) => {
     page.contents = page.contents
       ?.replaceAll('<table', '<div class="scrolls"><table')
-      .replaceAll('</table>', '</table></div>');
+      .replaceAll('</table>', '</table></div>')
+      .replaceAll(/<th([^>]*)><\/th>/g, '<td$1></td>')
+      .replace('<div class="col-content"', '<div class="col-content" role="main"')
+      .replace('<div class="page-menu"', '<div class="page-menu" role="complementary" aria-label="This page"')
+      // A link inside a button that opens a section can be reached by neither.
+      .replaceAll(/<summary.*?<\/summary>/gs, (summary) =>
+        summary.replaceAll(/<a [^>]*class="tsd-anchor-icon".*?<\/a>/gs, ''),
+      );
   });
 
   if (address === undefined) return;

@@ -17,5 +17,5 @@ const mark = () => {
     box.setAttribute('aria-label', `${kind} ${number}, scrolls sideways`);
   }
 };
-addEventListener('load', mark);
-addEventListener('resize', mark);
+// The body is hidden until typedoc has started, and has no width before.
+new ResizeObserver(mark).observe(document.body);
