@@ -1,0 +1,94 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { SqliteDatabase } from '../../src/inbox/index.js';
+import { connect, opened, orderPaid } from './inboxes.js';
+
+/** A database that counts the statements that it runs. */
+function counting() {
+  const database = connect(':memory:');
+  let count = 0;
+  const counted: SqliteDatabase = {
+    get isTransaction() {
+      return database.isTransaction === true;
+    },
+    exec(sql) {
+      count++;
+      database.exec(sql);
+    },
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      const tell = <Values extends unknown[], Result>(run: (...values: Values) => Result) => {
+        return (...values: Values) => {
+          count++;
+          return run(...values);
+        };
+      };
+      return {
+        run: tell((...values) => statement.run(...values)),
+        get: tell((...values) => statement.get(...values)),
+        all: tell((...values) => statement.all(...values)),
+      };
+    },
+    close: () => database.close(),
+  };
+  return { counted, ran: () => count };
+}
+
+describe('an inbox with nothing to do', () => {
+  it('runs at most four statements a second, and none with work: false', async () => {
+    vi.useFakeTimers();
+    try {
+      for (const [work, most] of [
+        [true, 241],
+        [false, 0],
+      ] as const) {
+        const { counted, ran } = counting();
+        const { inbox } = opened({ database: counted, work });
+        const before = ran();
+        await vi.advanceTimersByTimeAsync(60_000);
+        expect(ran() - before).toBeLessThanOrEqual(most);
+        await inbox.close();
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('reads only, so that the file stays as it is', async () => {
+    const database = connect(':memory:');
+    const { inbox, post } = opened({ database, on: { 'order.paid': () => Promise.reject(new Error('x')) } });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const changes = () => database.prepare('SELECT total_changes() AS count').get()?.count;
+    const before = changes();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(changes()).toBe(before);
+  });
+
+  it('has no timer left once it is closed', async () => {
+    vi.useFakeTimers();
+    try {
+      const { inbox } = opened();
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(vi.getTimerCount()).toBe(1);
+      await inbox.close();
+      expect(vi.getTimerCount()).toBe(0);
+      const storing = opened({ work: false });
+      expect(vi.getTimerCount()).toBe(0);
+      await storing.inbox.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('idle()', () => {
+  it('does not wait for a retry that is due later', async () => {
+    const { inbox, post } = opened({
+      retries: ['1h'],
+      on: { 'order.paid': () => Promise.reject(new Error('x')) },
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(inbox.stats()).toMatchObject({ pending: 1 });
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError, openInbox, WebhookConfigError } from '../../src/inbox/index.js';
+import { connect, later, opened, secret, temporaryFile } from './inboxes.js';
+
+const on = { 'order.paid': () => {} };
+const good = { file: ':memory:', secret, on };
+
+function open(options: unknown): unknown {
+  try {
+    const inbox = Reflect.apply(openInbox, undefined, [options]);
+    later(() => inbox.close());
+    return inbox;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('options of openInbox()', () => {
+  it.each<[string, object, RegExp]>([
+    ['neither file nor database', { secret, on }, /pass "file".* or "database"/],
+    ['both', { ...good, database: {} }, /pass "file" or "database", not both/],
+    ['an empty file', { ...good, file: ' ' }, /pass "file"/],
+    ['a file that is no string', { ...good, file: Buffer.from('x') }, /pass "file"/],
+    ['a database that is none', { secret, on, database: { exec: () => {} } }, /must be a DatabaseSync/],
+    ['a database that is null', { secret, on, database: null }, /must be a DatabaseSync/],
+  ])('must not have %s: ConfigurationError', (_form, options, message) => {
+    const error = open(options);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it('must not have a closed database', () => {
+    const database = connect(':memory:');
+    database.close();
+    expect(open({ secret, on, database })).toMatchObject({
+      name: 'ConfigurationError',
+      message: expect.stringContaining('database is closed'),
+    });
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['no options', undefined, /openInbox\(\) must be one object with the options file, database, secret/],
+    ['an unknown option', { ...good, files: 'x' }, /there is no option "files"\. Write "file"/],
+    ['another unknown option', { ...good, leaseMS: 1 }, /Write "leaseMs"/],
+    ['accept', { ...good, accept: () => {} }, /there is no option "accept"/],
+    ['no on', { file: ':memory:', secret }, /openInbox\(\): on must be one object/],
+    [
+      'no function for order.paid',
+      { ...good, on: {} },
+      /no function for "order\.paid", so orders would not be/,
+    ],
+    [
+      'a function that is none',
+      { ...good, on: { 'order.paid': 1 } },
+      /on\["order\.paid"\] must be a function/,
+    ],
+    ['an onUnknown that is none', { ...good, onUnknown: 1 }, /onUnknown must be a function/],
+    ['an onError that is none', { ...good, onError: 1 }, /onError must be a function/],
+    [
+      'a hook of another name',
+      { ...good, hooks: { finished: () => {} } },
+      /hooks: there is no option "finished"/,
+    ],
+    ['a hook that is none', { ...good, hooks: { parked: 1 } }, /hooks\.parked must be a function/],
+    ['a tolerance that is none', { ...good, toleranceSeconds: 0 }, /toleranceSeconds/],
+    ['a bad scheme', { ...good, scheme: { algorithm: 'md5' } }, /scheme\.algorithm/],
+    ['retries that are no array', { ...good, retries: '5s' }, /retries must be an array/],
+    ['a wait that is none', { ...good, retries: ['5s', '5 s'] }, /retries must hold durations/],
+    ['a hole in retries', { ...good, retries: new Array(1) }, /retries must hold durations/],
+    ['a negative graceMs', { ...good, graceMs: -1 }, /graceMs must be an integer from 0 to 86400000/],
+    ['a graceMs of more than a day', { ...good, graceMs: 86_400_001 }, /graceMs/],
+    ['a concurrency of 0', { ...good, concurrency: 0 }, /concurrency must be an integer from 1 to 1000/],
+    ['a concurrency over 1000', { ...good, concurrency: 1001 }, /concurrency/],
+    ['a part of a concurrency', { ...good, concurrency: 1.5 }, /concurrency/],
+    ['a text as leaseMs', { ...good, leaseMs: '60s' }, /leaseMs must be an integer from 100 to 86400000/],
+    ['a leaseMs below 100', { ...good, leaseMs: 99 }, /leaseMs/],
+    ['a work that is no boolean', { ...good, work: 0 }, /work must be true or false/],
+  ])('must not have %s: WebhookConfigError', (_form, options, message) => {
+    const error = open(options);
+    expect(error).toBeInstanceOf(WebhookConfigError);
+    expect(error).toMatchObject({ code: 'invalid_options', message: expect.stringMatching(message) });
+  });
+
+  it('must not lack the secret', () => {
+    expect(open({ file: ':memory:', on })).toMatchObject({
+      name: 'WebhookConfigError',
+      code: 'invalid_secret',
+    });
+  });
+
+  it.each<[string, object]>([
+    ['the least', { graceMs: 0, concurrency: 1, leaseMs: 100, retries: [] }],
+    ['the most', { graceMs: 86_400_000, concurrency: 1000, leaseMs: 86_400_000, retries: [0, '0s', '90d'] }],
+    [
+      'undefined',
+      { graceMs: undefined, retries: undefined, work: undefined, hooks: undefined, database: undefined },
+    ],
+    ['a secret that is a function', { secret: () => secret }],
+  ])('may have %s', (_form, options) => {
+    expect(open({ ...good, graceMs: 0, ...options })).not.toBeInstanceOf(Error);
+  });
+
+  it('may lack functions with work: false', () => {
+    for (const functions of [{}, { on: {} }, { on }])
+      expect(open({ file: ':memory:', secret, work: false, ...functions })).not.toBeInstanceOf(Error);
+  });
+
+  it('are checked before a file is made', async () => {
+    const file = temporaryFile();
+    expect(open({ ...good, file, secret: '' })).toBeInstanceOf(WebhookConfigError);
+    const { existsSync } = await import('node:fs');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('of which hooks may throw: nothing changes', async () => {
+    const hook = () => {
+      throw new Error('log full');
+    };
+    const { inbox, post } = opened({
+      hooks: {
+        received: hook,
+        duplicate: hook,
+        refused: hook,
+        started: hook,
+        done: hook,
+        failed: hook,
+        parked: hook,
+      },
+      retries: [],
+      on: {
+        'order.paid': (event) => {
+          if (event.data.order_id === 'bad') throw new Error('bad');
+        },
+      },
+    });
+    const { orderPaid } = await import('./inboxes.js');
+    for (const id of ['good', 'good', 'bad'])
+      expect(await post(orderPaid(id))).toMatchObject({ status: 200 });
+    expect(await post(orderPaid('x'), {})).toMatchObject({ status: 400 });
+    await inbox.idle();
+    expect(inbox.stats()).toMatchObject({ done: 1, parked: 1 });
+  });
+});
