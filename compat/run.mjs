@@ -30,6 +30,7 @@ const copies = {
   webhooks: '',
   fulfilment: '/fulfilment',
   shop: '/shop',
+  testing: '/testing',
   'stock-the-shop.ts': '/stock-the-shop.ts',
   observability: '/observability',
   'shop-express': '/shop-express',

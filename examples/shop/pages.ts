@@ -16,7 +16,7 @@ article form { display: flex; align-items: center; justify-content: space-betwee
 button { min-height: 2.75rem; padding: 0 1.5rem; border: 0; border-radius: .625rem; background: var(--accent); color: var(--on); font: inherit; cursor: pointer }
 .order { max-width: 34rem; margin-bottom: 2rem; padding: 1.75rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--card) } .order h1 { margin-top: 0 }
 .state { display: inline-block; padding: .25rem .875rem; border-radius: 1rem; background: #fff0cf; color: #6b4700; font-weight: 600; white-space: nowrap } .state.paid { background: #d8f3e3; color: #0b5c38 }
-.order label { display: block; padding: .375rem 0 } .order form { margin-top: 1rem } .order button { margin-top: 1rem }
+.order label { display: flex; gap: .5rem; align-items: baseline; padding: .375rem 0 } .order form { margin-top: 1rem } .order button { margin-top: 1rem }
 .wide { overflow-x: auto } table { width: 100%; border-collapse: collapse } th, td { padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap } th { color: var(--soft); font-weight: 500 }
 `;
 
@@ -41,10 +41,10 @@ const timer = setInterval(async () => {
 }, 1000);
 </script>`;
 
-const stateOf = ({ paidAs, returnedAt, expiresAt }: Order): string => {
-  if (paidAs) return 'paid';
-  const since = returnedAt ? `customer came back at ${time(returnedAt)}` : 'customer not back yet';
-  return expiresAt && expiresAt < new Date() ? `${since}, checkout expired` : since;
+const openSince = ({ createdAt, returnedAt, expiresAt }: Order): string => {
+  const back = returnedAt ? `customer came back at ${time(returnedAt)}` : 'customer not back';
+  const over = expiresAt && expiresAt < new Date() ? ', checkout expired' : '';
+  return `ordered at ${time(createdAt)}, ${back}${over}`;
 };
 const time = (date: Date) => date.toISOString().slice(11, 16);
 
@@ -53,11 +53,11 @@ const heldPayment = (payment: Payment, candidates: readonly Order[], formToken: 
   `<section class="order"><h2>${payment.amount} ${safe(payment.currency)}, paid as <code>${safe(payment.id)}</code> at ${time(payment.receivedAt)} UTC</h2>
 <p>${candidates.length === 0 ? 'No open order asks for this amount.' : 'The webhook does not say which order this is. Ask the customers before you choose.'}</p>
 <form method="post" action="/orders"><input type="hidden" name="formToken" value="${formToken}"><input type="hidden" name="payment" value="${safe(payment.id)}">
-${candidates.map((order) => `<label><input type="radio" name="order" value="${order.id}" required> Order ${order.id}: ${safe(order.name)}, ${stateOf(order)}</label>`).join('')}
-<label><input type="radio" name="order" value="" required> None of my orders</label><button>Decide</button></form></section>`;
+${candidates.map((order) => `<label><input type="radio" name="order" value="${order.id}" required><span>Order ${order.id}: ${safe(order.name)}, ${openSince(order)}</span></label>`).join('')}
+<label><input type="radio" name="order" value="" required><span>None of my orders</span></label><button>Decide</button></form></section>`;
 
 const row = (order: Order): string =>
-  `<tr><td>${order.id}<td>${safe(order.name)}<td>${order.amount} ${safe(order.currency)}<td>${order.paidAs ? '<span class="state paid">Paid</span>' : `<span class="state">Open</span> ${stateOf(order)}`}<td>${safe(order.paidAs ?? '')}</tr>`;
+  `<tr><td>${order.id}<td>${safe(order.name)}<td>${order.amount} ${safe(order.currency)}<td>${order.paidAs ? '<span class="state paid">Paid</span>' : `<span class="state">Open</span> ${openSince(order)}`}<td>${safe(order.paidAs ?? '')}</tr>`;
 
 export const page = {
   catalogue: (products: readonly Product[]) =>
@@ -87,7 +87,7 @@ export const page = {
         .map((payment) => heldPayment(payment, book.candidates(payment), formToken))
         .join('')}<h1>Orders of this shop</h1>${
         book.orders.length > 0
-          ? `<div class="wide"><table><tr><th>Order<th>Product<th>Amount<th>State<th>Paid as</tr>${book.orders.map(row).reverse().join('')}</table></div>`
+          ? `<div class="wide" tabindex="0"><table><tr><th>Order<th>Product<th>Amount<th>State<th>Paid as</tr>${book.orders.map(row).reverse().join('')}</table></div>`
           : '<p>None yet.</p>'
       }`,
     ),

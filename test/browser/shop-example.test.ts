@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import axe from 'axe-core';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -83,7 +84,7 @@ it('of two customers with the same candle, the one who pays sees it paid, and th
   expect((await ben.goto(`${guess}?token=guess`))?.status()).toBe(404);
   const orders = await visit(`${shopUrl}/orders`);
   expect(await orders.getByRole('row', { name: 'Forest candle' }).allInnerTexts()).toEqual([
-    expect.stringContaining('Open customer not back yet'),
+    expect.stringMatching(/Open ordered at \d\d:\d\d, customer not back/),
     expect.stringContaining('Paid'),
   ]);
 
@@ -121,6 +122,24 @@ it('a customer who comes back after the webhook settles what was held; one who n
   expect(await orders.getByRole('row', { name: 'Open' }).count()).toBe(1);
   await pays(third);
   await unconfirmed(third).waitFor();
+});
+
+it('the pages of the shop have no accessibility violations', async () => {
+  const page = await wantsTheCandle();
+  await wantsTheCandle();
+  await sandbox.completeCheckout(sandbox.checkouts[0]?.url ?? '');
+  await sandbox.deliver();
+  const addresses = [
+    shopUrl,
+    `${shopUrl}/orders`,
+    sandbox.checkouts[0]?.successUrl ?? '',
+    `${shopUrl}/nothing`,
+  ];
+  for (const address of addresses) {
+    await page.goto(address);
+    await page.evaluate(axe.source);
+    expect(await page.evaluate('axe.run().then(({ violations }) => violations)'), address).toEqual([]);
+  }
 });
 
 it('the page of orders is for this machine, and takes no decision without its form', async () => {
