@@ -2,8 +2,10 @@
  * The whole integration on this machine in one run: product, checkout, payment page, webhook, balance. No money
  * moves, and nothing leaves the machine.
  *
- *     npm run quickstart              plays the customer too
- *     npm run quickstart -- --open    waits for you to pay in the browser
+ *     node quickstart.ts            plays the customer too     (Node 20: npx tsx quickstart.ts)
+ *     node quickstart.ts --open     waits for you to pay in the browser
+ *
+ * In a clone of the repository: `npm run quickstart`, and `npm run quickstart -- --open`.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';

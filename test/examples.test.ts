@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -214,6 +214,34 @@ test('check-balance.ts names the unpaid order that a surplus may be for, and say
   const deficit = await check();
   expect(deficit.output).toContain('47.40 USD less than your paid orders: fees, payouts or refunds.');
   expect(deficit.code).toBe(0);
+  rmSync(folder, { recursive: true });
+});
+
+test('merchant-payments examples copies them with a start script, and overwrites nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'examples-'));
+  mkdirSync(join(folder, 'shop/shop'), { recursive: true });
+  writeFileSync(join(folder, 'shop/.env'), 'mine');
+  writeFileSync(join(folder, 'shop/shop/orders.ts'), 'mine');
+  const copy = () => start('../src/cli/main.ts', {}, ['examples', 'shop'], folder).done;
+
+  const { code, output } = await copy();
+  expect(output).toMatch(
+    /^\d\d files copied to shop\n2 were there and are unchanged: shop\/orders\.ts, \.env\n/,
+  );
+  expect(output).toContain('\n  cd shop\n  npm install\n  npm start ');
+  expect(code).toBe(0);
+  const copied = (name: string) => readFileSync(join(folder, 'shop', name), 'utf8');
+  expect([copied('.env'), copied('shop/orders.ts')]).toEqual(['mine', 'mine']);
+  expect(copied('shop/shop.ts')).toBe(source('shop/shop.ts'));
+  expect(JSON.parse(copied('package.json'))).toMatchObject({
+    type: 'module',
+    scripts: { start: expect.stringMatching(/^merchant-payments exec --port 4380 .* shop\/server\.ts$/) },
+  });
+
+  expect((await copy()).output).toMatch(/^0 files copied to shop\n/);
+  writeFileSync(join(folder, 'file'), '');
+  const refused = await start('../src/cli/main.ts', {}, ['examples', 'file'], folder).done;
+  expect([refused.code, refused.output]).toEqual([1, expect.stringMatching(/^file could not be filled: /)]);
   rmSync(folder, { recursive: true });
 });
 

@@ -9,6 +9,8 @@
  *
  * An order whose checkout has expired is never credited by itself. It still counts as one that may have been paid:
  * its webhook may only be late, and must not go to the next customer who wants the same thing.
+ *
+ * It relies on this: a checkout is paid at most once, and nobody sees a `successUrl` before having paid.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 

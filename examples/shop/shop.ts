@@ -47,8 +47,9 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
           ? html(response, 200, page.orders(book, formToken))
           : html(response, 404, page.missing());
       case 'POST /orders': {
+        if (!local) return html(response, 404, page.missing());
         const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString());
-        const status = local ? decide(book, formToken, form) : 403;
+        const status = decide(book, formToken, form);
         return status === 303 ? redirect(response, '/orders') : html(response, status, page.undecided());
       }
       case 'GET /pictures': {

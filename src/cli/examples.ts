@@ -51,8 +51,14 @@ export const examples: Command = {
       throw new UsageError('The folder is missing. Name one: merchant-payments examples shop');
     noPositionals({ positionals: rest });
     try {
+      const source = join(
+        dirname(fileURLToPath(import.meta.resolve('merchant-payments/package.json'))),
+        'examples',
+      );
       const folder = resolve(target);
-      const { copied, kept } = copyInto(folder);
+      if (folder === source)
+        throw new CommandError(`${target} is where the examples are. Name another folder.`);
+      const { copied, kept } = copyInto(folder, source);
       process.stdout.write(report(target, folder, copied, kept));
       return 0;
     } catch (error) {
@@ -62,11 +68,7 @@ export const examples: Command = {
   },
 };
 
-function copyInto(folder: string): { copied: number; kept: string[] } {
-  const source = join(
-    dirname(fileURLToPath(import.meta.resolve('merchant-payments/package.json'))),
-    'examples',
-  );
+function copyInto(folder: string, source: string): { copied: number; kept: string[] } {
   const kept: string[] = [];
   let copied = 0;
   const put = (path: string, write: (target: string) => void) => {
