@@ -109,6 +109,7 @@ function notes({ order, results }: Examination): string[] {
     order.amount === unusualAmount
       ? 'No shop asks for that amount, so a shop that matches payments by amount marks no waiting order as paid.'
       : 'If your shop matches payments by amount, look whether it marked a waiting order of that amount as paid.';
+  if (results.every(({ status }) => status === undefined)) return [];
   const taken = results.filter(({ outcome }) => outcome === 'accepted').length;
   return [
     `Every delivery was about the order ${order.id} of ${price}. ${look}`,
