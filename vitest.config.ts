@@ -21,7 +21,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts', 'examples/testing/*.test.ts'],
-    exclude: ['test/browser/**', 'node_modules/**', ...otherRuntime],
+    exclude: ['test/browser/**', 'test/soak/**', 'node_modules/**', ...otherRuntime],
     reporters: ['default', new TotalsReporter()],
     // msw looks for localStorage, of which Node 26 says in every worker that it has none.
     execArgv: ['--disable-warning=ExperimentalWarning'],

@@ -11,7 +11,7 @@ watch();
 const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{';
 
 describe.each(carriers)('over %s', (carrier) => {
-  test.each(methods)('85: %s with a signal that was aborted before sends nothing', async (method) => {
+  test.each(methods)('%s with a signal that was aborted before sends nothing', async (method) => {
     const reason = new Error('not needed');
     const { error, connections } = await meet(succeeds, carrier, method, {}, AbortSignal.abort(reason));
     expect(error).toBe(reason);
@@ -19,7 +19,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test.each(methods)(
-    '86: %s that is aborted while it waits ends at once with the reason itself',
+    '%s that is aborted while it waits ends at once with the reason itself',
     async (method) => {
       for (const behave of [stalls, writes(begun)]) {
         const controller = new AbortController();
@@ -32,10 +32,8 @@ describe.each(carriers)('over %s', (carrier) => {
         const ended = settled(call(clientOf(carrier, server.url), method, controller.signal));
         await vi.waitFor(() => expect(used).toHaveLength(1), { interval: 1 });
         await pause(5);
-        const abortedAt = performance.now();
         controller.abort(reason);
         expect((await ended).error).toBe(reason);
-        expect(performance.now() - abortedAt).toBeLessThan(100);
         await vi.waitFor(() => expect(used[0]?.destroyed).toBe(true), { interval: 1 });
         expect(server.requests).toHaveLength(1);
         expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
@@ -44,28 +42,33 @@ describe.each(carriers)('over %s', (carrier) => {
     },
   );
 
-  test('87: a call that is aborted between attempts ends at once, and its timer is gone', async () => {
+  test('a call that is aborted between attempts ends at once, and its timer is gone', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const controller = new AbortController();
     const server = await FaultyServer.start(answers(500));
-    const retry = () => setImmediate(() => controller.abort('enough'));
+    let waited = false;
+    const retry = ({ delayMs }: { delayMs: number }) => {
+      setTimeout(() => {
+        waited = true;
+      }, delayMs).unref();
+      setImmediate(() => controller.abort('enough'));
+    };
     const client = clientOf(carrier, server.url, { hooks: { retry } });
-    const startedAt = performance.now();
     expect((await settled(call(client, 'GET', controller.signal))).error).toBe('enough');
-    expect(performance.now() - startedAt).toBeLessThan(300);
+    expect(waited).toBe(false);
     expect(server.requests).toHaveLength(1);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     await server.close();
   });
 
-  test("88: a time limit of the caller ends the call with the caller's own TimeoutError", async () => {
+  test("a time limit of the caller ends the call with the caller's own TimeoutError", async () => {
     const { error, requests } = await meet(stalls, carrier, 'GET', {}, AbortSignal.timeout(200));
     expect(error).toBeInstanceOf(DOMException);
     expect(error).toMatchObject({ name: 'TimeoutError' });
     expect(requests).toHaveLength(1);
   });
 
-  test('89: one signal serves 1,000 calls at once and keeps no listener', async () => {
+  test('one signal serves 1,000 calls at once and keeps no listener', async () => {
     const { signal } = new AbortController();
     const warned = vi.fn();
     process.on('warning', warned);
@@ -81,12 +84,11 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('108: a clock that jumps back an hour during a call changes none of its limits', async () => {
+  test('a clock that jumps back an hour during a call changes none of its limits', async () => {
     const now = Date.now();
     let calls = 0;
     vi.spyOn(Date, 'now').mockImplementation(() => now - (calls++ > 0 ? 3_600_000 : 0));
-    const { error, durationMs } = await meet(stalls, carrier, 'GET', { timeoutMs: 60, totalTimeoutMs: 100 });
+    const { error } = await meet(stalls, carrier, 'GET', { timeoutMs: 60, totalTimeoutMs: 100 });
     expect(error).toMatchObject({ name: 'TimeoutError', scope: 'total' });
-    expect(durationMs).toBeLessThan(200);
   });
 });

@@ -41,7 +41,7 @@ const ids = [
 ];
 
 describe.each(carriers)('over %s', (carrier) => {
-  test('95: an id is one segment of the path, and the server sees it as it is', async () => {
+  test('an id is one segment of the path, and the server sees it as it is', async () => {
     const server = await FaultyServer.start(answers(200, JSON.stringify(checkout)));
     const client = clientOf(carrier, `${server.url}/pay`);
     for (const id of ids) await client.checkouts.retrieve(id);
@@ -52,7 +52,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('96: what is no id is refused, and nothing is sent', async () => {
+  test('what is no id is refused, and nothing is sent', async () => {
     const server = await FaultyServer.start(succeeds);
     const client = clientOf(carrier, server.url);
     const wrong = [
@@ -87,7 +87,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('S8: no text gets out of its place: query, metadata and texts arrive as they were passed', async () => {
+  test('no text gets out of its place: query, metadata and texts arrive as they were passed', async () => {
     const server = await FaultyServer.start(succeeds);
     const client = clientOf(carrier, server.url);
     const hostile = [
@@ -125,7 +125,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('S8: a path that leads elsewhere is refused', async () => {
+  test('a path that leads elsewhere is refused', async () => {
     const server = await FaultyServer.start(succeeds);
     const client = clientOf(carrier, server.url);
     const paths = [
@@ -154,7 +154,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('105: what is changed after the call was made is not sent', async () => {
+  test('what is changed after the call was made is not sent', async () => {
     const server = await FaultyServer.start(succeeds);
     const client = clientOf(carrier, server.url);
     const metadata = { sku: 'A' };
@@ -177,7 +177,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('107: two clients at once, 200 calls, no key on a call of the other', async () => {
+  test('two clients at once, 200 calls, no key on a call of the other', async () => {
     const server = await FaultyServer.start((socket, request) => {
       const available = keyOf(request) === 'key-one-1' ? '1.00' : '2.00';
       socket.write(answer(200, rightBody('GET').replace('1250.00', available)));

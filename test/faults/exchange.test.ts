@@ -12,7 +12,7 @@ const short = { timeoutMs: 80 };
 
 faultTable([
   {
-    title: '8: reset after the request was sent',
+    title: 'reset after the request was sent',
     fault: () => resets,
     expected: { ...lost, reason: 'ECONNRESET' },
     get: 3,
@@ -20,7 +20,7 @@ faultTable([
     outcome: 'unknown',
   },
   {
-    title: '9: closed after the request was sent',
+    title: 'closed after the request was sent',
     fault: () => closes,
     expected: { ...lost, reason: 'ECONNRESET' },
     overFetch: { reason: 'UND_ERR_SOCKET' },
@@ -29,17 +29,17 @@ faultTable([
     outcome: 'unknown',
   },
   {
-    title: '12: silence instead of an answer',
+    title: 'silence instead of an answer',
     fault: () => stalls,
     expected: { error: 'TimeoutError', scope: 'attempt', phase: 'exchange', reason: 'timeout' },
     get: 3,
     write: 1,
     outcome: 'unknown',
     options: short,
-    lasts: [80, 80 + 100],
+    least: 80,
   },
   {
-    title: '75: an interim answer, then closed',
+    title: 'an interim answer, then closed',
     fault: () => writes('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n', 'close'),
     expected: { ...lost, reason: 'ECONNRESET' },
     overFetch: { reason: 'UND_ERR_SOCKET' },
@@ -49,17 +49,17 @@ faultTable([
   },
   ...[
     {
-      title: '80: a banner of another protocol',
+      title: 'a banner of another protocol',
       bytes: 'SSH-2.0-OpenSSH_9.6\r\n',
       reason: 'HPE_INVALID_CONSTANT',
     },
     {
-      title: '80: a status that is no number',
+      title: 'a status that is no number',
       bytes: 'HTTP/1.1 abc Odd\r\n\r\n',
       reason: 'HPE_INVALID_STATUS',
     },
     {
-      title: '80: two lengths',
+      title: 'two lengths',
       bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
       reason: 'HPE_UNEXPECTED_CONTENT_LENGTH',
       newer: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
@@ -74,7 +74,7 @@ faultTable([
     outcome: 'unknown' as const,
   })),
   {
-    title: '81: more headers than are read',
+    title: 'more headers than are read',
     fault: () => writes(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`),
     expected: { ...lost, reason: 'HPE_HEADER_OVERFLOW' },
     overFetch: { reason: 'UND_ERR_HEADERS_OVERFLOW' },
@@ -83,11 +83,6 @@ faultTable([
     outcome: 'unknown',
   },
 ]);
-
-test.each(carriers)('12: over %s a silent server is left within the limit and 100 ms', async (carrier) => {
-  const { durationMs } = await meet(stalls, carrier, 'POST', short);
-  expect(durationMs).toBeLessThan(80 + 100);
-});
 
 /** Answers the first request of a connection, and drops the connection when a second comes. */
 function dropsReused(): Behaviour {
@@ -100,7 +95,7 @@ function dropsReused(): Behaviour {
 }
 
 test.each(carriers)(
-  '10: over %s a GET survives the loss of a kept connection, a POST is sent once',
+  'over %s a GET survives the loss of a kept connection, a POST is sent once',
   async (carrier) => {
     const server = await FaultyServer.start(dropsReused());
     const client = clientOf(carrier, server.url);
@@ -120,7 +115,7 @@ test.each(carriers)(
 );
 
 test.each(carriers)(
-  '11: over %s every call succeeds on a server that closes connections between calls',
+  'over %s every call succeeds on a server that closes connections between calls',
   async (carrier) => {
     const server = await FaultyServer.start((socket, { method }) => {
       const body = rightBody(method);
@@ -136,7 +131,7 @@ test.each(carriers)(
   },
 );
 
-test.each(carriers)('8: over %s a GET succeeds when the reset passes', async (carrier) => {
+test.each(carriers)('over %s a GET succeeds when the reset passes', async (carrier) => {
   const { error, requests } = await meet(failsFirst(2, resets), carrier, 'GET');
   expect(error).toBeUndefined();
   expect(requests).toHaveLength(3);

@@ -50,45 +50,45 @@ const [firstItem] = list.data.items;
 const inList = (change: object) => ({ items: [{ ...firstItem, ...change }] });
 
 const refused: [row: string, Operation, change: object, path: string][] = [
-  ['43: a field is missing', 'products.create', { price: undefined }, 'price'],
-  ['43: a field is null', 'checkouts.retrieve', { productId: null }, 'productId'],
-  ['43: a field has another type', 'products.create', { name: 7 }, 'name'],
+  ['a field is missing', 'products.create', { price: undefined }, 'price'],
+  ['a field is null', 'checkouts.retrieve', { productId: null }, 'productId'],
+  ['a field has another type', 'products.create', { name: 7 }, 'name'],
   [
-    '48: a price with more decimals than a number holds',
+    'a price with more decimals than a number holds',
     'products.list',
     inList({ price: 0.30000000000000004 }),
     'items.0.price',
   ],
-  ['49: a price beyond decimals', 'products.list', inList({ price: 1e21 }), 'items.0.price'],
-  ['49: a price beyond numbers', 'products.create', { price: 'raw:1e400' }, 'price'],
-  ['49: a negative price', 'products.create', { price: -1 }, 'price'],
-  ['49: a negative price in text', 'products.update', { price: '-1.00' }, 'price'],
-  ['49: a price "NaN"', 'products.create', { price: 'NaN' }, 'price'],
-  ['49: a price with an exponent', 'products.create', { price: '1e3' }, 'price'],
-  ['49: an empty price', 'products.create', { price: '' }, 'price'],
-  ['49: a negative amount', 'checkouts.retrieve', { amount: '-0.01' }, 'amount'],
+  ['a price beyond decimals', 'products.list', inList({ price: 1e21 }), 'items.0.price'],
+  ['a price beyond numbers', 'products.create', { price: 'raw:1e400' }, 'price'],
+  ['a negative price', 'products.create', { price: -1 }, 'price'],
+  ['a negative price in text', 'products.update', { price: '-1.00' }, 'price'],
+  ['a price "NaN"', 'products.create', { price: 'NaN' }, 'price'],
+  ['a price with an exponent', 'products.create', { price: '1e3' }, 'price'],
+  ['an empty price', 'products.create', { price: '' }, 'price'],
+  ['a negative amount', 'checkouts.retrieve', { amount: '-0.01' }, 'amount'],
   [
-    '50: a price beyond safe integers',
+    'a price beyond safe integers',
     'products.list',
     inList({ price: 'raw:9007199254740993' }),
     'items.0.price',
   ],
-  ['51: a moment without its zone', 'products.create', { createdAt: '2026-01-01T00:00:00' }, 'createdAt'],
-  ['51: a day that does not exist', 'products.create', { createdAt: '2026-02-30T00:00:00Z' }, 'createdAt'],
-  ['53: no pagination', 'products.list', { pagination: undefined }, 'pagination'],
+  ['a moment without its zone', 'products.create', { createdAt: '2026-01-01T00:00:00' }, 'createdAt'],
+  ['a day that does not exist', 'products.create', { createdAt: '2026-02-30T00:00:00Z' }, 'createdAt'],
+  ['no pagination', 'products.list', { pagination: undefined }, 'pagination'],
   [
-    '53: a page that is no integer',
+    'a page that is no integer',
     'products.list',
     { pagination: { ...list.data.pagination, page: 1.5 } },
     'pagination.page',
   ],
   [
-    '53: a total in quotes',
+    'a total in quotes',
     'products.list',
     { pagination: { ...list.data.pagination, total: '2' } },
     'pagination.total',
   ],
-  ['53: items that are no list', 'products.list', { items: { length: 1 } }, 'items'],
+  ['items that are no list', 'products.list', { items: { length: 1 } }, 'items'],
   ...[
     'javascript:alert(1)',
     'data:text/html,x',
@@ -96,45 +96,45 @@ const refused: [row: string, Operation, change: object, path: string][] = [
     '/relative',
     'https://pay.example/\n',
   ].map((url): [string, Operation, object, string] => [
-    `54: a payment page at ${JSON.stringify(url)}`,
+    `a payment page at ${JSON.stringify(url)}`,
     'checkouts.create',
     { url },
     'url',
   ]),
-  ['54: a page that is retrieved', 'checkouts.retrieve', { url: 'http://localhost.evil.example/' }, 'url'],
+  ['a page that is retrieved', 'checkouts.retrieve', { url: 'http://localhost.evil.example/' }, 'url'],
 ];
 
 const accepted: [row: string, Operation, change: object, value: object][] = [
   [
-    '44: fields that no list has, kept as they are',
+    'fields that no list has, kept as they are',
     'products.create',
     { taxCode: { a: [1] } },
     { taxCode: { a: [1] } },
   ],
-  ['45: a status that is not known yet', 'products.create', { status: 'DRAFT' }, { status: 'DRAFT' }],
-  ['46: an update without status', 'products.update', { status: undefined }, { price: '24.50' }],
-  ['47: a price as a number', 'products.list', inList({ price: 19.9 }), { items: [{ price: '19.90' }] }],
-  ['47: a whole price', 'products.create', { price: 5 }, { price: '5.00' }],
+  ['a status that is not known yet', 'products.create', { status: 'DRAFT' }, { status: 'DRAFT' }],
+  ['an update without status', 'products.update', { status: undefined }, { price: '24.50' }],
+  ['a price as a number', 'products.list', inList({ price: 19.9 }), { items: [{ price: '19.90' }] }],
+  ['a whole price', 'products.create', { price: 5 }, { price: '5.00' }],
   [
-    '51: a moment in milliseconds',
+    'a moment in milliseconds',
     'products.create',
     { createdAt: 1767225600000 },
     { createdAt: new Date('2026-01-01') },
   ],
   [
-    '51: the same in ISO 8601',
+    'the same in ISO 8601',
     'products.create',
     { createdAt: '2026-01-01T01:00:00+01:00' },
     { createdAt: new Date('2026-01-01') },
   ],
   [
-    '52: the same in seconds',
+    'the same in seconds',
     'checkouts.retrieve',
     { expiresAt: 1767225600 },
     { expiresAt: new Date('2026-01-01') },
   ],
   [
-    '54: a payment page on this machine',
+    'a payment page on this machine',
     'checkouts.create',
     { url: 'http://127.0.0.1:3000/pay' },
     { url: 'http://127.0.0.1:3000/pay' },
@@ -160,7 +160,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 });
 
-test('53: iteration ends on an empty page, and at the last page, whatever the totals say', async () => {
+test('iteration ends on an empty page, and at the last page, whatever the totals say', async () => {
   for (const [pages, items] of [
     [9, []],
     [1, list.data.items],

@@ -30,14 +30,13 @@ test('the walk finds a key wherever one can hide', () => {
     encodeURIComponent(canaryKey),
     JSON.stringify({ key: canaryKey }),
     { toJSON: () => canaryKey },
-    () => canaryKey,
-  ].slice(0, -1);
+  ];
   for (const value of hidden) expect(traces(value), inspect(value)).not.toEqual([]);
   expect(traces({ key: 'another' })).toEqual([]);
 });
 
 describe.each(carriers)('over %s', (carrier) => {
-  test('S2: client, resources, pages and promises, pending or settled, hide the key', async () => {
+  test('client, resources, pages and promises, pending or settled, hide the key', async () => {
     const server = await FaultyServer.start((socket, { method, target }) => {
       if (target.startsWith('/v1/products?') || (method === 'GET' && target === '/v1/products')) {
         socket.write(answer(200, JSON.stringify(list)));
@@ -59,7 +58,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('S1: hooks are told neither key nor body, whatever happens', async () => {
+  test('hooks are told neither key nor body, whatever happens', async () => {
     const told: unknown[] = [];
     const hook = (facts: unknown) => told.push(facts);
     const hooks = { request: hook, response: hook, retry: hook, error: hook };
@@ -93,7 +92,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 });
 
-describe('S5: where everybody can read the key, the constructor refuses it', () => {
+describe('where everybody can read the key, the constructor refuses it', () => {
   const options = { apiKey: canaryKey, baseUrl: 'https://api.shop.example' };
   const browser = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36';
   const refused: [string, Record<string, unknown>][] = [
