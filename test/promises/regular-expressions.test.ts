@@ -43,7 +43,7 @@ test('no regular expression of the package takes more than 50 ms of CPU for any 
 }, 120_000);
 
 test('the same measure finds one that takes the square of its text', () => {
-  expect(isSlow(/a+$/, `${'a'.repeat(size)}!`)).toBe(true);
+  expect(isSlow(/a+$/, `${'a'.repeat(size / 4)}!`)).toBe(true);
 });
 
 /** By CPU, which other processes do not use up; and three times, since garbage is collected now and then. */
