@@ -92,6 +92,22 @@ test('a late webhook of an expired order is held, and does not go to the custome
   expect(payer.paidAs).toBe('ord_next');
 });
 
+test('a week after its checkout expired, an unpaid order makes no other one uncertain', () => {
+  const book = new OrderBook();
+  const week = 7 * 24 * 60;
+  const price = { amount: '27.50', currency: 'USD', name: 'x' };
+  const old = book.open({ ...newTicket(), ...price, expiresAt: at(lifetime) }, at(0));
+  const next = book.open({ ...newTicket(), ...price, expiresAt: at(2 * week) }, at(week));
+  book.receive({ order_id: 'ord_1', amount: '27.50', currency: 'USD' }, at(week + lifetime));
+  expect(next.paidAs).toBeUndefined();
+  expect(book.decide('ord_1', undefined)).toBe(true);
+  book.receive({ order_id: 'ord_2', amount: '27.50', currency: 'USD' }, at(week + lifetime + 1));
+  expect([old.paidAs, next.paidAs]).toEqual([undefined, 'ord_2']);
+  // A person can still say that a payment was for the old one.
+  book.receive({ order_id: 'ord_3', amount: '27.50', currency: 'USD' }, at(week + lifetime + 2));
+  expect(book.decide('ord_3', old.id)).toBe(true);
+});
+
 test('an order made after a payment came is not the one that it paid', () => {
   const { book } = play('A:opens B:opens A:event C:opens C:returns');
   expect(paidNames(book)).toEqual([]);

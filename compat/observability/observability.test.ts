@@ -85,6 +85,7 @@ test('OpenTelemetry gets a span and a duration for each request, and a failed sp
     );
   assert.deepEqual(names.sort(), [
     'http.client.request.duration',
+    'merchant_payments.call.duration',
     'merchant_payments.failures',
     'merchant_payments.retries',
   ]);
@@ -177,9 +178,9 @@ test('pino gets a line for each webhook, without secret, signature or body', asy
   assert.ok(!text.includes(sandbox.webhookSecret));
 });
 
-test('diagnostics_channel subscribers hear of requests, responses, retries and errors', async () => {
+test('diagnostics_channel subscribers hear of requests, responses, retries, errors and ends of calls', async () => {
   const heard: string[] = [];
-  for (const name of ['request', 'response', 'retry', 'error']) {
+  for (const name of ['request', 'response', 'retry', 'error', 'end']) {
     diagnosticsChannel.subscribe(`merchant-payments:${name}`, () => heard.push(name));
   }
   const payments = client(diagnosticsHooks());
@@ -192,8 +193,10 @@ test('diagnostics_channel subscribers hear of requests, responses, retries and e
     'retry',
     'request',
     'response',
+    'end',
     'request',
     'response',
     'error',
+    'end',
   ]);
 });

@@ -1,4 +1,4 @@
-// Run: npx merchant-payments exec --port 4380 --webhook-url http://127.0.0.1:3000/webhooks -- node sqlite-inbox.ts
+// Run: npx merchant-payments exec --port 4380 --webhook-url http://127.0.0.1:3030/webhooks -- node sqlite-inbox.ts
 /**
  * A whole shop for one server in one file: the product, the redirect to the payment page, the webhook, the customer's
  * page and the orders. Everything is in shop.sqlite, and `kill -9` at any time loses no payment that was answered 200.
@@ -7,7 +7,7 @@
  *
  *     npm init -y && npm pkg set type=module && npm install merchant-payments
  *
- * Run it with the line above, buy at http://127.0.0.1:3000, and pay with a test card.
+ * Run it with the line above, buy at http://127.0.0.1:3030, and pay with a test card.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { PaymentsClient } from 'merchant-payments';
 import { openInbox } from 'merchant-payments/inbox';
 
-const port = Number(process.env.PORT ?? 3000);
+const port = Number(process.env.PORT ?? 3030);
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
 const ordersKey = process.env.ORDERS_KEY ?? newToken(); // opens /orders; in a real shop that page is behind a login
 const payments = new PaymentsClient(); // reads PAYMENTS_API_KEY and PAYMENTS_BASE_URL

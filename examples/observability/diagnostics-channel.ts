@@ -1,6 +1,6 @@
 /**
  * Publishes what the client does on Node's own channels, for tools that subscribe without knowing the client:
- * `merchant-payments:request`, `:response`, `:retry` and `:error`.
+ * `merchant-payments:request`, `:response`, `:retry`, `:error` and `:end`.
  *
  *     new PaymentsClient({ hooks: diagnosticsHooks() })
  *     diagnosticsChannel.subscribe('merchant-payments:error', (facts) => alert(facts));
@@ -18,5 +18,6 @@ export function diagnosticsHooks(): Hooks {
     response: publish('response'),
     retry: publish('retry'),
     error: publish('error'),
+    end: publish('end'),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * A span and a measurement for each request, and measurements for webhooks. Names and attributes follow
+ * A span and a measurement for each request, a measurement for each call, and measurements for webhooks. Names and attributes follow
  * OpenTelemetry's conventions for HTTP clients. Nothing in them comes from a body, a header or a key.
  *
  *     new PaymentsClient({ hooks: openTelemetryHooks() })
@@ -13,6 +13,7 @@ export function openTelemetryHooks(): Hooks {
   const tracer = trace.getTracer('merchant-payments');
   const meter = metrics.getMeter('merchant-payments');
   const duration = meter.createHistogram('http.client.request.duration', { unit: 's' });
+  const calls = meter.createHistogram('merchant_payments.call.duration', { unit: 's' });
   const retries = meter.createCounter('merchant_payments.retries');
   const failures = meter.createCounter('merchant_payments.failures');
 
@@ -49,6 +50,12 @@ export function openTelemetryHooks(): Hooks {
       span.end(endTime);
       failures.add(1, { ...attributes(facts), 'error.type': error.name });
     },
+    // Once for each call, retries and waits included, and also when the caller aborts it.
+    end: ({ operation, outcome, durationMs }) =>
+      calls.record(durationMs / 1000, {
+        'merchant_payments.operation': operation,
+        'merchant_payments.outcome': outcome,
+      }),
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * One log line for each retry, failure and webhook; at the level `debug`, one for each response.
+ * One log line for each retry, failure and webhook; at the level `debug`, one for each response and each call.
  *
  *     new PaymentsClient({ hooks: pinoHooks(pino()) })
  *     webhooks.nodeHandler({ secret, on, hooks: pinoWebhookHooks(pino()), onError: () => {} })
@@ -15,6 +15,7 @@ export function pinoHooks(logger: Logger): Hooks {
     retry: ({ error, ...facts }) => log.warn({ ...facts, err: error }, `${facts.operation} will be retried`),
     // Errors of this package hold no key, header or body, so they can be logged whole.
     error: ({ error, ...facts }) => log.error({ ...facts, err: error }, `${facts.operation} failed`),
+    end: (facts) => log.debug(facts, `${facts.operation} ${facts.outcome}`),
   };
 }
 

@@ -7,8 +7,8 @@
  * - Several do: it is the one whose customer came back.
  * - Anything else is held until a customer comes back or a person decides. There is no guessing.
  *
- * An order whose checkout has expired is never credited by itself. It still counts as one that may have been paid:
- * its webhook may only be late, and must not go to the next customer who wants the same thing.
+ * An order whose checkout has expired is never credited without a person. For a week it still counts as one that may
+ * have been paid: its webhook may only be late, and must not go to the next customer who wants the same thing.
  *
  * It relies on this: a checkout is paid at most once, and nobody sees a `successUrl` before having paid.
  */
@@ -40,6 +40,8 @@ export interface Payment {
 
 /** How long after its checkout expired an order may still be credited without a person. */
 const graceMs = 10 * 60_000;
+/** How long it may stand in the way of others, because its webhook may be late. The service documents no limit. */
+const lateMs = 7 * 24 * 3_600_000;
 
 /** What an order is known by. Make it first, as the checkout's `successUrl` holds it. */
 export function newTicket(): Pick<Order, 'id' | 'token'> {
@@ -114,10 +116,11 @@ export class OrderBook {
   }
 
   #match(payment: Payment): boolean {
-    const candidates = this.candidates(payment);
-    const inTime = candidates.filter(
-      ({ expiresAt }) => !expiresAt || payment.receivedAt.getTime() <= expiresAt.getTime() + graceMs,
+    const sinceEnd = (end: Date) => payment.receivedAt.getTime() - end.getTime();
+    const candidates = this.candidates(payment).filter(
+      ({ expiresAt, createdAt }) => sinceEnd(expiresAt ?? createdAt) <= lateMs,
     );
+    const inTime = candidates.filter(({ expiresAt }) => !expiresAt || sinceEnd(expiresAt) <= graceMs);
     const back = inTime.filter(({ returnedAt }) => returnedAt);
     const alike = this.held().filter(({ amount, currency }) => {
       return amount === payment.amount && currency === payment.currency;
