@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { npm } from './npm.mjs';
 
 const mayHold =
   /^(package\.json|README\.md|AGENTS\.md|llms\.txt|CHANGELOG\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|docs\/.+\.(md|svg)|examples\/.+\.(md|tsx?|cjs|json|csv)|dist\/(sbom\.cdx\.json|[\w-]+\.(js|cjs|d\.ts|d\.cts)))$/;
@@ -11,9 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'merchant-payments-'));
 const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8' });
 
 try {
-  const packed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
-    encoding: 'utf8',
-  });
+  const packed = npm(['pack', '--json', '--silent', '--pack-destination', folder]);
   const [{ filename, files, unpackedSize, size }] = JSON.parse(packed);
   const others = files.map((file) => file.path).filter((path) => !mayHold.test(path));
   assert.deepEqual(others, [], 'files that nobody expects in the package');
@@ -22,7 +21,7 @@ try {
   assert.ok(unpackedSize <= 1_600_000, `${unpackedSize} bytes installed are more than 1.6 MB`);
 
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  run('npm', 'install', '--silent', '--no-audit', '--no-fund', `./${filename}`);
+  npm(['install', '--silent', '--no-audit', '--no-fund', `./${filename}`], { cwd: folder });
   const installed = readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
   assert.deepEqual(installed, ['merchant-payments'], 'more than one package was installed');
 

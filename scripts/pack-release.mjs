@@ -1,20 +1,16 @@
 // `node scripts/pack-release.mjs <folder>`: builds, packs and lays out what a release hands over: the tarball, its SBOM
 // and their SHA-256 digests. In a workflow the tarball's digest becomes the step's output `digest`.
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { npm } from './npm.mjs';
 
 const [folder] = process.argv.slice(2);
 if (!folder) throw new Error('Name the folder to write to: node scripts/pack-release.mjs release');
 mkdirSync(folder, { recursive: true });
 
-const shell = process.platform === 'win32'; // npm is npm.cmd there
-execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit', shell });
-const packed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
-  encoding: 'utf8',
-  shell,
-});
+npm(['run', '--silent', 'build'], { stdio: 'inherit' });
+const packed = npm(['pack', '--json', '--silent', '--pack-destination', folder]);
 const [{ filename }] = JSON.parse(packed);
 copyFileSync('dist/sbom.cdx.json', join(folder, 'sbom.cdx.json'));
 

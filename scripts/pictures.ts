@@ -1,14 +1,16 @@
 // Takes the README's pictures from the sandbox itself: docs/images/*.png. Needs a Chromium, as the browser tests do.
+
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { pictures } from '../examples/shop/pictures.js';
 import { PaymentsClient } from '../src/index.js';
 import { createSandbox } from '../src/sandbox/index.js';
 import { handler } from '../src/webhooks/index.js';
 
-const folder = new URL('../docs/images/', import.meta.url).pathname;
+const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 await mkdir(folder, { recursive: true });
 
 const images = createServer((_, response) =>

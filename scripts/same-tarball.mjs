@@ -1,15 +1,15 @@
 // Rebuilds and compares: `npm run same-tarball` with the package as it is built now, `npm run same-tarball -- <tarball
 // or merchant-payments@version>` with that one, such as the one that the registry serves.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { npm } from './npm.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'merchant-payments-'));
 try {
   const published = pack(process.argv[2] ?? '.');
-  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
+  npm(['run', '--silent', 'build'], { stdio: 'inherit' });
   const rebuilt = pack('.');
   if (!published.equals(rebuilt)) throw new Error('The tarball is not what the repository builds.');
   console.log('The tarball is what the repository builds.');
@@ -20,6 +20,6 @@ try {
 /** The tar archive within: compression may differ between versions of Node. */
 function pack(spec) {
   const args = ['pack', spec, '--json', '--silent', '--pack-destination', folder];
-  const [{ filename }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }));
+  const [{ filename }] = JSON.parse(npm(args));
   return gunzipSync(readFileSync(join(folder, filename)));
 }

@@ -46,9 +46,7 @@ function runToEnd(program: string, args: readonly string[], env: NodeJS.ProcessE
     const over = () => process.off('SIGINT', pass).off('SIGTERM', pass);
     child.once('error', (error: NodeJS.ErrnoException) => {
       over();
-      process.stderr.write(
-        `${program} could not be started (${error.code ?? error.message}). Is it installed?\n`,
-      );
+      process.stderr.write(`${program} could not be started (${error.code ?? error.message}). ${remedy()}\n`);
       resolve(error.code === 'ENOENT' ? 127 : 126);
     });
     child.once('exit', (code, signal) => {
@@ -56,4 +54,11 @@ function runToEnd(program: string, args: readonly string[], env: NodeJS.ProcessE
       resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
     });
   });
+}
+
+/** npm, npx and the programs of node_modules/.bin are scripts for cmd.exe on Windows, which only cmd.exe can start. */
+function remedy(): string {
+  return process.platform === 'win32'
+    ? 'If it is a script, such as npm or npx, put cmd /c before it: exec -- cmd /c npm test'
+    : 'Is it installed?';
 }

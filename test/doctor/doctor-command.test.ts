@@ -6,6 +6,7 @@ import { createSandbox } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import { holds, listen, type Receiver, type Verifying } from '../helpers/receiver.js';
+import { permissions } from '../helpers/systems.js';
 import { Command } from './command.js';
 
 const command = new Command();
@@ -223,7 +224,7 @@ describe('merchant-payments capture', () => {
     const kept = JSON.parse(readFileSync(file, 'utf8'));
     expect(Buffer.from(kept.bodyBase64, 'base64')).toEqual(rawBody);
     expect(kept.path).toBe('/webhooks?a=b');
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(file).mode & 0o777).toBe(permissions(0o600));
     expect((await run(['identify', 'one.json'])).stdout).toBe(stdout);
   });
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError, openInbox } from '../../src/inbox/index.js';
+import { permissions } from '../helpers/systems.js';
 import { connect, opened, orderPaid, received, secret, temporaryFile, temporaryFolder } from './inboxes.js';
 
 const failed = { status: 500, body: { error: 'internal_error' } };
@@ -23,9 +24,9 @@ describe('the file', () => {
         statSync(join(dirname(file), name)).mode & 0o777,
       ]);
       expect(modes).toEqual([
-        ['inbox.sqlite', 0o600],
-        ['inbox.sqlite-shm', 0o600],
-        ['inbox.sqlite-wal', 0o600],
+        ['inbox.sqlite', permissions(0o600)],
+        ['inbox.sqlite-shm', permissions(0o600)],
+        ['inbox.sqlite-wal', permissions(0o600)],
       ]);
     } finally {
       process.umask(previous);
@@ -91,7 +92,7 @@ describe('the file', () => {
     expect(open(file)).toThrow(ConfigurationError);
     expect(open(file)).toThrow(/cannot be used as an inbox: file is not a database/);
     expect(readFileSync(file)).toEqual(before);
-    expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(statSync(file).mode & 0o777).toBe(permissions(0o644));
     expect(readdirSync(dirname(file))).toEqual(['inbox.sqlite']);
   });
 
