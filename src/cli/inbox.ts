@@ -1,6 +1,6 @@
 import { readDuration } from '../inbox/duration.js';
+import { Entries, type InboxEntry } from '../inbox/entries.js';
 import { openFile } from '../inbox/open-database.js';
-import { type InboxEntry, Store } from '../inbox/store.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { CommandError, paint, UsageError } from './terminal.js';
@@ -39,7 +39,7 @@ export const inbox: Command = {
     act.check(request);
     const database = openFile(file, { create: false });
     try {
-      const result = act.run(new Store(database), request);
+      const result = act.run(new Entries(database), request);
       process.stdout.write(`${given.has('json') ? JSON.stringify(result.json) : result.text}\n`);
     } finally {
       database.close();
@@ -57,15 +57,15 @@ interface Request {
 interface Action {
   /** Refuses what cannot be meant, before the file is opened. */
   check(request: Request): void;
-  run(store: Store, request: Request): { text: string; json: unknown };
+  run(entries: Entries, request: Request): { text: string; json: unknown };
 }
 
 const actions: Readonly<Record<string, Action>> = {
   stats: {
     check: refuseKey,
-    run(store) {
-      const stats = store.stats(Date.now());
-      const parked = store.list('parked', 100, undefined);
+    run(entries) {
+      const stats = entries.stats(Date.now());
+      const parked = entries.list('parked', 100, undefined);
       const rows = Object.entries(stats).map(([name, count]) => [name, count === null ? '-' : String(count)]);
       const lines = parked.map(({ key, attempts, lastError }) => [key, `${attempts}`, lastError ?? '']);
       const text =
@@ -75,24 +75,24 @@ const actions: Readonly<Record<string, Action>> = {
   },
   show: {
     check: needKey,
-    run(store, { key = '' }) {
-      const entry = store.get(key);
+    run(entries, { key = '' }) {
+      const entry = entries.get(key);
       if (!entry) throw new CommandError(`There is no delivery ${JSON.stringify(key)}.`);
       return { text: described(entry), json: entry };
     },
   },
   retry: {
     check: (request) => (request.isAll ? refuseKey(request) : needKey(request)),
-    run(store, { key, isAll }) {
-      const count = store.retry(isAll ? undefined : key, Date.now());
+    run(entries, { key, isAll }) {
+      const count = entries.retry(isAll ? undefined : key, Date.now());
       if (!isAll && count === 0) throw notWaiting(key);
       return { text: paint('green', `✓ ${count} due now`), json: { retried: count } };
     },
   },
   discard: {
     check: needKey,
-    run(store, { key = '' }) {
-      if (!store.discard(key, Date.now())) throw notWaiting(key);
+    run(entries, { key = '' }) {
+      if (!entries.discard(key, Date.now())) throw notWaiting(key);
       return { text: paint('green', '✓ discarded'), json: { discarded: 1 } };
     },
   },
@@ -101,8 +101,8 @@ const actions: Readonly<Record<string, Action>> = {
       refuseKey(request);
       ageOf(request);
     },
-    run(store, request) {
-      const count = store.purge(Date.now() - ageOf(request));
+    run(entries, request) {
+      const count = entries.purge(Date.now() - ageOf(request));
       return { text: paint('green', `✓ ${count} purged; their keys stay known`), json: { purged: count } };
     },
   },

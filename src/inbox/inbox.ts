@@ -1,8 +1,8 @@
 import type { Delivery } from '../webhooks/delivery.js';
 import type { NodeRequest, NodeResponse } from '../webhooks/node-handler.js';
 import type { Duration } from './duration.js';
+import type { InboxEntry, InboxStats } from './entries.js';
 import type { ListParams } from './params.js';
-import type { InboxEntry, InboxStats } from './store.js';
 
 /** A durable webhook receiver. Its methods need no `this`: pass `inbox.nodeHandler` as it is. */
 export interface Inbox {

@@ -8,10 +8,10 @@ export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../schemas/even
 export type { Delivery } from '../webhooks/delivery.js';
 export type { InboxDelivery } from './attempt.js';
 export type { Duration } from './duration.js';
+export type { InboxEntry, InboxState, InboxStats } from './entries.js';
 export type { AttemptFacts, InboxHookFacts, InboxHooks } from './hooks.js';
 export type { Inbox } from './inbox.js';
 export { openInbox } from './open-inbox.js';
 export type { InboxOptions } from './options.js';
 export type { ListParams } from './params.js';
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';
-export type { InboxEntry, InboxState, InboxStats } from './store.js';

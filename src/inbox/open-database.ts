@@ -24,7 +24,7 @@ const tables = `
     finished_at INTEGER
   ) STRICT;
   CREATE INDEX payments_inbox_due ON payments_inbox (due_at) WHERE due_at IS NOT NULL;
-  CREATE INDEX payments_inbox_state ON payments_inbox (state);
+  CREATE INDEX payments_inbox_state ON payments_inbox (state, received_at);
   CREATE TABLE payments_inbox_version (version INTEGER NOT NULL) STRICT;
   INSERT INTO payments_inbox_version VALUES (${version});
 `;

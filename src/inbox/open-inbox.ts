@@ -13,6 +13,7 @@ import {
   received,
 } from '../webhooks/receiver.js';
 import type { InboxDelivery } from './attempt.js';
+import { Entries } from './entries.js';
 import type { Inbox } from './inbox.js';
 import { createTables, openFile } from './open-database.js';
 import { type InboxOptions, readInboxOptions } from './options.js';
@@ -62,6 +63,7 @@ export function openInbox(options: InboxOptions): Inbox {
   const database = 'file' in place ? openFile(place.file, { create: true }) : place.database;
   if ('database' in place) createTables(database, 'database');
   const store = new Store(database);
+  const entries = new Entries(database);
   const textOf = (error: unknown) => redactor.textOf(error);
   const worker = work ? new Worker({ ...limits, store, database, find, tell, report, textOf }) : undefined;
   let closing: Promise<void> | undefined;
@@ -75,16 +77,16 @@ export function openInbox(options: InboxOptions): Inbox {
       tell('received', { ...factsOf(delivery), bytes: bytesOf(delivery) });
       await put(delivery);
     },
-    stats: () => open().stats(Date.now()),
+    stats: () => open(entries).stats(Date.now()),
     list(params = {}) {
       const { state, limit, after } = readList(params);
-      return open().list(state, limit, after);
+      return open(entries).list(state, limit, after);
     },
-    get: (key) => open().get(readKey('get', key)),
-    retry: (key) => wakeAfter(open().retry(readKey('retry', key), Date.now())) === 1,
-    retryParked: () => wakeAfter(open().retry(undefined, Date.now())),
-    discard: (key) => open().discard(readKey('discard', key), Date.now()),
-    purge: ({ olderThan }) => open().purge(readAge(olderThan, Date.now())),
+    get: (key) => open(entries).get(readKey('get', key)),
+    retry: (key) => wakeAfter(open(entries).retry(readKey('retry', key), Date.now())) === 1,
+    retryParked: () => wakeAfter(open(entries).retry(undefined, Date.now())),
+    discard: (key) => open(entries).discard(readKey('discard', key), Date.now()),
+    purge: ({ olderThan }) => open(entries).purge(readAge(olderThan, Date.now())),
     async idle() {
       while (!closing && (store.hasWork(Date.now()) || worker?.isIdle === false)) await sleep(10);
     },
@@ -109,7 +111,7 @@ export function openInbox(options: InboxOptions): Inbox {
   }
 
   async function put(delivery: Delivery): Promise<void> {
-    const isNew = await whenFree(() => open().insert(delivery, Date.now()));
+    const isNew = await whenFree(() => open(store).insert(delivery, Date.now()));
     if (isNew) worker?.wake();
     else tell('duplicate', factsOf(delivery));
   }
@@ -124,9 +126,9 @@ export function openInbox(options: InboxOptions): Inbox {
     return changed;
   }
 
-  function open(): Store {
+  function open<Part>(part: Part): Part {
     if (closing) throw new ConfigurationError('The inbox is closed. Open a new one.');
-    return store;
+    return part;
   }
 
   function close(): Promise<void> {

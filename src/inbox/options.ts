@@ -54,8 +54,6 @@ const defaultRetries = ['5s', '30s', '2m', '10m', '30m', '1h', '3h', '6h', '12h'
 /** The longest lease and grace: a day. */
 const longestMs = 86_400_000;
 
-export type InboxSettings = ReturnType<typeof readInboxOptions>;
-
 /** All that is wrong with the options is thrown here, before a file is touched. */
 export function readInboxOptions(options: InboxOptions) {
   const own = ownOptions(options, absent, what);

@@ -3,7 +3,7 @@ import { InvalidParamsError } from '../errors.js';
 import { readIsoMoment } from '../schemas/moment.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import { type Duration, readDuration } from './duration.js';
-import { type InboxState, inboxStates } from './store.js';
+import { type InboxState, inboxStates } from './entries.js';
 
 /** What `list()` returns, newest first. */
 export interface ListParams {

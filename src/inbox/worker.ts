@@ -100,7 +100,7 @@ export class Worker {
     const now = Date.now();
     if (this.#running.size === 0) this.#renewedAt = now;
     if (now - this.#renewedAt < leaseMs / 3) return;
-    const attempts = [...this.#running.keys()].filter((attempt) => !attempt.isCommitted && !attempt.isOver);
+    const attempts = [...this.#running.keys()].filter((attempt) => !attempt.isCommitted);
     const held = store.renew(
       attempts.map(({ claim }) => claim),
       now + leaseMs,
@@ -156,7 +156,7 @@ export class Worker {
       if (attempt.isOver) return;
       if (!attempt.end()) return this.#fail(claim, error, durationMs());
       // It is done; what came afterwards does not undo it.
-      await report(error);
+      void report(error);
       return tell('done', { ...facts, durationMs: durationMs() });
     }
     if (attempt.isOver) return;
@@ -170,7 +170,7 @@ export class Worker {
     // A tenth either way, so that what failed together does not come back together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     tell('failed', { ...factsOf(claim), durationMs, error, delayMs });
-    await report(error);
+    void report(error);
     const lastError = textOf(error);
     if (delayMs === null) return this.#park(claim, lastError);
     await this.#settle(claim, { state: 'pending', dueAt: Math.ceil(Date.now() + delayMs), lastError });
