@@ -33,7 +33,7 @@ function described(
   if (found)
     lines.push(
       '',
-      `Keep the checkout session's id with your order, and look it up by event.${field}.`,
+      `Keep the checkout session's id with your order, and find the order by event.${field}.`,
       '',
       ...(sandbox === undefined
         ? ['The sandbox has no option that puts the id into the same place, in the same form.']

@@ -111,20 +111,20 @@ export type ProbeName =
   | 'stale'
   | 'duplicate';
 
-/** One delivery of the doctor and its answer. */
+/** One delivery of the doctor and the response to it. */
 export interface ProbeResult {
   /** Which delivery it is. */
   name: ProbeName;
   /** In words, such as "the amount was raised after signing". */
   says: string;
-  /** What a right receiver does. */
+  /** What a correct receiver does. */
   expected: 'accepted' | 'refused';
-  /** 2xx is accepted; every other answer is refused. */
+  /** 2xx is accepted; every other response is refused. */
   outcome: 'accepted' | 'refused' | 'no response';
-  /** The status, where an answer came. */
+  /** The status, if there was a response. */
   status: number | undefined;
   /** Why there was none. */
   error: string | undefined;
-  /** From sending to the answer, in milliseconds. */
+  /** From sending to the response, in milliseconds. */
   durationMs: number;
 }

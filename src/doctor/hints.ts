@@ -54,5 +54,8 @@ function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: Ret
   };
 }
 
-const ask = (target: string) =>
-  ` To find out why: ${URL.canParse(target) ? `npx merchant-payments doctor ${target}` : 'await sandbox.doctor()'}`;
+/** The way to the doctor: in a shell for a URL, in code for a route handler. */
+function ask(target: string): string {
+  const url = /^[\w.:/-]+$/.test(target) ? target : `'${target}'`;
+  return ` To find out why: ${URL.canParse(target) ? `npx merchant-payments doctor ${url}` : 'await sandbox.doctor()'}`;
+}

@@ -53,6 +53,18 @@ describe('the hint beside a failed attempt', () => {
     expect(hintFor({ target, ...failure }, sent)).toContain(hint);
   });
 
+  test('names the doctor where a delivery was refused, and only there', () => {
+    expect(hintFor({ target, status: 400 }, sent)).toContain(`npx merchant-payments doctor ${target}`);
+    expect(hintFor({ target: `${target}?a=b&c`, status: 500 }, sent)).toContain(`doctor '${target}?a=b&c'`);
+    expect(hintFor({ target: '(handler)', status: 400 }, sent)).toContain('await sandbox.doctor()');
+    expect(hintFor({ target, code: 'ECONNREFUSED' }, sent)).not.toContain('merchant-payments doctor');
+  });
+
+  test('takes a route handler that throws for one that fails', () => {
+    const error = 'Unexpected token o in JSON at position 1';
+    expect(hintFor({ target: '(handler)', error }, sent)).toContain('a parsed object');
+  });
+
   const sawBytes = (body: string) => ({
     target,
     status: 400,

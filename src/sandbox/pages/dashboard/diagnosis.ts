@@ -15,16 +15,16 @@ export function diagnosisPage(context: SandboxContext, diagnosis: Diagnosis): Pr
     content: html`<p class="crumb"><a href="/developer#webhook">Webhook Settings</a></p>
 <div class="heading"><div><h1>Doctor</h1><p class="soft small"><code>${target}</code></p></div>
 ${actionForm(context, '/developer/doctor', html`<button class="button primary" data-testid="run-doctor">Run again</button>`)}</div>
-<div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${first !== undefined && html`<p>${first.fix}</p>`}${first?.evidence !== undefined && html`<p class="small">${first.evidence}</p>`}</div></div>
+<div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${first !== undefined && html`<p>${first.fix}</p>`}${first !== undefined && shown(first)}</div></div>
 ${[...others, ...warnings].map(told)}
 ${expects !== undefined && Object.keys(expects).length > 0 && html`<section class="panel"><h2>It would accept</h2><pre tabindex="0" aria-label="Scheme">${JSON.stringify(expects, null, 2)}</pre></section>`}
 <section aria-labelledby="probes"><h2 id="probes">Deliveries</h2>
 ${table(
-  'What was sent and answered',
-  ['Delivery', 'Right answer', 'Answer', 'Took'],
+  'What was sent, and the responses',
+  ['Delivery', 'Expected', 'Response', 'Took'],
   probes.map(
     ({ says, expected, outcome, status, error, durationMs }) => html`<tr data-testid="probe">
-<td class="main">${says}${error !== undefined && html`<br><span class="soft small">${error}</span>`}</td><td data-label="Right:">${expected}</td>
+<td class="main">${says}${error !== undefined && html`<br><span class="soft small">${error}</span>`}</td><td data-label="Expected:">${expected}</td>
 <td>${badge(status === undefined ? outcome : `${outcome} ${status}`, outcome === expected ? 'good' : 'bad')}</td>
 <td class="number soft">${millisecondsText(durationMs)}</td></tr>`,
   ),
@@ -34,5 +34,9 @@ ${notes.length > 0 && html`<section aria-labelledby="notes"><h2 id="notes">What 
   });
 }
 
-const told = ({ problem, fix, evidence }: Finding): Html =>
-  html`<div class="hint"><p><span class="strong">${problem}</span> ${fix}</p>${evidence !== undefined && html`<p class="small">${evidence}</p>`}</div>`;
+const told = (finding: Finding): Html =>
+  html`<div class="hint"><p><span class="strong">${finding.problem}</span> ${finding.fix}</p>${shown(finding)}</div>`;
+
+/** What showed a finding, its code, and where the docs explain it. */
+const shown = ({ code, evidence, docs }: Finding): Html =>
+  html`${evidence !== undefined && html`<p class="small">${evidence}</p>`}<p class="small"><code>${code}</code>: see <code>${docs}</code></p>`;
