@@ -1,3 +1,10 @@
+/**
+ * The same shop in Next.js: `npm install next react react-dom`, then
+ *
+ *     npx merchant-payments exec --port 4380 --webhook-url http://localhost:3020/api/webhooks -- npx next dev shop-next --port 3020
+ *
+ * The shelves are empty until `stock-the-shop.ts` has run. The orders, the pages and the goods are those of `../shop`.
+ */
 import { randomBytes } from 'node:crypto';
 import { PaymentsClient } from 'merchant-payments';
 import { OrderBook } from '../../shop/orders.ts';
