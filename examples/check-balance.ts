@@ -16,8 +16,8 @@ type Order = { id: string; amount: string; currency: string; paidAt: string | nu
 type Run = { total: string; at: string };
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-const read = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8'));
-const orders = read<Order[]>(process.argv[2] ?? 'orders.json');
+const read = <T>(file: string | URL): T => JSON.parse(readFileSync(file, 'utf8'));
+const orders = read<Order[]>(process.argv[2] ?? new URL('orders.json', import.meta.url));
 const last = existsSync('balance.json') ? read<Run>('balance.json') : { total: '0.00', at: '' };
 const at = new Date().toISOString();
 const { available, pending, frozen, currency } = await payments.balance.retrieve();

@@ -10,7 +10,7 @@ import { parse } from 'csv-parse';
 import { isPaymentsError, PaymentsClient } from 'merchant-payments';
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-const file = process.argv[2] ?? 'products.csv';
+const file = process.argv[2] ?? new URL('products.csv', import.meta.url);
 const rows: Record<'name' | 'price' | 'currency' | 'sku', string>[] = await createReadStream(file)
   .pipe(parse({ columns: true, trim: true, skip_empty_lines: true, bom: true }))
   .toArray();

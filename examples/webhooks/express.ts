@@ -25,4 +25,5 @@ app.use(express.json());
 app.post('/cart', (request, response) => {
   response.json({ items: request.body.items });
 });
-app.listen(Number(process.env.PORT ?? 3004));
+const port = Number(process.env.PORT ?? 3004);
+app.listen(port, () => console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`));

@@ -28,4 +28,6 @@ app.register(async (scope) => {
   });
 });
 app.post<{ Body: { items: string[] } }>('/cart', async (request) => ({ items: request.body.items }));
-await app.listen({ port: Number(process.env.PORT ?? 3005) });
+const port = Number(process.env.PORT ?? 3005);
+await app.listen({ port });
+console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`);

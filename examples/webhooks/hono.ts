@@ -21,4 +21,7 @@ const receive = handler({
 
 const app = new Hono();
 app.post('/webhooks', (c) => receive(c.req.raw));
-serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3006) });
+const port = Number(process.env.PORT ?? 3006);
+serve({ fetch: app.fetch, port }, () =>
+  console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`),
+);

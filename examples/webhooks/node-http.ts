@@ -18,8 +18,9 @@ const receive = nodeHandler({
   },
 });
 
+const port = Number(process.env.PORT ?? 3003);
 createServer((request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
   if (pathname === '/webhooks') return void receive(request, response);
   response.writeHead(404).end();
-}).listen(Number(process.env.PORT ?? 3003));
+}).listen(port, () => console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`));
