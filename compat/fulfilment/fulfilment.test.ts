@@ -17,6 +17,7 @@ import { judge, type Verdict } from './verdict.js';
 import { durable, plain, type Stores, type Way } from './ways.js';
 
 const seed = Number(process.env.FULFILMENT_SEED ?? Math.floor(Math.random() * 1e6));
+if (!Number.isSafeInteger(seed)) throw new Error('FULFILMENT_SEED must be an integer.');
 const folder = mkdtempSync(join(tmpdir(), 'fulfilment-'));
 let sandbox: Sandbox;
 let redis: Server;

@@ -27,6 +27,8 @@ export interface Plan {
   paid: Order[];
   sendings: Sending[];
   kills: Kill[];
+  /** Which instance gets a delivery. */
+  random(): number;
 }
 
 export const scale = { orders: 1000, twice: 100, thriceAtOnce: 20, forged: 40, kills: 30 };
@@ -57,7 +59,7 @@ export function makePlan(seed: number): Plan {
     pick: random(),
     afterMs: integer(50),
   })).sort((one, other) => one.at - other.at);
-  return { paid, sendings, kills };
+  return { paid, sendings, kills, random };
 
   function shuffle(list: unknown[]): void {
     for (let last = list.length - 1; last > 0; last--) {

@@ -41,7 +41,9 @@ export async function send(plan: Plan, shop: ShopProcess[]): Promise<Map<string,
   return replies;
 
   async function sendOne(sending: Sending): Promise<void> {
-    const received = await Promise.all(Array.from({ length: sending.times }, () => deliver(sending, shop)));
+    const received = await Promise.all(
+      Array.from({ length: sending.times }, () => deliver(sending, shop, plan.random)),
+    );
     const { id } = sending.order;
     replies.set(id, [...(replies.get(id) ?? []), ...received]);
   }
@@ -55,12 +57,16 @@ async function killOne(shop: ShopProcess[], pick: number, afterMs: number): Prom
 }
 
 /** To an instance that runs, as a load balancer does. A refused connection carried nothing, so that another is tried. */
-async function deliver({ order, forged }: Sending, shop: ShopProcess[]): Promise<Reply> {
+async function deliver(
+  { order, forged }: Sending,
+  shop: ShopProcess[],
+  random: () => number,
+): Promise<Reply> {
   const rawBody = JSON.stringify({ type: 'order.paid', data: eventData(order) });
   const headers = sign({ rawBody, secret: forged ? 'whsec_of_somebody_else' : secret });
   for (;;) {
     const running = shop.filter(({ web, ready }) => web && ready);
-    const target = running[Math.floor(Math.random() * running.length)];
+    const target = running[Math.floor(random() * running.length)];
     const reply = target ? await post(target.port, rawBody, { ...headers }) : 'refused';
     if (reply !== 'refused') return reply;
     await wait(5);
