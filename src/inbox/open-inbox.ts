@@ -14,6 +14,7 @@ import {
 } from '../webhooks/receiver.js';
 import type { InboxDelivery } from './attempt.js';
 import { Entries } from './entries.js';
+import { fileInPlace } from './file-in-place.js';
 import type { Inbox } from './inbox.js';
 import { createTables, openFile } from './open-database.js';
 import { type InboxOptions, readInboxOptions } from './options.js';
@@ -62,6 +63,7 @@ export function openInbox(options: InboxOptions): Inbox {
   );
   const database = 'file' in place ? openFile(place.file, { create: true }) : place.database;
   if ('database' in place) createTables(database, 'database');
+  const checkFile = fileInPlace(database);
   const store = new Store(database);
   const entries = new Entries(database);
   const textOf = (error: unknown) => redactor.textOf(error);
@@ -112,6 +114,7 @@ export function openInbox(options: InboxOptions): Inbox {
 
   async function put(delivery: Delivery): Promise<void> {
     const isNew = await whenFree(() => open(store).insert(delivery, Date.now()));
+    checkFile();
     if (isNew) worker?.wake();
     else tell('duplicate', factsOf(delivery));
   }

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError, openInbox } from '../../src/inbox/index.js';
@@ -221,3 +231,28 @@ describe('a file that is damaged while it is open', () => {
     }
   });
 });
+
+// Windows lets nobody delete or replace a file that is open.
+describe.skipIf(process.platform === 'win32')('a file that is no longer in its place', () => {
+  it.each<[string, (file: string) => void]>([
+    ['was deleted', (file) => rmSync(file)],
+    ['was replaced', (file) => renameSync(temporaryCopy(file), file)],
+    ['lost its write-ahead log', (file) => rmSync(`${file}-wal`)],
+  ])('because it %s gives 500 and onError, as its rows would be lost with the process', async (_, remove) => {
+    const file = temporaryFile();
+    const { post, errors } = opened({ file });
+    expect(await post(orderPaid('ord_1'))).toEqual(received);
+    remove(file);
+    expect(await post(orderPaid('ord_2'))).toEqual(failed);
+    expect(errors).toMatchObject([{ name: 'ConfigurationError', message: expect.stringContaining(file) }]);
+  });
+
+  it('does not exist for an inbox in memory, which is taken as it is', async () => {
+    expect(await opened({ file: ':memory:' }).post(orderPaid('ord_1'))).toEqual(received);
+  });
+});
+
+function temporaryCopy(file: string): string {
+  copyFileSync(file, `${file}.copy`);
+  return `${file}.copy`;
+}
