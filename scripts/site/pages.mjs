@@ -33,7 +33,7 @@ export const pages = {
 };
 
 /** The example files that become pages. */
-export const examples = () => files('examples', /(?<!\.d)\.(ts|tsx|mjs)$/);
+export const examples = () => files('examples', /(?<!\.d)\.(ts|tsx|mjs|cjs)$/);
 
 function files(folder, name) {
   return readdirSync(folder, { recursive: true })
