@@ -35,7 +35,7 @@ const create = (options: object): unknown => {
   }
 };
 
-describe('what is answered', () => {
+describe('the response is', () => {
   it('200 once the function has finished, with the event that it got', async () => {
     const { answer, fulfilled, errors } = receiver();
     expect(await answer(delivery())).toEqual({ status: 200, body: { received: true } });
@@ -104,7 +104,7 @@ describe('what is answered', () => {
 });
 
 describe('the raw body', () => {
-  it('may have 1 MiB; one byte more is answered 413, whether its length was declared or not', async () => {
+  it('may have 1 MiB; one byte more gets 413, whether its length was declared or not', async () => {
     const { answer, errors } = receiver({ onUnknown: () => {} });
     const sized = (bytes: number) => `{"type":"${'a'.repeat(bytes - 11)}"}`;
     expect(await answer(delivery(sized(1024 * 1024)))).toMatchObject({ status: 200 });
@@ -163,7 +163,7 @@ describe('the raw body', () => {
     expect(await receiver().answer(empty)).toEqual({ status: 500, body: { error: 'invalid_json' } });
   });
 
-  it('that was read before is answered 500, and onError gets the line to change', async () => {
+  it('that was read before gets 500, and onError the line to change', async () => {
     const { answer, errors } = receiver();
     const request = delivery();
     await request.json();
@@ -173,7 +173,7 @@ describe('the raw body', () => {
     ]);
   });
 
-  it('whose stream breaks is answered 500', async () => {
+  it('whose stream breaks gets 500', async () => {
     const broken = new Error('socket hang up');
     const body = new ReadableStream({ start: (controller) => controller.error(broken) });
     const { answer, errors } = receiver();
@@ -196,7 +196,7 @@ describe('the raw body', () => {
 describe('onUnknown', () => {
   const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
 
-  it('gets events of a new type, which are answered 200 with or without it', async () => {
+  it('gets events of a new type, which get 200 with or without it', async () => {
     const onUnknown = vi.fn();
     expect(await receiver({ onUnknown }).answer(delivery(refund))).toMatchObject({ status: 200 });
     expect(onUnknown).toHaveBeenCalledExactlyOnceWith({
@@ -209,7 +209,7 @@ describe('onUnknown', () => {
     expect([fulfilled, errors]).toEqual([[], []]);
   });
 
-  it('that fails is answered 500, and the next delivery reaches it again', async () => {
+  it('that fails gives 500, and the next delivery reaches it again', async () => {
     const failure = new Error('no disk');
     const onUnknown = vi.fn().mockRejectedValueOnce(failure);
     const { answer, errors } = receiver({ onUnknown });
@@ -220,7 +220,7 @@ describe('onUnknown', () => {
 });
 
 describe('onError', () => {
-  it('decides nothing: whatever it throws, the answer stays', async () => {
+  it('decides nothing: whatever it throws, the response is the same', async () => {
     for (const onError of [
       () => {
         throw new Error('log full');
@@ -258,7 +258,7 @@ describe('an order is handed over once', () => {
     expect(fulfilled).toEqual(['ord_1001', 'ord_1002']);
   });
 
-  it('when two deliveries arrive at once: the second is told to come again, 409, until the first has finished', async () => {
+  it('when two deliveries arrive at once: the second gets 409 until the first has finished', async () => {
     const { promise, resolve } = withResolvers();
     const paid = vi.fn(() => promise);
     const { answer, errors } = receiver({ on: { 'order.paid': paid } });

@@ -54,7 +54,7 @@ async function readAll(request: IncomingMessage): Promise<Buffer> {
 }
 
 describe('a node:http server', () => {
-  it('answers 200 to a good delivery, 400 to a changed one, and fulfils a repeated one once', async () => {
+  it('responds with 200 to a good delivery, 400 to a changed one, and fulfils a repeated one once', async () => {
     const { post, fulfilled } = await serve();
     expect(await post()).toEqual({ status: 200, body: { received: true } });
     expect(await post(`${rawBody}\n`, sign({ rawBody, secret }))).toMatchObject({
@@ -65,7 +65,7 @@ describe('a node:http server', () => {
     expect(fulfilled).toEqual(['ord_1001']);
   });
 
-  it('answers 405 to GET, with the allowed method, as JSON', async () => {
+  it('responds with 405 to GET, with the allowed method, as JSON', async () => {
     const { url } = await serve();
     const response = await fetch(url);
     expect(response.status).toBe(405);
@@ -75,7 +75,7 @@ describe('a node:http server', () => {
     expect((await fetch(url, { method: 'POST' })).headers.has('allow')).toBe(false);
   });
 
-  it('takes 1 MiB and answers 413 to one byte more, over the same connection', async () => {
+  it('takes 1 MiB and responds with 413 to one byte more, over the same connection', async () => {
     const { post, errors } = await serve();
     const sized = (bytes: number) => `{"type":"${'a'.repeat(bytes - 11)}"}`;
     expect(await post(sized(1024 * 1024))).toMatchObject({ status: 200 });
@@ -85,7 +85,7 @@ describe('a node:http server', () => {
     expect(errors).toEqual([]);
   });
 
-  it('reads a body that something made text of, as long as it is UTF-8', async () => {
+  it('reads a body that was decoded to strings, as long as it is UTF-8', async () => {
     const { post, fulfilled } = await serve((request) => {
       request.setEncoding('utf8');
       return {};
@@ -136,7 +136,7 @@ describe('a framework that has read the body', () => {
         return {};
       },
     ],
-  ])('%s is answered 500, and onError gets the lines to change', async (_form, before) => {
+  ])('%s gets 500, and onError the lines to change', async (_form, before) => {
     const { post, errors, fulfilled } = await serve(before);
     expect(await post()).toEqual({ status: 500, body: { error: 'invalid_body' } });
     expect(fulfilled).toEqual([]);
@@ -162,7 +162,7 @@ describe('a framework that has read the body', () => {
     ['a Buffer', Buffer.alloc(1024 * 1024 + 1, ' ')],
     ['text', ' '.repeat(1024 * 1024 + 1)],
     ['text of two-byte characters', 'é'.repeat(512 * 1024 + 1)],
-  ])('over 1 MiB as %s is answered 413', async (_form, body) => {
+  ])('over 1 MiB as %s gets 413', async (_form, body) => {
     const { post } = await serve(async (request) => {
       await readAll(request);
       return { body };

@@ -176,7 +176,7 @@ describe('rawBody', () => {
     ['undefined', undefined, /missing.*express\.raw/s],
     ['null', null, /missing/],
     ['a parsed object', paid, /parsed object.*express\.raw.*arrayBuffer/s],
-    ['a number', 7, /neither bytes nor text/],
+    ['a number', 7, /neither bytes nor a string/],
     ['a boxed string', new String('x'), /parsed object/],
     ['a promise', Promise.resolve(rawBody), /promise.*await/s],
     [
@@ -189,8 +189,8 @@ describe('rawBody', () => {
     ['a node stream', new IncomingMessage(new Socket()), /stream.*nodeHandler/s],
     ['an array of bytes', [...rawBody], /is an array/],
     ['a Buffer turned into JSON', rawBody.toJSON(), /parsed object/],
-    ['a function', () => rawBody, /neither bytes nor text/],
-    ['a symbol', Symbol('x'), /neither bytes nor text/],
+    ['a function', () => rawBody, /neither bytes nor a string/],
+    ['a symbol', Symbol('x'), /neither bytes nor a string/],
     ['a detached ArrayBuffer', detached(), /could not be read/],
     ['an object that throws when touched', touchy(), /could not be read/],
   ])('must not be %s; the error says what to change', (_form, body, message) => {
@@ -262,9 +262,9 @@ describe('headers', () => {
     ['a Request', new Request('https://shop.example', { headers }), /request\.headers/],
     ['a node request', new IncomingMessage(new Socket()), /request\.headers/],
     ['an object that throws when touched', touchy(), /could not be read/],
-    ['a number as value', { ...headers, 'x-service-signature': 7 }, /not text/],
-    ['an object as value', { ...headers, 'x-service-signature': { a: 1 } }, /not text/],
-    ['a nested array as value', { ...headers, 'x-service-timestamp': [['1']] }, /not text/],
+    ['a number as value', { ...headers, 'x-service-signature': 7 }, /not a string/],
+    ['an object as value', { ...headers, 'x-service-signature': { a: 1 } }, /not a string/],
+    ['a nested array as value', { ...headers, 'x-service-timestamp': [['1']] }, /not a string/],
   ])('must not be %s', (_form, container, message) => {
     const error = attempt({ ...good, headers: container });
     expect(error).toBeInstanceOf(WebhookConfigError);
@@ -326,11 +326,11 @@ describe('secret', () => {
     ['undefined', undefined, /missing.*environment/],
     ['null', null, /missing/],
     ['empty', '', /empty.*environment/],
-    ['a number', 7, /text or bytes/],
-    ['an object', {}, /text or bytes/],
-    ['a boxed string', new String(secret), /text or bytes/],
-    ['a function', () => secret, /text or bytes/],
-    ['a promise', Promise.resolve(secret), /text or bytes/],
+    ['a number', 7, /a string or bytes/],
+    ['an object', {}, /a string or bytes/],
+    ['a boxed string', new String(secret), /a string or bytes/],
+    ['a function', () => secret, /a string or bytes/],
+    ['a promise', Promise.resolve(secret), /a string or bytes/],
     ['no bytes', new Uint8Array(), /no bytes/],
     ['the text undefined', 'undefined', /missing value/],
     ['the text null', 'null', /missing value/],
@@ -342,10 +342,10 @@ describe('secret', () => {
     ['ending in a tab', `${secret}\t`, /white space/],
     ['ending in a no-break space', `${secret}\u00a0`, /white space/],
     ['white space alone', '  ', /white space/],
-    ['an empty list', [], /list.*empty/],
+    ['an empty list', [], /array.*empty/],
     ['a list with undefined', [secret, undefined], /missing/],
     ['a list with a hole', sparse(secret), /missing/],
-    ['a nested list', [[secret]], /text or bytes/],
+    ['a nested list', [[secret]], /a string or bytes/],
     ['a list with a bad last entry', [secret, 'null'], /missing value/],
   ])('must not be %s; nothing verifies then', (_form, value, message) => {
     const forged = { ...good, secret: value, headers: { ...headers, 'x-service-signature': emptyKeyMac() } };
@@ -523,22 +523,22 @@ describe('the signature', () => {
     ['SHA-384 under sha256', sha384(), {}, /sha384 in hex/],
     ['a prefix that is not set', `sha256=${hex}`, {}, /scheme\.prefix/],
     ['a prefix with a comma', `v1,${minimal.hmacSha256.base64}`, {}, /scheme\.prefix/],
-    ['nothing known', '!', {}, /describes another form, set scheme/],
-    ['a prefix within another', `v1=v1=${hex}`, { prefix: 'v1=' }, /describes another form/],
-    ['a prefix after other signs', '!!sha256=ab', {}, /describes another form/],
+    ['nothing known', '!', {}, /deliveries have another form, set scheme/],
+    ['a prefix within another', `v1=v1=${hex}`, { prefix: 'v1=' }, /deliveries have another form/],
+    ['a prefix after other signs', '!!sha256=ab', {}, /deliveries have another form/],
     ['64 characters that only end in hex', `g${hex.slice(1)}`, {}, /sha384 in base64/],
     ['64 characters that only begin with hex', `${hex.slice(1)}g`, {}, /sha384 in base64/],
     [
       '44 characters that only end in base64',
       `!${minimal.hmacSha256.base64.slice(1)}`,
       {},
-      /describes another form/,
+      /deliveries have another form/,
     ],
     [
       '43 characters that only begin with base64',
       `${minimal.hmacSha256.base64url.slice(1)}!`,
       {},
-      /describes another form/,
+      /deliveries have another form/,
     ],
   ])('in the form of %s gets a hint what to set', (_form, text, scheme, hint) => {
     expect(withSignature(text, scheme)).toMatchObject({
@@ -839,8 +839,8 @@ describe('scheme', () => {
     ['an inherited name as algorithm', { algorithm: 'toString' }, /algorithm/],
     ['a list as algorithm', { algorithm: ['sha256'] }, /algorithm/],
     ['an unknown encoding', { encoding: 'latin1' }, /encoding.*"hex", "base64", "base64url"/],
-    ['a prefix that is no text', { prefix: 1 }, /prefix must be text/],
-    ['a prefix that is null', { prefix: null }, /prefix must be text/],
+    ['a prefix that is no text', { prefix: 1 }, /prefix must be a string/],
+    ['a prefix that is null', { prefix: null }, /prefix must be a string/],
     ['an unknown separator', { separator: '|' }, /separator.*",", " ", ";"/],
     ['an empty separator', { separator: '' }, /separator/],
     ['a separator that is null', { separator: null }, /separator/],
@@ -852,7 +852,7 @@ describe('scheme', () => {
     ['content without a body', { content: '{timestamp}' }, /\{body\} exactly once/],
     ['content with two bodies', { content: '{body}{body}' }, /\{body\} exactly once/],
     ['empty content', { content: '' }, /\{body\} exactly once/],
-    ['content that is a function', { content: () => '' }, /content must be text/],
+    ['content that is a function', { content: () => '' }, /content must be a string/],
     ['an unknown placeholder', { content: '{id}.{timestamp}.{body}' }, /placeholders/],
     ['a placeholder in capitals', { content: '{TIMESTAMP}.{body}' }, /placeholders/],
     ['a stray brace', { content: '{body}}' }, /placeholders/],
@@ -1119,11 +1119,11 @@ describe('every message says what happened and what to do', () => {
     [touchy(), 'webhooks.verify() could not be read.'],
     [
       { ...good, rawBody: {} },
-      `The webhook cannot be verified: rawBody is a parsed object, and what was signed is its bytes. ${rawBytes}`,
+      `The webhook cannot be verified: rawBody is a parsed object, and the signature covers the bytes that were received. ${rawBytes}`,
     ],
     [
       { ...good, rawBody: detached() },
-      'The webhook cannot be verified: rawBody could not be read. Pass the bytes as received, before handing them on.',
+      'The webhook cannot be verified: rawBody could not be read. Pass the bytes as received, before you transfer them.',
     ],
     [
       { ...good, rawBody: [1] },
@@ -1135,23 +1135,23 @@ describe('every message says what happened and what to do', () => {
     ],
     [
       { ...good, rawBody: 'x' },
-      "The signature does not match. Either the body was changed on the way (pass the raw bytes; `received` describes those verified), or the secret or the scheme is not the sender's.",
+      "The signature does not match. Either the body was changed in transit (pass the raw bytes; `received` describes those verified), or the secret or the scheme is not the sender's.",
     ],
     [
       withSignature(''),
-      'The signature header holds an empty signature. If your dashboard describes another form, set scheme.',
+      'The signature header holds an empty signature. If real deliveries have another form, set scheme.',
     ],
     [
       withSignature('v0=a,', { prefix: 'v1=', separator: ',' }),
-      'The signature header holds an empty signature, or white space before one. If your dashboard describes another form, set scheme.',
+      'The signature header holds an empty signature, or white space before one. If real deliveries have another form, set scheme.',
     ],
     [
       withSignature('v0=a', { prefix: 'v1=' }),
-      'The signature header does not begin with scheme.prefix. If your dashboard describes another form, set scheme.',
+      'The signature header does not begin with scheme.prefix. If real deliveries have another form, set scheme.',
     ],
     [
       withSignature('!'),
-      'The signature header is not 32 bytes in hex. If your dashboard describes another form, set scheme.',
+      'The signature header is not 32 bytes in hex. If real deliveries have another form, set scheme.',
     ],
     [
       withSignature(`v1=${hex}`),
@@ -1183,11 +1183,11 @@ describe('every message says what happened and what to do', () => {
     ],
     [
       { ...good, ...signed('{') },
-      'The webhook is authentic, but its body is not JSON in UTF-8. Look at the delivery in your dashboard.',
+      'The webhook is authentic, but its body is not JSON in UTF-8. Look at the delivery itself.',
     ],
     [
       { ...good, secret: '' },
-      'The webhook secret is empty. Is its environment variable set in this process? Pass the webhook secret of your dashboard as `secret`.',
+      'The webhook secret is empty. Is its environment variable set in this process? Pass what signs your webhooks as `secret`; the service does not document which secret that is, so ask it.',
     ],
   ])('%#', (options, message) => {
     expect(attempt(options)).toMatchObject({ message });
@@ -1199,7 +1199,10 @@ describe('every message says what happened and what to do', () => {
       'webhooks.sign(): there is no option "tolerance". There are rawBody, secret, timestamp, scheme.',
     ],
     [{ rawBody, secret, timestamp: 1 }, 'timestamp must be a valid Date.'],
-    [{ rawBody, secret, timestamp: new Date(-1) }, 'timestamp lies outside of what the header can hold.'],
+    [
+      { rawBody, secret, timestamp: new Date(-1) },
+      'timestamp is outside the range that the header can hold.',
+    ],
     [
       { rawBody, secret, scheme: { verify: () => true } },
       'scheme.verify cannot sign: sign with its private key yourself.',

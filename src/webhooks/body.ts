@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { WebhookConfigError } from '../errors.js';
 
-/** A body as received: bytes, or the text that they decode to. */
+/** A body as received: bytes, or the string that they decode to. */
 export type RawBody = string | ArrayBuffer | ArrayBufferView;
 
 /** The longest body that the handlers read, in bytes: 1 MiB. */
@@ -19,10 +19,10 @@ export function readBody(rawBody: unknown): Uint8Array {
       return own ? bytes : bytes.slice();
     }
     if (isArrayBuffer(rawBody)) return new Uint8Array(rawBody);
-    throw invalidBody(...slip(rawBody));
+    throw invalidBody(...mistake(rawBody));
   } catch (error) {
     if (error instanceof WebhookConfigError) throw error;
-    throw invalidBody('rawBody could not be read', 'Pass the bytes as received, before handing them on');
+    throw invalidBody('rawBody could not be read', 'Pass the bytes as received, before you transfer them');
   }
 }
 
@@ -31,12 +31,12 @@ function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return Object.prototype.toString.call(value) === '[object ArrayBuffer]';
 }
 
-/** What was given in the place of raw bytes, and the line to change. */
-function slip(given: unknown): [problem: string, fix: string] {
+/** Names what was passed instead of raw bytes, and the fix. */
+function mistake(given: unknown): [problem: string, fix: string] {
   if (given === undefined || given === null) {
     return ['rawBody is missing', 'In Express, give the route express.raw({ type: "application/json" })'];
   }
-  if (typeof given !== 'object') return ['rawBody is neither bytes nor text', rawBytes];
+  if (typeof given !== 'object') return ['rawBody is neither bytes nor a string', rawBytes];
   if (has(given, 'then')) return ['rawBody is a promise', 'Write `await` before it'];
   if (has(given, 'arrayBuffer')) {
     return ['rawBody is a whole Request, Response or Blob', 'Pass `await request.arrayBuffer()`'];
@@ -45,7 +45,7 @@ function slip(given: unknown): [problem: string, fix: string] {
     return ['rawBody is a stream', 'Read it to its end and pass the bytes, or use webhooks.nodeHandler()'];
   }
   if (Array.isArray(given)) return ['rawBody is an array', 'Pass bytes as a Uint8Array or Buffer'];
-  return ['rawBody is a parsed object, and what was signed is its bytes', rawBytes];
+  return ['rawBody is a parsed object, and the signature covers the bytes that were received', rawBytes];
 }
 
 export const rawBytes =

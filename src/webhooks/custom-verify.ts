@@ -17,13 +17,13 @@ export function isAccepted(
 
 function ask(verify: (message: SignedMessage) => unknown, message: SignedMessage): boolean {
   try {
-    const answer = verify(message);
-    if (!isThenable(answer)) return answer === true;
-    // Its rejection is nobody's any more, and must not end the process.
-    Promise.resolve(answer).catch(() => {});
+    const result = verify(message);
+    if (!isThenable(result)) return result === true;
+    // Nobody waits for it, and its rejection must not end the process.
+    Promise.resolve(result).catch(() => {});
   } catch (error) {
     if (error instanceof WebhookVerificationError || error instanceof WebhookConfigError) throw error;
-    throw invalidOptions('scheme.verify threw. Let it return false for a signature that does not hold.');
+    throw invalidOptions('scheme.verify threw. Let it return false for an invalid signature.');
   }
   throw invalidOptions('scheme.verify returned a promise. Verify synchronously: node:crypto has verify().');
 }

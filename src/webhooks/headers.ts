@@ -64,7 +64,7 @@ function repeated(name: string): WebhookVerificationError {
   );
 }
 
-/** The text of a value, or of a list of one, as frameworks that allow repeated headers give it. */
+/** The string of a value, or of an array with one, as frameworks that allow repeated headers pass it. */
 function textOf(valueAt: ValueAt, index: number, name: string, wanted: string): string | undefined {
   let texts: unknown[];
   try {
@@ -75,7 +75,7 @@ function textOf(valueAt: ValueAt, index: number, name: string, wanted: string): 
     throw invalidHeaders(`the value of ${wanted} cannot be read. Pass headers as they were received`);
   }
   if (!texts.every((each) => typeof each === 'string')) {
-    throw invalidHeaders(`the value of ${wanted} is not text. Pass headers as they were received`);
+    throw invalidHeaders(`the value of ${wanted} is not a string. Pass headers as they were received`);
   }
   if (texts.length > 1) throw repeated(wanted);
   return texts[0];
@@ -83,7 +83,9 @@ function textOf(valueAt: ValueAt, index: number, name: string, wanted: string): 
 
 function readPair(pair: unknown): [name: string, value: unknown] {
   if (Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string') return [pair[0], pair[1]];
-  throw invalidHeaders('headers is not a list of [name, value] pairs. Pass request.headers, not rawHeaders');
+  throw invalidHeaders(
+    'headers is not an array of [name, value] pairs. Pass request.headers, not rawHeaders',
+  );
 }
 
 function isIterable(value: object): value is Iterable<unknown> {

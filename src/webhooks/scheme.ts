@@ -1,10 +1,10 @@
 import { invalidOptions, isOneOf, ownOptions, readFunction } from './own-options.js';
 
-/** What a custom `verify` of a scheme gets to see. */
+/** What the custom `verify` of a scheme is called with. */
 export interface SignedMessage {
   /** The body, exactly as received. */
   body: Uint8Array;
-  /** Text of the timestamp header. */
+  /** The timestamp header, as received. */
   timestamp: string;
   /** What follows the prefix in the signature header. */
   signature: string;
@@ -13,15 +13,15 @@ export interface SignedMessage {
 }
 
 /**
- * How a delivery is signed. The service does not publish its algorithm, so the defaults are an assumption:
- * HMAC-SHA256 over `<timestamp>.<body>`, in hex. Each field can be set where your dashboard says otherwise.
+ * How a delivery is signed. **The service does not document it, so the defaults are a guess**: HMAC-SHA256 over
+ * `<timestamp>.<body>`, in hex. Set what differs in a real delivery; `merchant-payments identify` finds it.
  */
 export interface SignatureScheme {
   /** Hash of the HMAC; default `sha256`. */
   algorithm: 'sha256' | 'sha384' | 'sha512';
   /** How the signature is written; default `hex`. Decoded strictly. */
   encoding: 'hex' | 'base64' | 'base64url';
-  /** Text before each signature, such as `v1=`; default none. */
+  /** What precedes each signature, such as `v1=`; default none. */
   prefix: string;
   /** Between several signatures in the header, of which one has to match; default `undefined`: exactly one signature. */
   separator: ',' | ' ' | ';' | undefined;
@@ -29,7 +29,7 @@ export interface SignatureScheme {
   content: string;
   /** Unit of the timestamp header; default `auto`: milliseconds from 1e11 on, seconds below. */
   timestamp: 'auto' | 'seconds' | 'milliseconds' | 'iso8601';
-  /** How a secret given as text becomes the key; default `utf8`. `base64` drops a leading `whsec_`. */
+  /** How a secret that is a string becomes the key; default `utf8`. `base64` drops a leading `whsec_`. */
   secretEncoding: 'utf8' | 'base64' | 'hex';
   /** Default `x-service-signature`. */
   signatureHeader: string;
@@ -72,7 +72,7 @@ const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 const assumed = checkScheme({});
 
-/** The default scheme with the given fields in the place of its own, or an error that names the wrong field. */
+/** The default scheme with the given fields, or an error that names the invalid one. */
 export function readScheme(given: unknown): Scheme {
   return given === undefined ? assumed : checkScheme(given);
 }
@@ -82,7 +82,7 @@ function checkScheme(given: unknown): Scheme {
   const prefix = text(own, 'prefix', '');
   const separator = own.separator === undefined ? undefined : choice(own, 'separator', separators);
   if (separator !== undefined && prefix.includes(separator)) {
-    throw invalidOptions('scheme.prefix contains scheme.separator, so no signature could be told apart.');
+    throw invalidOptions('scheme.prefix contains scheme.separator, so the signatures cannot be separated.');
   }
   const signatureHeader = header(own, 'signatureHeader', 'x-service-signature');
   const timestampHeader = header(own, 'timestampHeader', 'x-service-timestamp');
@@ -122,7 +122,7 @@ function text(own: Fields, field: Field, otherwise: string): string {
   const value = own[field];
   if (value === undefined) return otherwise;
   if (typeof value === 'string') return value;
-  throw invalidOptions(`scheme.${field} must be text.`);
+  throw invalidOptions(`scheme.${field} must be a string.`);
 }
 
 function header(own: Fields, field: Field, otherwise: string): string {
@@ -131,7 +131,7 @@ function header(own: Fields, field: Field, otherwise: string): string {
   throw invalidOptions(`scheme.${field} must be the name of a header, such as "${otherwise}".`);
 }
 
-/** A template that leaves the body out, or holds a placeholder that nothing fills, would sign less than it says. */
+/** Without the body, or with a placeholder that nothing fills, less would be signed than the template shows. */
 function readContent(content: string): Pick<Scheme, 'content' | 'before' | 'after'> {
   const [before, after, ...more] = content.split('{body}');
   if (before === undefined || after === undefined || more.length > 0) {
@@ -139,7 +139,7 @@ function readContent(content: string): Pick<Scheme, 'content' | 'before' | 'afte
   }
   const cut = { before: before.split('{timestamp}'), after: after.split('{timestamp}') };
   if ([...cut.before, ...cut.after].some((part) => /[{}]/.test(part))) {
-    throw invalidOptions('scheme.content knows the placeholders {timestamp} and {body} only.');
+    throw invalidOptions('scheme.content may hold only the placeholders {timestamp} and {body}.');
   }
   return { content, ...cut };
 }

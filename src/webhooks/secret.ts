@@ -2,16 +2,16 @@ import { Buffer } from 'node:buffer';
 import { WebhookConfigError } from '../errors.js';
 import type { Scheme } from './scheme.js';
 
-/** A shared secret: text, or the bytes of the key. */
+/** A shared secret: a string, or the bytes of the key. */
 export type WebhookSecret = string | Uint8Array;
 
-/** What text becomes when a missing value is put into it: anybody can sign with these. */
+/** What a missing value becomes in a template string: anybody can sign with these. */
 const slips = /^(?:undefined|null|NaN|\[object \w+\])$/;
 
 /** The keys to try, or an error: a secret that anybody could guess must never verify anything. */
 export function readKeys(secret: unknown, scheme: Scheme): WebhookSecret[] {
   if (!Array.isArray(secret)) return [readKey(secret, scheme)];
-  if (secret.length === 0) throw invalidSecret('list of secrets is empty.');
+  if (secret.length === 0) throw invalidSecret('array of secrets is empty.');
   return Array.from(secret, (each) => readKey(each, scheme));
 }
 
@@ -23,9 +23,10 @@ export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   if (secret === undefined || secret === null) {
     throw invalidSecret('secret is missing. Is its environment variable set in this process?');
   }
-  if (typeof secret !== 'string') throw invalidSecret('secret must be text or bytes.');
+  if (typeof secret !== 'string') throw invalidSecret('secret must be a string or bytes.');
   if (secret === '') throw invalidSecret('secret is empty. Is its environment variable set in this process?');
-  if (slips.test(secret)) throw invalidSecret('secret is the text of a missing value, such as "undefined".');
+  if (slips.test(secret))
+    throw invalidSecret('secret is the string of a missing value, such as "undefined".');
   if (secret.trim() !== secret) {
     const where = /[\r\n]$/.test(secret) ? 'ends in a line feed' : 'begins or ends with white space';
     throw invalidSecret(`secret ${where}: remove it where it is read.`);
@@ -33,7 +34,7 @@ export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   return scheme.secretEncoding === 'utf8' ? secret : decodeSecret(secret, scheme.secretEncoding);
 }
 
-/** `Buffer.from` skips what it cannot read, down to an empty key, so only text that it writes back alike counts. */
+/** `Buffer.from` skips what it cannot read, down to an empty key, so the key must encode to the same string. */
 function decodeSecret(secret: string, encoding: 'base64' | 'hex'): Uint8Array {
   const text = encoding === 'base64' ? secret.replace(/^whsec_/, '') : secret.toLowerCase();
   const key = Buffer.from(text, encoding);
@@ -43,7 +44,7 @@ function decodeSecret(secret: string, encoding: 'base64' | 'hex'): Uint8Array {
 
 function invalidSecret(problem: string): WebhookConfigError {
   return new WebhookConfigError(
-    `The webhook ${problem} Pass the webhook secret of your dashboard as \`secret\`.`,
+    `The webhook ${problem} Pass what signs your webhooks as \`secret\`; the service does not document which secret that is, so ask it.`,
     'invalid_secret',
   );
 }

@@ -28,7 +28,7 @@ const absent = {
  * Signs a body as the service would, for tests: the two headers by name. `webhooks.verify()` of the same scheme
  * accepts them.
  *
- * @throws {WebhookConfigError} an option cannot be meant.
+ * @throws {WebhookConfigError} an option is invalid.
  * @example
  * ```ts
  * import { sign } from 'merchant-payments/webhooks';
@@ -58,6 +58,6 @@ function writeTimestamp(time: number, unit: Scheme['timestamp']): string {
     readTimestamp(text, unit);
     return text;
   } catch {
-    throw invalidOptions('timestamp lies outside of what the header can hold.');
+    throw invalidOptions('timestamp is outside the range that the header can hold.');
   }
 }

@@ -15,7 +15,7 @@ export function readSignatures(header: string, { prefix, separator }: Scheme): s
   const signatures: string[] = [];
   for (const part of separator === undefined ? [header] : header.split(separator)) {
     if (!part.startsWith(prefix)) {
-      // node:http joins repeated headers with a comma and a space: two headers are not a list of signatures.
+      // node:http joins repeated headers with a comma and a space: two headers are not several signatures.
       if (part === '' || /^\s/.test(part))
         throw malformed('holds an empty signature, or white space before one');
     } else if (part.length === prefix.length) throw malformed('holds an empty signature');
@@ -25,7 +25,7 @@ export function readSignatures(header: string, { prefix, separator }: Scheme): s
   return signatures;
 }
 
-/** The bytes of a signature. Only text that the bytes are written back as counts: `Buffer.from` skips the rest. */
+/** The bytes of a signature. They must encode to the same string: `Buffer.from` skips what is invalid. */
 export function decodeSignature(text: string, { algorithm, encoding, prefix }: Scheme): Uint8Array {
   const length = digestBytes[algorithm];
   if (encoding !== 'hex' || (text.length === 2 * length && /^[0-9a-fA-F]+$/.test(text))) {
@@ -71,6 +71,6 @@ function likelyForm(text: string, prefix: string): string | undefined {
   return undefined;
 }
 
-function malformed(problem: string, hint = 'If your dashboard describes another form, set scheme'): Error {
+function malformed(problem: string, hint = 'If real deliveries have another form, set scheme'): Error {
   return new WebhookVerificationError(`The signature header ${problem}. ${hint}.`, 'malformed_signature');
 }

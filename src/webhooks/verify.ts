@@ -12,7 +12,7 @@ import { checkFreshness, readReceivedAt, readTimestamp, readTolerance } from './
 
 /** Options of `webhooks.verify()`. */
 export interface VerifyOptions {
-  /** The body exactly as received: `Buffer`, any other view, `ArrayBuffer` or text. Never the parsed object. */
+  /** The body exactly as received: `Buffer`, any other view, `ArrayBuffer` or a string. Never the parsed object. */
   rawBody: RawBody;
   /** The headers of the delivery: `Headers`, Node's header object, a `Map` or pairs. */
   headers: WebhookHeaders;
@@ -130,7 +130,7 @@ function parseEvent(body: Uint8Array): WebhookEvent {
   const event = readEvent(parseJson(body));
   if (typeof event !== 'string') return event;
   throw new WebhookPayloadError(
-    `The webhook is authentic, but not an event that this version can read: ${event}. Compare it with the dashboard.`,
+    `The webhook is authentic, but not an event that this version can read: ${event}. Compare it with the delivery.`,
     'invalid_event',
   );
 }
@@ -142,7 +142,7 @@ function parseJson(body: Uint8Array): unknown {
   } catch {
     throw new WebhookPayloadError(
       `The webhook is authentic, but its body is ${body.byteLength === 0 ? 'empty' : 'not JSON in UTF-8'}. ` +
-        'Look at the delivery in your dashboard.',
+        'Look at the delivery itself.',
       'invalid_json',
     );
   }
@@ -162,8 +162,8 @@ function mismatch(body: Uint8Array, keys: readonly WebhookSecret[]): WebhookVeri
     bytes === 0
       ? `The body is empty: a body parser may have read the stream. ${rawBytes}.`
       : keys.some((key) => typeof key === 'string' && /^service_(?:live|test)_/.test(key))
-        ? 'The secret looks like an API key; webhooks have a secret of their own in the dashboard, under Webhook Settings.'
-        : 'Either the body was changed on the way (pass the raw bytes; `received` describes those verified), ' +
+        ? 'The secret looks like an API key. The service does not document which secret signs webhooks: ask it, or try `merchant-payments identify`.'
+        : 'Either the body was changed in transit (pass the raw bytes; `received` describes those verified), ' +
           "or the secret or the scheme is not the sender's.";
   return new WebhookVerificationError(`The signature does not match. ${hint}`, 'signature_mismatch', {
     received,
