@@ -14,7 +14,7 @@ export async function refusal(exam: Examination): Promise<Finding | undefined> {
     fails: 'verifies the signature, and then fails',
     likely:
       'Respond 200 to an order that it does not know, and look into it: sending it again will not help.',
-    evidence: `To a valid delivery it responded ${result.status}, to a forged one ${forged.result.status}.`,
+    evidence: `To a valid delivery it responded ${result.status ?? 'nothing'}, to a forged one ${forged.result.status ?? 'nothing'}.`,
   });
 }
 

@@ -60,6 +60,9 @@ describe('a right receiver', () => {
     const orders = new Set(receiver?.received.map(({ body }) => JSON.parse(body.toString()).data.order_id));
     expect(orders.size).toBe(1);
     expect(diagnosis.notes.join()).toContain([...orders].join());
+    expect(diagnosis.notes.join()).toContain('98765.43 USD. No shop asks for that amount');
+    const amounts = new Set(receiver?.received.map(({ body }) => JSON.parse(body.toString()).data.amount));
+    expect(amounts).toEqual(new Set(['98765.43', '998765.43']));
   });
 
   test('can be the route handler itself', async () => {
@@ -368,6 +371,12 @@ describe('a receiver in another language', () => {
 });
 
 describe('a receiver that fails after verifying', () => {
+  test('crashes on every valid delivery', async () => {
+    const diagnosis = await examine((delivery) => (holds(delivery, secret) ? 'hang up' : bad));
+    expect(codes(diagnosis)).toEqual(['handler_failed']);
+    expect(diagnosis.findings[0]?.evidence).toContain('it responded nothing, to a forged one 400');
+  });
+
   test('does not know the order', async () => {
     const diagnosis = await examine((delivery) => (holds(delivery, secret) ? { status: 404 } : bad));
     expect(codes(diagnosis)).toEqual(['handler_failed']);
@@ -487,6 +496,25 @@ describe('the doctor', () => {
     });
   });
 
+  test.each([{ amount: '1,50' }, { amount: '0.00' }, { amount: '' }, { currency: 'usd' }])(
+    'sends nothing about an order of %j',
+    async (options) => {
+      receiver = await listen(verifying({}));
+      const asked = createSandbox({ webhookSecret: secret }).doctor(receiver.url, options);
+      await expect(asked).rejects.toMatchObject({ code: 'invalid_options' });
+      expect(receiver.received).toEqual([]);
+    },
+  );
+
+  test('tells each step before it takes it', async () => {
+    const steps: string[] = [];
+    receiver = await listen(verifying({}));
+    const { probes } = await createSandbox({ webhookSecret: secret }).doctor(receiver.url, {
+      onStep: (step) => steps.push(step),
+    });
+    expect(steps.sort()).toEqual(probes.map(({ says }) => says).sort());
+  });
+
   test('leaves no trace in the sandbox', async () => {
     receiver = await listen(verifying({}));
     const sandbox = createSandbox({ webhookSecret: secret, webhook: receiver.url });
@@ -500,8 +528,9 @@ describe('the doctor', () => {
     const response = await sandbox.fetch('/_sandbox/doctor', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ target: receiver.url }),
+      body: JSON.stringify({ target: receiver.url, amount: '5.00', currency: 'EUR' }),
     });
+    expect(receiver.received[0]?.body.toString()).toContain('"amount":"5.00","currency":"EUR"');
     expect(await response.json()).toMatchObject({ ok: true, target: receiver.url });
   });
 });
