@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { ApiPromise } from './api-promise.js';
 import { type PaymentsClientOptions, readOptions } from './options.js';
-import { Balance } from './resources/balance.js';
-import { Checkouts } from './resources/checkouts.js';
-import { Products } from './resources/products.js';
+import { BalanceResource } from './resources/balance.js';
+import { CheckoutsResource } from './resources/checkouts.js';
+import { ProductsResource } from './resources/products.js';
 import { checkRawRequest, copyRawRequest, type RawRequest, rawOperation } from './resources/raw-request.js';
 import type { CallOptions } from './transport/call-options.js';
 import { Transport } from './transport/transport.js';
@@ -11,7 +11,7 @@ import { Transport } from './transport/transport.js';
 /**
  * Takes payments through the hosted checkout. Create one for the life of the process: it keeps connections open.
  *
- * @throws {ConfigurationError} an option is missing or cannot be meant; the text has every problem.
+ * @throws {ConfigurationError} an option is missing or invalid; the message lists every problem.
  * @example
  * ```ts
  * import { PaymentsClient } from 'merchant-payments';
@@ -24,18 +24,18 @@ import { Transport } from './transport/transport.js';
  */
 export class PaymentsClient {
   /** What the merchant sells. */
-  readonly products: Products;
+  readonly products: ProductsResource;
   /** The sessions in which customers pay. */
-  readonly checkouts: Checkouts;
+  readonly checkouts: CheckoutsResource;
   /** What the account holds. */
-  readonly balance: Balance;
+  readonly balance: BalanceResource;
   readonly #transport: Transport;
 
   constructor(options: PaymentsClientOptions = {}) {
     this.#transport = new Transport(readOptions(options));
-    this.products = new Products(this.#transport);
-    this.checkouts = new Checkouts(this.#transport);
-    this.balance = new Balance(this.#transport);
+    this.products = new ProductsResource(this.#transport);
+    this.checkouts = new CheckoutsResource(this.#transport);
+    this.balance = new BalanceResource(this.#transport);
   }
 
   /**

@@ -33,9 +33,9 @@ export {
 } from './errors.js';
 export type { PaymentsClientOptions } from './options.js';
 export { type ListPromise, Page } from './pagination.js';
-export type { Balance as BalanceResource } from './resources/balance.js';
-export type { Checkouts } from './resources/checkouts.js';
-export type { ListOptions, Products } from './resources/products.js';
+export type { BalanceResource } from './resources/balance.js';
+export type { CheckoutsResource } from './resources/checkouts.js';
+export type { ListOptions, ProductsResource } from './resources/products.js';
 export type { RawRequest } from './resources/raw-request.js';
 export type { Balance } from './schemas/balance.js';
 export type { CheckoutSession, CreatedCheckout } from './schemas/checkout.js';

@@ -1,8 +1,12 @@
-import { ApiPromise, type Completed } from './api-promise.js';
+import { ApiPromise } from './api-promise.js';
 import type { Pagination } from './schemas/pagination.js';
 
-/** Asks for one page by its number. */
-export type AskForPage<T> = (page: number) => ApiPromise<Page<T>>;
+/** How the other pages of a list are read. */
+export interface PageSource<T> {
+  ask(page: number): ApiPromise<Page<T>>;
+  /** How many pages may be held at once while iterating. */
+  prefetch: number;
+}
 
 /** One page of a list. */
 export class Page<T> {
@@ -10,13 +14,18 @@ export class Page<T> {
   readonly items: readonly T[];
   /** Where this page stands in the list. */
   readonly pagination: Pagination;
-  readonly #ask: AskForPage<T>;
+  readonly #source: PageSource<T>;
 
   /** @internal */
-  constructor(list: { items: readonly T[]; pagination: Pagination }, ask: AskForPage<T>) {
+  constructor(list: { items: readonly T[]; pagination: Pagination }, source: PageSource<T>) {
     this.items = list.items;
     this.pagination = list.pagination;
-    this.#ask = ask;
+    this.#source = source;
+  }
+
+  /** @internal */
+  get source(): PageSource<T> {
+    return this.#source;
   }
 
   /** Whether the list goes on after this page. An empty page is the last, whatever the totals say. */
@@ -26,7 +35,7 @@ export class Page<T> {
 
   /** The next page, or `null` when this is the last. */
   async nextPage(): Promise<Page<T> | null> {
-    return this.hasNextPage ? this.#ask(this.pagination.page + 1) : null;
+    return this.hasNextPage ? this.#source.ask(this.pagination.page + 1) : null;
   }
 }
 
@@ -39,33 +48,23 @@ export class Page<T> {
  * ```
  */
 export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
-  readonly #ask: AskForPage<T>;
-  readonly #prefetch: () => number;
-
-  /** @internal */
-  constructor(first: Promise<Completed<Page<T>>>, ask: AskForPage<T>, prefetch: () => number) {
-    super(first);
-    this.#ask = ask;
-    this.#prefetch = prefetch;
-  }
-
-  /** Every item, page after page, in order. Pages are asked for as they are needed, `prefetch` of them ahead. */
+  /** Every item, page after page, in order. Pages are requested as they are needed, `prefetch` of them ahead. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     const recent = new RecentIds();
-    const underWay: Promise<Page<T>>[] = [];
+    const inFlight: Promise<Page<T>>[] = [];
     let page: Page<T> | undefined = await this;
     let asked = page.pagination.page;
-    const prefetch = this.#prefetch();
+    const { source } = page;
     while (page) {
       const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
       const askAhead = (upTo: number) => {
-        while (asked < last && underWay.length < upTo) underWay.push(handled(this.#ask(++asked)));
+        while (asked < last && inFlight.length < upTo) inFlight.push(handled(source.ask(++asked)));
       };
       // The page that is being read counts as one of those that are held.
-      askAhead(prefetch - 1);
+      askAhead(source.prefetch - 1);
       for (const item of page.items) if (recent.isNew(item.id)) yield item;
-      askAhead(prefetch);
-      page = last > 0 ? await underWay.shift() : undefined;
+      askAhead(source.prefetch);
+      page = last > 0 ? await inFlight.shift() : undefined;
     }
   }
 }

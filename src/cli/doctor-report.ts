@@ -3,7 +3,7 @@ import { literal } from './literal.js';
 import { paint } from './terminal.js';
 
 /** What of a diagnosis is shown. */
-export interface Report extends Pick<Diagnosis, 'ok' | 'target' | 'summary' | 'notes' | 'tried'> {
+export interface DoctorReport extends Pick<Diagnosis, 'ok' | 'target' | 'summary' | 'notes' | 'tried'> {
   findings: Told[];
   warnings: Told[];
   probes: Answered[];
@@ -23,7 +23,7 @@ export function reportOf({
   probes,
   tried,
   expects,
-}: Report): string {
+}: DoctorReport): string {
   const [first, ...others] = findings;
   const lines = [ok ? paint('green', `✓ ${summary}`) : paint('red', `✗ ${summary}`), ...details(first)];
   for (const finding of others)

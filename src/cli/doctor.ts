@@ -4,7 +4,7 @@ import { readPrice } from '../doctor/doctor.js';
 import { createSandbox } from '../sandbox/create.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
 import type { Command } from './command.js';
-import { type Report, reportOf } from './doctor-report.js';
+import { type DoctorReport, reportOf } from './doctor-report.js';
 import { Flags } from './flags.js';
 import { ask, runningFlags } from './running.js';
 import { schemeFlag, schemeOf } from './scheme-flag.js';
@@ -52,7 +52,11 @@ export const doctor: Command = {
   },
 };
 
-async function examine(target: string, given: Flags<typeof flags>, options: DoctorOptions): Promise<Report> {
+async function examine(
+  target: string,
+  given: Flags<typeof flags>,
+  options: DoctorOptions,
+): Promise<DoctorReport> {
   const scheme = schemeOf(given.text('scheme'));
   const sandbox = createSandbox({
     webhookSecret: await webhookSecret(),
@@ -104,7 +108,7 @@ async function fromSandbox(
   given: Flags<typeof flags>,
   price: object,
   onStep: (step: string) => void,
-): Promise<Report> {
+): Promise<DoctorReport> {
   if (given.text('scheme') !== undefined || given.has('allow-remote'))
     throw new UsageError(
       '--scheme and --allow-remote go with a URL; a running sandbox has settings of its own.',

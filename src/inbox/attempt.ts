@@ -1,7 +1,7 @@
 import { PaymentsError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { SqliteDatabase } from './sqlite.js';
-import type { Claim, Store } from './store.js';
+import type { Claim, InboxStore } from './store.js';
 
 /** A delivery as your function gets it. */
 export interface InboxDelivery extends Delivery {
@@ -18,16 +18,16 @@ export interface InboxDelivery extends Delivery {
 }
 
 /** One run of your function. */
-export class Attempt {
+export class InboxAttempt {
   readonly claim: Claim;
   readonly delivery: InboxDelivery;
-  readonly #store: Store;
+  readonly #store: InboxStore;
   readonly #database: SqliteDatabase;
   readonly #aborter = new AbortController();
   #phase: 'open' | 'committing' | 'committed' | 'failed' | 'over' = 'open';
   #failure: unknown;
 
-  constructor(store: Store, database: SqliteDatabase, claim: Claim) {
+  constructor(store: InboxStore, database: SqliteDatabase, claim: Claim) {
     this.#store = store;
     this.#database = database;
     this.claim = claim;

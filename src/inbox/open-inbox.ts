@@ -22,7 +22,7 @@ import { bytesOf, readAge, readDelivery, readKey, readList } from './params.js';
 import { whenFree } from './patience.js';
 import { Redactor } from './redact.js';
 import { databaseClass } from './sqlite.js';
-import { Store } from './store.js';
+import { InboxStore } from './store.js';
 import { Worker } from './worker.js';
 
 /**
@@ -64,7 +64,7 @@ export function openInbox(options: InboxOptions): Inbox {
   const database = 'file' in place ? openFile(place.file, { create: true }) : place.database;
   if ('database' in place) createTables(database, 'database');
   const checkFile = fileInPlace(database);
-  const store = new Store(database);
+  const store = new InboxStore(database);
   const entries = new Entries(database);
   const textOf = (error: unknown) => redactor.textOf(error);
   const worker = work ? new Worker({ ...limits, store, database, find, tell, report, textOf }) : undefined;

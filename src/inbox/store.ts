@@ -19,7 +19,7 @@ export type Settlement =
   | { state: 'pending'; dueAt: number; lastError?: string };
 
 /** Deliveries on their way: stored, claimed by one process at a time, and settled. */
-export class Store extends Statements {
+export class InboxStore extends Statements {
   /** Stores a delivery; `false` if its key is known. It is on the disk when this returns. */
   insert({ key, event, rawBody, headers, receivedAt }: Delivery, now: number): boolean {
     return this.#durably(() => {

@@ -3,15 +3,15 @@ import type { WebhookEvent } from '../schemas/event.js';
 import { typeOf } from '../webhooks/delivery.js';
 import type { Tell } from '../webhooks/hooks.js';
 import type { Report } from '../webhooks/receiver.js';
-import { Attempt, type InboxDelivery, lostLease } from './attempt.js';
+import { InboxAttempt, type InboxDelivery, lostLease } from './attempt.js';
 import type { AttemptFacts, InboxHookFacts } from './hooks.js';
 import { whenFree } from './patience.js';
 import { isBusy, type SqliteDatabase } from './sqlite.js';
-import type { Claim, Settlement, Store } from './store.js';
+import type { Claim, InboxStore, Settlement } from './store.js';
 
 /** What a worker needs to know. */
 export interface WorkerSettings {
-  store: Store;
+  store: InboxStore;
   database: SqliteDatabase;
   /** Your function for an event, or `undefined` if there is none. */
   find(event: WebhookEvent): ((delivery: InboxDelivery) => unknown) | undefined;
@@ -33,7 +33,7 @@ const mostLost = 20;
 /** Takes up what is due, runs your functions and keeps their leases. */
 export class Worker {
   readonly #settings: WorkerSettings;
-  readonly #running = new Map<Attempt, Promise<void>>();
+  readonly #running = new Map<InboxAttempt, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = 0;
   #errors = 0;
@@ -128,7 +128,7 @@ export class Worker {
 
   #begin(claim: Claim): void {
     const { store, database } = this.#settings;
-    const attempt = new Attempt(store, database, claim);
+    const attempt = new InboxAttempt(store, database, claim);
     const run = this.#run(attempt).catch(this.#settings.report);
     this.#running.set(attempt, run);
     void run.finally(() => {
@@ -137,7 +137,7 @@ export class Worker {
     });
   }
 
-  async #run(attempt: Attempt): Promise<void> {
+  async #run(attempt: InboxAttempt): Promise<void> {
     const { find, tell, report } = this.#settings;
     const { claim, delivery } = attempt;
     const facts = factsOf(claim);

@@ -1,12 +1,12 @@
 import type { ApiPromise } from '../api-promise.js';
-import { type Balance as BalanceData, balanceSchema } from '../schemas/balance.js';
+import { type Balance, balanceSchema } from '../schemas/balance.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
 
 const retrieve = { operation: 'balance.retrieve', method: 'GET', path: '/v1/balance', afterDoubt: '' };
 
-/** `client.balance` */
-export class Balance {
+/** `client.balance`: what the account holds. */
+export class BalanceResource {
   readonly #transport: Transport;
 
   /** @internal */
@@ -25,7 +25,7 @@ export class Balance {
    * console.log(`${available} ${currency} can be paid out`);
    * ```
    */
-  retrieve(options?: CallOptions): ApiPromise<BalanceData> {
+  retrieve(options?: CallOptions): ApiPromise<Balance> {
     return this.#transport.send(retrieve, balanceSchema, options, () => ({}));
   }
 }

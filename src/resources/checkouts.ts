@@ -19,7 +19,7 @@ const retrieve = {
 };
 
 /** `client.checkouts`: the sessions in which customers pay. */
-export class Checkouts {
+export class CheckoutsResource {
   readonly #transport: Transport;
   readonly #schemas: ReturnType<typeof checkoutSchemas>;
 

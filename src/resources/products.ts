@@ -16,7 +16,7 @@ import {
   type UpdatedProduct,
   updatedProductSchema,
 } from '../schemas/product.js';
-import type { Parts } from '../transport/call.js';
+import type { RequestParts } from '../transport/call.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
 import { checkParams, idProblems } from './check.js';
@@ -49,7 +49,7 @@ export interface ListOptions extends CallOptions {
 }
 
 /** `client.products`: what the merchant sells. */
-export class Products {
+export class ProductsResource {
   readonly #transport: Transport;
 
   /** @internal */
@@ -90,20 +90,13 @@ export class Products {
    * ```
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
-    let query: ProductListParams = {};
-    let later: ListOptions = {};
-    const page = async (own: ListOptions, parts: () => Parts): Promise<Completed<Page<Product>>> => {
-      const { data, facts } = await this.#transport.complete(list, productListSchema, own, parts);
-      return { data: new Page(data, ask), facts };
+    const page = async (own: ListOptions, read: () => ListParts): Promise<Completed<Page<Product>>> => {
+      const { data, facts, parts } = await this.#transport.complete(list, productListSchema, own, read);
+      const ask = (number: number) =>
+        new ApiPromise(page(parts.options, () => ({ ...parts, query: { ...parts.query, page: number } })));
+      return { data: new Page(data, { ask, prefetch: parts.options.prefetch ?? 1 }), facts };
     };
-    const ask = (number: number) =>
-      new ApiPromise(page(later, () => ({ query: { ...query, page: number } })));
-    const first = page(options, () => {
-      later = { ...options, headers: { ...options.headers } };
-      query = checkParams(list, productListParams, params, prefetchProblems(later.prefetch ?? 1));
-      return { query: { ...query } };
-    });
-    return new ListPromise(first, ask, () => later.prefetch ?? 1);
+    return new ListPromise(page(options, () => readListParts(params, options)));
   }
 
   /**
@@ -127,6 +120,19 @@ export class Products {
       id,
     }));
   }
+}
+
+/** What every page of one list is asked for with, apart from its number. */
+interface ListParts extends RequestParts {
+  query: NonNullable<RequestParts['query']>;
+  options: ListOptions;
+}
+
+/** Copies, so that what the caller changes later changes no later page. */
+function readListParts(params: ProductListParams, given: ListOptions): ListParts {
+  const options = { ...given, headers: { ...given.headers } };
+  const query = checkParams(list, productListParams, params, prefetchProblems(options.prefetch ?? 1));
+  return { query: { ...query }, options };
 }
 
 function emptyProblems(params: unknown): Issue[] {

@@ -2,7 +2,7 @@ import { InvalidParamsError, type Issue } from '../errors.js';
 import { closest } from '../schemas/closest.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
-import type { Operation, Parts } from '../transport/call.js';
+import type { Operation, RequestParts } from '../transport/call.js';
 import { isFields } from './check.js';
 
 /** A request to an operation that has no method of its own. */
@@ -40,7 +40,7 @@ export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
 }
 
 /** Query and body of a request that can be sent as it is; what cannot be meant is refused. */
-export function checkRawRequest(operation: Operation, request: Partial<RawRequest>): Parts {
+export function checkRawRequest(operation: Operation, request: Partial<RawRequest>): RequestParts {
   const { method, path, query, body, ...rest } = request;
   const issues: Issue[] = Object.keys(rest).map((name) => {
     const meant = closest(name, partNames);

@@ -31,7 +31,7 @@ export interface Operation {
 }
 
 /** The checked parameters of one request. */
-export interface Parts {
+export interface RequestParts {
   id?: string | undefined;
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   body?: unknown;

@@ -124,8 +124,7 @@ export function unusable(
   const id = more.id === undefined ? undefined : call.redact(more.id);
   const facts = { ...factsOf(call, outcome), status, reason, issues: more.issues ?? [], id };
   const its = id === undefined ? '' : ` Its id is ${JSON.stringify(id)}.`;
-  const why = shorten(call.redact(problem), 1_000);
-  const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${why}.`;
+  const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${shorten(call.redact(problem), 1_000)}.`;
   return {
     error: new InvalidResponseError(message + its + doubt(call, outcome), facts),
     retriable: more.retriable ?? 'never',

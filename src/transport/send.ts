@@ -64,7 +64,6 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Of redirects no body is read. */
 export function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { ApiPromise, type Completed } from '../api-promise.js';
 import { InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
-import type { Call, ClientSettings, Operation, Parts, Progress } from './call.js';
+import type { Call, ClientSettings, Operation, Progress, RequestParts } from './call.js';
 import { type CallOptions, callOptionProblems, lowerCased, ownFields } from './call-options.js';
 import { tell } from './hooks.js';
 import type { Sender } from './sender.js';
@@ -27,29 +27,29 @@ export class Transport {
     operation: Operation,
     schema: z.ZodMiniType<T>,
     options: CallOptions | undefined,
-    parts: () => Parts,
+    parts: () => RequestParts,
   ): ApiPromise<T> {
     return new ApiPromise(this.complete(operation, schema, options, parts));
   }
 
-  /** The same, for a caller that makes something else of the data before it hands out the promise. */
-  async complete<T>(
+  /** The same, for a caller that makes something else of the data, and of what it was asked for with. */
+  async complete<T, Parts extends RequestParts>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
     options: CallOptions = {},
-    parts: () => Parts,
-  ): Promise<Completed<T>> {
+    readParts: () => Parts,
+  ): Promise<Completed<T> & { parts: Parts }> {
     const startedAt = performance.now();
     const progress: Progress = { attempts: 0, outcome: 'not_sent' };
     const { hooks } = this.#settings;
     const { operation: name, method, path } = operation;
     const about = () => ({ operation: name, method, path, durationMs: performance.now() - startedAt });
     try {
-      const call = this.#prepare(operation, options, parts, startedAt);
+      const { call, parts } = this.#prepare(operation, options, readParts, startedAt);
       const sender = this.#sender ?? (await this.#loadSender());
       const completed = await sender.send(call, schema, progress);
       tell(hooks.end, { ...about(), ...progress });
-      return completed;
+      return { ...completed, parts };
     } catch (error) {
       if (isPaymentsError(error)) tell(hooks.error, { ...about(), attempt: progress.attempts, error });
       tell(hooks.end, { ...about(), ...progress });
@@ -65,19 +65,24 @@ export class Transport {
   }
 
   /** Reads all that the caller passed, before the first await; everything that is wrong with it ends here. */
-  #prepare(operation: Operation, options: CallOptions, parts: () => Parts, startedAt: number): Call {
+  #prepare<Parts extends RequestParts>(
+    operation: Operation,
+    options: CallOptions,
+    readParts: () => Parts,
+    startedAt: number,
+  ): { call: Call; parts: Parts } {
     try {
       const given = fieldsOf(options);
       const problems = given
         ? callOptionProblems(given, operation.extraOptions ?? [], this.#settings.totalTimeoutMs)
         : [{ path: 'options', message: 'is not an object.' }];
-      const checked = besideProblems(parts, problems);
-      if (!given || !checked || problems.length > 0) throw new InvalidParamsError(operation, problems);
+      const parts = besideProblems(readParts, problems);
+      if (!given || !parts || problems.length > 0) throw new InvalidParamsError(operation, problems);
       const settings = this.#settings;
-      const { body } = shielded(checked);
-      return {
+      const { body } = shielded(parts);
+      const call = {
         operation,
-        url: this.#base + pathOf(operation, shielded(checked)),
+        url: this.#base + pathOf(operation, shielded(parts)),
         headers: { ...settings.headers, ...lowerCased(given.headers) },
         body: body === undefined ? null : JSON.stringify(body),
         startedAt,
@@ -86,6 +91,7 @@ export class Transport {
         maxRetries: given.maxRetries ?? settings.maxRetries,
         signal: given.signal,
       };
+      return { call, parts };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
       const message = 'cannot be read: a getter or toJSON in them threw. Pass plain data.';
@@ -95,7 +101,7 @@ export class Transport {
 }
 
 /** The path of one request, with its query. */
-function pathOf({ path }: Operation, { id, query = {} }: Parts): string {
+function pathOf({ path }: Operation, { id, query = {} }: RequestParts): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   const own = id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id));
@@ -109,9 +115,9 @@ function fieldsOf(options: unknown): CallOptions | undefined {
 }
 
 /** The checked parameters; where they are refused, their problems come before those of the options. */
-function besideProblems(parts: () => Parts, problems: Issue[]): Parts | undefined {
+function besideProblems<Parts>(readParts: () => Parts, problems: Issue[]): Parts | undefined {
   try {
-    return parts();
+    return readParts();
   } catch (error) {
     if (!(error instanceof InvalidParamsError)) throw error;
     problems.unshift(...error.issues);

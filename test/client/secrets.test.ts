@@ -40,7 +40,7 @@ describe.each(carriers)('over %s, neither the key nor a header shows in', (_, op
     expectClean(client);
     for (const part of [client.products, client.checkouts, client.balance]) expectClean(part);
     expect(inspect(client).replaceAll(/\s+/g, ' ')).toBe(
-      'PaymentsClient { products: Products {}, checkouts: Checkouts {}, balance: Balance {} }',
+      'PaymentsClient { products: ProductsResource {}, checkouts: CheckoutsResource {}, balance: BalanceResource {} }',
     );
     expect(JSON.stringify(client)).toBe('{"products":{},"checkouts":{},"balance":{}}');
   });

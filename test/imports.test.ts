@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+
+/** What each room of src/ may import besides itself; `type` where types alone. docs/decisions/rooms.md has the reasons. */
+const rooms = new Map(
+  Object.entries({
+    'schemas/': 'zod',
+    'errors.ts': '',
+    'api-promise.ts': '',
+    'version.ts': '',
+    'pagination.ts': 'api-promise.ts, type schemas/',
+    'transport/': 'ky, zod, errors.ts, schemas/, api-promise.ts, type node:',
+    'resources/': 'zod, schemas/, pagination.ts, errors.ts, api-promise.ts, type transport/',
+    'webhooks/':
+      'node:crypto, node:buffer, schemas/event.ts, schemas/closest.ts, schemas/moment.ts, type schemas/, errors.ts',
+    'options.ts': 'transport/, schemas/, errors.ts, version.ts',
+    'client.ts': 'zod, options.ts, transport/, resources/, errors.ts, type api-promise.ts',
+    'index.ts':
+      'client.ts, errors.ts, api-promise.ts, pagination.ts, webhooks/, type options.ts, type resources/, type schemas/, type transport/',
+    'inbox/': 'node:, webhooks/, errors.ts, schemas/moment.ts, type schemas/',
+    'doctor/': 'node:, webhooks/, errors.ts, version.ts',
+    'sandbox/':
+      'hono, @hono/node-server, uqr, nanoid, zod, node:, schemas/params.ts, schemas/issues.ts, schemas/closest.ts, schemas/url.ts, type schemas/, webhooks/, doctor/, errors.ts, version.ts',
+    'cli/':
+      'node:, zod, sandbox/, doctor/, inbox/, webhooks/, schemas/closest.ts, schemas/url.ts, errors.ts, version.ts',
+  }).map(([room, allowed]) => [room, allowed.split(', ')]),
+);
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.ts'),
+);
+const roomOf = (path: string) => path.replace(/\/.*/, '/');
+
+/** A file's imports and the types that it declares for others. */
+function read(file: string) {
+  const imports: { to: string; isType: boolean }[] = [];
+  const types: [name: string, text: string][] = [];
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(join('src', file), 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  );
+  const visit = (node: ts.Node) => {
+    const target =
+      ts.isImportDeclaration(node) || ts.isExportDeclaration(node) ? node.moduleSpecifier : undefined;
+    const loaded = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+    const specifier = target ?? (loaded ? node.arguments[0] : undefined);
+    if (specifier && ts.isStringLiteral(specifier)) {
+      const { text } = specifier;
+      const to = text.startsWith('.') ? join(dirname(file), text).replace(/\.js$/, '.ts') : text;
+      imports.push({
+        to,
+        isType: /^(?:import|export) (?:type |\{(?: *type \w+(?: as \w+)?,?)+ *\})/.test(
+          node.getText().replaceAll('\n', ' '),
+        ),
+      });
+    }
+    if (ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) {
+      if (node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword))
+        types.push([node.name?.text ?? '', node.getText()]);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return { imports, types };
+}
+
+const sources = new Map(files.map((file) => [file, read(file)]));
+
+test('each room imports what it may, and nothing else', () => {
+  const refused = [...sources].flatMap(([file, { imports }]) => {
+    const room = roomOf(file);
+    const may = (to: string, isType: boolean) =>
+      (files.includes(to) && roomOf(to) === room) ||
+      rooms.get(room)?.some((allowed) => {
+        const name = allowed.replace('type ', '');
+        const same = /[/:]$/.test(name) ? to.startsWith(name) : to === name || to.startsWith(`${name}/`);
+        return same && (isType || name === allowed);
+      });
+    return imports.filter(({ to, isType }) => !may(to, isType)).map(({ to }) => `${file} imports ${to}`);
+  });
+  expect(refused).toEqual([]);
+});
+
+test('no files import each other in a circle', () => {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const follow = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' > '));
+    if (done.has(file) || path.includes(file)) return;
+    for (const { to } of sources.get(file)?.imports ?? [])
+      if (files.includes(to)) follow(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) follow(file, []);
+  expect(circles).toEqual([]);
+});
+
+test('no two rooms export different types or classes of one name', () => {
+  const meanings = new Map<string, Map<string, string>>();
+  for (const [file, { types }] of sources) {
+    for (const [name, text] of types) {
+      const texts = meanings.get(name) ?? new Map<string, string>();
+      if (![...texts.keys()].includes(text)) meanings.set(name, texts.set(text, roomOf(file)));
+    }
+  }
+  const shared = [...meanings].filter(([, texts]) => new Set(texts.values()).size > 1).map(([name]) => name);
+  expect(shared).toEqual([]);
+});
