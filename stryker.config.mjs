@@ -11,7 +11,7 @@ export default {
   disableTypeChecks: false,
   concurrency: 1,
   timeoutMS: 10_000,
-  reporters: ['clear-text', 'json'],
+  reporters: ['progress-append-only', 'clear-text', 'json'],
   clearTextReporter: { allowColor: false, reportTests: false, skipFull: true },
   jsonReporter: { fileName: `reports/mutation-${process.env.MUTATION_PART ?? 'webhooks'}.json` },
   thresholds: { high: 98, low: 95, break: null }, // scripts/mutation.mjs holds each part's own

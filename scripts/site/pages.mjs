@@ -18,6 +18,7 @@ export const pages = {
     'docs/spec-gaps.md',
     'docs/faq.md',
     'docs/security.md',
+    'docs/threat-model.md',
     'docs/observability.md',
     'docs/performance.md',
     'docs/versioning.md',
