@@ -35,7 +35,7 @@ await once(shop, 'listening');
 const address = shop.address();
 const shopUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 
-// The service, on a port of this machine.
+// The service, on a local port.
 const sandbox = await createSandbox({ webhook: `${shopUrl}/webhooks`, webhookSecret: secret }).listen();
 say(`The sandbox is the service at ${sandbox.url}, and your shop listens at ${shopUrl}.`);
 

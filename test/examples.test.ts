@@ -245,9 +245,9 @@ test('merchant-payments examples copies them with a start script, and overwrites
   rmSync(folder, { recursive: true });
 });
 
-const files = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((name) =>
-  /\.tsx?$/.test(name),
-);
+const files = readdirSync('examples', { recursive: true, encoding: 'utf8' })
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter((name) => /\.tsx?$/.test(name));
 const source = (name: string) => readFileSync(`examples/${name}`, 'utf8');
 
 test('no two examples listen on the same port, and each takes another from PORT', () => {

@@ -33,7 +33,7 @@ async function servesDeliveries(receiver: Receiver): Promise<void> {
   assert.equal((await sandbox.redeliver(event.id)).status, 200);
   const second = await pay();
   assert.equal(second.status, 200);
-  await receiver.stop(); // an answer may overtake what its sender printed
+  await receiver.stop(); // its response may overtake what it printed
   assert.deepEqual(receiver.fulfilled(), [event.data.order_id, second.event.data.order_id]);
 }
 

@@ -119,7 +119,7 @@ function environment(): NodeJS.ProcessEnv {
   };
 }
 
-/** Starts a shop and waits until it answers. */
+/** Starts a shop and waits until it responds. */
 async function start(args: string[]): Promise<void> {
   const child = spawn(process.execPath, args, {
     cwd: here,
@@ -128,12 +128,12 @@ async function start(args: string[]): Promise<void> {
   });
   running.push(child);
   for (let tries = 0; tries < 150; tries++) {
-    const answer = await fetch(shop).catch(() => undefined);
-    if (answer) return;
-    assert.equal(child.exitCode, null, 'the shop ended before it answered');
+    const response = await fetch(shop).catch(() => undefined);
+    if (response) return;
+    assert.equal(child.exitCode, null, 'the shop ended before it responded');
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  assert.fail('the shop did not answer in 30 s');
+  assert.fail('the shop did not respond within 30 s');
 }
 
 async function freePort(): Promise<number> {

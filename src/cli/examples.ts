@@ -1,6 +1,6 @@
 import { constants, copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { version } from '../version.js';
 import type { Command } from './command.js';
@@ -12,7 +12,7 @@ const flags = { help: { text: 'shows this' } };
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */
 const runsTypeScript = Boolean(Reflect.get(process.features, 'typescript'));
-const node = runsTypeScript ? 'node' : 'tsx';
+const node = runsTypeScript ? 'node' : 'node --import tsx';
 const webhookUrl = 'http://127.0.0.1:3000/webhooks';
 
 const packageJson = {
@@ -79,7 +79,7 @@ function copyInto(folder: string, source: string): { copied: number; kept: strin
       copied++;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-      kept.push(path);
+      kept.push(path.replaceAll(sep, '/'));
     }
   };
   // COPYFILE_EXCL and wx: a file that is there is never overwritten.
