@@ -1,32 +1,22 @@
 import type { SandboxContext } from '../sandbox/context.js';
 import type { LoggedRequest } from '../sandbox/http/log.js';
-import type { SandboxEvent } from '../sandbox/service/event.js';
+import type { Attempt, SandboxEvent } from '../sandbox/service/event.js';
 import { paint } from './terminal.js';
 
-/** Prints one line per request and per delivery. */
+/** Prints one line per request, per delivery attempt, and per event that waits. */
 export function watch(context: SandboxContext, json: boolean): void {
   const print = (line: string) => process.stdout.write(`${line}\n`);
   context.requests.added.subscribe((request) => {
     const { body: _body, responseBody: _responseBody, ...facts } = request;
     print(json ? JSON.stringify({ type: 'request', ...facts }) : requestLine(request));
   });
-  const seen = new WeakMap<SandboxEvent, string>();
+  const printed = new WeakMap<SandboxEvent, number>();
   context.deliveries.changed.subscribe((event) => {
-    const attempt = event.attempts.at(-1);
-    const state = `${event.attempts.length} ${event.state}`;
-    if (seen.get(event) === state || (event.state === 'pending' && event.nextAttemptAt === undefined)) return;
-    seen.set(event, state);
-    const facts = {
-      type: 'delivery',
-      event: event.id,
-      order: event.data.order_id,
-      state: event.state,
-      attempt: attempt?.number,
-      status: attempt?.status,
-      error: attempt?.error,
-      hint: attempt?.hint,
-    };
-    print(json ? JSON.stringify(facts) : deliveryLine(event, context.clock.now()));
+    const { attempts, state, nextAttemptAt } = event;
+    const attempt = attempts.length > (printed.get(event) ?? 0) ? attempts.at(-1) : undefined;
+    printed.set(event, attempts.length);
+    if (!attempt && state === 'pending' && nextAttemptAt === undefined) return;
+    print(json ? deliveryJson(event, attempt) : deliveryLine(event, attempt, context.clock.now()));
   });
 }
 
@@ -50,28 +40,58 @@ function requestLine({
   ];
   const tail = notes.length > 0 ? paint('dim', `  (${notes.join('; ')})`) : '';
   const first = `${time(at)}  ${method.padEnd(5)} ${path}  ${shown}  ${Math.round(durationMs)} ms${tail}`;
-  return [first, ...warnings.map((warning) => `          ${paint('yellow', '!')} ${warning}`)].join('\n');
+  return [first, ...warnings.map(note)].join('\n');
 }
 
-function deliveryLine(event: SandboxEvent, now: number): string {
-  const attempt = event.attempts.at(-1);
-  const result = attempt
-    ? `${attempt.status ?? attempt.error ?? ''}  ${Math.round(attempt.durationMs)} ms  attempt ${attempt.number}`
-    : '';
-  const wait =
-    event.nextAttemptAt === undefined
-      ? ''
-      : ` in ${Math.max(0, Math.round((event.nextAttemptAt.getTime() - now) / 1000))} s`;
-  const state = {
-    pending: `to be sent${wait}`,
-    held: 'held back',
+function deliveryJson({ id, data, state, nextAttemptAt }: SandboxEvent, attempt: Attempt | undefined) {
+  return JSON.stringify({
+    type: 'delivery',
+    event: id,
+    order: data.order_id,
+    state,
+    nextAttemptAt,
+    attempt: attempt?.number,
+    cause: attempt?.cause,
+    status: attempt?.status,
+    error: attempt?.error,
+    hint: attempt?.hint,
+  });
+}
+
+function deliveryLine(
+  { type, data, state, nextAttemptAt }: SandboxEvent,
+  attempt: Attempt | undefined,
+  now: number,
+): string {
+  const wait = nextAttemptAt && span(nextAttemptAt.getTime() - now);
+  const waits = {
+    held: 'held back until it is delivered by hand',
     no_url: 'kept: no webhook is set',
-    retrying: `again${wait}`,
-    delivered: paint('green', 'delivered'),
-    failed: paint('red', 'failed'),
-  }[event.state];
-  const first = `${time(new Date(now))}  ${paint('magenta', event.type)} ${event.data.order_id}  ${[state, result].filter(Boolean).join('  ')}`;
-  return attempt?.hint === undefined ? first : `${first}\n          ${paint('yellow', '!')} ${attempt.hint}`;
+    pending: `goes out in ${wait}`,
+    retrying: `next attempt in ${wait}`,
+    delivered: undefined,
+    failed: 'no more attempts',
+  }[state];
+  const parts = attempt ? [outcomeOf(attempt), attempt.ok ? undefined : waits] : [waits];
+  const first = `${time(new Date(now))}  ${paint('magenta', type)} ${data.order_id}  ${parts.filter(Boolean).join('; ')}`;
+  return attempt?.hint === undefined ? first : `${first}\n${note(attempt.hint)}`;
 }
 
+function outcomeOf({ ok, status, error, durationMs, number, cause }: Attempt): string {
+  const which = cause === 'due' ? `attempt ${number}` : `attempt ${number}, ${cause}`;
+  const outcome =
+    status === undefined
+      ? paint('red', `failed: ${error?.replace(/\.$/, '')}`)
+      : `${ok ? paint('green', `delivered ${status}`) : paint('red', `refused ${status}`)}  ${Math.round(durationMs)} ms`;
+  return `${outcome}  (${which})`;
+}
+
+/** A wait in its largest unit: `5 s`, `2 min`, `1.5 h`. */
+function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 360) / 10} h`;
+}
+
+const note = (text: string) => `          ${paint('yellow', '!')} ${text}`;
 const time = (at: Date) => paint('dim', at.toTimeString().slice(0, 8));

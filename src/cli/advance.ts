@@ -15,10 +15,10 @@ export const advance: Command = {
     if (by === undefined || rest.length > 0)
       throw new UsageError('Pass one duration, such as 30s, 5m, 2h or 1d.');
     if (!isDuration(by))
-      throw new UsageError(`${JSON.stringify(by)} is no duration. Pass one such as 30s, 5m, 2h or 1d.`);
-    const answer = await ask(flags, 'POST', '/clock', { advance: by });
+      throw new UsageError(`${JSON.stringify(by)} is not a duration. Pass one such as 30s, 5m, 2h or 1d.`);
+    const content = await ask(flags, 'POST', '/clock', { advance: by });
     process.stdout.write(
-      flags.has('json') ? `${JSON.stringify(answer)}\n` : `It is ${String(answer.now)} in the sandbox.\n`,
+      flags.has('json') ? `${JSON.stringify(content)}\n` : `It is ${String(content.now)} in the sandbox.\n`,
     );
     return 0;
   },

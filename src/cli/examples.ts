@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { version } from '../version.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
-import { noPositionals, sandboxKey, sandboxSecret } from './serving.js';
+import { noPositionals } from './serving.js';
+import { sandboxKey, sandboxSecret } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
 const flags = { help: { text: 'shows this' } };

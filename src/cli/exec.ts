@@ -2,15 +2,23 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
-import { noPositionals, servingFlags, startServing } from './serving.js';
+import { noPositionals, startServing } from './serving.js';
+import { servingFlags } from './serving-flags.js';
 import { UsageError } from './terminal.js';
 
-const flags = { ...servingFlags, help: { text: 'shows this' } };
+const flags = {
+  ...servingFlags,
+  port: { ...servingFlags.port, text: 'port of the sandbox; default: a free one' },
+  quiet: { text: "does not print the dashboard's address" },
+  help: { text: 'shows this' },
+};
 
 /** Runs a program, in whatever language, beside a sandbox of its own. */
 export const exec: Command = {
   summary: 'runs a command beside a sandbox of its own, and returns its exit code',
-  usage: 'exec [flags] -- <command…>',
+  usage:
+    'exec [flags] -- <command…>\n\n' +
+    'The command gets PAYMENTS_BASE_URL, PAYMENTS_API_KEY, PAYMENTS_WEBHOOK_SECRET and SANDBOX_URL.',
   flags,
   passesOn: true,
   async run(args) {
@@ -20,7 +28,8 @@ export const exec: Command = {
     const given = new Flags(flags, args.slice(0, at));
     noPositionals(given);
     const { context, end } = await startServing(given, { defaultPort: 0 });
-    const { url, apiKey, webhookSecret } = context.sandbox;
+    const { url, apiKey, webhookSecret, dashboardUrl } = context.sandbox;
+    if (!given.has('quiet')) process.stderr.write(`Sandbox dashboard: ${dashboardUrl}\n`);
     const env = {
       ...process.env,
       PAYMENTS_BASE_URL: url,

@@ -67,7 +67,16 @@ export class Flags<Table extends FlagTable> {
     if (text === undefined) return undefined;
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new UsageError(`--${name}: ${JSON.stringify(text)} is not an integer from ${least} to ${most}.`);
+    throw new UsageError(
+      `${this.source(name)}: ${JSON.stringify(text)} is not an integer from ${least} to ${most}.`,
+    );
+  }
+
+  /** By what name a value was given: the flag, or the environment variable. */
+  source(name: keyof Table & string): string {
+    return this.#given[name] === undefined && this.#env(name) !== undefined
+      ? `${this.#table[name]?.env}`
+      : `--${name}`;
   }
 
   /** An empty variable is one that is not set. */
@@ -92,5 +101,5 @@ function problemOf(error: unknown, names: readonly string[]): string {
   const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1];
   if (unknown === undefined) return message;
   const meant = closest(unknown, names);
-  return `--${unknown} is no flag. ${meant === undefined ? `Known are ${names.map((name) => `--${name}`).join(', ')}.` : `Did you mean --${meant}?`}`;
+  return `--${unknown} is not a flag. ${meant === undefined ? `Known are ${names.map((name) => `--${name}`).join(', ')}.` : `Did you mean --${meant}?`}`;
 }

@@ -8,6 +8,7 @@ import type { Command } from './command.js';
 import { doctor } from './doctor.js';
 import { examples } from './examples.js';
 import { exec } from './exec.js';
+import { fault } from './fault.js';
 import { describeFlags } from './flags.js';
 import { identify } from './identify.js';
 import { inbox } from './inbox.js';
@@ -20,6 +21,7 @@ const commands: Readonly<Record<string, Command>> = {
   sandbox,
   exec,
   trigger,
+  fault,
   doctor,
   capture,
   identify,
@@ -71,7 +73,7 @@ function report(error: unknown, name: string): number {
 function unknownCommand(name: string): string {
   const names = Object.keys(commands);
   const meant = closest(name, names);
-  return `${JSON.stringify(name)} is no command. ${meant === undefined ? `Known are ${names.join(', ')}.` : `Did you mean ${meant}?`}`;
+  return `${JSON.stringify(name)} is not a command. ${meant === undefined ? `Known are ${names.join(', ')}.` : `Did you mean ${meant}?`}`;
 }
 
 function overview(): string {
@@ -83,7 +85,7 @@ Usage: merchant-payments <command> [flags]
 
 ${lines.join('\n')}
 
-merchant-payments <command> --help tells the flags of one.
+merchant-payments <command> --help shows the flags of one.
 `;
 }
 

@@ -11,8 +11,10 @@ export const reset: Command = {
   async run(args) {
     const flags = new Flags(runningFlags, args);
     noPositionals(flags);
-    const answer = await ask(flags, 'DELETE', '/state', {});
-    process.stdout.write(flags.has('json') ? `${JSON.stringify(answer)}\n` : 'The sandbox is empty again.\n');
+    const content = await ask(flags, 'DELETE', '/state');
+    process.stdout.write(
+      flags.has('json') ? `${JSON.stringify(content)}\n` : 'The sandbox is empty again.\n',
+    );
     return 0;
   },
 };

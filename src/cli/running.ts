@@ -1,7 +1,8 @@
 import type { Flags, FlagTable } from './flags.js';
+import { usualPort } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
-const defaultUrl = 'http://127.0.0.1:4380';
+const defaultUrl = `http://127.0.0.1:${usualPort}`;
 
 /** The flags of every command that talks to a running sandbox. */
 export const runningFlags = {
@@ -9,44 +10,43 @@ export const runningFlags = {
   token: {
     value: '<token>',
     env: 'SANDBOX_TOKEN',
-    text: 'its access token, where other machines can reach it',
+    text: 'its access token, if other machines can reach it',
   },
-  json: { text: 'prints what the sandbox answered' },
+  json: { text: "prints the sandbox's response" },
   help: { text: 'shows this' },
 } as const satisfies FlagTable;
 
 /** Asks a running sandbox to do something. */
 export async function ask(
   flags: Flags<typeof runningFlags>,
-  method: 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'DELETE',
   path: string,
-  body: object,
+  body?: object,
 ): Promise<Record<string, unknown>> {
   const url = flags.text('url') ?? defaultUrl;
   if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new UsageError(`--url: ${JSON.stringify(url)} is not an http: URL.`);
+    throw new UsageError(`${flags.source('url')}: ${JSON.stringify(url)} is not an http: URL.`);
   const token = flags.text('token');
   const response = await fetch(new URL(`/_sandbox${path}`, url), {
     method,
     headers: {
-      'content-type': 'application/json',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
     },
-    body: JSON.stringify(body),
+    ...(body && { body: JSON.stringify(body) }),
     redirect: 'manual',
   }).catch(() => {
-    throw new CommandError(`No sandbox answers at ${url}. Start one with: merchant-payments sandbox`);
+    throw new CommandError(`No sandbox responds at ${url}. Start one with: merchant-payments sandbox`);
   });
-  const text = await response.text();
-  const answer = parse(text);
-  if (response.ok && answer) return answer;
-  const error = answer?.error;
+  const content = parse(await response.text());
+  if (response.ok && content) return content;
+  const error = content?.error;
   if (typeof error === 'object' && error !== null && 'message' in error)
     throw new CommandError(String(error.message));
   throw new CommandError(
     response.status === 401
-      ? `The sandbox at ${url} asks for its access token. Pass --token, or set SANDBOX_TOKEN.`
-      : `${url} answered ${response.status}, not as a sandbox does. Check --url.`,
+      ? `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`
+      : `${url} responded ${response.status}, not as a sandbox does. Check --url.`,
   );
 }
 

@@ -3,7 +3,8 @@ import { version } from '../version.js';
 import { watch } from './activity.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
-import { noPositionals, servingFlags, startServing } from './serving.js';
+import { noPositionals, startServing } from './serving.js';
+import { servingFlags, usualPort } from './serving-flags.js';
 import { endSignal } from './signals.js';
 import { paint } from './terminal.js';
 
@@ -22,7 +23,7 @@ export const sandbox: Command = {
   async run(args) {
     const given = new Flags(flags, args);
     noPositionals(given);
-    const { context, end } = await startServing(given, { defaultPort: 4380 });
+    const { context, end } = await startServing(given, { defaultPort: usualPort });
     const ended = endSignal();
     const json = given.has('json');
     process.stdout.write(json ? `${JSON.stringify(ready(context))}\n` : banner(context, given.text('host')));

@@ -7,7 +7,7 @@ export function paint(format: Format, text: string): string {
   return styleText(format, text, { stream: process.stdout });
 }
 
-/** A command that cannot be meant: shown with the way to its help, exit code 2. */
+/** An invalid command line: shown with the way to its help, exit code 2. */
 export class UsageError extends Error {}
 
 /** Something that went wrong: shown in one line, exit code 1. */

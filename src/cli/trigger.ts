@@ -5,7 +5,7 @@ import { ask, runningFlags } from './running.js';
 import { CommandError, UsageError } from './terminal.js';
 
 const flags = {
-  amount: { value: '<amount>', text: 'decimal text; default 19.90' },
+  amount: { value: '<amount>', text: 'a decimal, such as 7.50; default 19.90' },
   currency: { value: '<code>', text: "default: the balance's" },
   ...runningFlags,
 };
@@ -24,7 +24,18 @@ const paid = z.object({
   ),
 });
 
-/** Makes a paid order in a running sandbox, and tells what the receiver answered. */
+/** `200 in 12 ms.`, or why there was no response. */
+const outcomeOf = ({
+  status,
+  error = '',
+  durationMs,
+}: {
+  status?: number | undefined;
+  error?: string | undefined;
+  durationMs: number;
+}) => (status === undefined ? error : `${status} in ${Math.round(durationMs)} ms.`);
+
+/** Makes a paid order in a running sandbox, and shows what the receiver responded. */
 export const trigger: Command = {
   summary: 'makes a paid order in a running sandbox, with its webhook: trigger order.paid',
   usage: 'trigger order.paid [flags]\n\nExit code 1 when the webhook was sent and refused.',
@@ -34,20 +45,20 @@ export const trigger: Command = {
     const [type, ...rest] = given.positionals;
     if (type !== 'order.paid' || rest.length > 0)
       throw new UsageError('Pass the event type: order.paid, the one that the service documents.');
-    const answer = await ask(given, 'POST', '/trigger', {
+    const content = await ask(given, 'POST', '/trigger', {
       type,
       amount: given.text('amount'),
       currency: given.text('currency'),
     });
-    const result = paid.safeParse(answer);
+    const result = paid.safeParse(content);
     if (!result.success) throw new CommandError('The sandbox is of another version than this command.');
     const { order, delivery } = result.data;
-    if (given.has('json')) process.stdout.write(`${JSON.stringify(answer)}\n`);
+    if (given.has('json')) process.stdout.write(`${JSON.stringify(content)}\n`);
     else {
       process.stdout.write(`Order ${order.id} of ${order.amount} ${order.currency} is paid.\n`);
       process.stdout.write(
         delivery
-          ? `Webhook to ${delivery.target}: ${delivery.status ?? delivery.error ?? ''} in ${Math.round(delivery.durationMs)} ms.\n`
+          ? `Webhook to ${delivery.target}: ${outcomeOf(delivery)}\n`
           : 'No webhook was sent: none is set, or it is held back.\n',
       );
       if (delivery?.hint !== undefined) process.stdout.write(`${delivery.hint}\n`);

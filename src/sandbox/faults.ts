@@ -139,17 +139,26 @@ export function readFault(value: object, what: string): Fault {
 
 const invalid = (what: string, message: string) => new SandboxError('invalid_options', `${what}: ${message}`);
 
-/** A fault in a few words, for the log. */
+/** What happens, in a few words. */
 export function describeFault(fault: Fault): string {
   if ('webhook' in fault) {
     const { webhook: _, times: _times, ...how } = fault;
-    return Object.entries(how)
-      .map(([name, value]) => (value === true ? name : `${name} ${value}`))
-      .join(', ');
+    const ways = Object.entries(how).filter(([, value]) => value !== undefined && value !== false);
+    return ways.map(([name, value]) => (value === true ? name : `${name} ${value}`)).join(', ');
   }
   if ('network' in fault) return `${fault.network} ${fault.when ?? 'before'}`;
   if ('status' in fault) return `status ${fault.status}`;
-  return 'malformed' in fault ? fault.malformed : `delay ${fault.delay}`;
+  return 'malformed' in fault ? fault.malformed : 'delay';
+}
+
+/** A fault with what it waits for. */
+export function describeArmed({ fault, left }: Armed): string {
+  const times = left === 1 ? '' : `${left} `;
+  if ('webhook' in fault) return `${describeFault(fault)} · next ${times}${left === 1 ? 'event' : 'events'}`;
+  const { method, path } = fault;
+  const which = [method?.toUpperCase(), path === undefined ? undefined : String(path)].filter(Boolean);
+  const requests = [...which, left === 1 ? 'request' : 'requests'].join(' ');
+  return `${describeFault(fault)} · next ${times}${requests}`;
 }
 
 /** A fault that was ordered and has not happened, or not as often. */

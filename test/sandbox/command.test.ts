@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
+import { verify } from 'merchant-payments/webhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { endsAtOnce, permissions } from '../helpers/systems.js';
 
@@ -26,7 +27,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let children: ChildProcess[] = [];
+let servers: Server[] = [];
 afterEach(() => {
+  for (const server of servers) server.close();
+  servers = [];
   for (const child of children) child.kill('SIGKILL');
   children = [];
 });
@@ -35,6 +39,7 @@ afterEach(() => {
 function run(args: string[], env: NodeJS.ProcessEnv = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
     encoding: 'utf8',
+    timeout: 20_000,
     env: { ...inherited, ...env },
   });
   return { status, stdout, stderr };
@@ -52,6 +57,20 @@ async function runBeside(args: string[], env: NodeJS.ProcessEnv = {}) {
   });
   const [status] = await once(child, 'exit');
   return { status, ...output };
+}
+
+/** A webhook receiver that always responds so, and what it got. */
+async function receiver(status: number) {
+  const got: { rawBody: string; headers: IncomingHttpHeaders }[] = [];
+  const server = createServer(async (request, response) => {
+    got.push({ rawBody: Buffer.concat(await request.toArray()).toString(), headers: request.headers });
+    response.writeHead(status).end();
+  });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return [got, `http://127.0.0.1:${port}/hook`] as const;
 }
 
 /** A sandbox that serves; `line()` is the next JSON line that it prints. */
@@ -81,7 +100,7 @@ async function serve(args: string[] = [], env: NodeJS.ProcessEnv = {}) {
 
 const testSignal = test.skipIf(endsAtOnce);
 
-describe('merchant-payments sandbox', () => {
+describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
   testSignal(
     'serves with constant key and secret, one line per request, until it is told to end',
     async () => {
@@ -138,6 +157,98 @@ describe('merchant-payments sandbox', () => {
     server.close();
   });
 
+  test('signs by --scheme, holds webhooks back with --webhooks, and does otherwise with --unspecified', async () => {
+    const scheme = join(folder, 'scheme.json');
+    writeFileSync(scheme, JSON.stringify({ found: true, scheme: { encoding: 'base64', content: '{body}' } }));
+    const [got, target] = await receiver(200);
+    const flags = ['--webhook-url', target, '--webhooks', 'manual', '--scheme', scheme];
+    const choices = [
+      'eventLink=data.checkout_id',
+      'cancel=close',
+      'retries=1s,2s',
+      'settlement=0',
+      'fees=2.9',
+    ];
+    const { ready, api } = await serve([...flags, ...choices.flatMap((one) => ['--unspecified', one])]);
+    const env = { SANDBOX_URL: ready.url };
+    expect((await runBeside(['trigger', 'order.paid'], env)).stdout).toContain('No webhook was sent');
+    expect(got).toEqual([]);
+    const delivered = await fetch(`${ready.url}/_sandbox/events/deliver`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(await delivered.json()).toMatchObject({ attempts: [{ ok: true }] });
+    const [{ headers, rawBody } = { headers: {}, rawBody: '' }] = got;
+    const options = { rawBody, headers, secret: ready.webhookSecret };
+    const event = verify({ ...options, scheme: { encoding: 'base64', content: '{body}' } });
+    expect(event).toMatchObject({ data: { checkout_id: expect.stringMatching(/^chk_/) } });
+    expect(() => verify(options)).toThrow();
+    expect(await (await api('/v1/balance')).json()).toMatchObject({ data: { available: '19.32' } });
+  });
+
+  test('faults are ordered, listed and taken back from another terminal', async () => {
+    const { ready, api } = await serve();
+    const env = { SANDBOX_URL: ready.url };
+    const fault = async (...args: string[]) => (await runBeside(['fault', ...args], env)).stdout;
+    expect(await fault('--list')).toBe('No fault is waiting.\n');
+    expect(await fault('status', '503', '--times', '2', '--path', '/v1/products')).toBe(
+      'Waiting to happen:\n  status 503 · next 2 /v1/products requests\n',
+    );
+    const header = ['--header', 'retry-after: 7', '--body', '{"code":429,"message":"slow down"}'];
+    await fault('status', '429', '--method', 'get', '--path', '/v1/balance', ...header);
+    await fault('reset', '--when', 'after');
+    await fault('code-not-zero');
+    expect(await fault('webhook', '--drop', '--duplicate', '2')).toBe(
+      'Waiting to happen:\n' +
+        '  status 503 · next 2 /v1/products requests\n' +
+        '  status 429 · next GET /v1/balance request\n' +
+        '  reset after · next request\n' +
+        '  code-not-zero · next request\n' +
+        '  duplicate 2, drop · next event\n',
+    );
+    expect((await api('/v1/products')).status).toBe(503);
+    const limited = await api('/v1/balance');
+    expect([limited.status, limited.headers.get('retry-after'), await limited.json()]).toEqual([
+      429,
+      '7',
+      { code: 429, message: 'slow down' },
+    ]);
+    expect(await fault('--list')).toContain('  status 503 · next /v1/products request\n  reset after');
+    expect(await fault('clear')).toBe('No fault is waiting.\n');
+    expect((await api('/v1/products')).status).toBe(200);
+    const { stdout } = await runBeside(['fault', 'delay', '1ms', '--json'], env);
+    expect(JSON.parse(stdout)).toEqual({
+      faults: [{ says: 'delay · next request', fault: { delay: '1ms' }, left: 1 }],
+    });
+  });
+
+  test('logs each attempt once, with the time until the next one, and names the doctor', async () => {
+    const [, target] = await receiver(500);
+    const child = spawn(process.execPath, [bin, 'sandbox', '--port', '0', '--webhook-url', target], {
+      env: inherited,
+    });
+    children.push(child);
+    let log = '';
+    child.stdout.on('data', (text) => {
+      log += text;
+    });
+    await expect.poll(() => log, { timeout: 20_000 }).toContain('Ctrl+C');
+    const env = { SANDBOX_URL: /PAYMENTS_BASE_URL=(\S+)/.exec(log)?.[1] };
+    const refused = await runBeside(['trigger', 'order.paid'], env);
+    expect(refused.stdout).toContain(`npx merchant-payments doctor ${target}`);
+    await runBeside(['advance', '5s'], env);
+    await runBeside(['advance', '30s'], env);
+    await expect.poll(() => log, { timeout: 20_000 }).toContain('(attempt 3)');
+    const lines = log.split('\n').filter((line) => line.includes('order.paid'));
+    expect(lines.map((line) => line.replace(/^.*ord_\w+ {2}/, '').replace(/\d+ ms/, 'n ms'))).toEqual([
+      'refused 500  n ms  (attempt 1); next attempt in 5 s',
+      'refused 500  n ms  (attempt 2); next attempt in 30 s',
+      'refused 500  n ms  (attempt 3); next attempt in 2 min',
+    ]);
+    expect(log.split(`npx merchant-payments doctor ${target}`)).toHaveLength(4);
+  });
+
   testSignal('keeps its data in a file that only its owner can read, across a restart', async () => {
     const data = join(folder, 'data.json');
     const first = await serve(['--data', data]);
@@ -181,7 +292,9 @@ describe('merchant-payments sandbox', () => {
     const { port } = new URL(ready.url);
     const { status, stderr } = run(['sandbox', '--port', port]);
     expect(status).toBe(1);
-    expect(stderr).toBe(`Port ${port} on 127.0.0.1 is taken. End what uses it, or choose another port.\n`);
+    expect(stderr).toBe(
+      `Port ${port} is taken. End what uses it, or choose another one with --port (0: a free one).\n`,
+    );
   });
 
   test('warns when other machines can reach it', async () => {
@@ -193,7 +306,7 @@ describe('merchant-payments sandbox', () => {
     expect(String(banner)).toContain('Other machines can reach this sandbox on 0.0.0.0.');
     expect(String(banner)).toContain('/?token=shared');
     const url = /PAYMENTS_BASE_URL=(\S+)/.exec(String(banner))?.[1] ?? '';
-    expect((await runBeside(['reset', '--url', url])).stderr).toContain('asks for its access token');
+    expect((await runBeside(['reset', '--url', url])).stderr).toContain('requires its access token');
     expect((await runBeside(['reset', '--url', url, '--token', 'shared'])).status).toBe(0);
   });
 
@@ -247,7 +360,7 @@ describe('merchant-payments exec', () => {
     const program = join(folder, 'shop.py');
     writeFileSync(program, python);
     const { status, stdout, stderr } = run(['exec', '--', 'python3', program]);
-    expect(stderr).toBe('');
+    expect(stderr).toMatch(/^Sandbox dashboard: http:\/\/127\.0\.0\.1:\d+\/\n$/);
     expect(JSON.parse(stdout)).toEqual({ amount: '19.90', pending: '19.90', status: 'no_url' });
     expect(status).toBe(0);
   });
@@ -274,25 +387,56 @@ describe('merchant-payments exec', () => {
 });
 
 test.each<[string[], NodeJS.ProcessEnv, number, string]>([
-  [['sandbx'], {}, 2, '"sandbx" is no command. Did you mean sandbox?\nSee: merchant-payments --help\n'],
+  [['sandbx'], {}, 2, '"sandbx" is not a command. Did you mean sandbox?\nSee: merchant-payments --help\n'],
   [
     ['sandbox', '--prot', '1'],
     {},
     2,
-    '--prot is no flag. Did you mean --port?\nSee: merchant-payments sandbox --help\n',
+    '--prot is not a flag. Did you mean --port?\nSee: merchant-payments sandbox --help\n',
   ],
   [['sandbox', '--port', '70000'], {}, 2, '--port: "70000" is not an integer from 0 to 65535.'],
-  [['sandbox'], { SANDBOX_PORT: 'x' }, 2, '--port: "x" is not an integer'],
+  [['sandbox'], { SANDBOX_PORT: 'x' }, 2, 'SANDBOX_PORT: "x" is not an integer'],
   [['sandbox', 'now'], {}, 2, '"now" is not expected here.'],
   [['sandbox', '--port'], {}, 2, '--port'],
-  [['sandbox', '--webhook-url', 'localhost:3000'], {}, 1, 'webhook: pass an absolute http: or https: URL'],
-  [['sandbox', '--api-key', 'service_live_1'], {}, 1, 'a live key moves real money'],
+  [
+    ['sandbox', '--webhook-url', 'localhost:3000'],
+    {},
+    2,
+    '--webhook-url: pass an absolute http: or https: URL without user and password.',
+  ],
+  [['sandbox'], { SANDBOX_PUBLIC_URL: 'localhost' }, 2, 'SANDBOX_PUBLIC_URL: pass an origin'],
+  [
+    ['sandbox', '--api-key', 'service_live_1'],
+    {},
+    2,
+    '--api-key begins with service_live_: a live key moves',
+  ],
+  [
+    ['sandbox', '--webhooks', 'later'],
+    {},
+    2,
+    '--webhooks: "later" is not a time. Pass auto, manual, or a delay',
+  ],
+  [['sandbox', '--unspecified', 'cancel'], {}, 2, '--unspecified: pass name=value, such as cancel=close.'],
+  [['sandbox', '--unspecified', 'cancle=close'], {}, 2, 'cancle is not a choice. Did you mean cancel?'],
+  [['sandbox', '--unspecified', 'cancel=never'], {}, 2, '--unspecified cancel: pass "stay-open" or "close".'],
+  [['sandbox', '--scheme', '{"encoding":"base32"}'], {}, 2, '--scheme: '],
+  [['fault'], {}, 2, 'Pass the fault, such as: fault status 503. Or --list.'],
+  [['fault', 'resett'], {}, 2, '"resett" is not a fault. Did you mean reset?'],
+  [['fault', 'status'], {}, 2, 'status: pass an integer from 200 to 599.'],
+  [['fault', 'status', '503', 'twice'], {}, 2, '"twice" is not expected here.'],
+  [['fault', 'status', '503', '--times', '0'], {}, 2, '--times: "0" is not an integer from 1'],
+  [['fault', 'status', '503', '--drop'], {}, 2, '--drop does not go with: fault status'],
+  [['fault', 'refused', '--when', 'after'], {}, 2, 'cannot happen after the work'],
+  [['fault', 'reset', '--when', 'later'], {}, 2, '--when: pass one of before, after.'],
+  [['fault', 'status', '429', '--header', 'retry-after'], {}, 2, '--header: pass a name and a value'],
+  [['fault', 'webhook'], {}, 2, 'Pass what happens to it: --drop, --hold'],
   [['sandbox'], { NODE_ENV: 'production' }, 1, 'NODE_ENV is production'],
   [['exec', '--', 'true'], { NODE_ENV: 'production' }, 1, 'NODE_ENV is production'],
   [['trigger'], {}, 2, 'Pass the event type: order.paid'],
   [['trigger', 'order.refunded'], {}, 2, 'Pass the event type: order.paid'],
   [['advance'], {}, 2, 'Pass one duration'],
-  [['reset', '--url', 'http://127.0.0.1:1'], {}, 1, 'No sandbox answers at http://127.0.0.1:1.'],
+  [['reset', '--url', 'http://127.0.0.1:1'], {}, 1, 'No sandbox responds at http://127.0.0.1:1.'],
   [['reset', '--url', 'sandbox'], {}, 2, '--url: "sandbox" is not an http: URL.'],
 ])('merchant-payments %j is told what is wrong', (args, env, status, message) => {
   const answered = run(args, env);
@@ -301,16 +445,19 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   expect(answered.stderr).not.toMatch(/\n\s+at /);
 });
 
-test('help tells every command and every flag, and production is allowed when it is meant', () => {
+test('help lists every command, flag and default port, and production is allowed on request', () => {
   const overview = run(['--help']);
   expect(overview.status).toBe(0);
-  for (const name of ['sandbox', 'exec', 'trigger', 'advance', 'reset'])
+  for (const name of ['sandbox', 'exec', 'trigger', 'fault', 'advance', 'reset'])
     expect(overview.stdout).toContain(`\n  ${name} `);
   const { stdout } = run(['sandbox', '--help']);
   for (const flag of [
     'port',
     'host',
     'webhook-url',
+    'webhooks',
+    'scheme',
+    'unspecified',
     'api-key',
     'webhook-secret',
     'public-url',
@@ -321,6 +468,8 @@ test('help tells every command and every flag, and production is allowed when it
     'json',
   ])
     expect(stdout).toContain(`\n  --${flag} `);
+  expect(stdout).toContain('port to listen on; default 4380 [SANDBOX_PORT]');
+  expect(run(['exec', '--help']).stdout).toContain('port of the sandbox; default: a free one');
   expect(run(['--version']).stdout).toBe(`${JSON.parse(readFileSync('package.json', 'utf8')).version}\n`);
   expect(run(['exec', '--allow-production', '--', 'true'], { NODE_ENV: 'production' }).status).toBe(0);
 });

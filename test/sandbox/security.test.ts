@@ -281,6 +281,28 @@ describe('secrets', () => {
 });
 
 describe('limits', () => {
+  test('a body in chunks is read, and a form larger than 1 MiB is refused', async () => {
+    const { sandbox, port } = await listening();
+    const head = [
+      'POST /v1/products HTTP/1.1',
+      `Host: 127.0.0.1:${port}`,
+      `x-api-key: ${sandbox.apiKey}`,
+      'content-type: application/json',
+      'transfer-encoding: chunked',
+      'connection: close',
+    ];
+    const chunks = ['{"name":"Mug",', '"price":"19.90"}', ''].map(
+      (part) => `${part.length.toString(16)}\r\n${part}\r\n`,
+    );
+    expect(await sendRaw(port, `${head.join('\r\n')}\r\n\r\n${chunks.join('')}`)).toContain(' 200 ');
+    expect(sandbox.products).toMatchObject([{ name: 'Mug' }]);
+    const form = new URLSearchParams({ url: 'x'.repeat(1024 * 1024) });
+    const saved = await fetch(`${sandbox.url}/developer/webhook`, { method: 'POST', body: form });
+    expect([saved.status, await saved.text()]).toEqual([413, 'The body is larger than 1 MiB.\n']);
+    expect((await fetch(`${sandbox.url}/_sandbox/state`, { method: 'DELETE' })).status).toBe(200);
+    expect(sandbox.products).toEqual([]);
+  });
+
   test('a body that never ends is cut off at 1 MiB', async () => {
     const { port } = await listening();
     const headers = `Host: 127.0.0.1:${port}\r\nx-api-key: ${sandbox.apiKey}\r\nContent-Type: application/json\r\n`;

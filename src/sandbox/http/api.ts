@@ -10,7 +10,7 @@ import type { SandboxContext } from '../context.js';
 import { twoDecimals } from '../service/cents.js';
 import type { Product } from '../service/product.js';
 import { capacity } from '../service/store.js';
-import { limitedBody, readObject } from './body.js';
+import { readObject } from './body.js';
 import { type ApiEnv, Refusal, type RequestNotes } from './notes.js';
 import { readParameters } from './parameters.js';
 import { success } from './responses.js';
@@ -24,7 +24,6 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
   const { store, clock, payments, settings } = context;
   const { choices } = settings;
   const api = new Hono<ApiEnv>();
-  api.use('*', limitedBody);
 
   /** The price in a response to create or update. */
   function sentPrice(product: Product, notes: RequestNotes): string {

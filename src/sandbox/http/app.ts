@@ -9,7 +9,6 @@ import { walletPages } from '../pages/payment/wallet.js';
 import { milliseconds } from '../service/duration.js';
 import { livePrefix, type Settings } from '../settings.js';
 import { documentedApi, isDocumentedPath } from './api.js';
-import { limitedBody } from './body.js';
 import { controlRoutes } from './control.js';
 import { sameText } from './guard.js';
 import type { LoggedRequest } from './log.js';
@@ -85,7 +84,6 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   });
   app.route('/v1', api);
   app.route('/_sandbox', controlRoutes(context));
-  app.use('*', limitedBody);
   app.route('/', payPages(context));
   app.route('/', walletPages(context));
   app.route('/', dashboardPages(context));

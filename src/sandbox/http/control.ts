@@ -3,11 +3,11 @@ import * as z from 'zod/mini';
 import { pause } from '../abort.js';
 import { closed, problemOf } from '../closed.js';
 import type { SandboxContext } from '../context.js';
-import { readFault } from '../faults.js';
+import { describeArmed, readFault } from '../faults.js';
 import { SandboxError } from '../sandbox-error.js';
 import { declineReason, paymentMethod } from '../service/checkout.js';
 import { duration, milliseconds } from '../service/duration.js';
-import { limitedBody, readObject } from './body.js';
+import { readObject } from './body.js';
 import { Refusal } from './notes.js';
 
 const string = z.optional(z.string('pass a string.'));
@@ -48,8 +48,6 @@ export function controlRoutes(context: SandboxContext): Hono {
     );
   }
 
-  routes.use('*', limitedBody);
-
   routes.get('/health', (c) => c.json({ status: 'ok', now: sandbox.now() }));
 
   routes.get('/state', (c) => {
@@ -72,13 +70,18 @@ export function controlRoutes(context: SandboxContext): Hono {
     return c.json({ now: sandbox.now() });
   });
 
-  routes.get('/faults', (c) => c.json({ faults: sandbox.faults }));
+  /** What waits, with each fault in words. */
+  const waiting = () => ({
+    faults: context.faults.waiting.map((armed) => ({ says: describeArmed(armed), ...armed })),
+  });
+
+  routes.get('/faults', (c) => c.json(waiting()));
 
   routes.post('/faults', async (c) => {
     const body = await readObject(c.req.raw);
     if (body.clear === true) sandbox.clearFaults();
     else sandbox.failNext(readFault(body, 'The fault is invalid'));
-    return c.json({ faults: sandbox.faults });
+    return c.json(waiting());
   });
 
   routes.post('/trigger', async (c) => {

@@ -112,6 +112,14 @@ const schema = closed(
 /** The names of all choices. */
 export const choiceNames = Object.keys(schema.def.shape);
 
+/** Whether values that come from outside are choices, and what is wrong if not. */
+export const areChoices = (given: object): given is Partial<UnspecifiedChoices> =>
+  schema.safeParse(given).success;
+export const choicesProblem = (given: object): string => {
+  const { error } = schema.safeParse(given);
+  return error ? problemOf(error) : '';
+};
+
 /** The choices as the code uses them: durations in milliseconds. */
 export type Choices = ReturnType<typeof readChoices>;
 

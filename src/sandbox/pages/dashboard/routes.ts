@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import type { SandboxContext } from '../../context.js';
+import { readForm } from '../../http/body.js';
 import { SandboxError } from '../../sandbox-error.js';
 import { checkoutsPage } from './checkouts.js';
 import { developerPage, type Shown } from './developer.js';
@@ -42,7 +43,7 @@ export function dashboardPages(context: SandboxContext): Hono {
   /** Does what a form asks for and leads to the page that shows it, or is it; a refusal is shown where the form was. */
   function action(path: string, show: Show, run: (fields: Fields, id: string) => Promise<string | Response>) {
     pages.post(path, async (c) => {
-      const fields = await c.req.parseBody();
+      const fields = await readForm(c.req.raw);
       const id = c.req.param('id') ?? '';
       if (!guard.checkToken('dashboard', fields.token))
         return show(

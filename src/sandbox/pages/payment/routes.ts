@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import type { SandboxContext } from '../../context.js';
+import { readForm } from '../../http/body.js';
 import { SandboxError } from '../../sandbox-error.js';
 import type { StoredCheckout } from '../../service/checkout.js';
 import { viewForPage } from './checkout-view.js';
@@ -38,7 +39,7 @@ export function payPages(context: SandboxContext): Hono {
   pages.post('/pay/:id/:action{pay|fail|cancel|expire}', async (c) => {
     const checkout = store.checkouts.get(c.req.param('id'));
     if (!checkout) return wrongPage(texts, 'unknown', 404);
-    const fields = await c.req.parseBody();
+    const fields = await readForm(c.req.raw);
     if (!guard.checkToken(checkout.id, fields.token))
       return wrongPage(texts, 'staleForm', 403, `/pay/${checkout.id}`);
     const act = choice(c.req.param('action'), fields, checkout);

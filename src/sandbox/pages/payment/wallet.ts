@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { Hono } from 'hono/tiny';
 import type { SandboxContext } from '../../context.js';
+import { readForm } from '../../http/body.js';
 import { SandboxError } from '../../sandbox-error.js';
 import { checkIcon, crossIcon, phoneIcon } from '../icons.js';
 import { type CheckoutView, viewForPage, type Wallet } from './checkout-view.js';
@@ -28,7 +29,7 @@ export function walletPages(context: SandboxContext): Hono {
   pages.post('/wallet/:id', async (c) => {
     const checkout = store.checkouts.get(c.req.param('id'));
     if (!checkout) return wrongPage(texts, 'unknown', 404);
-    const fields = await c.req.parseBody();
+    const fields = await readForm(c.req.raw);
     const wallet = walletOf(c.req.query('m'));
     const here = `/wallet/${checkout.id}?m=${wallet === 'walletB' ? 'b' : 'a'}`;
     if (!guard.checkToken(checkout.id, fields.token)) return wrongPage(texts, 'staleForm', 403, here);

@@ -1,0 +1,146 @@
+import * as z from 'zod/mini';
+import { readFault } from '../sandbox/faults.js';
+import { SandboxError } from '../sandbox/sandbox-error.js';
+import { closest } from '../schemas/closest.js';
+import type { Command } from './command.js';
+import { Flags } from './flags.js';
+import { ask, runningFlags } from './running.js';
+import { CommandError, UsageError } from './terminal.js';
+
+const flags = {
+  method: { value: '<method>', text: 'only requests with this method; default: every one' },
+  path: { value: '<path>', text: 'only requests to this exact path, such as /v1/products' },
+  times: { value: '<n>', text: 'how often it happens; default 1' },
+  when: { value: '<before|after>', text: 'after: the work is done and its response lost; default before' },
+  delay: { value: '<duration>', text: 'waits before it happens, such as 2s' },
+  body: { value: '<text>', text: 'of a status: the body of the response, JSON or text' },
+  header: {
+    value: '<name: value>',
+    text: 'of a status: a header of the response; may be repeated',
+    multiple: true,
+  },
+  drop: { text: 'of webhook: loses the first attempt; the retries come' },
+  hold: { text: 'of webhook: keeps the event until it is delivered by hand' },
+  duplicate: { value: '<n>', text: 'of webhook: sends it this many more times' },
+  tamper: {
+    value: '<how>',
+    text: 'of webhook: spoils it: body, signature, timestamp, missing, secret, stale or future',
+  },
+  list: { text: 'shows the faults that have not happened yet' },
+  ...runningFlags,
+} as const;
+
+const network = ['reset', 'timeout', 'refused'];
+const malformed = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'];
+
+/** Orders a fault of the next request to a running sandbox, or of the next event's delivery. */
+export const fault: Command = {
+  summary: 'orders a fault of a running sandbox: fault status 503 --times 2 --path /v1/products',
+  usage: `fault <what> [flags]
+
+  fault status <status>    responds with this status instead of doing the work
+  fault reset              resets the connection; also: timeout, refused
+  fault html               responds with a page; also: truncated, empty, not-enveloped, code-not-zero
+  fault delay <duration>   responds late
+  fault webhook            of the next event's first delivery: --drop, --hold, --duplicate, --tamper or --delay
+  fault clear              takes back all that have not happened
+  fault --list             shows them`,
+  flags,
+  async run(args) {
+    const given = new Flags(flags, args);
+    const [what, ...values] = given.positionals;
+    if (what === undefined && !given.has('list'))
+      throw new UsageError('Pass the fault, such as: fault status 503. Or --list.');
+    const content =
+      what === undefined
+        ? await ask(given, 'GET', '/faults')
+        : await ask(
+            given,
+            'POST',
+            '/faults',
+            what === 'clear' ? { clear: true } : ordered(what, values, given),
+          );
+    process.stdout.write(given.has('json') ? `${JSON.stringify(content)}\n` : listOf(content));
+    return 0;
+  },
+};
+
+/** The fault that the words and flags describe, checked as `failNext()` does. */
+function ordered(what: string, words: readonly string[], given: Flags<typeof flags>): object {
+  const all = {
+    ...kindOf(what, words),
+    ...(given.text('delay') !== undefined && { delay: given.text('delay') }),
+    method: given.text('method'),
+    path: given.text('path'),
+    when: given.text('when'),
+    tamper: given.text('tamper'),
+    times: given.integer('times', 1, 1_000_000),
+    duplicate: given.integer('duplicate', 1, 100),
+    drop: given.has('drop') || undefined,
+    hold: given.has('hold') || undefined,
+    body: jsonOrText(given.text('body')),
+    headers: headersOf(given.list('header')),
+  };
+  const fault = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  try {
+    readFault(fault, 'fault');
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    const problem = error.message.slice('fault: '.length);
+    const [name = ''] = /^\w+/.exec(problem) ?? [];
+    const flag = name === 'headers' ? 'header' : name;
+    if (problem.startsWith(`${name} is not a field`))
+      throw new UsageError(`--${flag} does not go with: fault ${what}`);
+    throw new UsageError(Object.hasOwn(flags, flag) ? `--${problem}` : problem);
+  }
+  if (what === 'webhook' && Object.keys(fault).every((name) => name === 'webhook' || name === 'times'))
+    throw new UsageError('Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.');
+  return fault;
+}
+
+function kindOf(what: string, [value, ...rest]: readonly string[]): object {
+  const takesValue = what === 'status' || what === 'delay';
+  const [stray] = takesValue ? rest : [value];
+  if (stray !== undefined) throw new UsageError(`${JSON.stringify(stray)} is not expected here.`);
+  if (what === 'status') return { status: Number(value) };
+  if (what === 'delay') return { delay: value };
+  if (what === 'webhook') return { webhook: true };
+  if (network.includes(what)) return { network: what };
+  if (malformed.includes(what)) return { malformed: what };
+  const known = ['status', ...network, ...malformed, 'delay', 'webhook', 'clear'];
+  const meant = closest(what, known);
+  throw new UsageError(
+    `${JSON.stringify(what)} is not a fault. ${meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`}`,
+  );
+}
+
+function headersOf(lines: readonly string[]): Record<string, string> | undefined {
+  if (lines.length === 0) return undefined;
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(line) ?? [];
+      if (name === undefined || value === undefined)
+        throw new UsageError("--header: pass a name and a value, such as 'retry-after: 7'.");
+      return [name, value];
+    }),
+  );
+}
+
+function jsonOrText(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const waiting = z.object({ faults: z.array(z.object({ says: z.string() })) });
+
+function listOf(content: object): string {
+  const result = waiting.safeParse(content);
+  if (!result.success) throw new CommandError('The sandbox is of another version than this command.');
+  const { faults } = result.data;
+  if (faults.length === 0) return 'No fault is waiting.\n';
+  return `Waiting to happen:\n${faults.map(({ says }) => `  ${says}\n`).join('')}`;
+}

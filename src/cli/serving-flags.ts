@@ -1,0 +1,119 @@
+import { areChoices, choiceNames, choicesProblem } from '../sandbox/service/choices.js';
+import { isDuration } from '../sandbox/service/duration.js';
+import type { UnspecifiedChoices } from '../sandbox/service/unspecified.js';
+import { livePrefix, type SandboxOptions } from '../sandbox/settings.js';
+import { closest } from '../schemas/closest.js';
+import type { Flag, Flags, FlagTable } from './flags.js';
+import { schemeFlag, schemeOf } from './scheme-flag.js';
+import { UsageError } from './terminal.js';
+
+/** Constants, so that an .env file made today works tomorrow. They open nothing but sandboxes. */
+export const sandboxKey = 'service_test_sandbox_0000';
+export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
+
+/** The port of `sandbox`. */
+export const usualPort = 4380;
+
+/** The flags of every command that starts a sandbox. */
+export const servingFlags = {
+  port: { value: '<port>', env: 'SANDBOX_PORT', text: `port to listen on; default ${usualPort}` },
+  host: {
+    value: '<address>',
+    env: 'SANDBOX_HOST',
+    text: 'address to listen on; default 127.0.0.1, this machine alone',
+  },
+  'webhook-url': {
+    value: '<url>',
+    env: 'SANDBOX_WEBHOOK_URL',
+    text: 'where webhooks go; without one, events are kept',
+  },
+  webhooks: {
+    value: '<when>',
+    env: 'SANDBOX_WEBHOOKS',
+    text: 'when they go: auto (default), manual, or after a delay such as 10s',
+  },
+  scheme: schemeFlag,
+  unspecified: {
+    value: '<name=value>',
+    text: 'does otherwise where the specification is silent, such as cancel=close; may be repeated',
+    multiple: true,
+  },
+  'api-key': { value: '<key>', env: 'SANDBOX_API_KEY', text: `default ${sandboxKey}` },
+  'webhook-secret': { value: '<secret>', env: 'SANDBOX_WEBHOOK_SECRET', text: `default ${sandboxSecret}` },
+  'public-url': {
+    value: '<origin>',
+    env: 'SANDBOX_PUBLIC_URL',
+    text: 'origin of payment page URLs, as the browser knows it',
+  },
+  'allow-host': {
+    value: '<name>',
+    env: 'SANDBOX_ALLOW_HOSTS',
+    text: 'another host name that the pages respond to; may be repeated',
+    multiple: true,
+  },
+  data: { value: '<file>', env: 'SANDBOX_DATA', text: 'keeps all data in this file; default: memory alone' },
+  seed: { value: '<integer>', text: 'makes ids repeat from run to run' },
+  'allow-remote': { text: 'lets webhooks go to public addresses too' },
+  'allow-production': { text: 'starts although NODE_ENV is production' },
+} as const satisfies FlagTable;
+
+/** The flags of a call, whatever its command says of them. */
+export type ServingFlags = Flags<Readonly<Record<keyof typeof servingFlags, Flag>>>;
+
+/** What the flags say, as options of `createSandbox()`. */
+export function optionsOf(flags: ServingFlags): SandboxOptions {
+  const apiKey = flags.text('api-key');
+  if (apiKey?.startsWith(livePrefix))
+    throw new UsageError(
+      `${flags.source('api-key')} begins with ${livePrefix}: a live key moves real money. Leave it out.`,
+    );
+  return {
+    apiKey,
+    webhookSecret: flags.text('webhook-secret'),
+    webhook: flags.text('webhook-url'),
+    webhooks: webhooksOf(flags),
+    publicUrl: flags.text('public-url'),
+    allowRemoteWebhooks: flags.has('allow-remote'),
+    seed: flags.integer('seed', 0, Number.MAX_SAFE_INTEGER),
+    unspecified: choicesOf(flags),
+  };
+}
+
+function webhooksOf(flags: ServingFlags): SandboxOptions['webhooks'] {
+  const when = flags.text('webhooks') ?? 'auto';
+  if (when === 'auto' || when === 'manual') return when;
+  if (isDuration(when)) return { delay: when };
+  throw new UsageError(
+    `${flags.source('webhooks')}: ${JSON.stringify(when)} is not a time. Pass auto, manual, or a delay such as 10s.`,
+  );
+}
+
+function choicesOf(flags: ServingFlags): Partial<UnspecifiedChoices> {
+  const choices: Partial<UnspecifiedChoices> = {};
+  for (const given of flags.list('unspecified')) {
+    const [, name, text] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
+    if (name === undefined || text === undefined)
+      throw new UsageError('--unspecified: pass name=value, such as cancel=close.');
+    if (!choiceNames.includes(name)) {
+      const meant = closest(name, choiceNames);
+      const known = meant === undefined ? `Known are ${choiceNames.join(', ')}.` : `Did you mean ${meant}?`;
+      throw new UsageError(`--unspecified: ${name} is not a choice. ${known}`);
+    }
+    const chosen = [text, ...parsed(text), text.split(',')]
+      .map((value) => ({ [name]: value }))
+      .find((choice) => areChoices(choice));
+    if (!chosen) throw new UsageError(`--unspecified ${choicesProblem({ [name]: text })}`);
+    Object.assign(choices, chosen);
+  }
+  const signature = schemeOf(flags.text('scheme'));
+  return signature === undefined ? choices : { ...choices, signature };
+}
+
+/** The value of JSON text, in an array; an empty one if it is none. */
+function parsed(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return [];
+  }
+}
