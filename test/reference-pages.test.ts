@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
+import { choiceNames } from '../src/sandbox/service/choices.js';
 
 const command = z.object({
   summary: z.string(),
@@ -33,4 +34,11 @@ test.each(commands)('docs/commands.md has a section on $name, with each of its f
   expect(own, `a heading for ${name}`).toBeDefined();
   const text = name === 'exec' ? page : (own ?? '');
   expect(flags.filter((flag) => !shared.includes(flag) && !text.includes(`--${flag}`))).toEqual([]);
+});
+
+test('docs/sandbox.md names every choice that the sandbox made', () => {
+  const named = [...readFileSync('docs/sandbox.md', 'utf8').matchAll(/^\| `(\w+)` \|/gm)].map(
+    ([, name]) => name,
+  );
+  expect(choiceNames.filter((name) => !named.includes(name))).toEqual([]);
 });
