@@ -79,13 +79,13 @@ function agrees(fields: readonly Field[], path: string, value: unknown): boolean
 }
 
 /** A value of an event's body, and where it is, such as `data.items[0].checkout_id`. */
-export interface Field {
+interface Field {
   path: string;
   value: string | number | boolean | null;
 }
 
 /** Text of a field that may be a checkout's id: the whole value, or a part of it such as the end of a URL. */
-export interface Candidate {
+interface Candidate {
   path: string;
   id: string;
   /** The whole value. */
@@ -115,13 +115,13 @@ function leaves(value: unknown, path: string): Field[] {
 }
 
 /** The paths that the specification does not list, an array's once. */
-export function undocumentedOf(fields: readonly Field[]): string[] {
+function undocumentedOf(fields: readonly Field[]): string[] {
   const paths = fields.map(({ path }) => path.replaceAll(/\[\d+\]/g, '[0]'));
   return [...new Set(paths)].filter((path) => !documented.has(path));
 }
 
 /** What of an event may be the id of its checkout, the likeliest first, each id once. */
-export function candidatesOf(fields: readonly Field[]): Candidate[] {
+function candidatesOf(fields: readonly Field[]): Candidate[] {
   const all = fields
     .filter(({ path }) => path === 'data.order_id' || !documented.has(path))
     .flatMap(({ path, value }) =>
@@ -138,16 +138,16 @@ export function candidatesOf(fields: readonly Field[]): Candidate[] {
 
 /** The value itself if it can be an id, and the parts of a URL, of JSON or of `checkout:<id>` that can. */
 function idsIn(value: string): string[] {
+  const prose = /[\s@]/.test(value);
   const parts = value
     .split(/[^\w-]+/)
-    .filter(
-      (part) =>
-        part !== value &&
-        !ofSomethingElse.test(part) &&
-        (/[\s@]/.test(value) ? ofCheckout : /^(?=.*\d).{6,128}$/).test(part),
-    );
+    .filter((part) => part !== value && part.length <= 128 && !ofSomethingElse.test(part))
+    .filter((part) => ofCheckout.test(part) || (!prose && looksRandom(part)));
   return /^(?!\.+$)[\w.~:-]{1,128}$/.test(value) && !ofSomethingElse.test(value) ? [value, ...parts] : parts;
 }
+
+/** A digit among six characters or more, or more characters than a word has. */
+const looksRandom = (id: string): boolean => (/\d/.test(id) && id.length >= 6) || id.length >= 16;
 
 /** How ids of checkouts begin, here and elsewhere. */
 const ofCheckout = /^(?:chk|cs|co|checkout|sess?(?:ion)?)[_-]/i;
@@ -166,6 +166,6 @@ function likelihood({ path, id, value }: Candidate): number {
     : /^(?:prod|evt|event|ord|order|cus|customer|pay|pi|ch)_/i.test(id)
       ? -1
       : 0;
-  const form = /\d/.test(id) ? (id.length >= 8 ? 2 : 1) : -4;
+  const form = looksRandom(id) ? 2 : /\d/.test(id) ? 1 : -4;
   return name + prefix + form + (id === value || /[:/]/.test(value) ? 1 : 0);
 }

@@ -91,6 +91,23 @@ describe('identify --link', () => {
     });
   });
 
+  test.each(['chk_abcdefghijklmnopqrst', 'chk_7', '0c8d1f7a-52f0-4a57-9c2e-0d5b1b6a8f11'])(
+    'finds %s, whatever letters and digits it has',
+    async (id) => {
+      const asked: string[] = [];
+      const session = { amount: '1.00', currency: 'USD' };
+      for (const data of [{ checkout_id: id }, { reference: `checkout:${id}` }, { object: { id } }]) {
+        const body = { type: 'order.paid', data: { order_id: 'ord_abcdefghij1234567890', ...data } };
+        const { checkoutId } = await findLink(Buffer.from(JSON.stringify(body)), async (one) => {
+          asked.push(one);
+          return one === id ? session : undefined;
+        });
+        expect(checkoutId).toBe(id);
+      }
+      expect(asked.length).toBeLessThanOrEqual(6);
+    },
+  );
+
   test('asks five times at most, the likeliest first, and for nothing that is no id', async () => {
     const asked: string[] = [];
     const data = {
