@@ -1,16 +1,16 @@
-/** What is known of the answer besides its data. */
+/** What is known of the response besides its data. */
 export interface ResponseFacts {
   /** The HTTP status. */
   status: number;
-  /** The headers of the answer. */
+  /** The headers of the response. */
   headers: Headers;
-  /** How many requests it took: 1 when the first was answered. */
+  /** How many requests it took: 1 when the first got its response. */
   attempts: number;
-  /** From the call to its answer, waits included, in milliseconds. */
+  /** From the call to its response, waits included, in milliseconds. */
   durationMs: number;
 }
 
-/** Data together with the facts of its answer. */
+/** Data together with the facts of its response. */
 export interface WithResponse<T> {
   /** What the call resolves to. */
   data: T;
@@ -18,7 +18,7 @@ export interface WithResponse<T> {
   response: ResponseFacts;
 }
 
-/** A finished call: its data, and the facts of its answer when they are asked for. */
+/** A finished call: its data, and the facts of its response when they are asked for. */
 export interface Completed<T> {
   data: T;
   facts(): ResponseFacts;
@@ -49,7 +49,7 @@ export class ApiPromise<T> extends Promise<T> {
     return Promise;
   }
 
-  /** The data together with `status`, `headers`, `attempts` and `durationMs` of the answer. */
+  /** The data together with `status`, `headers`, `attempts` and `durationMs` of the response. */
   async withResponse(): Promise<WithResponse<T>> {
     // Whoever asks this way handles a failure here, so the promise itself must not count as unhandled.
     this.catch(() => {});

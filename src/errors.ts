@@ -2,13 +2,13 @@
  * What became of the operation, as far as can be known:
  *
  * - `not_sent`: the request cannot have reached the service; it is safe to try again
- * - `rejected`: the service answered that it did not do it
+ * - `rejected`: the service responded that it did not do it
  * - `unknown`: it may have been done
- * - `done`: the service answered with success, but the answer could not be used
+ * - `done`: the service responded with success, but the response could not be used
  */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown' | 'done';
 
-/** One problem of a parameter or of an answer: where it is, and what is wrong. */
+/** One problem of a parameter or of a response: where it is, and what is wrong. */
 export interface Issue {
   /** Dotted path of the field, such as `items.0.price`; empty for the whole value. */
   path: string;
@@ -39,7 +39,7 @@ const brand = Symbol.for('merchant-payments.error');
 export class PaymentsError extends Error {
   /** @internal */
   static override readonly name: string = 'PaymentsError';
-  /** Stable text for programs, such as `connection_error`. */
+  /** Which kind of error this is, for programs: a stable string of ours, one for each class (webhook errors have several). */
   declare readonly code: string;
   /** What became of the operation. Absent on webhook errors, which belong to no call. */
   declare readonly outcome?: Outcome | undefined;
@@ -96,7 +96,7 @@ export function isPaymentsError(value: unknown): value is PaymentsError {
   return value instanceof PaymentsError;
 }
 
-/** An option of `new PaymentsClient()` is missing or cannot be meant. Nothing was sent. */
+/** An option of `new PaymentsClient()` is missing or invalid. Nothing was sent. */
 export class ConfigurationError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'ConfigurationError';
@@ -131,14 +131,14 @@ export class InvalidParamsError extends PaymentsError {
   }
 }
 
-/** No complete answer arrived. */
+/** No complete response arrived. */
 export class ConnectionError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'ConnectionError';
   declare readonly outcome: Outcome;
-  /** How far it came: `connect` (nothing was sent), `exchange` (sent, no answer), `body` (the answer broke off). */
+  /** How far it came: `connect` (nothing was sent), `exchange` (sent, no response), `body` (the response broke off). */
   declare readonly phase: 'connect' | 'exchange' | 'body';
-  /** The system's code, such as `ECONNREFUSED`. */
+  /** Why the connection failed: the system's code, such as `ECONNREFUSED`, or `network` where it gave none. */
   declare readonly reason: string;
 
   /** @internal */
@@ -156,7 +156,7 @@ export class ConnectionError extends PaymentsError {
   }
 }
 
-/** Time ran out before a complete answer arrived. */
+/** Time ran out before a complete response arrived. */
 export class TimeoutError extends ConnectionError {
   /** @internal */
   static override readonly name: string = 'TimeoutError';
@@ -176,11 +176,11 @@ export class TimeoutError extends ConnectionError {
   }
 }
 
-/** What an `ApiError` knows of the answer. */
+/** What an `ApiError` knows of the response. */
 export interface ApiFacts extends CallFacts {
   /** The HTTP status. */
   status: number;
-  /** `code` of the envelope, where the answer had one. */
+  /** The service's own number: `code` of the envelope, where the body had one. */
   apiCode?: number | undefined;
   /** `message` of the envelope, redacted. */
   apiMessage?: string | undefined;
@@ -201,7 +201,7 @@ export class ApiError extends PaymentsError {
   declare readonly outcome: Outcome;
   /** The HTTP status. */
   declare readonly status: number;
-  /** `code` of the envelope, where the answer had one. */
+  /** The service's own number: `code` of the envelope, where the body had one. */
   declare readonly apiCode?: number | undefined;
   /** `message` of the envelope, redacted. */
   declare readonly apiMessage?: string | undefined;
@@ -298,7 +298,7 @@ export class ServerError extends ApiError {
   }
 }
 
-/** Why an answer could not be used. */
+/** Why a response could not be used. */
 export type InvalidResponseReason =
   | 'redirect'
   | 'empty'
@@ -309,12 +309,12 @@ export type InvalidResponseReason =
   | 'too_large'
   | 'encoding';
 
-/** An answer that cannot be used. For a write, `outcome` says whether it was done. */
+/** A response that cannot be used. For a write, `outcome` says whether it was done. */
 export class InvalidResponseError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'InvalidResponseError';
   declare readonly outcome: Outcome;
-  /** What was wrong with it. */
+  /** What was wrong with the response: one of eight words of ours. */
   declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   declare readonly status: number;
@@ -337,12 +337,12 @@ export class InvalidResponseError extends PaymentsError {
   }
 }
 
-/** The merchant's own mistake: the event may be real, so answer 500 and let the sender try again. */
+/** The merchant's own mistake: the event may be real, so respond with 500 and let the service retry. */
 export class WebhookConfigError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'WebhookConfigError';
   declare readonly code: 'invalid_secret' | 'invalid_body' | 'invalid_headers' | 'invalid_options';
-  /** The status to answer with. */
+  /** The status to respond with. */
   declare readonly httpStatus: 500;
 
   /** @internal */
@@ -367,7 +367,7 @@ export interface VerificationFacts {
   received?: ReceivedBody | undefined;
 }
 
-/** The delivery is not proved authentic or fresh: answer 400. */
+/** The delivery is not proved authentic or fresh: respond with 400. */
 export class WebhookVerificationError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'WebhookVerificationError';
@@ -380,7 +380,7 @@ export class WebhookVerificationError extends PaymentsError {
     | 'signature_mismatch'
     | 'timestamp_too_old'
     | 'timestamp_in_future';
-  /** The status to answer with. */
+  /** The status to respond with. */
   declare readonly httpStatus: 400;
   /** With the two freshness codes: how far the timestamp is from the clock, in seconds; positive in the past. */
   declare readonly skewSeconds?: number | undefined;
@@ -393,12 +393,12 @@ export class WebhookVerificationError extends PaymentsError {
   }
 }
 
-/** Authentic, but this version cannot read it: alert somebody, answer 500. */
+/** Authentic, but this version cannot read it: alert somebody, respond with 500. */
 export class WebhookPayloadError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'WebhookPayloadError';
   declare readonly code: 'invalid_json' | 'invalid_event';
-  /** The status to answer with. */
+  /** The status to respond with. */
   declare readonly httpStatus: 500;
 
   /** @internal */

@@ -106,7 +106,7 @@ const forbiddenPorts: ReadonlySet<number> = new Set([
 function apiKeyProblems(apiKey: unknown): string[] {
   if (apiKey === undefined) return ['apiKey is missing. Pass it, or set PAYMENTS_API_KEY.'];
   if (typeof apiKey !== 'string')
-    return ['apiKey is not text. Pass the key from the dashboard, under Developer.'];
+    return ['apiKey is not a string. Pass the key from the dashboard, under Developer.'];
   if (apiKey === '') return ['apiKey is empty. Pass it, or set PAYMENTS_API_KEY.'];
   return /^[\x21-\x7e]+$/.test(apiKey)
     ? []
@@ -151,7 +151,7 @@ function typeProblems(given: PaymentsClientOptions): Issue[] {
   expect(
     userAgent === undefined || (typeof userAgent === 'string' && /^[\x20-\x7e]*$/.test(userAgent)),
     'userAgent',
-    'has to be ASCII text without line breaks.',
+    'has to be an ASCII string without line breaks.',
   );
   for (const [path, value] of Object.entries({ allowInsecureHttp, dangerouslyAllowBrowser })) {
     expect(value === undefined || typeof value === 'boolean', path, 'has to be true or false.');

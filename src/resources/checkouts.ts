@@ -32,7 +32,7 @@ export class CheckoutsResource {
   /**
    * Creates a checkout session and returns the hosted payment page's `url`: redirect the customer there.
    *
-   * Only `url` is sure to be in the answer; `id` and the rest are there when the service sends them.
+   * Only `url` is guaranteed; `id` and the rest are there when the service sends them.
    * Not retried once it may have been sent: the service has no idempotency key.
    *
    * @throws {InvalidParamsError} a field breaks a limit; nothing was sent.

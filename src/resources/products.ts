@@ -100,7 +100,7 @@ export class ProductsResource {
   }
 
   /**
-   * Changes the fields that are given and leaves the others. The answer has no `status`: the spec leaves it out.
+   * Changes the fields that are given and leaves the others. The response has no `status`: the spec leaves it out.
    *
    * Not retried once it may have been sent: the service has no idempotency key.
    *

@@ -39,7 +39,7 @@ export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
   };
 }
 
-/** Query and body of a request that can be sent as it is; what cannot be meant is refused. */
+/** Query and body of a request that can be sent as it is; what is invalid is refused. */
 export function checkRawRequest(operation: Operation, request: Partial<RawRequest>): RequestParts {
   const { method, path, query, body, ...rest } = request;
   const issues: Issue[] = Object.keys(rest).map((name) => {
@@ -57,7 +57,7 @@ export function checkRawRequest(operation: Operation, request: Partial<RawReques
   if (query !== undefined && !isFields(query)) refuse('query', 'is not an object of names and values.');
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && !['string', 'number', 'boolean'].includes(typeof value)) {
-      refuse(`query.${name}`, 'is neither text nor a number nor true or false.');
+      refuse(`query.${name}`, 'is not a string, number or boolean.');
     }
   }
   if (body !== undefined && method === 'GET') refuse('body', 'cannot go with GET. Pass it in query.');
@@ -69,7 +69,7 @@ export function checkRawRequest(operation: Operation, request: Partial<RawReques
 /** Nothing in a path may lead to another place, origin or query: the URL parser has to leave it as it is. */
 function problemOfPath(path: unknown): string | undefined {
   if (path === undefined) return 'is missing.';
-  if (typeof path !== 'string') return 'is not text.';
+  if (typeof path !== 'string') return 'is not a string.';
   if (!path.startsWith('/')) return `${quote(path)} does not begin with a slash.`;
   if (/[?#]/.test(path)) return `${quote(path)} holds a query or a hash, which belongs in query.`;
   const base = 'https://base.invalid';

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { moment, money, record, text } from './wire.js';
 
-/** What the merchant's account holds. All amounts are decimal text in one `currency`. Spec, "Balance". */
+/** What the merchant's account holds. All amounts are decimal strings in one `currency`. Spec, "Balance". */
 export interface Balance {
   /** Can be paid out. */
   available: string;

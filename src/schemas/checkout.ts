@@ -9,7 +9,7 @@ export interface CheckoutSession {
   id: string;
   /** The product that is sold. */
   productId: string;
-  /** What the customer is to pay: decimal text with at least two decimals. */
+  /** What the customer is to pay: decimal string with at least two decimals. */
   amount: string;
   /** Of `amount`. */
   currency: CurrencyCode;

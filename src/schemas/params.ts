@@ -8,7 +8,7 @@ import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes } from './url.js';
 export interface ProductCreateParams {
   /** 1 to 200 characters. */
   name: string;
-  /** Decimal text with at most two decimals, at least `"0.01"`. */
+  /** Decimal string with at most two decimals, at least `"0.01"`. */
   price: string;
   /** At most 1000 characters. */
   description?: string | undefined;
@@ -149,7 +149,7 @@ const metadata: z.ZodMiniType<Metadata> = z.transform((value, context): Metadata
   };
   if (!isPlainObject(value)) {
     const found = kind(value) === 'an object' ? 'is not a plain object' : whatItIs(value);
-    refuse(`${found}. Pass an object of names and text values.`);
+    refuse(`${found}. Pass an object of names and string values.`);
     return z.NEVER;
   }
   const entries = Object.entries(value);

@@ -17,7 +17,7 @@ export interface Product {
   description: string | null;
   /** URL of the image. */
   image: string | null;
-  /** Decimal text with at least two decimals, such as `"19.90"`. */
+  /** Decimal string with at least two decimals, such as `"19.90"`. */
   price: string;
   /** Of `price`. */
   currency: CurrencyCode;
@@ -31,7 +31,7 @@ export interface Product {
   updatedAt: Date;
 }
 
-/** What an update returns: the spec leaves `status` out of that answer. */
+/** What an update returns: the spec leaves `status` out of that response. */
 export interface UpdatedProduct extends Omit<Product, 'status'> {
   /** Absent, unless the service sends it all the same. */
   status?: ProductStatus;

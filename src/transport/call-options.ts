@@ -104,7 +104,7 @@ const framingHeader = /^(?:connection|expect|keep-alive|te|trailer|transfer-enco
 export function headerProblems(headers: unknown): Issue[] {
   if (headers === undefined) return [];
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
-    return [{ path: 'headers', message: 'has to be an object of names and text values.' }];
+    return [{ path: 'headers', message: 'has to be an object of names and string values.' }];
   }
   return Object.entries(headers).flatMap(([name, value]): Issue[] => {
     const path = `headers.${name.slice(0, 60)}`;

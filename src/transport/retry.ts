@@ -17,7 +17,7 @@ export function backOffMs(attempt: number): number {
   return Math.round(Math.random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)));
 }
 
-/** Which answers may be asked for again. */
+/** After which statuses a request may be sent again. */
 export function retriableStatus(status: number): Retriable {
   if (status === 429) return 'any';
   const passing = [408, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 526);
@@ -28,7 +28,7 @@ const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d
 
 /**
  * What `Retry-After` asks for, in milliseconds: whole seconds or an HTTP date, anything else is ignored. A date is
- * compared with the answer's own `Date`, so that a clock that is off does no harm.
+ * compared with the response's own `Date`, so that a clock that is off does no harm.
  */
 export function readRetryAfterMs(retryAfter: string | null, date: string | null): number | undefined {
   if (retryAfter === null) return undefined;
@@ -41,7 +41,7 @@ export function readRetryAfterMs(retryAfter: string | null, date: string | null)
 
 /**
  * Keeps a client from multiplying the load on a service that is down: 50 retries, and one more for every ten calls
- * that were answered. First attempts always go out.
+ * that got a response. First attempts always go out.
  */
 export class RetryBudget {
   /** Whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one. */

@@ -34,7 +34,7 @@ test.each<[string, unknown, string]>([
   ['signal', {}, 'is not an AbortSignal.'],
   ['signal', null, 'is not an AbortSignal.'],
   ['signal', new AbortController(), 'is not an AbortSignal.'],
-  ['headers', 'x-tenant: one', 'has to be an object of names and text values.'],
+  ['headers', 'x-tenant: one', 'has to be an object of names and string values.'],
   ['timeout', 5, 'is not an option. Did you mean timeoutMs?'],
   ['Signal', 5, 'is not an option. Did you mean signal?'],
   [

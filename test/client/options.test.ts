@@ -73,10 +73,10 @@ describe('apiKey', () => {
     ['an emoji', `${apiKey}😀`, copyAgain],
     ['blanks alone', '  ', copyAgain],
     ['nothing', '', 'apiKey is empty. Pass it, or set PAYMENTS_API_KEY.'],
-    ['a number', 5, 'apiKey is not text. Pass the key from the dashboard, under Developer.'],
-    ['a list', [apiKey], 'apiKey is not text. Pass the key from the dashboard, under Developer.'],
-    ['null', null, 'apiKey is not text. Pass the key from the dashboard, under Developer.'],
-    ['a function', () => apiKey, 'apiKey is not text. Pass the key from the dashboard, under Developer.'],
+    ['a number', 5, 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
+    ['a list', [apiKey], 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
+    ['null', null, 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
+    ['a function', () => apiKey, 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
   ])('with %s is refused and never quoted', (_, key, message) => {
     expect(refusal({ apiKey: key })).toBe(message);
   });
@@ -295,10 +295,10 @@ test.each<[unknown, string]>([
   [{ 'x-tenant': ' one' }, 'headers.x-tenant has to be visible ASCII text without line breaks.'],
   [{ 'x-tenant': 5 }, 'headers.x-tenant has to be visible ASCII text without line breaks.'],
   [{ 'x-tenant': undefined }, 'headers.x-tenant has to be visible ASCII text without line breaks.'],
-  [new Headers(), 'headers has to be an object of names and text values.'],
-  [[['x-tenant', 'one']], 'headers has to be an object of names and text values.'],
-  [null, 'headers has to be an object of names and text values.'],
-  ['x-tenant: one', 'headers has to be an object of names and text values.'],
+  [new Headers(), 'headers has to be an object of names and string values.'],
+  [[['x-tenant', 'one']], 'headers has to be an object of names and string values.'],
+  [null, 'headers has to be an object of names and string values.'],
+  ['x-tenant: one', 'headers has to be an object of names and string values.'],
 ])('headers %o are refused', (headers, message) => {
   expect(refusal({ headers })).toBe(message);
 });
@@ -306,9 +306,9 @@ test.each<[unknown, string]>([
 test.each<[string, unknown, string]>([
   ['fetch', 'fetch', 'fetch is not a function.'],
   ['fetch', null, 'fetch is not a function.'],
-  ['userAgent', 'shop\r\nx-evil: 1', 'userAgent has to be ASCII text without line breaks.'],
-  ['userAgent', 'café', 'userAgent has to be ASCII text without line breaks.'],
-  ['userAgent', 5, 'userAgent has to be ASCII text without line breaks.'],
+  ['userAgent', 'shop\r\nx-evil: 1', 'userAgent has to be an ASCII string without line breaks.'],
+  ['userAgent', 'café', 'userAgent has to be an ASCII string without line breaks.'],
+  ['userAgent', 5, 'userAgent has to be an ASCII string without line breaks.'],
   ['allowInsecureHttp', 'yes', 'allowInsecureHttp has to be true or false.'],
   ['dangerouslyAllowBrowser', 1, 'dangerouslyAllowBrowser has to be true or false.'],
   ['hooks', 'log', 'hooks is not an object of functions.'],

@@ -182,7 +182,7 @@ describe('metadata', () => {
     [new Map([['sku', 'MUG-1']]), 'is not a plain object.'],
     [new Date(), 'is not a plain object.'],
   ])('%o is refused', async (metadata, found) => {
-    const message = `${found} Pass an object of names and text values.`;
+    const message = `${found} Pass an object of names and string values.`;
     expect(await issuesOf(createProduct({ metadata }))).toEqual([{ path: 'metadata', message }]);
   });
 });
