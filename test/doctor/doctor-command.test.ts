@@ -193,7 +193,7 @@ describe('merchant-payments identify', () => {
     [['identify'], 2, '--body'],
     [['identify', 'absent.json'], 1, 'cannot be read'],
     [['identify', '--body', 'absent', '--signature', 'ab'], 1, 'cannot be read'],
-    [['identify', '--secret', 'whsec'], 2, '--secret is no flag'],
+    [['identify', '--secret', 'whsec'], 2, '--secret is not a flag'],
   ])('%j is refused', async (args, status, message) => {
     expect(await run(args)).toMatchObject({ status, stderr: expect.stringContaining(message) });
   });
