@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../schemas/event.js';
+import type { WebhookEvent } from '../webhooks/index.js';
 import { hasTransaction } from './sqlite.js';
 import { isoOf, Statements } from './statements.js';
 

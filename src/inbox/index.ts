@@ -4,8 +4,8 @@
  * @module
  */
 export { ConfigurationError, InvalidParamsError, PaymentsError, WebhookConfigError } from '../errors.js';
-export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../schemas/event.js';
 export type { Delivery } from '../webhooks/delivery.js';
+export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
 export type { InboxDelivery } from './attempt.js';
 export type { Duration } from './duration.js';
 export type { InboxEntry, InboxState, InboxStats } from './entries.js';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
-import type { WebhookEvent } from '../schemas/event.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import { fetchHandler } from '../webhooks/handler.js';
+import type { WebhookEvent } from '../webhooks/index.js';
 import { nodeListener } from '../webhooks/node-handler.js';
 import {
   createReceiver,

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors.js';
-import type { OrderPaidEvent, UnknownEvent } from '../schemas/event.js';
 import { readHooks } from '../webhooks/hooks.js';
+import type { OrderPaidEvent, UnknownEvent } from '../webhooks/index.js';
 import { invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/receiver.js';
 import type { InboxDelivery } from './attempt.js';

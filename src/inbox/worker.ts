@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WebhookEvent } from '../schemas/event.js';
 import { typeOf } from '../webhooks/delivery.js';
 import type { Tell } from '../webhooks/hooks.js';
+import type { WebhookEvent } from '../webhooks/index.js';
 import type { Report } from '../webhooks/receiver.js';
 import { InboxAttempt, type InboxDelivery, lostLease } from './attempt.js';
 import type { AttemptFacts, InboxHookFacts } from './hooks.js';
