@@ -7,7 +7,7 @@
  *
  * In a clone of the repository: `npm run quickstart`, and `npm run quickstart -- --open`.
  */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { inspect, parseArgs } from 'node:util';
 import { PaymentsClient, type WebhookEvent, WebhookVerificationError, webhooks } from 'merchant-payments';
@@ -20,8 +20,10 @@ const secret = 'whsec_of_the_quickstart';
 
 // Your server: it takes the webhook's raw bytes and believes nothing before they are verified.
 const received: WebhookEvent[] = [];
+const browser = new EventEmitter();
 const shop = createServer(async (request, response) => {
-  if (new URL(request.url ?? '/', 'http://localhost').pathname === '/webhooks') {
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  if (pathname === '/webhooks') {
     try {
       received.push(webhooks.verify({ rawBody: await rawBody(request), headers: request.headers, secret }));
       response.writeHead(200).end();
@@ -29,7 +31,7 @@ const shop = createServer(async (request, response) => {
       console.error(error);
       response.writeHead(error instanceof WebhookVerificationError ? 400 : 500).end();
     }
-  } else response.end('Thank you. Back to your terminal.');
+  } else response.end('Thank you. Back to your terminal.', () => browser.emit(pathname));
 }).listen(0, '127.0.0.1');
 await once(shop, 'listening');
 const address = shop.address();
@@ -51,6 +53,7 @@ const checkout = await payments.checkouts.create({
 });
 step('payments.checkouts.create({ productId: product.id, successUrl, cancelUrl })', { url: checkout.url });
 
+const returned = flags.open ? once(browser, '/thanks') : undefined;
 if (flags.open) {
   openInBrowser(checkout.url);
   say(`Pay on the page that opens, or open it yourself: ${checkout.url}`);
@@ -69,6 +72,8 @@ if (checkout.id) {
 }
 step('payments.balance.retrieve()', await payments.balance.retrieve());
 
+// The payment page is open until it has sent the customer back to the shop.
+await returned;
 await sandbox.close();
 shop.close();
 shop.closeAllConnections();

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { payInBrowser } from '../examples/quickstart-customer.ts';
 import { createSandbox, type Sandbox } from '../src/sandbox/index.js';
 import { sign } from '../src/webhooks/index.js';
 import { freePort } from './helpers/ports.js';
@@ -254,6 +255,18 @@ test('no two examples listen on the same port, and each takes another from PORT'
   const ports = files.flatMap((name) => /process\.env\.PORT \?\? (\d+)/.exec(source(name))?.[1] ?? []);
   expect(ports.length).toBeGreaterThan(8);
   expect(new Set(ports).size).toBe(ports.length);
+});
+
+test('quickstart.ts --open stays until the browser is back at the shop', async () => {
+  const { output, done } = start('quickstart.ts', { PATH: '' }, ['--open']);
+  const pageUrl = () => /open it yourself: (\S+)/.exec(output())?.[1] ?? '';
+  await expect.poll(pageUrl, { timeout: 20_000 }).not.toBe('');
+  const returnUrl = await payInBrowser(pageUrl());
+  await expect.poll(output, { timeout: 20_000 }).toContain('payments.balance.retrieve()');
+  expect(output()).not.toContain('Done in');
+  expect((await fetch(pageUrl())).status).toBe(200);
+  expect(await (await fetch(returnUrl)).text()).toBe('Thank you. Back to your terminal.');
+  expect(await done).toMatchObject({ code: 0, output: expect.stringContaining('Done in') });
 });
 
 test('each example that runs says how in its first lines', () => {
