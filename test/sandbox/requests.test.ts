@@ -310,6 +310,48 @@ describe('choices where the spec is silent', () => {
     expect(atOnce.sandbox.balance).toMatchObject({ pending: '0.00', available: '19.90' });
   });
 
+  test.each([
+    ['currencyForm', { currency: 'usd' }, { 'upper-case': 400, 'any-case': 200, 'iso-4217': 400 }],
+    ['currencyForm', { currency: 'QQQ' }, { 'upper-case': 200, 'any-case': 200, 'iso-4217': 400 }],
+    ['imageScheme', { image: 'http://a.example/i.png' }, { http: 200, https: 400, any: 200 }],
+    ['imageScheme', { image: 'ipfs://i' }, { http: 400, https: 400, any: 200 }],
+    ['urlCredentials', { image: 'https://u:p@a.example/i' }, { reject: 400, accept: 200 }],
+  ])('%s decides on %j', async (name, field, expected) => {
+    for (const [choice, status] of Object.entries(expected)) {
+      const { call } = open({ unspecified: { [name]: choice } });
+      const made = await call('POST', '/v1/products', { name: 'Mug', price: '1', ...field });
+      expect([choice, made.status]).toEqual([choice, status]);
+      expect(tags(made)).toContain(name);
+    }
+  });
+
+  test('a currency in lower case is returned in upper case, if it is accepted', async () => {
+    const { call } = open({ unspecified: { currencyForm: 'any-case' } });
+    const made = await call('POST', '/v1/products', { name: 'Mug', price: '1', currency: 'eur' });
+    expect(made.body.data.currency).toBe('EUR');
+  });
+
+  test('an update without a field is rejected, as the client does, unless chosen otherwise', async () => {
+    for (const [emptyUpdate, status] of [
+      ['reject', 400],
+      ['accept', 200],
+    ] as const) {
+      const { call } = open({ unspecified: { emptyUpdate } });
+      const { data } = (await call('POST', '/v1/products', { name: 'Mug', price: '1' })).body;
+      const updated = await call('PATCH', `/v1/products/${data.id}`, {});
+      expect([updated.status, tags(updated)]).toEqual([status, expect.arrayContaining(['emptyUpdate'])]);
+    }
+  });
+
+  test('a receiver that takes longer than deliveryTimeout has not responded', async () => {
+    const { sandbox } = open({
+      webhook: () => new Promise<Response>(() => {}),
+      unspecified: { deliveryTimeout: 20, retries: [] },
+    });
+    const { delivery, event } = await sandbox.trigger('order.paid');
+    expect([delivery?.error, event.state]).toEqual(['No response within 0.02 s.', 'failed']);
+  });
+
   test.each<[object, string]>([
     [{ setlement: 1 }, 'setlement is not a choice. Did you mean settlement?'],
     [{ cancel: 'maybe' }, 'cancel: pass "stay-open" or "close"'],

@@ -1,6 +1,6 @@
 import type { RequestFault } from '../faults.js';
 
-/** The connection breaks, or nothing answers. In process and on a socket it looks different. */
+/** The connection breaks, or nothing responds. In process and on a socket it looks different. */
 export class NetworkFault extends Error {
   readonly fault: 'reset' | 'timeout' | 'refused';
 

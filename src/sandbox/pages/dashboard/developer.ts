@@ -42,6 +42,7 @@ ${actionForm(
 <p class="soft small" id="url-help">${typeof webhook === 'function' ? 'Events go to a function in this process. A URL takes its place.' : 'Events are sent here as soon as a checkout is paid. Empty: they are kept and not sent.'}</p>
 <h3>Secret</h3>
 ${secretLine(settings.webhookSecret, 'the webhook secret', shown.secret, `${address({ ...shown, secret: !shown.secret })}#webhook`, 'webhook-secret')}
+${scheme(settings.choices.signature)}
 <div class="actions">${actionForm(context, '/developer/test-event', html`<button class="button" data-testid="send-test-event">Send test event</button>`)}
 ${webhook !== undefined && actionForm(context, '/developer/doctor', html`<button class="button" data-testid="run-doctor">Run doctor</button>`)}</div>
 <p class="soft small">A test event creates a real product, checkout and order, so that your handler can read back what it is told of.
@@ -49,6 +50,12 @@ ${webhook !== undefined && 'The doctor sends right and wrong deliveries about a 
 </section>
 ${envBlock(context, shown)}`,
   });
+}
+
+/** How deliveries are signed, if not by the default scheme. */
+function scheme(signature: object): Html | undefined {
+  if (Object.keys(signature).length === 0) return undefined;
+  return html`<h3>Scheme</h3><pre tabindex="0" aria-label="Signature scheme" data-testid="scheme">${JSON.stringify(signature, null, 2)}</pre>`;
 }
 
 function secretLine(value: string, what: string, shown: boolean, toggle: string, testId: string): Html {

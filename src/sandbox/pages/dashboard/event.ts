@@ -39,20 +39,20 @@ function attempts({ attempts, state }: SandboxEvent): Html {
     return html`<ol class="attempts">${attempts.toReversed().map((one, index) => attempt(one, index === 0 && !one.ok))}</ol>`;
   if (state === 'no_url')
     return html`<div class="empty"><p>Not sent: no webhook URL is set. <a href="/developer#webhook">Open Webhook Settings</a></p></div>`;
-  return html`<div class="empty"><p>${state === 'held' ? 'Held back until it is delivered.' : 'Not sent yet.'}</p></div>`;
+  return html`<div class="empty"><p>${state === 'held' ? 'Held back: deliver it with Redeliver, or all that waits on the Events page.' : 'Not sent yet.'}</p></div>`;
 }
 
 function attempt(one: Attempt, open: boolean): Html {
-  const answer = one.status === undefined ? 'no response' : String(one.status);
+  const outcome = one.status === undefined ? 'no response' : String(one.status);
   return html`<li class="panel" data-testid="attempt">
-<p class="line"><span class="strong">Attempt ${one.number}</span> ${badge(answer, one.ok ? 'good' : 'bad')}
+<p class="line"><span class="strong">Attempt ${one.number}</span> ${badge(outcome, one.ok ? 'good' : 'bad')}
 <span class="soft small">${fullMoment(one.at)} · ${millisecondsText(one.durationMs)} · <code>${one.target}</code></span></p>
 ${one.error !== undefined && html`<p>${one.error}</p>`}
 ${one.hint !== undefined && html`<p class="hint" data-testid="hint"><span class="strong">Hint:</span> ${one.hint}</p>`}
 ${
   one.status !== undefined &&
-  html`<details id="answer-${one.number}"${open && html` open`}><summary>Answer</summary>${headerBlock(one.responseHeaders ?? {}, `Headers of answer ${one.number}`)}
-${one.responseBody === undefined || one.responseBody === '' ? html`<p class="soft small">No body.</p>` : block(one.responseBody, `Body of answer ${one.number}`)}</details>`
+  html`<details id="response-${one.number}"${open && html` open`}><summary>Response</summary>${headerBlock(one.responseHeaders ?? {}, `Headers of response ${one.number}`)}
+${one.responseBody === undefined || one.responseBody === '' ? html`<p class="soft small">No body.</p>` : block(one.responseBody, `Body of response ${one.number}`)}</details>`
 }
 <details id="request-${one.number}"><summary>Request headers</summary>${headerBlock(one.requestHeaders, `Request headers of attempt ${one.number}`)}</details>
 </li>`;
@@ -73,13 +73,13 @@ function sent(context: SandboxContext, event: SandboxEvent): Html {
 <pre tabindex="0" aria-label="Body" data-testid="body">${visible(body)}</pre>
 <dl class="facts"><dt>Length</dt><dd data-testid="bytes">${Buffer.byteLength(body)} bytes</dd>
 <dt>SHA-256</dt><dd><code data-testid="sha256">${createHash('sha256').update(body).digest('hex')}</code></dd></dl>
-<p class="soft small">Each dot stands for a space. The spaces are there on purpose: verify these bytes, not JSON that was parsed and written again.</p>
+<p class="soft small">Each dot is a space. They are uneven on purpose: verify these bytes, not JSON that was parsed and written again.</p>
 </div>
 <div class="panel"><h3>Headers</h3>${headerBlock(headers, 'Headers')}
 ${event.attempts.length === 0 && html`<p class="soft small">As they would be now: nothing was sent yet.</p>`}</div>
 <div class="panel"><div class="heading"><h3>Signed string</h3>${copyButton(signedText, 'the signed string')}</div>
 <pre tabindex="0" aria-label="Signed string" data-testid="signed-string">${visible(signedText)}</pre>
-<p class="soft small">${scheme.algorithm ?? 'sha256'} HMAC of this text with the webhook secret, in ${scheme.encoding ?? 'hex'}. It is the sandbox's choice: the service does not document its own.</p></div>
+<p class="soft small">${scheme.algorithm ?? 'sha256'} HMAC of this text with the webhook secret, in ${scheme.encoding ?? 'hex'}. ${Object.keys(scheme).length === 0 ? "It is the sandbox's choice: the service does not document its own." : 'As the sandbox was told; its default scheme differs.'}</p></div>
 <div class="panel"><div class="heading"><h3>curl</h3>${copyButton(curl, 'the command')}</div>
 <pre tabindex="0" aria-label="curl" data-testid="curl">${curl}</pre>
 <p class="soft small">Signed when this page was opened.</p></div>

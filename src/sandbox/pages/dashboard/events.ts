@@ -37,7 +37,7 @@ ${live(
     ? empty('No event yet. Each paid checkout makes one.')
     : table(
         'Events',
-        ['Time', 'Order', 'State', 'Attempts', 'Last answer', 'Took'],
+        ['Time', 'Order', 'State', 'Attempts', 'Last response', 'Took'],
         part.items.map((event) => row(context, event)),
       ),
 )}
@@ -53,7 +53,7 @@ function row({ clock }: SandboxContext, event: SandboxEvent): Html {
 <td class="main"><a class="strong" href="/events/${id}">${data.amount} ${data.currency}</a><br><code class="soft">${data.order_id}</code></td>
 <td>${stateBadge(event, clock.now())}</td>
 <td class="number" data-label="Attempts">${attempts.length}</td>
-<td data-label="Answer">${last && (last.status ?? html`<span class="soft">none</span>`)}</td>
+<td data-label="Response">${last && (last.status ?? html`<span class="soft">none</span>`)}</td>
 <td class="number soft">${last && millisecondsText(last.durationMs)}</td></tr>`;
 }
 

@@ -77,18 +77,25 @@ function counts({ store, requests }: SandboxContext): Html {
 
 /** The one thing that is worth doing now. */
 function nextStep({ settings, store, origin }: SandboxContext): Html | undefined {
-  const failed = [...store.events.values()].filter(({ state }) => state === 'failed' || state === 'retrying');
+  const events = [...store.events.values()];
+  const held = events.filter(({ state }) => state === 'held').length;
+  const failed = events.filter(({ state }) => state === 'failed' || state === 'retrying');
   const step = (heading: string, content: Html) =>
     html`<div class="notice calm" data-testid="next-step"><div><h2>${heading}</h2>${content}</div></div>`;
   if (settings.webhook === undefined)
     return step(
-      'Next: say where your webhook handler is',
-      html`<p>Events are kept until then, none is lost. <a href="/developer#webhook">Open Webhook Settings</a></p>`,
+      'Next: set the URL of your webhook handler',
+      html`<p>Until then events are kept, and can be delivered later. <a href="/developer#webhook">Open Webhook Settings</a></p>`,
     );
   if (failed.length > 0)
     return step(
       failed.length === 1 ? 'One event was not accepted' : `${failed.length} events were not accepted`,
-      html`<p>The event log has the answers and what to change. <a href="/events">Open Events</a></p>`,
+      html`<p>The event log has the responses and what to change. <a href="/events">Open Events</a></p>`,
+    );
+  if (held > 0)
+    return step(
+      held === 1 ? 'One event is held back' : `${held} events are held back`,
+      html`<p>Deliver what waits when your test is ready for it. <a href="/events">Open Events</a></p>`,
     );
   if (store.checkouts.size === 0)
     return step(

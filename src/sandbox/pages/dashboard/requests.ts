@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
+import { describeArmed } from '../../faults.js';
 import type { LoggedRequest } from '../../http/log.js';
 import type { Html } from '../layout.js';
 import { badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
@@ -12,6 +13,7 @@ export function requestsPage(context: SandboxContext, asked: string | undefined)
     title: 'Requests',
     tab: '/requests',
     content: html`<div class="heading"><h1>Requests</h1></div>
+${live('faults', html`${waitingFaults(context)}`)}
 <p class="soft intro">A tag names a choice that is the sandbox's own, as the specification is silent there. Code that leans on it may meet something else at the service.</p>
 ${live(
   'requests',
@@ -25,6 +27,12 @@ ${live(
 )}
 ${pager('/requests', part)}`,
   });
+}
+
+/** Faults that were ordered and have not happened yet. */
+function waitingFaults({ faults: { waiting } }: SandboxContext): Html | undefined {
+  if (waiting.length === 0) return undefined;
+  return html`<p class="soft" data-testid="faults">${waiting.length === 1 ? 'A fault is' : 'Faults are'} waiting: ${waiting.map((one) => html`${badge(describeArmed(one), 'warn')} `)}</p>`;
 }
 
 function row(request: LoggedRequest, now: number): Html {

@@ -27,9 +27,9 @@ export const dashboardScript = `
   offerCopies(document);
   const update = async () => {
     if (document.hidden || served.size === 0) return;
-    const answer = await fetch(location.href).catch(() => undefined);
-    if (!answer?.ok) return;
-    const text = await answer.text();
+    const response = await fetch(location.href).catch(() => undefined);
+    if (!response?.ok) return;
+    const text = await response.text();
     const fresh = new DOMParser().parseFromString(text.slice(text.indexOf('<body>')), 'text/html');
     for (const part of parts()) {
       const name = part.dataset.live;

@@ -45,9 +45,9 @@ export const payScript = `
 
   const look = async () => {
     if (document.hidden) return;
-    const answer = await fetch('/pay/' + page.dataset.id + '/status').catch(() => undefined);
-    if (!answer) return;
-    const { state, leftMs } = await answer.json();
+    const response = await fetch('/pay/' + page.dataset.id + '/status').catch(() => undefined);
+    if (!response) return;
+    const { state, leftMs } = await response.json();
     if (state !== page.dataset.state) return location.reload();
     end = performance.now() + leftMs;
   };
