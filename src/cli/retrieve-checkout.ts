@@ -57,7 +57,7 @@ function baseUrl(): string {
   const plain =
     url && url.username + url.password + url.search + url.hash === '' && !/\/v1\/*$/.test(url.pathname);
   if (url && plain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))))
-    return url.href.replace(/\/+$/, '');
+    return url.href.replace(/(?<!\/)\/+$/, '');
   throw new CommandError(
     'PAYMENTS_BASE_URL is invalid. Set an https: URL without /v1, user, query or hash; http: only for this machine.',
   );
