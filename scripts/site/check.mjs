@@ -108,7 +108,7 @@ async function checkInBrowser() {
       'documents/Fulfil_exactly_once.html',
       'documents/quickstart.ts.html',
       'classes/index.PaymentsClient.html',
-      'interfaces/index.Products.html',
+      'interfaces/index.ProductsResource.html',
     ];
     for (const [width, colorScheme] of [
       [360, 'light'],
