@@ -19,6 +19,7 @@ export const pages = {
     'docs/faq.md',
     'docs/security.md',
     'docs/threat-model.md',
+    'docs/threat-model.md',
     'docs/observability.md',
     'docs/performance.md',
     'docs/versioning.md',

@@ -55,7 +55,7 @@ interface Request {
 }
 
 interface Action {
-  /** Refuses what cannot be meant, before the file is opened. */
+  /** Refuses what is invalid, before the file is opened. */
   check(request: Request): void;
   run(entries: Entries, request: Request): { text: string; json: unknown };
 }

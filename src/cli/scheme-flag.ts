@@ -42,7 +42,7 @@ function parse(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Told below, as for JSON that is no object.
+    // Told below, as for JSON that is not an object.
   }
   throw new UsageError('--scheme: pass a JSON object, such as {"content":"{timestamp}{body}"}.');
 }

@@ -3,7 +3,7 @@ export type Metadata = Record<string, string>;
 
 /**
  * Reads metadata from the wire: `{}` when absent, values as strings (the spec only says that they are "shown as
- * strings"): others as JSON writes them, `null` left out. `undefined` for what is no object.
+ * strings"): others as JSON writes them, `null` left out. `undefined` for what is not an object.
  */
 export function readMetadata(value: unknown): Metadata | undefined {
   if (value === undefined || value === null) return {};

@@ -4,7 +4,7 @@ const iso = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\
 export const firstMillisecond = 1e11;
 
 /**
- * Reads a moment from the wire, or `undefined` where it is none: Unix time in milliseconds or seconds (told
+ * Reads a timestamp from the wire, or `undefined` where it is none: Unix time in milliseconds or seconds (told
  * apart by size), or ISO 8601 with a zone. The service uses both forms for one field (spec, "Representation notes").
  */
 export function readMoment(value: unknown): Date | undefined {

@@ -1,7 +1,7 @@
 const decimalText = /^-?\d+(?:\.\d+)?$/;
 
 /**
- * Reads an amount from the wire as decimal text with at least two decimals, or `undefined` where it is none.
+ * Reads an amount from the wire as a decimal string with at least two decimals, or `undefined` where it is none.
  *
  * The service writes `"19.90"` in some answers and the number `19.9` in others (spec, "Representation notes").
  * Text keeps the decimals it has. No arithmetic is done on numbers: JavaScript prints the shortest text that

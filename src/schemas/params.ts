@@ -95,12 +95,12 @@ const description = text(`text of at most ${limits.descriptionLength} characters
 });
 
 const price = checked(isString, (value) => {
-  if (value === undefined) return 'is missing. Pass decimal text, such as "19.90".';
+  if (value === undefined) return 'is missing. Pass a decimal string, such as "19.90".';
   if (!isString(value)) {
     const text = isNumber(value) && value > 0 ? readMoney(value) : undefined;
     return text === undefined
-      ? `${whatItIs(value)}. Pass decimal text with at most two decimals, such as "19.90".`
-      : `${whatItIs(value)}. Pass it as text: "${text}".`;
+      ? `${whatItIs(value)}. Pass a decimal string with at most two decimals, such as "19.90".`
+      : `${whatItIs(value)}. Pass a string: "${text}".`;
   }
   if (!limits.price.test(value)) {
     return /^\d+\.\d{3,}$/.test(value)

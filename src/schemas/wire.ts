@@ -3,7 +3,7 @@ import { readMetadata } from './metadata.js';
 import { readMoment } from './moment.js';
 import { readMoney, readPrice } from './money.js';
 
-/** Turns every wire form of a value into its one normal form, or gives `undefined` for what is none. */
+/** Turns every wire form of a value into its one normal form, or returns `undefined` if it is invalid. */
 type Reader<T> = (value: unknown) => T | undefined;
 
 /** How each schema made here reads; `record` calls these without zod's own steps in between. */

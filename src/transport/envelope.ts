@@ -87,7 +87,7 @@ function unusableFor(reason: UnusableReason, problem: string): Envelope {
   return { kind: 'unusable', reason, problem };
 }
 
-/** The fields of a JSON object itself, without those that a polluted prototype adds; none of what is no object. */
+/** The fields of a JSON object itself, without those that a polluted prototype adds; none of what is not an object. */
 function fieldsOf(body: unknown): { code?: unknown; message?: unknown; data?: unknown } {
   return shielded(typeof body === 'object' && body !== null ? body : {});
 }

@@ -100,7 +100,7 @@ describe.each(carriers)('checkouts over %s', (_, options) => {
       expect(service.requests).toEqual([]);
     });
 
-    test('rejects with NotFoundError when the service answers 404, and quotes no id in the path', async () => {
+    test('rejects with NotFoundError when the response is 404, and quotes no id in the path', async () => {
       service.on('GET /v1/checkouts/:id', answer({ code: 404, message: 'No such session' }, 404));
       const promise = payments.checkouts.retrieve('chk_none');
       await expect(promise).rejects.toBeInstanceOf(NotFoundError);

@@ -88,7 +88,7 @@ describe('price', () => {
     },
   );
 
-  const such = 'Pass decimal text with at most two decimals, such as "19.90".';
+  const such = 'Pass a decimal string with at most two decimals, such as "19.90".';
   test.each<[unknown, string]>([
     ['0.001', '"0.001" has more than two decimals. Pass at most two, such as "0.01".'],
     ['19.999', '"19.999" has more than two decimals. Pass at most two, such as "0.01".'],
@@ -101,9 +101,9 @@ describe('price', () => {
       ],
     ),
     // A number is refused with the text to write; where there is none, no other amount is proposed.
-    [19.9, '19.9 is a number. Pass it as text: "19.90".'],
-    [5, '5 is a number. Pass it as text: "5.00".'],
-    [0.01, '0.01 is a number. Pass it as text: "0.01".'],
+    [19.9, '19.9 is a number. Pass a string: "19.90".'],
+    [5, '5 is a number. Pass a string: "5.00".'],
+    [0.01, '0.01 is a number. Pass a string: "0.01".'],
     [19.999, `19.999 is a number. ${such}`],
     [0.1 + 0.2, `0.30000000000000004 is a number. ${such}`],
     [0.001, `0.001 is a number. ${such}`],
@@ -117,7 +117,7 @@ describe('price', () => {
     [true, `true is a boolean. ${such}`],
     [null, `is null. ${such}`],
     [['5'], `is a list. ${such}`],
-    [undefined, 'is missing. Pass decimal text, such as "19.90".'],
+    [undefined, 'is missing. Pass a decimal string, such as "19.90".'],
   ])('%o is refused', async (price, message) => {
     expect(await issuesOf(createProduct({ price }))).toEqual([{ path: 'price', message }]);
   });
@@ -145,7 +145,7 @@ describe('currency', () => {
 });
 
 describe('metadata', () => {
-  test('of text values is sent, with any names', async () => {
+  test('of string values is sent, with any names', async () => {
     service.on('POST /v1/products', answer(created));
     const metadata = { sku: 'MUG-1', '': 'empty name', 'a.b': '', constructor: 'c', 日本: '語' };
     await createProduct({ metadata });
@@ -424,7 +424,7 @@ describe('an update', () => {
   test('checks the fields as create does', async () => {
     expect(await issuesOf(updateProduct({ name: '', price: 5 }))).toEqual([
       { path: 'name', message: 'is empty. Pass at least one character.' },
-      { path: 'price', message: '5 is a number. Pass it as text: "5.00".' },
+      { path: 'price', message: '5 is a number. Pass a string: "5.00".' },
     ]);
   });
 });

@@ -188,7 +188,7 @@ describe.each(carriers)('products over %s', (_, options) => {
       expect(service.requests).toEqual([]);
     });
 
-    test('rejects with NotFoundError when the service answers 404', async () => {
+    test('rejects with NotFoundError when the response is 404', async () => {
       service.on('PATCH /v1/products/:id', answer({ code: 404, message: 'Not found' }, 404));
       const promise = payments.products.update('prod_none', { name: 'Mug' });
       await expect(promise).rejects.toBeInstanceOf(NotFoundError);

@@ -46,7 +46,7 @@ describe('a delivery', () => {
     expect(event).toEqual(given);
   });
 
-  it('that comes again gets 200, and nothing is done again: at once, later, and after a restart', async () => {
+  it('that arrives again gets 200, and nothing is done again: at once, later, and after a restart', async () => {
     const file = temporaryFile();
     const first = opened({ file });
     const all = await Promise.all([1, 2, 3].map(() => first.post(orderPaid('ord_1'))));

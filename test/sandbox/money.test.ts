@@ -136,7 +136,7 @@ describe('paying', () => {
 });
 
 describe('time', () => {
-  test('a checkout is payable until it expires, and not at that moment', async () => {
+  test('a checkout is payable until it expires, and not from then on', async () => {
     const { sandbox } = open({ now: new Date(0) });
     const [first, second] = [await checkout(sandbox), await checkout(sandbox)];
     await sandbox.advanceTime(30 * 60_000 - 1);

@@ -1,10 +1,10 @@
-/** Decimal text with at most two decimals as a count of hundredths. */
+/** A decimal string with at most two decimals as a count of hundredths. */
 export function toCents(amount: string): bigint {
   const [whole = '', decimals = ''] = amount.split('.');
   return BigInt(whole + decimals.padEnd(2, '0'));
 }
 
-/** Hundredths as decimal text with two decimals. */
+/** Hundredths as a decimal string with two decimals. */
 export function fromCents(cents: bigint): string {
   const digits = cents.toString().padStart(3, '0');
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;

@@ -49,7 +49,7 @@ ${wallets.map(
   );
 }
 
-/** The summary of a failed attempt. It takes the focus and leads to the choice that mends it. */
+/** The summary of a failed attempt. It takes the focus and leads to the choice that fixes it. */
 function problem({ declined, say }: CheckoutView): Html | undefined {
   if (declined === undefined) return undefined;
   return html`<div class="problem" role="alert" tabindex="-1" autofocus data-testid="problem">${alertIcon}<div>
