@@ -49,7 +49,7 @@ function banner(
   const webhook =
     settings.webhook === undefined
       ? 'kept; pass --webhook-url to send them'
-      : `to ${String(settings.webhook)}`;
+      : `to ${String(settings.webhook)}${settings.webhooks === 'manual' ? ', held back until you deliver them' : ''}`;
   const rows = [
     ['Base URL', paint('cyan', url)],
     ['Dashboard', paint('cyan', dashboardUrl)],

@@ -240,11 +240,15 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     await runBeside(['advance', '5s'], env);
     await runBeside(['advance', '30s'], env);
     await expect.poll(() => log, { timeout: 20_000 }).toContain('(attempt 3)');
+    await runBeside(['fault', 'webhook', '--drop'], env);
+    await runBeside(['trigger', 'order.paid'], env);
+    await expect.poll(() => log, { timeout: 20_000 }).toContain('the delivery was lost');
     const lines = log.split('\n').filter((line) => line.includes('order.paid'));
     expect(lines.map((line) => line.replace(/^.*ord_\w+ {2}/, '').replace(/\d+ ms/, 'n ms'))).toEqual([
       'refused 500  n ms  (attempt 1); next attempt in 5 s',
       'refused 500  n ms  (attempt 2); next attempt in 30 s',
       'refused 500  n ms  (attempt 3); next attempt in 2 min',
+      'failed: A fault was ordered: the delivery was lost  (attempt 1); next attempt in 5 s',
     ]);
     expect(log.split(`npx merchant-payments doctor ${target}`)).toHaveLength(4);
   });

@@ -46,9 +46,9 @@ export class Deliveries {
     if (webhook === undefined) event.state = 'no_url';
     else if (webhooks === 'manual' || fault?.hold) event.state = 'held';
     else if (delay !== undefined) this.#schedule(event, delay, 'pending');
-    else this.#run(event).catch(() => undefined);
     this.#remember(event);
     this.changed.emit(event);
+    if (event.state === 'pending' && delay === undefined) this.#run(event).catch(() => undefined);
   }
 
   /** The attempt that is in flight for an event. */
