@@ -88,9 +88,13 @@ describe('a release', () => {
   };
   const commands = (key: string) => job(key).steps.map(({ run, uses }) => run ?? uses ?? '');
 
-  it('gives the token to the staging job alone, and to no other workflow', () => {
+  it('gives a token to the staging job, and otherwise only to the job that publishes the docs, which runs nothing else', () => {
     const holders = allJobs.filter(({ job: { permissions } }) => permissions?.['id-token']);
-    expect(holders.map(({ title }) => title)).toEqual(['release.yml: stage']);
+    expect(holders.map(({ title }) => title).sort()).toEqual(['docs.yml: publish', 'release.yml: stage']);
+    // npm trusts release.yml in the environment `npm` alone, so the token of the docs publishes no package.
+    const docs = holders.find(({ title }) => title === 'docs.yml: publish')?.job;
+    expect(docs?.environment).toMatchObject({ name: 'github-pages' });
+    expect(docs?.steps.map(({ uses }) => uses?.split('@')[0])).toEqual(['actions/deploy-pages']);
     expect(job('stage').permissions).toEqual({ 'id-token': 'write' });
     expect(job('stage').environment).toBe('npm');
   });
