@@ -1,12 +1,5 @@
-import type { Deliveries } from './delivery/queue.js';
-import type { Faults } from './faults.js';
-import type { Guard } from './http/guard.js';
-import type { RequestLog } from './http/log.js';
+import type { Parts } from './parts.js';
 import type { Sandbox } from './sandbox.js';
-import type { Clock } from './service/clock.js';
-import type { Payments } from './service/payments.js';
-import type { Store } from './service/store.js';
-import type { Settings } from './settings.js';
 import type { Signal } from './signal.js';
 
 /**
@@ -22,15 +15,7 @@ import type { Signal } from './signal.js';
  *   `guard.token(scope)` in a hidden field named `token`, and their routes call `guard.checkToken(scope, token)`; the
  *   scope is the checkout's id on the payment page and `'dashboard'` on the dashboard.
  */
-export interface SandboxContext {
-  readonly settings: Settings;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly payments: Payments;
-  readonly requests: RequestLog;
-  readonly deliveries: Deliveries;
-  readonly faults: Faults;
-  readonly guard: Guard;
+export interface SandboxContext extends Omit<Parts, 'schedule' | 'reach'> {
   /** The public interface: what the dashboard's buttons do. */
   readonly sandbox: Sandbox;
   /** Emits after whatever may have changed something worth saving. */

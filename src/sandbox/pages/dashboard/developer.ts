@@ -45,8 +45,8 @@ ${secretLine(settings.webhookSecret, 'the webhook secret', shown.secret, `${addr
 ${scheme(settings.choices.signature)}
 <div class="actions">${actionForm(context, '/developer/test-event', html`<button class="button" data-testid="send-test-event">Send test event</button>`)}
 ${webhook !== undefined && actionForm(context, '/developer/doctor', html`<button class="button" data-testid="run-doctor">Run doctor</button>`)}</div>
-<p class="soft small">A test event creates a real product, checkout and order, so that your handler can read back what it is told of.
-${webhook !== undefined && 'The doctor sends right and wrong deliveries about a throw-away order, and tells what is wrong with the handler.'}</p>
+<p class="soft small">A test event creates a real product, checkout and order, so that your handler can read back what the event names.
+${webhook !== undefined && 'The doctor sends valid and invalid deliveries about a throw-away order, and shows what is wrong with the handler.'}</p>
 </section>
 ${envBlock(context, shown)}`,
   });

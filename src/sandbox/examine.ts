@@ -1,0 +1,33 @@
+import type { WebhookTarget } from '../doctor/delivery.js';
+import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
+import { diagnose, readPrice } from '../doctor/doctor.js';
+import { send } from './delivery/send.js';
+import type { Parts } from './parts.js';
+import { SandboxError } from './sandbox-error.js';
+import { checkedTarget } from './settings.js';
+
+/** Has the doctor examine a receiver with the sandbox's secret, scheme and limits. */
+export async function examine(
+  { settings, reach }: Parts,
+  target: WebhookTarget | undefined,
+  options: DoctorOptions,
+): Promise<Diagnosis> {
+  const { webhook, webhookSecret, choices, allowRemote } = settings;
+  const patient = checkedTarget(target) ?? webhook;
+  if (patient === undefined)
+    throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
+  const { price, problem } = readPrice(options);
+  if (problem !== undefined) throw new SandboxError('invalid_options', `doctor: ${problem}`);
+  const limits = { withinMs: choices.deliveryTimeoutMs, allowRemote, stop: reach.closing };
+  return diagnose({
+    target: patient,
+    price,
+    onStep: options.onStep,
+    signer: { secret: webhookSecret, scheme: choices.signature },
+    send: async (to, outgoing) => {
+      const sent = await send(to, outgoing, limits);
+      if (sent.code !== 'address_refused') return sent;
+      throw new SandboxError('invalid_options', `doctor: ${sent.error}`);
+    },
+  });
+}
