@@ -1,5 +1,5 @@
-import type { Parts } from './parts.js';
 import type { Sandbox } from './sandbox.js';
+import type { SandboxParts } from './sandbox-parts.js';
 import type { Signal } from './signal.js';
 
 /**
@@ -15,7 +15,7 @@ import type { Signal } from './signal.js';
  *   `guard.token(scope)` in a hidden field named `token`, and their routes call `guard.checkToken(scope, token)`; the
  *   scope is the checkout's id on the payment page and `'dashboard'` on the dashboard.
  */
-export interface SandboxContext extends Omit<Parts, 'schedule' | 'reach'> {
+export interface SandboxContext extends Omit<SandboxParts, 'schedule' | 'reach'> {
   /** The public interface: what the dashboard's buttons do. */
   readonly sandbox: Sandbox;
   /** Emits after whatever may have changed something worth saving. */

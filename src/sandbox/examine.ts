@@ -2,13 +2,13 @@ import type { WebhookTarget } from '../doctor/delivery.js';
 import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
 import { diagnose, readPrice } from '../doctor/doctor.js';
 import { send } from './delivery/send.js';
-import type { Parts } from './parts.js';
 import { SandboxError } from './sandbox-error.js';
+import type { SandboxParts } from './sandbox-parts.js';
 import { checkedTarget } from './settings.js';
 
 /** Has the doctor examine a receiver with the sandbox's secret, scheme and limits. */
 export async function examine(
-  { settings, reach }: Parts,
+  { settings, reach }: SandboxParts,
   target: WebhookTarget | undefined,
   options: DoctorOptions,
 ): Promise<Diagnosis> {

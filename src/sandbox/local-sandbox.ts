@@ -6,9 +6,9 @@ import { waitForEvent } from './delivery/wait.js';
 import { examine } from './examine.js';
 import { type Fault, readFault } from './faults.js';
 import type { ListenOptions } from './http/reach.js';
-import type { Parts } from './parts.js';
 import type { Paid, Sandbox } from './sandbox.js';
 import { SandboxError } from './sandbox-error.js';
+import type { SandboxParts } from './sandbox-parts.js';
 import type { DeclineReason, PaymentMethod } from './service/checkout.js';
 import { type Duration, milliseconds } from './service/duration.js';
 import type { SandboxEvent } from './service/event.js';
@@ -20,9 +20,9 @@ import { checkedTarget, newApiKey } from './settings.js';
 
 /** The public interface over the parts, which do the work. */
 export class LocalSandbox implements Sandbox {
-  readonly #parts: Parts;
+  readonly #parts: SandboxParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: SandboxParts) {
     this.#parts = parts;
   }
 

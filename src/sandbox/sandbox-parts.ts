@@ -10,7 +10,7 @@ import type { Store } from './service/store.js';
 import type { Settings } from './settings.js';
 
 /** What a sandbox is made of. */
-export interface Parts {
+export interface SandboxParts {
   readonly settings: Settings;
   readonly store: Store;
   readonly clock: Clock;
