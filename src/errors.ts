@@ -1,8 +1,8 @@
 /**
- * What became of the operation, as far as can be known:
+ * What became of the operation, as far as is known:
  *
- * - `not_sent`: the request cannot have reached the service; it is safe to try again
- * - `rejected`: the service responded that it did not do it
+ * - `not_sent`: the request cannot have reached the service; it is safe to retry
+ * - `rejected`: the service refused it
  * - `unknown`: it may have been done
  * - `done`: the service responded with success, but the response could not be used
  */
@@ -39,7 +39,7 @@ const brand = Symbol.for('merchant-payments.error');
 export class PaymentsError extends Error {
   /** @internal */
   static override readonly name: string = 'PaymentsError';
-  /** Which kind of error this is, for programs: a stable string of ours, one for each class (webhook errors have several). */
+  /** Stable code for programs: one per class (webhook errors have several). */
   declare readonly code: string;
   /** What became of the operation. Absent on webhook errors, which belong to no call. */
   declare readonly outcome?: Outcome | undefined;
@@ -136,9 +136,9 @@ export class ConnectionError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'ConnectionError';
   declare readonly outcome: Outcome;
-  /** How far it came: `connect` (nothing was sent), `exchange` (sent, no response), `body` (the response broke off). */
+  /** How far it got: `connect` (nothing was sent), `exchange` (sent, no response), `body` (the response was cut off). */
   declare readonly phase: 'connect' | 'exchange' | 'body';
-  /** Why the connection failed: the system's code, such as `ECONNREFUSED`, or `network` where it gave none. */
+  /** Why the connection failed: the system's code, such as `ECONNREFUSED`, or `network` if there is none. */
   declare readonly reason: string;
 
   /** @internal */
@@ -184,7 +184,7 @@ export interface ApiFacts extends CallFacts {
   apiCode?: number | undefined;
   /** `message` of the envelope, redacted. */
   apiMessage?: string | undefined;
-  /** What `Retry-After` asked for, in milliseconds. */
+  /** The wait that `Retry-After` asks for, in milliseconds. */
   retryAfterMs?: number | undefined;
   /** The response's headers, redacted. */
   headers: Headers;
@@ -194,7 +194,7 @@ export interface ApiFacts extends CallFacts {
   bodySnippet?: string | undefined;
 }
 
-/** The service said no. */
+/** The service refused the call or failed. */
 export class ApiError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'ApiError';
@@ -205,7 +205,7 @@ export class ApiError extends PaymentsError {
   declare readonly apiCode?: number | undefined;
   /** `message` of the envelope, redacted. */
   declare readonly apiMessage?: string | undefined;
-  /** What `Retry-After` asked for, in milliseconds. */
+  /** The wait that `Retry-After` asks for, in milliseconds. */
   declare readonly retryAfterMs?: number | undefined;
   /** The response's headers; a secret of the client that is echoed there is redacted. Not enumerable, so that logs stay short. */
   declare readonly headers: Headers;
@@ -276,7 +276,7 @@ export class InvalidRequestError extends ApiError {
   }
 }
 
-/** 429: too many requests; `retryAfterMs` says how long to wait, where the service did. */
+/** 429: too many requests; `retryAfterMs` says how long to wait, if the service did. */
 export class RateLimitError extends ApiError {
   /** @internal */
   static override readonly name: string = 'RateLimitError';
@@ -314,7 +314,7 @@ export class InvalidResponseError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'InvalidResponseError';
   declare readonly outcome: Outcome;
-  /** What was wrong with the response: one of eight words of ours. */
+  /** What was wrong with the response. */
   declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   declare readonly status: number;

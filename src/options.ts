@@ -26,15 +26,15 @@ export interface PaymentsClientOptions {
   maxRetries?: number | undefined;
   /** Added to every request. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Functions that are told of requests, responses, retries, errors and the end of calls; or an instance of a class. */
+  /** Functions called on requests, responses, retries, errors and the end of each call; or an instance of a class. */
   hooks?: Hooks | undefined;
-  /** Sends requests in place of the default: a function of the Fetch standard's shape, such as `sandbox.fetch`. */
+  /** Sends the requests instead of the default: any function shaped like `fetch`, such as `sandbox.fetch`. */
   fetch?: Fetch | undefined;
   /** Appended to `merchant-payments/<version>`. */
   userAgent?: string | undefined;
-  /** Allows `http:` to other hosts than this machine. The API key then travels in clear text. Default false. */
+  /** Allows `http:` to hosts other than the local machine. The API key is then sent in clear text. Default false. */
   allowInsecureHttp?: boolean | undefined;
-  /** Allows a client in a browser, where everybody can read its API key. Default false. */
+  /** Allows a client in a browser, where anybody can read its API key. Default false. */
   dangerouslyAllowBrowser?: boolean | undefined;
 }
 
@@ -52,10 +52,10 @@ const names = [
   'dangerouslyAllowBrowser',
 ];
 
-/** Options and environment, checked; or a `ConfigurationError` with every problem and its way out. */
+/** Options and environment, checked; throws a `ConfigurationError` with every problem and its fix. */
 export function readOptions(options: PaymentsClientOptions): ClientSettings {
   if (typeof options !== 'object' || options === null) {
-    throw new ConfigurationError('new PaymentsClient(): the options have to be an object.');
+    throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
   }
   const given = ownFields(options);
   const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;
@@ -92,8 +92,8 @@ export function readOptions(options: PaymentsClientOptions): ClientSettings {
 const defaultTotalTimeoutMs = 60_000;
 
 const browserProblem =
-  'This is a browser, where everybody can read the API key. Use it on a server, ' +
-  'or pass dangerouslyAllowBrowser: true if the key is worth nothing.';
+  'In a browser anybody can read the API key. Use it on a server, ' +
+  'or pass dangerouslyAllowBrowser: true for a test key.';
 
 /** Ports that the Fetch standard forbids as "bad ports": other protocols listen there. */
 const forbiddenPorts: ReadonlySet<number> = new Set([
@@ -111,7 +111,7 @@ function apiKeyProblems(apiKey: unknown): string[] {
   return /^[\x21-\x7e]+$/.test(apiKey)
     ? []
     : [
-        'apiKey holds white space, control or non-ASCII characters. Copy it again from the dashboard, without quotes or line breaks.',
+        'apiKey contains white space, control or non-ASCII characters. Copy it again from the dashboard, without quotes or line breaks.',
       ];
 }
 
@@ -125,18 +125,18 @@ function readBaseUrl(baseUrl: unknown, allowInsecureHttp: boolean): URL | { prob
   return url && problem === undefined ? url : { problem: `baseUrl ${problem}` };
 }
 
-/** Nothing of the URL is quoted but its scheme, host and port: it may hold credentials. */
+/** Quotes only the scheme, host and port of the URL: the rest may contain credentials. */
 function baseUrlProblem(url: URL, allowInsecureHttp: boolean): string | undefined {
-  if (url.username || url.password) return 'holds credentials. Remove them: the key travels in x-api-key.';
-  if (url.search || url.href.includes('?')) return 'has a query. Pass the address alone.';
-  if (url.hash || url.href.includes('#')) return 'has a hash. Pass the address alone.';
+  if (url.username || url.password) return 'contains credentials. Remove them: the key is sent in x-api-key.';
+  if (url.search || url.href.includes('?')) return 'has a query. Remove it.';
+  if (url.hash || url.href.includes('#')) return 'has a hash. Remove it.';
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return `has the scheme ${url.protocol}. Pass an https: URL.`;
-  if (/\/v1\/*$/.test(url.pathname)) return 'ends in /v1, which the client adds. Pass the address before it.';
+  if (/\/v1\/*$/.test(url.pathname)) return 'ends in /v1, which the client adds. Remove it.';
   if (forbiddenPorts.has(Number(url.port)))
-    return `names port ${url.port}, which fetch keeps for other protocols.`;
+    return `has port ${url.port}, which fetch blocks. Use another one.`;
   if (url.protocol === 'http:' && !allowInsecureHttp && !isLoopback(url)) {
-    return `is http: to ${url.hostname}, so the API key would travel in clear text. Use https:, or pass allowInsecureHttp: true.`;
+    return `is http: to ${url.hostname}, so the API key would be sent in clear text. Use https:, or pass allowInsecureHttp: true.`;
   }
   return undefined;
 }
@@ -151,10 +151,10 @@ function typeProblems(given: PaymentsClientOptions): Issue[] {
   expect(
     userAgent === undefined || (typeof userAgent === 'string' && /^[\x20-\x7e]*$/.test(userAgent)),
     'userAgent',
-    'has to be an ASCII string without line breaks.',
+    'must be an ASCII string without line breaks.',
   );
   for (const [path, value] of Object.entries({ allowInsecureHttp, dangerouslyAllowBrowser })) {
-    expect(value === undefined || typeof value === 'boolean', path, 'has to be true or false.');
+    expect(value === undefined || typeof value === 'boolean', path, 'must be true or false.');
   }
   return [...problems, ...hookProblems(hooks)];
 }
@@ -176,7 +176,7 @@ function hookProblems(hooks: unknown): Issue[] {
   ];
 }
 
-/** Hooks by name, with their object as `this`: own fields, and what classes of the user's have as methods. */
+/** Hooks by name, bound to their object: its own fields, and the methods of its class. */
 function hooksOf(hooks: object = {}): [name: string, hook: unknown][] {
   return hookNames.flatMap((name): [string, unknown][] => {
     for (
@@ -192,7 +192,7 @@ function hooksOf(hooks: object = {}): [name: string, hook: unknown][] {
   });
 }
 
-/** Whether an object is no instance of a class, so that each of its fields is meant to be a hook. */
+/** Whether an object is a plain object, not an instance of a class: then each of its fields must be a hook. */
 function isPlain(object: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(object);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -202,7 +202,7 @@ function environment(name: 'PAYMENTS_API_KEY' | 'PAYMENTS_BASE_URL'): string | u
   return typeof process === 'undefined' ? undefined : process.env?.[name];
 }
 
-/** A page, or a worker of one. Node, Bun, Deno and edge runtimes are none. */
+/** A web page or a web worker. Not Node, Bun, Deno or an edge runtime. */
 function isBrowser(): boolean {
   if (typeof window !== 'undefined' && typeof window.document !== 'undefined') return true;
   return 'WorkerGlobalScope' in globalThis && /^Mozilla\//.test(globalThis.navigator?.userAgent ?? '');

@@ -4,7 +4,7 @@ import { describeIssues } from '../schemas/issues.js';
 import { idProblem } from '../schemas/params.js';
 import type { Operation } from '../transport/call.js';
 
-/** Parameters as the spec limits them, copied; or all that is wrong with them and besides, before anything is sent. */
+/** Checks parameters against the limits of the spec and copies them; throws every problem at once, and those of `besides`. */
 export function checkParams<T>(
   operation: Operation,
   schema: z.ZodMiniObject & z.ZodMiniType<T>,
@@ -14,14 +14,14 @@ export function checkParams<T>(
   if (!isFields(params)) {
     throw new InvalidParamsError(operation, [...besides, { path: '', message: 'are not an object.' }]);
   }
-  // Own fields alone: what a polluted prototype holds was not passed.
+  // Own fields alone: what a polluted prototype adds was not passed.
   const parsed = z.safeParse(schema, Object.assign(Object.create(null), params));
   if (parsed.success && besides.length === 0) return parsed.data;
   const issues = parsed.success ? [] : describeIssues(parsed.error.issues, Object.keys(schema.shape));
   throw new InvalidParamsError(operation, [...besides, ...issues]);
 }
 
-/** What is wrong with an id, which is to be one segment of a path. */
+/** What is wrong with an id that becomes one segment of a path. */
 export function idProblems(id: unknown): Issue[] {
   const message = idProblem(id);
   return message === undefined ? [] : [{ path: 'id', message }];

@@ -56,7 +56,7 @@ export class CheckoutsResource {
   }
 
   /**
-   * Reads a checkout session. It says what is to be paid, not whether it was: that is what the webhook is for.
+   * Reads a checkout session. It shows what has to be paid, not whether it was: the webhook tells you that.
    *
    * @throws {NotFoundError} there is no session with this id.
    * @see Spec, "GET /v1/checkouts/{id}: retrieve a checkout session"

@@ -44,7 +44,7 @@ const update = {
 
 /** Options of `products.list`. */
 export interface ListOptions extends CallOptions {
-  /** How many pages may be held at once while iterating, 1 to 8. Default 1: no page is asked for before it is needed. */
+  /** How many pages may be held at once while iterating, 1 to 8. Default 1: no page is requested before it is needed. */
   prefetch?: number | undefined;
 }
 
@@ -104,7 +104,7 @@ export class ProductsResource {
    *
    * Not retried once it may have been sent: the service has no idempotency key.
    *
-   * @throws {InvalidParamsError} a field breaks a limit, or there is none; nothing was sent.
+   * @throws {InvalidParamsError} a field breaks a limit, or there is none to change; nothing was sent.
    * @throws {NotFoundError} there is no product with this id.
    * @see Spec, "PATCH /v1/products/{id}: update a product"
    * @example
@@ -122,13 +122,13 @@ export class ProductsResource {
   }
 }
 
-/** What every page of one list is asked for with, apart from its number. */
+/** The parameters and options of every page of a list, without the page number. */
 interface ListParts extends RequestParts {
   query: NonNullable<RequestParts['query']>;
   options: ListOptions;
 }
 
-/** Copies, so that what the caller changes later changes no later page. */
+/** Copied, so that later changes by the caller do not affect later pages. */
 function readListParts(params: ProductListParams, given: ListOptions): ListParts {
   const options = { ...given, headers: { ...given.headers } };
   const query = checkParams(list, productListParams, params, prefetchProblems(options.prefetch ?? 1));
@@ -143,5 +143,5 @@ function emptyProblems(params: unknown): Issue[] {
 
 function prefetchProblems(prefetch: unknown): Issue[] {
   const right = typeof prefetch === 'number' && Number.isInteger(prefetch) && prefetch >= 1 && prefetch <= 8;
-  return right ? [] : [{ path: 'options.prefetch', message: 'has to be an integer from 1 to 8.' }];
+  return right ? [] : [{ path: 'options.prefetch', message: 'must be an integer from 1 to 8.' }];
 }

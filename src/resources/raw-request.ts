@@ -9,18 +9,18 @@ import { isFields } from './check.js';
 export interface RawRequest {
   /** All but GET count as writes. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** From `baseUrl` on, such as `/v1/products`, with its parts already encoded. */
+  /** Appended to `baseUrl`, such as `/v1/products`; its segments are already encoded. */
   path: string;
   /** Added to the path, encoded; what is `undefined` is left out. */
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** Anything that JSON can hold. */
+  /** Anything that can be written as JSON. */
   body?: unknown;
 }
 
 const methods: readonly unknown[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const partNames = ['method', 'path', 'query', 'body'];
 
-/** The request's own fields, read once; `{}` for what has none or cannot be read. */
+/** The request's own fields, read once; `{}` if it has none or cannot be read. */
 export function copyRawRequest(request: unknown): Partial<RawRequest> {
   try {
     return isFields(request) ? Object.assign(Object.create(null), request) : {};
@@ -35,22 +35,22 @@ export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
     operation: 'request',
     method: methods.includes(method) ? String(method) : '',
     path: typeof path === 'string' ? path : '',
-    afterDoubt: 'Find out what became of it before you send it again.',
+    afterDoubt: 'Check whether it was done before you send it again.',
   };
 }
 
-/** Query and body of a request that can be sent as it is; what is invalid is refused. */
+/** Returns query and body of a valid request; throws for an invalid one. */
 export function checkRawRequest(operation: Operation, request: Partial<RawRequest>): RequestParts {
   const { method, path, query, body, ...rest } = request;
   const issues: Issue[] = Object.keys(rest).map((name) => {
     const meant = closest(name, partNames);
     const known = meant === undefined ? `Known are ${partNames.join(', ')}.` : `Did you mean ${meant}?`;
-    return { path: name, message: `is not a part of a request. ${known}` };
+    return { path: name, message: `is not a field of a request. ${known}` };
   });
   const refuse = (field: string, message: string) => issues.push({ path: field, message });
   if (method === undefined) refuse('method', 'is missing. Pass GET, POST, PUT, PATCH or DELETE.');
   else if (!methods.includes(method)) {
-    refuse('method', `${quote(method)} is not one that can be sent. Pass GET, POST, PUT, PATCH or DELETE.`);
+    refuse('method', `${quote(method)} is not supported. Pass GET, POST, PUT, PATCH or DELETE.`);
   }
   const pathProblem = problemOfPath(path);
   if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
@@ -60,23 +60,23 @@ export function checkRawRequest(operation: Operation, request: Partial<RawReques
       refuse(`query.${name}`, 'is not a string, number or boolean.');
     }
   }
-  if (body !== undefined && method === 'GET') refuse('body', 'cannot go with GET. Pass it in query.');
+  if (body !== undefined && method === 'GET') refuse('body', 'is not allowed with GET. Use query.');
   else if (body !== undefined && !isJson(body)) refuse('body', 'cannot be written as JSON.');
   if (issues.length > 0) throw new InvalidParamsError(operation, issues);
   return { query: { ...query }, body };
 }
 
-/** Nothing in a path may lead to another place, origin or query: the URL parser has to leave it as it is. */
+/** A path must not lead to another path, origin or query: the URL parser must leave it unchanged. */
 function problemOfPath(path: unknown): string | undefined {
   if (path === undefined) return 'is missing.';
   if (typeof path !== 'string') return 'is not a string.';
   if (!path.startsWith('/')) return `${quote(path)} does not begin with a slash.`;
-  if (/[?#]/.test(path)) return `${quote(path)} holds a query or a hash, which belongs in query.`;
+  if (/[?#]/.test(path)) return `${quote(path)} contains a query or a hash. Move it to query.`;
   const base = 'https://base.invalid';
   const url = !hasBlankOrControl(path) && URL.canParse(path, base) ? new URL(path, base) : undefined;
   return url?.href === base + path && !/%2e/i.test(path)
     ? undefined
-    : `${quote(path)} is not a plain path with its parts encoded.`;
+    : `${quote(path)} is not a path with encoded segments.`;
 }
 
 function isJson(body: unknown): boolean {

@@ -10,9 +10,9 @@ export interface Balance {
   pending: string;
   /** Held back. */
   frozen: string;
-  /** Of all three amounts. */
+  /** The currency of all three amounts. */
   currency: CurrencyCode;
-  /** When the service last counted. */
+  /** When the service last updated it. */
   updatedAt: Date;
 }
 

@@ -9,25 +9,25 @@ export interface CheckoutSession {
   id: string;
   /** The product that is sold. */
   productId: string;
-  /** What the customer is to pay: decimal string with at least two decimals. */
+  /** What the customer pays: decimal string with at least two decimals. */
   amount: string;
   /** Of `amount`. */
   currency: CurrencyCode;
   /** The hosted payment page, to which the customer is redirected. */
   url: string;
-  /** From when on it can no longer be paid. */
+  /** When it expires: it cannot be paid after that. */
   expiresAt: Date;
   /** When it was created. */
   createdAt: Date;
 }
 
-/** What creating a checkout returns. The spec promises `url` alone; the rest is there when the service sends it. */
+/** What creating a checkout returns. The spec guarantees only `url`; the rest is there if the service sends it. */
 export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   /** The hosted payment page, to which the customer is redirected. */
   url: string;
 }
 
-/** A customer is sent to this address, so it has to be https; http only to this machine, unless allowed. */
+/** A customer is sent to this address, so it must be https; http only on the local machine, unless allowed. */
 function pageUrl({ allowInsecureHttp }: { allowInsecureHttp: boolean }): z.ZodMiniType<string> {
   const isSafe = (url: URL | undefined) =>
     url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)));

@@ -1,4 +1,4 @@
-/** The candidate that a misspelt word most likely meant: another case, or at most two slips away. */
+/** The candidate that a misspelt word most likely meant: other letter case, or at most two typos. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const meant = word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   let best: string | undefined;
@@ -13,7 +13,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours. */
+/** Optimal string alignment distance: insertions, deletions, replacements and swaps of adjacent letters. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3;
   let beforePrevious: number[] = [];

@@ -1,5 +1,5 @@
 /**
- * Three-letter ISO 4217 code. The list is for completion only: the spec names no closed set, so any text is taken.
+ * Three-letter ISO 4217 code. The list is for completion only: the spec names no closed set, so any string is accepted.
  */
 export type CurrencyCode =
   | 'AED'

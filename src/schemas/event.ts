@@ -39,15 +39,15 @@ export function readEvent(body: unknown): WebhookEvent | string {
   if (!isObject(body)) return 'the body is not a JSON object';
   const type = own(body, 'type');
   const data = own(body, 'data');
-  if (typeof type !== 'string' || type === '') return 'type: expected text';
+  if (typeof type !== 'string' || type === '') return 'type: expected a string';
   if (type !== 'order.paid') return { ...body, type: 'unknown', originalType: type, data };
   if (!isObject(data)) return 'data: expected an object';
   const order_id = own(data, 'order_id');
-  if (typeof order_id !== 'string' || order_id === '') return 'data.order_id: expected text';
+  if (typeof order_id !== 'string' || order_id === '') return 'data.order_id: expected a string';
   const amount = readPrice(own(data, 'amount'));
   if (amount === undefined) return 'data.amount: expected a decimal amount';
   const currency = own(data, 'currency');
-  if (typeof currency !== 'string' || currency === '') return 'data.currency: expected text';
+  if (typeof currency !== 'string' || currency === '') return 'data.currency: expected a string';
   return { ...body, type, data: { ...data, order_id, amount, currency } };
 }
 

@@ -3,24 +3,24 @@ export type Metadata = Record<string, string>;
 
 /**
  * Reads metadata from the wire: `{}` when absent, values as strings (the spec only says that they are "shown as
- * strings"): others as JSON writes them, `null` left out. `undefined` for what is not an object.
+ * strings"): others as JSON writes them, `null` left out. `undefined` if it is not an object.
  */
 export function readMetadata(value: unknown): Metadata | undefined {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object') return undefined;
-  if (!Array.isArray(value) && holdsText(value)) return value;
+  if (!Array.isArray(value) && hasStringValues(value)) return value;
   const given = Object.entries(value).filter(([, entry]) => entry !== null);
   try {
     return Object.fromEntries(
       given.map(([key, entry]) => [key, typeof entry === 'string' ? entry : JSON.stringify(entry)]),
     );
   } catch {
-    // Nested too deep to be written.
+    // Nested too deeply for JSON.stringify.
     return undefined;
   }
 }
 
-function holdsText(value: object): value is Metadata {
+function hasStringValues(value: object): value is Metadata {
   for (const name in value) if (typeof Reflect.get(value, name) !== 'string') return false;
   return true;
 }

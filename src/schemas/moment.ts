@@ -4,8 +4,8 @@ const iso = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\
 export const firstMillisecond = 1e11;
 
 /**
- * Reads a timestamp from the wire, or `undefined` where it is none: Unix time in milliseconds or seconds (told
- * apart by size), or ISO 8601 with a zone. The service uses both forms for one field (spec, "Representation notes").
+ * Reads a timestamp from the wire, or `undefined` if invalid: Unix time in milliseconds or seconds (distinguished
+ * by size), or ISO 8601 with a zone. The service uses both forms for one field (spec, "Representation notes").
  */
 export function readMoment(value: unknown): Date | undefined {
   if (typeof value === 'number') {
@@ -15,7 +15,7 @@ export function readMoment(value: unknown): Date | undefined {
   return typeof value === 'string' ? readIsoMoment(value) : undefined;
 }
 
-/** Reads ISO 8601 text with date, time and zone; a day that the month does not have is refused. */
+/** Reads ISO 8601 with date, time and zone; refuses a day that the month does not have. */
 export function readIsoMoment(text: string): Date | undefined {
   const usual = readUsualForm(text);
   if (usual) return usual;
@@ -26,7 +26,7 @@ export function readIsoMoment(text: string): Date | undefined {
   return valid(new Date(text));
 }
 
-/** `2026-01-31T09:30:00Z`, with milliseconds or without: the form of the service, read at a third of the time. */
+/** `2026-01-31T09:30:00Z`, with or without milliseconds: the usual form, read in a third of the time. */
 function readUsualForm(text: string): Date | undefined {
   const fraction = text.length === 24;
   if (text[4] !== '-' || text[7] !== '-' || text[10] !== 'T' || text[13] !== ':' || text[16] !== ':')
@@ -40,11 +40,11 @@ function readUsualForm(text: string): Date | undefined {
   const minute = digits(text, 14, 16);
   const second = digits(text, 17, 19);
   const milliseconds = fraction ? digits(text, 20, 23) : 0;
-  // What is out of range, or NaN for want of a digit, is left to the longer way; so are years that Date.UTC moves.
+  // Values out of range, NaN (not a digit) and years that Date.UTC shifts are left to the slower path.
   if (!(year >= 1000 && month >= 1 && month <= 12 && hour <= 23 && minute <= 59 && second <= 59))
     return undefined;
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds));
-  // A day that the month does not have becomes one of another month; a date that is none has no day.
+  // A day that the month does not have rolls over into the next month; an invalid date has no day.
   return date.getUTCDate() === day ? date : undefined;
 }
 

@@ -1,11 +1,11 @@
 const decimalText = /^-?\d+(?:\.\d+)?$/;
 
 /**
- * Reads an amount from the wire as a decimal string with at least two decimals, or `undefined` where it is none.
+ * Reads an amount from the wire as a decimal string with at least two decimals, or `undefined` if invalid.
  *
- * The service writes `"19.90"` in some answers and the number `19.9` in others (spec, "Representation notes").
- * Text keeps the decimals it has. No arithmetic is done on numbers: JavaScript prints the shortest text that
- * reads back as the same number, which is the sender's own as long as two decimals are exact in a double.
+ * The service writes `"19.90"` in some responses and the number `19.9` in others (spec, "Representation notes").
+ * A string keeps its decimals. No arithmetic is done on numbers: JavaScript prints the shortest string that
+ * parses to the same number, which is what the sender wrote as long as two decimals are exact in a double.
  */
 export function readMoney(value: unknown): string | undefined {
   if (typeof value === 'string') return decimalText.test(value) ? twoDecimals(value) : undefined;
@@ -21,7 +21,7 @@ export function readPrice(value: unknown): string | undefined {
   return text?.startsWith('-') ? undefined : text;
 }
 
-/** Beyond these limits two different amounts fall on one double, so JSON.parse has already lost the text. */
+/** Beyond these limits two amounts share one double, so JSON.parse has already lost the difference. */
 function isExact(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Math.abs(value) < 2 ** 46;
 }

@@ -16,7 +16,7 @@ export interface ProductCreateParams {
   image?: string | undefined;
   /** Three-letter ISO 4217 code. The service takes USD when it is left out. */
   currency?: CurrencyCode | undefined;
-  /** Text by name, kept with the product and returned with it. */
+  /** Strings by name, kept with the product and returned with it. */
   metadata?: Metadata | undefined;
 }
 
@@ -71,7 +71,7 @@ const loneSurrogate = /\p{Surrogate}/u;
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 
-/** Text that passes `problem`; anything else is told what it is and what is wanted. */
+/** A string that passes `problem`; for anything else the message says what it is and what to pass. */
 function text(wanted: string, problem: (value: string) => string | undefined): z.ZodMiniType<string> {
   return checked(isString, (value) => {
     if (value === undefined) return `is missing. Pass ${wanted}.`;
@@ -79,7 +79,7 @@ function text(wanted: string, problem: (value: string) => string | undefined): z
   });
 }
 
-const name = text(`text of 1 to ${limits.nameLength} characters`, (value) => {
+const name = text(`a string of 1 to ${limits.nameLength} characters`, (value) => {
   const length = characters(value);
   if (length >= 1 && length <= limits.nameLength) return undefined;
   return length === 0
@@ -87,7 +87,7 @@ const name = text(`text of 1 to ${limits.nameLength} characters`, (value) => {
     : `has ${length} characters. Pass at most ${limits.nameLength}.`;
 });
 
-const description = text(`text of at most ${limits.descriptionLength} characters`, (value) => {
+const description = text(`a string of at most ${limits.descriptionLength} characters`, (value) => {
   const length = characters(value);
   return length <= limits.descriptionLength
     ? undefined
@@ -122,25 +122,26 @@ const url = text('an absolute URL, such as "https://shop.example/thanks"', (valu
   if (!parsed)
     return `${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`;
   return unsafeSchemes.includes(parsed.protocol)
-    ? `has the scheme ${parsed.protocol}, which leads nowhere safe. Pass an https: URL.`
+    ? `has the scheme ${parsed.protocol}, which is not safe. Pass an https: URL.`
     : undefined;
 });
 
-const id = text('the id that the service assigned', idProblem);
+const id = checked(isString, idProblem);
 
-/** What is wrong with an id; it becomes one segment of a path, so nothing may change which path that is. */
+/** What is wrong with an id. It becomes one segment of the path and must not change the rest of it. */
 export function idProblem(value: unknown): string | undefined {
-  if (value === undefined) return 'is missing. Pass the id that the service assigned.';
-  if (!isString(value)) return `${whatItIs(value)}. Pass the id that the service assigned.`;
-  if (value === '') return 'is empty. Pass the id that the service assigned.';
-  if (value === '.' || value === '..')
-    return `${quote(value)} would name another path. Pass the id that the service assigned.`;
-  if (value.length > 1024) return `has ${value.length} characters, more than an id can have.`;
-  if (hasBlankOrControl(value))
-    return 'holds white space or control characters. Pass the id just as the service assigned it.';
-  return !loneSurrogate.test(value)
-    ? undefined
-    : 'holds half of a surrogate pair, which no request can carry.';
+  const problem = idFault(value);
+  return problem && `${problem}. Pass the id that the service assigned.`;
+}
+
+function idFault(value: unknown): string | undefined {
+  if (value === undefined) return 'is missing';
+  if (!isString(value)) return whatItIs(value);
+  if (value === '') return 'is empty';
+  if (value === '.' || value === '..') return `${quote(value)} would change the path`;
+  if (value.length > 1024) return `has ${value.length} characters, and at most 1024 are sent`;
+  if (hasBlankOrControl(value)) return 'contains white space or control characters';
+  return loneSurrogate.test(value) ? 'contains a lone surrogate, which cannot be sent' : undefined;
 }
 
 const metadata: z.ZodMiniType<Metadata> = z.transform((value, context): Metadata => {
@@ -149,14 +150,13 @@ const metadata: z.ZodMiniType<Metadata> = z.transform((value, context): Metadata
   };
   if (!isPlainObject(value)) {
     const found = kind(value) === 'an object' ? 'is not a plain object' : whatItIs(value);
-    refuse(`${found}. Pass an object of names and string values.`);
+    refuse(`${found}. Pass an object of string values.`);
     return z.NEVER;
   }
   const entries = Object.entries(value);
   for (const [key, entry] of entries) {
-    if (key === '__proto__') refuse('is a name that JavaScript keeps for itself. Choose another.', key);
-    else if (!isString(entry))
-      refuse(`${whatItIs(entry)}. Pass text: the service shows values as strings.`, key);
+    if (key === '__proto__') refuse('is reserved by JavaScript. Choose another name.', key);
+    else if (!isString(entry)) refuse(`${whatItIs(entry)}. Pass a string.`, key);
   }
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => isString(entry[1])));
 });
@@ -176,7 +176,7 @@ const isStatus = (value: unknown): value is 'ACTIVE' | 'ARCHIVED' =>
 const status = checked(isStatus, (value) =>
   isStatus(value)
     ? undefined
-    : `${isString(value) ? `${quote(value)} is none that can be asked for` : whatItIs(value)}. Pass "ACTIVE" or "ARCHIVED".`,
+    : `${isString(value) ? `${quote(value)} is not a status to filter by` : whatItIs(value)}. Pass "ACTIVE" or "ARCHIVED".`,
 );
 
 export const productCreateParams = z.strictObject({
@@ -207,16 +207,16 @@ export const checkoutCreateParams = z.strictObject({
   productId: id,
   successUrl: z.optional(url),
   cancelUrl: z.optional(url),
-  displayMerchantName: z.optional(text('text', () => undefined)),
+  displayMerchantName: z.optional(text('a string', () => undefined)),
 }) satisfies z.ZodMiniType<CheckoutCreateParams>;
 
-/** A value as it may stand in a message: short, on one line, and only where it is plain. */
+/** A value for a message: short, on one line, and only if it is a string, number or boolean. */
 export function quote(value: unknown): string {
   if (isString(value)) return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
   return isNumber(value) || typeof value === 'boolean' ? String(value) : kind(value);
 }
 
-/** Says of a value of the wrong type what it is, ready to follow the field's name. */
+/** What a value of the wrong type is, ready to follow the field's name. */
 function whatItIs(value: unknown): string {
   const plain = isString(value) || isNumber(value) || typeof value === 'boolean';
   return plain ? `${quote(value)} is ${kind(value)}` : `is ${kind(value)}`;
@@ -225,8 +225,8 @@ function whatItIs(value: unknown): string {
 function kind(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'undefined';
-  if (isString(value)) return 'text';
-  if (Array.isArray(value)) return 'a list';
+  if (isString(value)) return 'a string';
+  if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 

@@ -4,7 +4,7 @@ import type { Metadata } from './metadata.js';
 import { type Pagination, paginationSchema } from './pagination.js';
 import { list, metadata, moment, nullableText, optional, price, record, text } from './wire.js';
 
-/** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays text. */
+/** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays a string. */
 export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
 
 /** Something that a merchant sells. Spec, "Product". */
@@ -13,7 +13,7 @@ export interface Product {
   id: string;
   /** 1 to 200 characters, shown to customers. */
   name: string;
-  /** Up to 1000 characters; `null` when there is none. */
+  /** Up to 1000 characters; `null` if it has none. */
   description: string | null;
   /** URL of the image. */
   image: string | null;
@@ -23,7 +23,7 @@ export interface Product {
   currency: CurrencyCode;
   /** Whether it can be sold. */
   status: ProductStatus;
-  /** `{}` when there is none. */
+  /** `{}` if it has none. */
   metadata: Metadata;
   /** When it was created. */
   createdAt: Date;
@@ -33,7 +33,7 @@ export interface Product {
 
 /** What an update returns: the spec leaves `status` out of that response. */
 export interface UpdatedProduct extends Omit<Product, 'status'> {
-  /** Absent, unless the service sends it all the same. */
+  /** Absent, unless the service sends it anyway. */
   status?: ProductStatus;
 }
 

@@ -1,6 +1,6 @@
 const loopbackName = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Whether a parsed URL's host is this machine: 127.0.0.0/8, ::1, localhost or *.localhost. */
+/** Whether a parsed URL's host is the local machine: 127.0.0.0/8, ::1, localhost or *.localhost. */
 export function isLoopback(url: URL): boolean {
   return loopbackName.test(url.hostname);
 }
@@ -15,7 +15,7 @@ export function parseAbsoluteUrl(text: string): URL | undefined {
   }
 }
 
-/** White space and control characters, which the URL parser drops without a word. */
+/** White space and control characters, which the URL parser drops silently. */
 export function hasBlankOrControl(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
@@ -32,5 +32,5 @@ export function hasBlankOrControl(text: string): boolean {
   return false;
 }
 
-/** Schemes that run or read something instead of leading a customer somewhere. */
+/** Schemes that run code or read files instead of opening a web page. */
 export const unsafeSchemes: readonly string[] = ['javascript:', 'data:', 'vbscript:', 'file:'];

@@ -39,7 +39,7 @@ export function optional<T>(schema: z.ZodMiniType<T>): z.ZodMiniExactOptional<z.
 
 /** An array of which every item is read. */
 export function list<Item extends z.ZodMiniType>(item: Item): z.ZodMiniArray<Item> {
-  const schema = z.array(item, { error: 'expected a list' });
+  const schema = z.array(item, { error: 'expected an array' });
   const readItem = readerOf(item);
   readers.set(schema, (value) => {
     if (!Array.isArray(value)) return undefined;
@@ -94,7 +94,7 @@ export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape
 
 function readerOf(schema: object): Reader<unknown> {
   const read = readers.get(schema);
-  if (!read) throw new TypeError('Only schemas made by reads, optional, list and record can be read.');
+  if (!read) throw new TypeError('This schema was not made by reads, optional, list or record.');
   return read;
 }
 
@@ -103,10 +103,10 @@ const readNullableText = (value: unknown) => (value === undefined || value === n
 const readCount = (value: unknown) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-export const text = reads(readText, 'text');
-export const nullableText = reads(readNullableText, 'text or null');
+export const text = reads(readText, 'a string');
+export const nullableText = reads(readNullableText, 'a string or null');
 export const count = reads(readCount, 'an integer of at least 0');
 export const money = reads(readMoney, 'a decimal amount');
-export const price = reads(readPrice, 'a decimal amount of at most two places, not negative');
-export const moment = reads(readMoment, 'Unix time or an ISO 8601 time with its zone');
+export const price = reads(readPrice, 'a decimal amount, not negative');
+export const moment = reads(readMoment, 'Unix time or ISO 8601 with a zone');
 export const metadata = reads(readMetadata, 'an object');

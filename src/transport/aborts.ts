@@ -1,4 +1,4 @@
-/** What is to run when a signal is aborted; itself the signal's listener. */
+/** The functions to run when a signal is aborted; itself the signal's listener. */
 class Runs extends Set<() => void> {
   handleEvent(): void {
     for (const run of [...this]) run();
@@ -8,9 +8,9 @@ class Runs extends Set<() => void> {
 const bySignal = new WeakMap<AbortSignal, Runs>();
 
 /**
- * Runs a function when the signal is aborted, until the function that is returned is called.
+ * Runs a function when the signal is aborted; call the returned function to cancel that.
  *
- * A signal gets one listener, however many calls share it: Node warns of a leak from the eleventh on.
+ * A signal gets one listener, however many calls share it: Node warns of a leak at the eleventh.
  */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
   if (!signal) return () => {};

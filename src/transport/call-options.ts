@@ -1,7 +1,7 @@
 import type { Issue } from '../errors.js';
 import { closest } from '../schemas/closest.js';
 
-/** What one call may change of the client's options. */
+/** Options of one call. They override those of the client. */
 export interface CallOptions {
   /** Ends the call at once; the promise rejects with `signal.reason`. */
   signal?: AbortSignal | undefined;
@@ -17,7 +17,7 @@ export interface CallOptions {
 
 const callOptionNames = ['signal', 'timeoutMs', 'totalTimeoutMs', 'maxRetries', 'headers'];
 
-/** The largest delay that a timer takes. */
+/** The longest delay that setTimeout accepts. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Own fields alone, so that a polluted prototype sets no option. */
@@ -25,7 +25,7 @@ export function ownFields<T extends object>(options: T): T {
   return Object.assign(Object.create(null), options);
 }
 
-/** Headers under one name each: of two that differ in case, the later counts. */
+/** Headers with lower-case names; of two that differ only in case, the later wins. */
 export function lowerCased(headers: CallOptions['headers'] = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -49,7 +49,7 @@ export function callOptionProblems(
   ].map(({ path, message }) => ({ path: `options.${path}`, message }));
 }
 
-/** Names that no option has, each with the one that was likely meant. */
+/** Unknown option names, each with the likely one. */
 export function unknownNames(names: readonly string[], known: readonly string[]): Issue[] {
   return names
     .filter((name) => !known.includes(name))
@@ -62,7 +62,7 @@ export function unknownNames(names: readonly string[], known: readonly string[])
     });
 }
 
-/** What is wrong with the time limits and the number of retries. `defaultTotalMs` holds where none is given. */
+/** What is wrong with the time limits and the number of retries. `defaultTotalMs` applies if none is given. */
 export function limitProblems(
   given: { timeoutMs?: unknown; totalTimeoutMs?: unknown; maxRetries?: unknown },
   defaultTotalMs: number,
@@ -73,7 +73,7 @@ export function limitProblems(
     if (value === undefined || (isNumber(value) && value > 0 && value <= longestTimerMs)) continue;
     problems.push({
       path,
-      message: `has to be a number of milliseconds above 0, at most ${longestTimerMs}.`,
+      message: `must be a number of milliseconds above 0, at most ${longestTimerMs}.`,
     });
   }
   const { timeoutMs, totalTimeoutMs = defaultTotalMs, maxRetries } = given;
@@ -85,14 +85,14 @@ export function limitProblems(
   ) {
     problems.push({
       path: 'timeoutMs',
-      message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call before. Raise totalTimeoutMs too.`,
+      message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`,
     });
   }
   if (
     maxRetries !== undefined &&
     !(isNumber(maxRetries) && Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= 100)
   ) {
-    problems.push({ path: 'maxRetries', message: 'has to be an integer from 0 to 100.' });
+    problems.push({ path: 'maxRetries', message: 'must be an integer from 0 to 100.' });
   }
   return problems;
 }
@@ -104,16 +104,16 @@ const framingHeader = /^(?:connection|expect|keep-alive|te|trailer|transfer-enco
 export function headerProblems(headers: unknown): Issue[] {
   if (headers === undefined) return [];
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
-    return [{ path: 'headers', message: 'has to be an object of names and string values.' }];
+    return [{ path: 'headers', message: 'must be an object of string values.' }];
   }
   return Object.entries(headers).flatMap(([name, value]): Issue[] => {
     const path = `headers.${name.slice(0, 60)}`;
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [{ path, message: 'is not a header name.' }];
-    if (ownedHeader.test(name)) return [{ path, message: 'is set by the client.' }];
-    if (framingHeader.test(name)) return [{ path, message: 'belongs to the connection and cannot be set.' }];
+    if (ownedHeader.test(name)) return [{ path, message: 'is set by the client. Remove it.' }];
+    if (framingHeader.test(name)) return [{ path, message: 'is set by the connection. Remove it.' }];
     return typeof value === 'string' && /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(value)
       ? []
-      : [{ path, message: 'has to be visible ASCII text without line breaks.' }];
+      : [{ path, message: 'must be visible ASCII without line breaks.' }];
   });
 }
 
@@ -121,7 +121,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** By shape: jsdom and edge runtimes bring an AbortSignal of their own. */
+/** Checked by shape: jsdom and edge runtimes have their own AbortSignal. */
 function isSignal(value: unknown): value is AbortSignal {
   return (
     typeof value === 'object' && value !== null && 'throwIfAborted' in value && 'addEventListener' in value

@@ -18,15 +18,15 @@ export interface ClientSettings {
   fetch: Fetch | undefined;
 }
 
-/** An operation of the API: its name in errors and hooks, and where it lives. */
+/** An operation of the API: its name in errors and hooks, and its endpoint. */
 export interface Operation {
   operation: string;
   method: string;
   /** The path template, such as `/v1/products/{id}`. */
   path: string;
-  /** What to do when it is not known whether a write was done. */
+  /** What to do if a write may have been done. */
   afterDoubt: string;
-  /** Options of this call besides `CallOptions`; they mean nothing to the transport. */
+  /** Options of this call besides `CallOptions`; the transport ignores them. */
   extraOptions?: readonly string[];
 }
 
@@ -37,11 +37,11 @@ export interface RequestParts {
   body?: unknown;
 }
 
-/** One call, its parameters and options checked. Times are on the clock of `performance.now()`, which nobody sets. */
+/** One call, its parameters and options checked. Times are from `performance.now()`, which clock changes do not affect. */
 export interface Call {
   operation: Operation;
   url: string;
-  /** Those that the client's options and the call add, names in lower case. */
+  /** Those of the client's options and of the call, names in lower case. */
   headers: Record<string, string>;
   body: string | null;
   startedAt: number;
@@ -51,7 +51,7 @@ export interface Call {
   signal: AbortSignal | undefined;
 }
 
-/** How far a call has come: the sender writes it, the hook `end` is told of it. */
+/** How far a call has come: written by the sender, passed to the hook `end`. */
 export interface Progress {
   attempts: number;
   outcome: Outcome;

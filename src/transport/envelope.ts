@@ -5,7 +5,7 @@ import { type CallDescription, type FailedAttempt, refusal, unusable } from './f
 import { type CompleteResponse, encodingsOf, isRedirect, isSuccess } from './send.js';
 import { shielded } from './shield.js';
 
-/** What a response holds: the data that the schema makes of it, or why there is none. */
+/** The data of a response, parsed by the schema, or why there is none. */
 export function readResponse<T>(
   call: CallDescription,
   response: CompleteResponse,
@@ -13,13 +13,13 @@ export function readResponse<T>(
 ): { data: T } | FailedAttempt {
   const { status, bytes } = response;
   if (isRedirect(status)) {
-    const problem = `it redirects${redirectTarget(call, response)}, and redirects are not followed, to protect the API key. Check baseUrl`;
+    const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key. Check baseUrl`;
     return unusable(call, status, 'redirect', problem);
   }
   const envelope = openEnvelope(response);
   if (!isSuccess(status) || envelope.kind === 'refusal') {
     const said = envelope.kind === 'refusal' ? envelope : {};
-    // All of the body: it is cut once secrets are out of it.
+    // The whole body: it is shortened after secrets are removed.
     const snippet = bytes.byteLength === 0 ? undefined : new TextDecoder().decode(bytes);
     return refusal(call, response, { ...said, snippet });
   }
@@ -38,9 +38,9 @@ export function readResponse<T>(
   return unusable(call, status, 'schema', problem, { issues, id: idOf(envelope.data) });
 }
 
-/** What a body turned out to be. */
+/** A parsed response body. */
 type Envelope =
-  /** `code` 0: the service did it. */
+  /** `code` 0: success. */
   | { kind: 'success'; data: unknown }
   /** Another `code`, which the service uses for errors, whatever the HTTP status. */
   | { kind: 'refusal'; code: number; message: string | undefined }
@@ -54,7 +54,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /**
  * Opens `{code, message, data}`. Spec, "Response envelope": `code` is the integer 0 on success.
  *
- * The content type does not matter: good JSON under a wrong label is taken, and JSON is UTF-8 whatever its label.
+ * The content type does not matter: valid JSON is accepted under any, and JSON is always UTF-8.
  */
 function openEnvelope({ bytes, headers }: CompleteResponse): Envelope {
   if (bytes.byteLength === 0) return unusableFor('empty', 'the body is empty');
@@ -87,12 +87,12 @@ function unusableFor(reason: UnusableReason, problem: string): Envelope {
   return { kind: 'unusable', reason, problem };
 }
 
-/** The fields of a JSON object itself, without those that a polluted prototype adds; none of what is not an object. */
+/** The own fields of a JSON object, without those of a polluted prototype; none if it is not an object. */
 function fieldsOf(body: unknown): { code?: unknown; message?: unknown; data?: unknown } {
   return shielded(typeof body === 'object' && body !== null ? body : {});
 }
 
-/** The other host, which is all of a Location that is safe to print. */
+/** The host of a Location, the only part that is safe to print. */
 function redirectTarget(call: CallDescription, { headers }: CompleteResponse): string {
   const location = headers.get('location');
   const base = `https://${call.host}`;
@@ -101,7 +101,7 @@ function redirectTarget(call: CallDescription, { headers }: CompleteResponse): s
   return ` to ${call.redact(host || protocol)}`;
 }
 
-/** The id in data that is otherwise unusable; a string that could not be an id is none. */
+/** The id in data that is otherwise unusable, if it is a valid one. */
 function idOf(data: unknown): string | undefined {
   const id: unknown = typeof data === 'object' && data !== null && 'id' in data ? data.id : undefined;
   return typeof id === 'string' && idProblem(id) === undefined ? id : undefined;

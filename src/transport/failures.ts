@@ -34,7 +34,7 @@ export interface FailedAttempt {
   retriable: Retriable;
 }
 
-/** What every failure of a call is described with. */
+/** What error messages say about a call. */
 export interface CallDescription extends Operation {
   attempts: number;
   /** Host of `baseUrl`, for messages. */
@@ -68,17 +68,17 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
   };
 }
 
-/** The call's time would run out while it waits for its next attempt. */
+/** The time limit would pass while waiting for the next attempt. */
 export function outOfTime(call: CallDescription, last: PaymentsError, limitMs: number): TimeoutError {
   const phase = last instanceof ConnectionError ? last.phase : 'exchange';
   const outcome = last.outcome ?? 'unknown';
   return new TimeoutError(
-    `${outOfTimeText(call, { scope: 'total', limitMs })}, which leaves no time for another. The last one failed: ${last.message}`,
+    `${outOfTimeText(call, { scope: 'total', limitMs })}, too late for another one. The last one failed: ${last.message}`,
     { ...factsOf(call, outcome), phase, scope: 'total', cause: last },
   );
 }
 
-/** The service said no: by HTTP status, or by another envelope `code` than 0 under a success status. */
+/** The service refused the call: by HTTP status, or with 2xx and an envelope `code` other than 0. */
 export function refusal(
   call: CallDescription,
   { status, headers }: ResponseHead,
@@ -112,7 +112,7 @@ export function refusal(
   };
 }
 
-/** A success that cannot be used, or a redirect, which is never followed. */
+/** A 2xx response that cannot be used, or a redirect, which is never followed. */
 export function unusable(
   call: CallDescription,
   status: number,
@@ -131,7 +131,7 @@ export function unusable(
   };
 }
 
-/** A copy for the caller, which holds no secret. */
+/** A copy for the caller, without secrets. */
 export function headersOf(headers: ResponseHeaders, redact: (text: string) => string): Headers {
   const copy = new Headers();
   headers.forEach((value, name) => {
@@ -140,7 +140,7 @@ export function headersOf(headers: ResponseHeaders, redact: (text: string) => st
   return copy;
 }
 
-/** What support asks for, under the names that services and their gateways give it. */
+/** The request id for support, under the names that services and gateways use. */
 function requestIdOf(headers: Headers): string | undefined {
   const names = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
   return names.map((name) => headers.get(name)).find((id) => id) ?? undefined;
@@ -170,7 +170,7 @@ function apiError(kind: number, message: string, facts: ApiFacts): ApiError {
   return kind >= 500 && kind <= 599 ? new ServerError(message, facts) : new ApiError(message, facts);
 }
 
-/** What a refusal means and what to do about it, where the spec or the HTTP standard says so. */
+/** What a refusal means and what to do, as far as the spec or the HTTP standard says. */
 function advice(kind: number, retryAfterMs: number | undefined): string {
   if (kind === 401) {
     return (
@@ -180,11 +180,11 @@ function advice(kind: number, retryAfterMs: number | undefined): string {
   }
   if (kind === 404)
     return ': nothing was found there. Check the id, and that baseUrl names the right environment.';
-  if (kind === 403) return ': this API key may not do that.';
+  if (kind === 403) return ': this API key is not allowed to do that.';
   if (kind === 409) return ': the state of the resource forbids it.';
   if (kind === 400 || kind === 413 || kind === 422) return ': the content of the request was refused.';
   if (kind === 429) {
-    const wait = retryAfterMs ? `Wait ${Math.ceil(retryAfterMs / 1000)} s` : 'Wait a while';
+    const wait = retryAfterMs ? `Wait ${Math.ceil(retryAfterMs / 1000)} s` : 'Wait';
     return `: too many requests. ${wait} before the next one.`;
   }
   return kind >= 500 && kind <= 599 ? ': the service failed.' : '.';
@@ -200,26 +200,26 @@ function outOfTimeText({ method, path, attempts }: CallDescription, { scope, lim
 function stageAtTimeout({ host }: CallDescription, phase: Phase): string {
   if (phase === 'connect') return `nothing was sent, because there was no connection to ${host}`;
   return phase === 'exchange'
-    ? 'the request was sent, but no response came'
-    : 'the response was not complete';
+    ? 'the request was sent, but no response arrived'
+    : 'the response was incomplete';
 }
 
 function failureInWords({ host }: CallDescription, phase: Phase, reason: string): string {
   if (phase !== 'connect') {
     const code = reason === 'network' ? '' : ` (${reason})`;
     return phase === 'exchange'
-      ? `was sent, but the connection failed before a response came${code}.`
+      ? `was sent, but the connection failed before a response arrived${code}.`
       : `was sent, but the connection failed in the middle of the response${code}.`;
   }
   if (isTlsCode(reason)) {
     return `was not sent: the secure connection to ${host} failed with ${reason}. Check the scheme and host of baseUrl.`;
   }
   if (reason === 'ENOTFOUND')
-    return `was not sent: the host ${host} is not known (ENOTFOUND). Check baseUrl.`;
+    return `was not sent: the host ${host} does not resolve (ENOTFOUND). Check baseUrl.`;
   return `was not sent: ${host} could not be reached (${reason}).`;
 }
 
-/** Faults that another attempt meets again: refused certificates, responses that are not HTTP, data that is no gzip. */
+/** Failures that a retry would repeat: rejected certificates, responses that are not HTTP, invalid gzip. */
 function isPermanent(reason: string): boolean {
   return (
     isTlsCode(reason) ||

@@ -15,8 +15,8 @@ import {
 import { shielded } from './shield.js';
 
 /**
- * A function of the Fetch standard's shape: `fetch` of a platform, of undici, of node-fetch, of a test. It is called
- * with a URL string and plain objects, since it may have `Request` and `Headers` classes of its own.
+ * A function shaped like `fetch`: that of the platform, undici, node-fetch or a test. It is called
+ * with a URL string and plain objects, since it may have its own `Request` and `Headers` classes.
  */
 export type Fetch = (
   url: string,
@@ -27,7 +27,7 @@ export type Fetch = (
 export function givenFetch(fetch: Fetch): Send {
   return (url, init) => {
     const { signal } = init;
-    // Whether it was still connecting, no `fetch` tells but by the code of its error.
+    // Only the code of its error shows whether a `fetch` was still connecting.
     let phase: Phase = 'exchange';
     let head: ResponseHead | undefined;
     const response = async () => {
@@ -44,7 +44,7 @@ export function givenFetch(fetch: Fetch): Send {
       return new CompleteResponse(head, await readBody(body, head));
     };
     return new Promise((resolve, reject) => {
-      // Not every `fetch` heeds its signal.
+      // Not every `fetch` obeys its signal.
       const stop = () => reject(new SendFailure(phase, 'stopped', head));
       signal.addEventListener('abort', stop);
       response()
@@ -54,7 +54,7 @@ export function givenFetch(fetch: Fetch): Send {
   };
 }
 
-/** Web streams and Node's, which node-fetch has, can both be iterated. */
+/** Web streams and Node streams (node-fetch) can both be iterated. */
 async function readBody(body: unknown, head: ResponseHead): Promise<Uint8Array> {
   const tooLarge = new SendFailure('body', 'too_large', head);
   if (Number(head.headers.get('content-length')) > largestBody) {
@@ -80,7 +80,7 @@ function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
-/** Ends a body that nobody will read, and with it the connection: a web stream, or one of Node's. */
+/** Discards a body that is not read, and closes its connection: a web stream or a Node stream. */
 function leave(body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   const end: unknown = Reflect.get(body, 'cancel') ?? Reflect.get(body, 'destroy');
@@ -99,12 +99,12 @@ function failureOf(error: unknown, phase: Phase, head: ResponseHead | undefined)
   return new SendFailure(phase, reason, head);
 }
 
-/** A response that is not HTTP has a code in Node 20 and 22, and from 24 on a name alone. */
+/** A response that is not HTTP has a code in Node 20 and 22, and only a name from 24 on. */
 function parserFault(error: object): string | undefined {
   return error instanceof Error && error.name === 'HTTPParserError' ? error.name : undefined;
 }
 
-/** The error, its causes, and what happy eyeballs collects in an AggregateError, outermost first. */
+/** The error, its causes, and the errors of an AggregateError (happy eyeballs), outermost first. */
 function causes(error: unknown): object[] {
   const found: object[] = [];
   let link = error;

@@ -10,43 +10,43 @@ export interface CallName {
   path: string;
 }
 
-/** What a hook is told of an attempt. */
+/** What a hook receives about an attempt. */
 export interface HookFacts extends CallName {
   /** Counted from 1. */
   attempt: number;
 }
 
-/** What the hook `end` is told of a call. */
+/** What the hook `end` receives about a call. */
 export interface EndFacts extends CallName {
   /** What became of the operation; `done` for a call that succeeded. */
   outcome: Outcome;
-  /** How many requests were begun; 0 for a call that was refused before. */
+  /** How many requests were begun; 0 for a call that was refused before sending. */
   attempts: number;
   /** From the call to its end, waits included, in milliseconds. */
   durationMs: number;
 }
 
 /**
- * Functions that are told what the client does, or an instance of a class with such methods. A hook that throws or
- * rejects changes nothing.
+ * Functions that are called as the client works, or an instance of a class with such methods. Errors that a hook
+ * throws or rejects with are ignored.
  */
 export interface Hooks {
   /** A request goes out. */
   request?: ((facts: HookFacts) => unknown) | undefined;
-  /** A response came, of whatever status. */
+  /** A response arrived, with any status. */
   response?: ((facts: HookFacts & { status: number; durationMs: number }) => unknown) | undefined;
-  /** An attempt failed, and after `delayMs` another follows. */
+  /** An attempt failed; the next one follows after `delayMs`. */
   retry?: ((facts: HookFacts & { delayMs: number; error: Error }) => unknown) | undefined;
   /** The call failed for good, other than by the caller's own abort; `attempt` is how many requests it took, and `durationMs` covers them all. */
   error?: ((facts: HookFacts & { durationMs: number; error: Error }) => unknown) | undefined;
-  /** The call is over, whatever became of it: once for each, after `error`, and when the caller aborts it too. */
+  /** The call is over, with any outcome: once per call, after `error`, and also if the caller aborts it. */
   end?: ((facts: EndFacts) => unknown) | undefined;
 }
 
-/** Every hook there is. */
+/** The names of all hooks. */
 export const hookNames = ['request', 'response', 'retry', 'error', 'end'] as const;
 
-/** Calls a hook; what it throws, now or later, is dropped. */
+/** Calls a hook; whatever it throws or rejects with is ignored. */
 export function tell<Facts>(hook: ((facts: Facts) => unknown) | undefined, facts: Facts): void {
   if (!hook) return;
   try {

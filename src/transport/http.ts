@@ -6,10 +6,10 @@ import { nodeFetch } from './node-fetch.js';
 import { type CompleteResponse, isResponse, type Send, SendFailure } from './send.js';
 import { isPolluted, shielded } from './shield.js';
 
-/** Which attempt follows, and what a status means, is for the sender: writes have rules of their own. */
+/** Retries and statuses are handled by the sender: writes have their own rules. */
 const defaults: Options = { redirect: 'manual', retry: 0, throwHttpErrors: false };
 
-/** Makes requests through ky, which builds them, sets their time limit and aborts them. One for each client. */
+/** Makes requests through ky, which builds, times out and aborts them. One per client. */
 export class Http {
   readonly #ky: KyInstance;
   readonly #send: (request: unknown, body: string | null) => Promise<CompleteResponse>;
@@ -18,7 +18,7 @@ export class Http {
     this.#ky = ky.create(shielded(defaults));
     const send = sendOver(baseUrl, fetch);
     const under = `${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/`;
-    // Headers that are always the same are added here: no object of ky's holds the key, and ky copies none of them.
+    // Fixed headers are added here: no object of ky holds the key, and ky does not copy them.
     this.#send = async (request, body) => {
       if (!(request instanceof Request && request.url.startsWith(under)))
         throw new SendFailure('connect', 'wrong_url');
@@ -37,7 +37,7 @@ export class Http {
   /** One request and its whole response. Rejects with a `SendFailure`, of reason `stopped` for time limit and signal. */
   async attempt({ operation, url, headers, body, signal }: Call, limitMs: number): Promise<CompleteResponse> {
     const attempt: { response?: Promise<CompleteResponse> } = {};
-    // Its own for each request: ky takes no signal of another realm, and adds a listener to the one that it gets.
+    // One per request: ky rejects signals of another realm, and adds a listener to the one that it gets.
     const controller = signal && new AbortController();
     const unlink = onAbort(signal, () => controller?.abort());
     const options: Options = {
@@ -46,7 +46,7 @@ export class Http {
       timeout: limitMs,
       ...(controller && { signal: controller.signal }),
       fetch: async (request) => {
-        // Not in the Request: to read the body back out of its stream costs more than all else that ky does.
+        // Not in the Request: reading the body back from its stream costs more than everything else in ky.
         attempt.response = this.#send(request, body);
         return asResponse(await attempt.response);
       },
@@ -54,7 +54,7 @@ export class Http {
     try {
       await (isPolluted() ? this.#kyShielded(url, options) : this.#ky(url, options));
     } catch {
-      // An error of ky's holds the request, and cannot tell how far it came. The response that was awaited can.
+      // An error of ky holds the request and does not say how far it got. The awaited response does.
     } finally {
       unlink();
     }
@@ -62,20 +62,20 @@ export class Http {
     return attempt.response;
   }
 
-  /** With every option written out, since ky and `Request` take those that are missing from a polluted prototype. */
+  /** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
   #kyShielded(url: string, options: Options): Promise<unknown> {
     const request = new Request(url, shielded({ headers: {}, body: null }));
     return this.#ky(request, shielded({ ...defaults, body: null, searchParams: '', ...options }));
   }
 }
 
-/** ky takes for a response what says that it is one. */
+/** ky accepts anything that is tagged as a Response. */
 function asResponse(value: unknown): Response {
   if (isResponse(value)) return value;
   throw new SendFailure('exchange', 'not_a_response');
 }
 
-/** Node's and Deno's `http` costs half of their fetch and tells more; elsewhere the platform's fetch is the better one. */
+/** In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */
 function sendOver(baseUrl: URL, fetch: ClientSettings['fetch']): Send {
   if (fetch) return givenFetch(fetch);
   return hasNodeHttp() ? nodeFetch(baseUrl) : givenFetch((url, init) => globalThis.fetch(url, init));

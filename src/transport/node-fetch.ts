@@ -18,10 +18,10 @@ import {
 import { shielded } from './shield.js';
 
 /**
- * `fetch` over `node:http` and `node:https`: half the cost of Node's own, and exact about how far a request came.
+ * `fetch` over `node:http` and `node:https`: half the cost of Node's own, and exact about how far a request got.
  * Redirects are not followed, compression is not asked for, and no body is read beyond the limit.
  *
- * The modules come from the process: importing `node:http` as ESM would load all of Node's fetch with it.
+ * The modules come from `process`: importing `node:http` as ESM would load all of Node's fetch with it.
  */
 export function nodeFetch(baseUrl: URL): Send {
   const secure = baseUrl.protocol === 'https:';
@@ -29,9 +29,9 @@ export function nodeFetch(baseUrl: URL): Send {
   const agent = new http.Agent({
     keepAlive: true,
     scheduling: 'lifo',
-    // Idle sockets go before a server or a gateway on the way drops them just as a write goes out.
+    // Idle sockets are closed before a server or gateway drops them, just as a write is sent.
     timeout: 4_000,
-    // The proxy that NODE_USE_ENV_PROXY asks for is an option of the global agent alone.
+    // Only the global agent has the proxy of NODE_USE_ENV_PROXY.
     ...proxyOf(http.globalAgent),
   });
   const { host, origin, protocol, port } = baseUrl;
@@ -49,7 +49,7 @@ export function nodeFetch(baseUrl: URL): Send {
       const whole: Record<string, string> = { host, ...headers };
       if (method !== 'GET') whole['content-length'] = String(Buffer.byteLength(body ?? ''));
       const path = url.slice(origin.length);
-      // Node's own `Connection` header stays: without it, a response of msw's that announces no length never ends.
+      // Node's own `Connection` header stays: without it, an msw response without a length never ends.
       const request = http.request(shielded({ ...server, path, method, headers: whole }));
       const fail = (reason: string) => {
         signal.removeEventListener('abort', stop);
@@ -62,9 +62,9 @@ export function nodeFetch(baseUrl: URL): Send {
         const connected = () => {
           phase = 'exchange';
         };
-        // Mocks (msw, nock) seem to be connecting until they respond; only Node's own sockets tell the truth.
+        // Mocks (msw, nock) appear to be connecting until they respond; only Node's own sockets are reliable.
         if (socket.connecting && socket.constructor === socketClass) socket.once(connectEvent, connected);
-        // A socket that failed at once, for want of a route, is no longer connecting either.
+        // A socket that failed at once, without a route, is no longer connecting either.
         else if (!socket.destroyed) connected();
       });
       request.on('response', (response) => {

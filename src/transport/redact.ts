@@ -1,10 +1,10 @@
 const keyLike = 'service_(?:live|test)_[\\w-]+';
 
-/** Takes the client's secrets out of text that came from outside, in each form in which they may come back. */
+/** Removes the client's secrets from text that came from outside, in each encoding in which they may be echoed. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.filter((secret) => secret.length >= 6).flatMap(formsOf);
   const literals = [...new Set(forms)].sort((a, b) => b.length - a.length).map(literal);
-  // Case does not count: host names come back in lower case, percent signs with either.
+  // Case-insensitive: host names are echoed in lower case, percent-encoding in either.
   const pattern = new RegExp([...literals, keyLike].join('|'), 'gi');
   return (text) => text.replace(pattern, '[redacted]');
 }

@@ -1,34 +1,34 @@
-/** After which failures a request may go out again. Writes have no idempotency key, so most of them may not. */
+/** When a request may be retried. Writes have no idempotency key, so mostly never. */
 export type Retriable =
-  /** It was never sent, or was refused before anything was done: reads and writes. */
+  /** Never sent, or refused before anything was done: reads and writes. */
   | 'any'
-  /** It may have been done: reads alone. */
+  /** It may have been done: reads only. */
   | 'reads'
   | 'never';
 
 const firstDelayMs = 500;
 const longestDelayMs = 8_000;
 
-/** A caller who is asked to wait longer than this for one retry is better served by an error. */
+/** If the service asks for a longer wait, the caller gets the error at once. */
 export const longestRetryAfterMs = 30_000;
 
-/** Full jitter: anywhere between nothing and 500 ms, doubling to 8 s with each attempt. */
+/** Full jitter: between 0 and 500 ms at first; the upper limit doubles with each attempt, up to 8 s. */
 export function backOffMs(attempt: number): number {
   return Math.round(Math.random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)));
 }
 
-/** After which statuses a request may be sent again. */
+/** Whether a request may be retried after this status. */
 export function retriableStatus(status: number): Retriable {
   if (status === 429) return 'any';
-  const passing = [408, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 526);
-  return passing ? 'reads' : 'never';
+  const transient = [408, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 526);
+  return transient ? 'reads' : 'never';
 }
 
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
  * What `Retry-After` asks for, in milliseconds: whole seconds or an HTTP date, anything else is ignored. A date is
- * compared with the response's own `Date`, so that a clock that is off does no harm.
+ * compared with the response's own `Date`, so that a wrong local clock does not matter.
  */
 export function readRetryAfterMs(retryAfter: string | null, date: string | null): number | undefined {
   if (retryAfter === null) return undefined;
@@ -40,8 +40,8 @@ export function readRetryAfterMs(retryAfter: string | null, date: string | null)
 }
 
 /**
- * Keeps a client from multiplying the load on a service that is down: 50 retries, and one more for every ten calls
- * that got a response. First attempts always go out.
+ * Limits the load of retries on a service that is down: 50 retries, and one more for every ten calls that got a
+ * response. First attempts are always sent.
  */
 export class RetryBudget {
   /** Whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one. */

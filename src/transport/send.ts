@@ -1,24 +1,24 @@
-/** How `fetch` is called, the option and ours over `node:http`: with strings and plain objects, no `Request`. */
+/** The second argument of `fetch`, of the option and of ours over `node:http`: plain data, no `Request`. */
 export interface SendInit {
   method: string;
   /** Names in lower case. */
   headers: Record<string, string>;
   body: string | null;
-  /** Redirects come back as they are: following one would carry the API key to another origin. */
+  /** Redirects are not followed: that could send the API key to another origin. */
   redirect: 'manual';
   signal: AbortSignal;
 }
 
-/** Sends a request and reads its whole response. Rejects with a `SendFailure` and with nothing else. */
+/** Sends a request and reads its whole response. Rejects only with a `SendFailure`. */
 export type Send = (url: string, init: SendInit) => Promise<CompleteResponse>;
 
-/** The part of `Headers` that is read here. */
+/** The part of `Headers` that is used here. */
 export interface ResponseHeaders {
   get(name: string): string | null;
   forEach(run: (value: string, name: string) => void): void;
 }
 
-/** What comes before a response's body, and already tells what became of the call. */
+/** Status and headers, which arrive before the body and already show the outcome of the call. */
 export interface ResponseHead {
   status: number;
   headers: ResponseHeaders;
@@ -39,8 +39,8 @@ export class CompleteResponse implements ResponseHead {
   }
 
   /**
-   * Whether a body that breaks off would have been noticed: its end was announced by a length or a last chunk.
-   * Platforms return the readable part of a compressed body that was cut, without an error.
+   * Whether a truncated body would have been noticed: its end is marked by a length or a last chunk.
+   * For a truncated compressed body, platforms return the readable part without an error.
    */
   get delimited(): boolean {
     const { headers } = this;
@@ -49,12 +49,12 @@ export class CompleteResponse implements ResponseHead {
   }
 }
 
-/** By its name, as ky does it: msw, undici, node-fetch and edge runtimes bring classes of their own. */
+/** By its tag, as ky does: msw, undici, node-fetch and edge runtimes have their own classes. */
 export function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]';
 }
 
-/** What a body was encoded with, in that order: names are case-insensitive (RFC 9110, section 8.4). */
+/** The encodings of a body, in order: names are case-insensitive (RFC 9110, section 8.4). */
 export function encodingsOf(contentEncoding: string | null): string[] {
   const names = contentEncoding?.toLowerCase().split(',') ?? [];
   return names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
@@ -68,7 +68,7 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** How far a request came: nothing sent yet, sent, or a response begun. */
+/** How far a request got: nothing sent yet, sent, or a response begun. */
 export type Phase = 'connect' | 'exchange' | 'body';
 
 /** Why there is no complete response. It stays inside the transport, which turns it into a public error. */
@@ -87,22 +87,22 @@ export class SendFailure extends Error {
   }
 }
 
-/** More than this is no response of the service, and is read no further. Counted after decompression. */
+/** A larger body is not from the service, and reading stops. Counted after decompression. */
 export const largestBody = 8 * 1024 * 1024;
 
-/** Certificates that were refused, and handshakes that failed. */
+/** Rejected certificates and failed handshakes. */
 const tls = /^(?:ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO$)/;
 
-/** No address, nobody there, no way there, a proxy that opens no tunnel; the last two are Bun's. */
+/** No address, connection refused, no route, no tunnel through the proxy; the last two are Bun's. */
 const unreachable =
   /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/;
 
-/** Whether a code is of a secure connection that could not be made. Another attempt meets it again. */
+/** Whether a code is a TLS failure, which a retry would repeat. */
 export function isTlsCode(code: string): boolean {
   return tls.test(code);
 }
 
-/** Whether an error tells for certain that no byte of the request went out. */
+/** Whether an error proves that no byte of the request was sent. */
 export function isBeforeSending(error: object): boolean {
   const code = stringField(error, 'code') ?? '';
   if (unreachable.test(code) || tls.test(code)) return true;
@@ -111,7 +111,7 @@ export function isBeforeSending(error: object): boolean {
   return errors.every((each) => each instanceof Error && stringField(each, 'syscall') === 'connect');
 }
 
-/** A field of a system's error, which the type of errors does not know. */
+/** A field of a system error that the type `Error` lacks. */
 export function stringField(error: object, name: 'code' | 'syscall'): string | undefined {
   const field: unknown = Reflect.get(error, name);
   return typeof field === 'string' ? field : undefined;

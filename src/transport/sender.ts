@@ -18,7 +18,7 @@ import { redactor } from './redact.js';
 import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
 import { type CompleteResponse, isSuccess, SendFailure } from './send.js';
 
-/** Sends checked calls: attempts and the waits between them. One for each client, loaded with its first call. */
+/** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
 export class Sender {
   readonly #hooks: ClientSettings['hooks'];
   readonly #host: string;
@@ -82,7 +82,7 @@ export class Sender {
       if (!(failure instanceof SendFailure)) throw failure;
       const scope = left < timeoutMs ? 'total' : 'attempt';
       const limitMs = left < timeoutMs ? totalTimeoutMs : timeoutMs;
-      // The status alone says what became of the call, even where the body that explains it never came.
+      // The status alone decides the outcome, even if the body that explains it never arrived.
       const failed =
         failure.head && !isSuccess(failure.head.status)
           ? refusal(description, failure.head, {})
@@ -98,7 +98,7 @@ export class Sender {
     return 'error' in result ? result : { data: result.data, response };
   }
 
-  /** Waits for the next attempt, or throws the failure when there is to be none. */
+  /** Waits for the next attempt, or throws the failure if there is none. */
   async #waitToRetry(
     { startedAt, totalTimeoutMs, maxRetries, signal }: Call,
     description: CallDescription,

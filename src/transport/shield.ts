@@ -1,9 +1,9 @@
-/** Whether somebody has put fields on `Object.prototype`, from where all that reads options by name gets them too. */
+/** Whether `Object.prototype` has extra fields, which any code that reads options by name would see. */
 export function isPolluted(): boolean {
   return Object.keys(Object.prototype).length > 0;
 }
 
-/** Options for others' code: as they are, or in a copy that hides what a polluted prototype would add. */
+/** Options for code of others: unchanged, or a copy that hides the fields of a polluted prototype. */
 export function shielded<T extends object>(options: T): T {
   if (!isPolluted()) return options;
   const hidden = Object.keys(Object.prototype).map((name) => [name, undefined]);

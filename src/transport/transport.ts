@@ -7,7 +7,7 @@ import { tell } from './hooks.js';
 import type { Sender } from './sender.js';
 import { shielded } from './shield.js';
 
-/** Checks calls, builds their requests, has them sent. One for each client. */
+/** Checks calls, builds their requests and sends them. One per client. */
 export class Transport {
   readonly #settings: ClientSettings;
   readonly #base: string;
@@ -22,7 +22,7 @@ export class Transport {
     return this.#settings.allowInsecureHttp;
   }
 
-  /** Sends one call. `parts` runs at once and may throw; everything that goes wrong rejects the promise. */
+  /** Sends one call. `parts` runs at once and may throw; every error rejects the promise. */
   send<T>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
@@ -32,7 +32,7 @@ export class Transport {
     return new ApiPromise(this.complete(operation, schema, options, parts));
   }
 
-  /** The same, for a caller that makes something else of the data, and of what it was asked for with. */
+  /** The same, for a caller that needs the parts and builds something else from the data. */
   async complete<T, Parts extends RequestParts>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
@@ -57,14 +57,14 @@ export class Transport {
     }
   }
 
-  /** What sends is half of the client's code, ky with it, so it waits for the first call. */
+  /** The sender is half of the client's code, including ky, so it is loaded with the first call. */
   async #loadSender(): Promise<Sender> {
     const { Sender } = await import('./sender.js');
     this.#sender ??= new Sender(this.#settings);
     return this.#sender;
   }
 
-  /** Reads all that the caller passed, before the first await; everything that is wrong with it ends here. */
+  /** Reads everything that the caller passed, before the first await, and throws every problem of it. */
   #prepare<Parts extends RequestParts>(
     operation: Operation,
     options: CallOptions,
@@ -94,7 +94,7 @@ export class Transport {
       return { call, parts };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
-      const message = 'cannot be read: a getter or toJSON in them threw. Pass plain data.';
+      const message = 'cannot be read: a getter or toJSON threw. Pass plain data.';
       throw new InvalidParamsError(operation, [{ path: '', message }]);
     }
   }
@@ -114,7 +114,7 @@ function fieldsOf(options: unknown): CallOptions | undefined {
     : undefined;
 }
 
-/** The checked parameters; where they are refused, their problems come before those of the options. */
+/** The checked parameters; if invalid, their problems come before those of the options. */
 function besideProblems<Parts>(readParts: () => Parts, problems: Issue[]): Parts | undefined {
   try {
     return readParts();

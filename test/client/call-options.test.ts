@@ -12,8 +12,8 @@ function callOptions(options: unknown): CallOptions {
   return Object.assign(whole, { options }).options;
 }
 
-const number = 'has to be a number of milliseconds above 0, at most 2147483647.';
-const retries = 'has to be an integer from 0 to 100.';
+const number = 'must be a number of milliseconds above 0, at most 2147483647.';
+const retries = 'must be an integer from 0 to 100.';
 test.each<[string, unknown, string]>([
   ['timeoutMs', 0, number],
   ['timeoutMs', -1, number],
@@ -25,7 +25,7 @@ test.each<[string, unknown, string]>([
   [
     'timeoutMs',
     90_000,
-    '(90000) is more than totalTimeoutMs (60000), which ends the call before. Raise totalTimeoutMs too.',
+    '(90000) is more than totalTimeoutMs (60000), which ends the call first. Raise totalTimeoutMs too.',
   ],
   ['totalTimeoutMs', 0, number],
   ['maxRetries', -1, retries],
@@ -34,7 +34,7 @@ test.each<[string, unknown, string]>([
   ['signal', {}, 'is not an AbortSignal.'],
   ['signal', null, 'is not an AbortSignal.'],
   ['signal', new AbortController(), 'is not an AbortSignal.'],
-  ['headers', 'x-tenant: one', 'has to be an object of names and string values.'],
+  ['headers', 'x-tenant: one', 'must be an object of string values.'],
   ['timeout', 5, 'is not an option. Did you mean timeoutMs?'],
   ['Signal', 5, 'is not an option. Did you mean signal?'],
   [
@@ -92,7 +92,7 @@ describe.each(carriers)('over %s', (_, options) => {
     async (name) => {
       const call = client.balance.retrieve({ headers: { [name]: 'other' } });
       await expect(call).rejects.toMatchObject({
-        issues: [{ path: `options.headers.${name}`, message: 'is set by the client.' }],
+        issues: [{ path: `options.headers.${name}`, message: 'is set by the client. Remove it.' }],
       });
     },
   );

@@ -126,14 +126,14 @@ test('request() returns null and absent data as they are: its operations are not
 
 test.each([
   [400, '400 Name is taken: the content of the request was refused.'],
-  [403, '403 Name is taken: this API key may not do that.'],
+  [403, '403 Name is taken: this API key is not allowed to do that.'],
   [
     404,
     '404 Name is taken: nothing was found there. Check the id, and that baseUrl names the right environment.',
   ],
   [409, '409 Name is taken: the state of the resource forbids it.'],
   [418, '418 Name is taken.'],
-  [429, '429 Name is taken: too many requests. Wait a while before the next one.'],
+  [429, '429 Name is taken: too many requests. Wait before the next one.'],
 ])('the text of %i reads as one sentence, whatever the service ended its own with', async (status, said) => {
   service.on('POST /v1/products', answer({ code: status, message: ' Name is\ntaken. ' }, status));
   const call = payments.products.create({ name: 'Mug', price: '5' });

@@ -61,7 +61,7 @@ describe('apiKey', () => {
   });
 
   const copyAgain =
-    'apiKey holds white space, control or non-ASCII characters. Copy it again from the dashboard, without quotes or line breaks.';
+    'apiKey contains white space, control or non-ASCII characters. Copy it again from the dashboard, without quotes or line breaks.';
   test.each([
     ['a blank before it', ` ${apiKey}`, copyAgain],
     ['a blank in it', `${apiKey} x`, copyAgain],
@@ -134,8 +134,8 @@ describe('baseUrl', () => {
 
   const missing = 'baseUrl is missing. Pass it, or set PAYMENTS_BASE_URL.';
   const notAbsolute = 'baseUrl is not an absolute URL. Pass one such as "https://api.example".';
-  const credentials = 'baseUrl holds credentials. Remove them: the key travels in x-api-key.';
-  const v1 = 'baseUrl ends in /v1, which the client adds. Pass the address before it.';
+  const credentials = 'baseUrl contains credentials. Remove them: the key is sent in x-api-key.';
+  const v1 = 'baseUrl ends in /v1, which the client adds. Remove it.';
   test.each<[unknown, string]>([
     [undefined, missing],
     ['', missing],
@@ -153,10 +153,10 @@ describe('baseUrl', () => {
     ['https://user:hunter2@api.example', credentials],
     ['https://hunter2@api.example', credentials],
     ['http://localhost@evil.example', credentials],
-    ['https://api.example?a=1', 'baseUrl has a query. Pass the address alone.'],
-    ['https://api.example/?', 'baseUrl has a query. Pass the address alone.'],
-    ['https://api.example#top', 'baseUrl has a hash. Pass the address alone.'],
-    ['https://api.example/#', 'baseUrl has a hash. Pass the address alone.'],
+    ['https://api.example?a=1', 'baseUrl has a query. Remove it.'],
+    ['https://api.example/?', 'baseUrl has a query. Remove it.'],
+    ['https://api.example#top', 'baseUrl has a hash. Remove it.'],
+    ['https://api.example/#', 'baseUrl has a hash. Remove it.'],
     ['ftp://api.example', 'baseUrl has the scheme ftp:. Pass an https: URL.'],
     ['ws://api.example', 'baseUrl has the scheme ws:. Pass an https: URL.'],
     ['file:///etc', 'baseUrl has the scheme file:. Pass an https: URL.'],
@@ -182,7 +182,7 @@ describe('baseUrl', () => {
     'localhos',
   ])('http to %s is refused, and taken with allowInsecureHttp', async (host) => {
     expect(refusal({ baseUrl: `http://${host}` })).toBe(
-      `baseUrl is http: to ${host}, so the API key would travel in clear text. Use https:, or pass allowInsecureHttp: true.`,
+      `baseUrl is http: to ${host}, so the API key would be sent in clear text. Use https:, or pass allowInsecureHttp: true.`,
     );
     expect(await target({ baseUrl: `http://${host}`, allowInsecureHttp: true })).toBe(
       `http://${host}/v1/balance`,
@@ -194,7 +194,7 @@ describe('baseUrl', () => {
     'port %i is refused: fetch keeps it for other protocols',
     (port) => {
       expect(refusal({ baseUrl: `https://api.example:${port}` })).toBe(
-        `baseUrl names port ${port}, which fetch keeps for other protocols.`,
+        `baseUrl has port ${port}, which fetch blocks. Use another one.`,
       );
     },
   );
@@ -207,8 +207,8 @@ describe('baseUrl', () => {
 });
 
 describe('numbers', () => {
-  const milliseconds = 'has to be a number of milliseconds above 0, at most 2147483647.';
-  test.each(['timeoutMs', 'totalTimeoutMs'])('%s has to be a possible time', (name) => {
+  const milliseconds = 'must be a number of milliseconds above 0, at most 2147483647.';
+  test.each(['timeoutMs', 'totalTimeoutMs'])('%s must be a valid time', (name) => {
     for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '1000', null, 5n]) {
       expect(refusal({ [name]: value })).toBe(`${name} ${milliseconds}`);
     }
@@ -216,19 +216,19 @@ describe('numbers', () => {
     expect(() => createClient({ [name]: 1 })).not.toThrow();
   });
 
-  test('maxRetries has to be an integer from 0 to 100', () => {
+  test('maxRetries must be an integer from 0 to 100', () => {
     for (const value of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 101, '2', null, true]) {
-      expect(refusal({ maxRetries: value })).toBe('maxRetries has to be an integer from 0 to 100.');
+      expect(refusal({ maxRetries: value })).toBe('maxRetries must be an integer from 0 to 100.');
     }
     for (const value of [0, 1, 100]) expect(() => createClient({ maxRetries: value })).not.toThrow();
   });
 
   test('timeoutMs may not be more than totalTimeoutMs, given or by default', () => {
     expect(refusal({ timeoutMs: 2000, totalTimeoutMs: 1000 })).toBe(
-      'timeoutMs (2000) is more than totalTimeoutMs (1000), which ends the call before. Raise totalTimeoutMs too.',
+      'timeoutMs (2000) is more than totalTimeoutMs (1000), which ends the call first. Raise totalTimeoutMs too.',
     );
     expect(refusal({ timeoutMs: 90_000 })).toBe(
-      'timeoutMs (90000) is more than totalTimeoutMs (60000), which ends the call before. Raise totalTimeoutMs too.',
+      'timeoutMs (90000) is more than totalTimeoutMs (60000), which ends the call first. Raise totalTimeoutMs too.',
     );
     expect(() => createClient({ timeoutMs: 1000, totalTimeoutMs: 1000 })).not.toThrow();
     expect(() => createClient({ totalTimeoutMs: 1000 })).not.toThrow();
@@ -279,26 +279,23 @@ describe.each(carriers)('headers over %s', (_, options) => {
 });
 
 test.each<[unknown, string]>([
-  [{ 'x-api-key': 'other' }, 'headers.x-api-key is set by the client.'],
-  [{ 'X-API-Key': 'other' }, 'headers.X-API-Key is set by the client.'],
-  [{ 'Content-Type': 'text/plain' }, 'headers.Content-Type is set by the client.'],
-  [{ HOST: 'evil.example' }, 'headers.HOST is set by the client.'],
-  [{ 'content-length': '5' }, 'headers.content-length is set by the client.'],
-  [
-    { 'Transfer-Encoding': 'chunked' },
-    'headers.Transfer-Encoding belongs to the connection and cannot be set.',
-  ],
+  [{ 'x-api-key': 'other' }, 'headers.x-api-key is set by the client. Remove it.'],
+  [{ 'X-API-Key': 'other' }, 'headers.X-API-Key is set by the client. Remove it.'],
+  [{ 'Content-Type': 'text/plain' }, 'headers.Content-Type is set by the client. Remove it.'],
+  [{ HOST: 'evil.example' }, 'headers.HOST is set by the client. Remove it.'],
+  [{ 'content-length': '5' }, 'headers.content-length is set by the client. Remove it.'],
+  [{ 'Transfer-Encoding': 'chunked' }, 'headers.Transfer-Encoding is set by the connection. Remove it.'],
   [{ 'x tenant': 'one' }, 'headers.x tenant is not a header name.'],
   [{ '': 'one' }, 'headers. is not a header name.'],
-  [{ 'x-tenant': 'one\r\nx-evil: 1' }, 'headers.x-tenant has to be visible ASCII text without line breaks.'],
-  [{ 'x-tenant': 'é' }, 'headers.x-tenant has to be visible ASCII text without line breaks.'],
-  [{ 'x-tenant': ' one' }, 'headers.x-tenant has to be visible ASCII text without line breaks.'],
-  [{ 'x-tenant': 5 }, 'headers.x-tenant has to be visible ASCII text without line breaks.'],
-  [{ 'x-tenant': undefined }, 'headers.x-tenant has to be visible ASCII text without line breaks.'],
-  [new Headers(), 'headers has to be an object of names and string values.'],
-  [[['x-tenant', 'one']], 'headers has to be an object of names and string values.'],
-  [null, 'headers has to be an object of names and string values.'],
-  ['x-tenant: one', 'headers has to be an object of names and string values.'],
+  [{ 'x-tenant': 'one\r\nx-evil: 1' }, 'headers.x-tenant must be visible ASCII without line breaks.'],
+  [{ 'x-tenant': 'é' }, 'headers.x-tenant must be visible ASCII without line breaks.'],
+  [{ 'x-tenant': ' one' }, 'headers.x-tenant must be visible ASCII without line breaks.'],
+  [{ 'x-tenant': 5 }, 'headers.x-tenant must be visible ASCII without line breaks.'],
+  [{ 'x-tenant': undefined }, 'headers.x-tenant must be visible ASCII without line breaks.'],
+  [new Headers(), 'headers must be an object of string values.'],
+  [[['x-tenant', 'one']], 'headers must be an object of string values.'],
+  [null, 'headers must be an object of string values.'],
+  ['x-tenant: one', 'headers must be an object of string values.'],
 ])('headers %o are refused', (headers, message) => {
   expect(refusal({ headers })).toBe(message);
 });
@@ -306,11 +303,11 @@ test.each<[unknown, string]>([
 test.each<[string, unknown, string]>([
   ['fetch', 'fetch', 'fetch is not a function.'],
   ['fetch', null, 'fetch is not a function.'],
-  ['userAgent', 'shop\r\nx-evil: 1', 'userAgent has to be an ASCII string without line breaks.'],
-  ['userAgent', 'café', 'userAgent has to be an ASCII string without line breaks.'],
-  ['userAgent', 5, 'userAgent has to be an ASCII string without line breaks.'],
-  ['allowInsecureHttp', 'yes', 'allowInsecureHttp has to be true or false.'],
-  ['dangerouslyAllowBrowser', 1, 'dangerouslyAllowBrowser has to be true or false.'],
+  ['userAgent', 'shop\r\nx-evil: 1', 'userAgent must be an ASCII string without line breaks.'],
+  ['userAgent', 'café', 'userAgent must be an ASCII string without line breaks.'],
+  ['userAgent', 5, 'userAgent must be an ASCII string without line breaks.'],
+  ['allowInsecureHttp', 'yes', 'allowInsecureHttp must be true or false.'],
+  ['dangerouslyAllowBrowser', 1, 'dangerouslyAllowBrowser must be true or false.'],
   ['hooks', 'log', 'hooks is not an object of functions.'],
   ['hooks', null, 'hooks is not an object of functions.'],
   ['hooks', { request: 'log' }, 'hooks.request is not a function.'],
@@ -358,10 +355,10 @@ test('all problems come at once, each with its way out', () => {
   expect(refusal(options, {})).toBe(
     [
       'apiKey is missing. Pass it, or set PAYMENTS_API_KEY.',
-      'baseUrl ends in /v1, which the client adds. Pass the address before it.',
+      'baseUrl ends in /v1, which the client adds. Remove it.',
       'apikey is not an option. Did you mean apiKey?',
-      'timeoutMs has to be a number of milliseconds above 0, at most 2147483647.',
-      'maxRetries has to be an integer from 0 to 100.',
+      'timeoutMs must be a number of milliseconds above 0, at most 2147483647.',
+      'maxRetries must be an integer from 0 to 100.',
       'fetch is not a function.',
     ].join(' '),
   );
@@ -370,13 +367,13 @@ test('all problems come at once, each with its way out', () => {
 test.each([null, 5, 'key', () => {}])('options that are no object are refused: %o', (options) => {
   // @ts-expect-error JavaScript callers can pass anything
   expect(() => new PaymentsClient(options)).toThrow(
-    new ConfigurationError('new PaymentsClient(): the options have to be an object.'),
+    new ConfigurationError('new PaymentsClient(): the options must be an object.'),
   );
 });
 
 describe('in a browser', () => {
   const inBrowser =
-    'This is a browser, where everybody can read the API key. Use it on a server, or pass dangerouslyAllowBrowser: true if the key is worth nothing.';
+    'In a browser anybody can read the API key. Use it on a server, or pass dangerouslyAllowBrowser: true for a test key.';
 
   test('the constructor throws, unless dangerouslyAllowBrowser says otherwise', () => {
     vi.stubGlobal('window', { document: {} });

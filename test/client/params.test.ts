@@ -47,12 +47,12 @@ describe('name', () => {
     ['no characters', '', 'is empty. Pass at least one character.'],
     ['201 characters', 'a'.repeat(201), 'has 201 characters. Pass at most 200.'],
     ['201 emoji', '😀'.repeat(201), 'has 201 characters. Pass at most 200.'],
-    ['undefined', undefined, 'is missing. Pass text of 1 to 200 characters.'],
-    ['null', null, 'is null. Pass text of 1 to 200 characters.'],
-    ['a number', 5, '5 is a number. Pass text of 1 to 200 characters.'],
-    ['an object', { text: 'Mug' }, 'is an object. Pass text of 1 to 200 characters.'],
-    ['a list', ['Mug'], 'is a list. Pass text of 1 to 200 characters.'],
-    ['a symbol', Symbol('Mug'), 'is a symbol. Pass text of 1 to 200 characters.'],
+    ['undefined', undefined, 'is missing. Pass a string of 1 to 200 characters.'],
+    ['null', null, 'is null. Pass a string of 1 to 200 characters.'],
+    ['a number', 5, '5 is a number. Pass a string of 1 to 200 characters.'],
+    ['an object', { text: 'Mug' }, 'is an object. Pass a string of 1 to 200 characters.'],
+    ['a list', ['Mug'], 'is an array. Pass a string of 1 to 200 characters.'],
+    ['a symbol', Symbol('Mug'), 'is a symbol. Pass a string of 1 to 200 characters.'],
   ])('of %s is refused', async (_, name, message) => {
     expect(await issuesOf(createProduct({ name }))).toEqual([{ path: 'name', message }]);
   });
@@ -72,7 +72,7 @@ describe('description', () => {
   test.each([
     ['1001 characters', 'a'.repeat(1001), 'has 1001 characters. Pass at most 1000.'],
     ['1001 emoji', '😀'.repeat(1001), 'has 1001 characters. Pass at most 1000.'],
-    ['null', null, 'is null. Pass text of at most 1000 characters.'],
+    ['null', null, 'is null. Pass a string of at most 1000 characters.'],
   ])('of %s is refused', async (_, description, message) => {
     expect(await issuesOf(createProduct({ description }))).toEqual([{ path: 'description', message }]);
   });
@@ -116,7 +116,7 @@ describe('price', () => {
     [5n, `is a bigint. ${such}`],
     [true, `true is a boolean. ${such}`],
     [null, `is null. ${such}`],
-    [['5'], `is a list. ${such}`],
+    [['5'], `is an array. ${such}`],
     [undefined, 'is missing. Pass a decimal string, such as "19.90".'],
   ])('%o is refused', async (price, message) => {
     expect(await issuesOf(createProduct({ price }))).toEqual([{ path: 'price', message }]);
@@ -152,7 +152,7 @@ describe('metadata', () => {
     expect(service.requests[0]?.body).toMatchObject({ metadata });
   });
 
-  const text = 'Pass text: the service shows values as strings.';
+  const text = 'Pass a string.';
   test.each<[string, unknown, string, string]>([
     ['a number', { sku: 1 }, 'metadata.sku', `1 is a number. ${text}`],
     ['true', { sku: true }, 'metadata.sku', `true is a boolean. ${text}`],
@@ -170,19 +170,19 @@ describe('metadata', () => {
   test('with its own key __proto__ is refused, and pollutes nothing', async () => {
     const metadata: unknown = JSON.parse('{"__proto__": "x", "sku": "MUG-1"}');
     expect(await issuesOf(createProduct({ metadata }))).toEqual([
-      { path: 'metadata.__proto__', message: 'is a name that JavaScript keeps for itself. Choose another.' },
+      { path: 'metadata.__proto__', message: 'is reserved by JavaScript. Choose another name.' },
     ]);
     expect({}.constructor).toBe(Object);
   });
 
   test.each([
     [null, 'is null.'],
-    ['sku', '"sku" is text.'],
-    [[], 'is a list.'],
+    ['sku', '"sku" is a string.'],
+    [[], 'is an array.'],
     [new Map([['sku', 'MUG-1']]), 'is not a plain object.'],
     [new Date(), 'is not a plain object.'],
   ])('%o is refused', async (metadata, found) => {
-    const message = `${found} Pass an object of names and string values.`;
+    const message = `${found} Pass an object of string values.`;
     expect(await issuesOf(createProduct({ metadata }))).toEqual([{ path: 'metadata', message }]);
   });
 });
@@ -219,16 +219,16 @@ describe('page, size and status', () => {
     ['page', Number.NaN, `NaN is out of range. ${page}`],
     ['page', Number.POSITIVE_INFINITY, `Infinity is out of range. ${page}`],
     ['page', 2 ** 53, `9007199254740992 is out of range. ${page}`],
-    ['page', '1', `"1" is text. ${page}`],
+    ['page', '1', `"1" is a string. ${page}`],
     ['page', null, `is null. ${page}`],
     ['page', 1n, `is a bigint. ${page}`],
     ['size', 0, `0 is out of range. ${size}`],
     ['size', 101, `101 is out of range. ${size}`],
     ['size', 1.5, `1.5 is out of range. ${size}`],
-    ['size', '20', `"20" is text. ${size}`],
-    ['status', 'active', `"active" is none that can be asked for. ${status}`],
-    ['status', 'DRAFT', `"DRAFT" is none that can be asked for. ${status}`],
-    ['status', '', `"" is none that can be asked for. ${status}`],
+    ['size', '20', `"20" is a string. ${size}`],
+    ['status', 'active', `"active" is not a status to filter by. ${status}`],
+    ['status', 'DRAFT', `"DRAFT" is not a status to filter by. ${status}`],
+    ['status', '', `"" is not a status to filter by. ${status}`],
     ['status', null, `is null. ${status}`],
   ])('%s %o is refused', async (name, value, message) => {
     expect(await issuesOf(listProducts({ [name]: value }))).toEqual([{ path: name, message }]);
@@ -263,7 +263,7 @@ describe.each([
       expect(await issuesOf(call(`${scheme}//x`))).toEqual([
         {
           path: field,
-          message: `has the scheme ${scheme.toLowerCase()}, which leads nowhere safe. Pass an https: URL.`,
+          message: `has the scheme ${scheme.toLowerCase()}, which is not safe. Pass an https: URL.`,
         },
       ]);
     },
@@ -331,20 +331,20 @@ describe('ids', () => {
   const assigned = 'Pass the id that the service assigned.';
   const refused: [unknown, string][] = [
     ['', `is empty. ${assigned}`],
-    ['.', `"." would name another path. ${assigned}`],
-    ['..', `".." would name another path. ${assigned}`],
-    [' ', 'holds white space or control characters. Pass the id just as the service assigned it.'],
-    ['prod_1 ', 'holds white space or control characters. Pass the id just as the service assigned it.'],
-    ['prod_1\n', 'holds white space or control characters. Pass the id just as the service assigned it.'],
-    ['prod\0', 'holds white space or control characters. Pass the id just as the service assigned it.'],
-    ['\u00a0', 'holds white space or control characters. Pass the id just as the service assigned it.'],
-    ['\ud800', 'holds half of a surrogate pair, which no request can carry.'],
-    ['a\udc00b', 'holds half of a surrogate pair, which no request can carry.'],
+    ['.', `"." would change the path. ${assigned}`],
+    ['..', `".." would change the path. ${assigned}`],
+    [' ', `contains white space or control characters. ${assigned}`],
+    ['prod_1 ', `contains white space or control characters. ${assigned}`],
+    ['prod_1\n', `contains white space or control characters. ${assigned}`],
+    ['prod\0', `contains white space or control characters. ${assigned}`],
+    ['\u00a0', `contains white space or control characters. ${assigned}`],
+    ['\ud800', `contains a lone surrogate, which cannot be sent. ${assigned}`],
+    ['a\udc00b', `contains a lone surrogate, which cannot be sent. ${assigned}`],
     [undefined, `is missing. ${assigned}`],
     [null, `is null. ${assigned}`],
     [5, `5 is a number. ${assigned}`],
     [{ id: 'prod_1' }, `is an object. ${assigned}`],
-    [['prod_1'], `is a list. ${assigned}`],
+    [['prod_1'], `is an array. ${assigned}`],
   ];
   /** An id of whatever type, in the place of one. */
   const wrong = (id: unknown): string => Object.assign({ id: '' }, { id }).id;
@@ -367,7 +367,10 @@ test('an id of 1024 characters is sent, and one of 1025 is refused', async () =>
   await payments.checkouts.retrieve('a'.repeat(1024));
   service.requests.length = 0;
   expect(await issuesOf(payments.checkouts.retrieve('a'.repeat(1025)))).toEqual([
-    { path: 'id', message: 'has 1025 characters, more than an id can have.' },
+    {
+      path: 'id',
+      message: 'has 1025 characters, and at most 1024 are sent. Pass the id that the service assigned.',
+    },
   ]);
 });
 

@@ -220,7 +220,7 @@ describe('time limits', () => {
       attempts: 1,
     });
     await expect(call).rejects.toThrow(
-      'POST /v1/checkouts timed out after 1000 ms (timeoutMs): the request was sent, but no response came. It may have been done. A session that no customer is sent to charges nobody, so it is safe to create another.',
+      'POST /v1/checkouts timed out after 1000 ms (timeoutMs): the request was sent, but no response arrived. It may have been done. A session that no customer is sent to charges nobody, so it is safe to create another.',
     );
     expect(sentAt).toEqual([0]);
   });
