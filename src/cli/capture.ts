@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
-import { tell } from './identify.js';
+import { printIdentification } from './identify.js';
 import { saveDelivery } from './saved-delivery.js';
 import { CommandError, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
@@ -45,7 +45,10 @@ export const capture: Command = {
     );
     const secret = await webhookSecret();
     const { headers, body: rawBody } = delivery;
-    return tell(identifyScheme({ rawBody, headers, secret, url: given.text('url') }), given.has('json'));
+    return printIdentification(
+      identifyScheme({ rawBody, headers, secret, url: given.text('url') }),
+      given.has('json'),
+    );
   },
 };
 

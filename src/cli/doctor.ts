@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import type { DoctorOptions } from '../doctor/diagnosis.js';
-import { readPrice } from '../doctor/doctor.js';
+import { readOrderPrice } from '../doctor/doctor.js';
 import { createSandbox } from '../sandbox/create.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
 import type { Command } from './command.js';
 import { type DoctorReport, reportOf } from './doctor-report.js';
 import { Flags } from './flags.js';
 import { ask, runningFlags } from './running.js';
-import { schemeFlag, schemeOf } from './scheme-flag.js';
+import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
 import { CommandError, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
@@ -35,7 +35,7 @@ export const doctor: Command = {
     const [target, ...rest] = given.positionals;
     if (rest.length > 0) throw new UsageError('Pass one URL: that of your webhook.');
     const price = { amount: given.text('amount'), currency: given.text('currency') };
-    const { problem } = readPrice(price);
+    const { problem } = readOrderPrice(price);
     if (problem !== undefined) throw new UsageError(`--${problem}`);
     const progress = new Progress();
     const onStep = (step: string) => progress.show(step);
@@ -57,7 +57,7 @@ async function examine(
   given: Flags<typeof flags>,
   options: DoctorOptions,
 ): Promise<DoctorReport> {
-  const scheme = schemeOf(given.text('scheme'));
+  const scheme = readSchemeFlag(given.text('scheme'));
   const sandbox = createSandbox({
     webhookSecret: await webhookSecret(),
     allowRemoteWebhooks: given.has('allow-remote'),

@@ -4,7 +4,7 @@ import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { link } from './identify-link.js';
 import { literal } from './literal.js';
-import { readDelivery, type SavedDelivery } from './saved-delivery.js';
+import { readSavedDelivery, type SavedDelivery } from './saved-delivery.js';
 import { CommandError, paint, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
@@ -33,12 +33,15 @@ export const identify: Command = {
     const delivery = deliveryOf(given);
     if (given.has('link')) return link(delivery.rawBody, given.has('json'));
     const secret = await webhookSecret();
-    return tell(identifyScheme({ ...delivery, secret, url: given.text('url') }), given.has('json'));
+    return printIdentification(
+      identifyScheme({ ...delivery, secret, url: given.text('url') }),
+      given.has('json'),
+    );
   },
 };
 
 /** Prints what was found; returns the exit code. */
-export function tell(result: Identification, json: boolean): number {
+export function printIdentification(result: Identification, json: boolean): number {
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${described(result)}\n`);
   return result.found ? 0 : 1;
 }
@@ -48,7 +51,7 @@ function deliveryOf(given: Flags<typeof flags>): SavedDelivery {
   const body = given.text('body');
   if (rest.length > 0 || (file !== undefined && body !== undefined))
     throw new UsageError('Pass one file of `capture`, or --body, --signature and --timestamp.');
-  if (file !== undefined) return readDelivery(file);
+  if (file !== undefined) return readSavedDelivery(file);
   const signature = given.text('signature');
   if (body === undefined || (signature === undefined && !given.has('link')))
     throw new UsageError('Pass --body, --signature and --timestamp, or a file that `capture` wrote.');

@@ -35,7 +35,7 @@ export function saveDelivery(
   }
 }
 
-export function readDelivery(name: string): SavedDelivery {
+export function readSavedDelivery(name: string): SavedDelivery {
   const result = file.safeParse(parse(name));
   if (!result.success) throw new CommandError(`${name} was not written by \`merchant-payments capture\`.`);
   return { rawBody: Buffer.from(result.data.bodyBase64, 'base64'), headers: result.data.headers };

@@ -11,7 +11,7 @@ export const schemeFlag = {
 } as const;
 
 /** Reads a signature scheme from JSON, or from a file that holds one or the output of `identify --json`. */
-export function schemeOf(text: string | undefined): Partial<SignatureScheme> | undefined {
+export function readSchemeFlag(text: string | undefined): Partial<SignatureScheme> | undefined {
   if (text === undefined) return undefined;
   const given = parse(/^\s*\{/.test(text) ? text : read(text));
   const scheme = 'found' in given ? given.scheme : given;

@@ -4,7 +4,7 @@ import type { UnspecifiedChoices } from '../sandbox/service/unspecified.js';
 import { livePrefix, type SandboxOptions } from '../sandbox/settings.js';
 import { closest } from '../schemas/closest.js';
 import type { Flag, Flags, FlagTable } from './flags.js';
-import { schemeFlag, schemeOf } from './scheme-flag.js';
+import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
 import { UsageError } from './terminal.js';
 
 /** Constants, so that an .env file made today works tomorrow. They open nothing but sandboxes. */
@@ -61,7 +61,7 @@ export const servingFlags = {
 export type ServingFlags = Flags<Readonly<Record<keyof typeof servingFlags, Flag>>>;
 
 /** What the flags say, as options of `createSandbox()`. */
-export function optionsOf(flags: ServingFlags): SandboxOptions {
+export function sandboxOptions(flags: ServingFlags): SandboxOptions {
   const apiKey = flags.text('api-key');
   if (apiKey?.startsWith(livePrefix))
     throw new UsageError(
@@ -105,7 +105,7 @@ function choicesOf(flags: ServingFlags): Partial<UnspecifiedChoices> {
     if (!chosen) throw new UsageError(`--unspecified ${choicesProblem({ [name]: text })}`);
     Object.assign(choices, chosen);
   }
-  const signature = schemeOf(flags.text('scheme'));
+  const signature = readSchemeFlag(flags.text('scheme'));
   return signature === undefined ? choices : { ...choices, signature };
 }
 

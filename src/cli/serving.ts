@@ -2,7 +2,7 @@ import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
 import { DataFile } from './data-file.js';
-import { optionsOf, type ServingFlags, sandboxKey, sandboxSecret } from './serving-flags.js';
+import { type ServingFlags, sandboxKey, sandboxOptions, sandboxSecret } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
 /** A sandbox that listens, and how to end it. */
@@ -25,7 +25,7 @@ export async function startServing(
   const path = flags.text('data');
   const file = path === undefined ? undefined : new DataFile(path);
   const saved = await file?.load();
-  const options = optionsOf(flags);
+  const options = sandboxOptions(flags);
   const constants = saved ? {} : { apiKey: sandboxKey, webhookSecret: sandboxSecret };
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const context = inFlags(flags, () => openSandbox({ ...constants, ...given, from: saved }));

@@ -1,7 +1,7 @@
 import type { Finding, ProbeName } from './diagnosis.js';
-import { type Examination, isAccepted } from './examination.js';
+import { type Examination, wasAccepted } from './examination.js';
 import { withNote } from './probes.js';
-import { signed } from './signed.js';
+import { signDelivery } from './signed.js';
 import { comparison } from './symptoms.js';
 
 /** What is wrong with a receiver that takes some valid deliveries and refuses others. */
@@ -37,8 +37,8 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
 }
 
 async function nonAscii(exam: Examination): Promise<Finding> {
-  const plain = await exam.send(signed(withNote(exam.order, 'plain'), exam.patient.signer));
-  if (!isAccepted(plain))
+  const plain = await exam.send(signDelivery(withNote(exam.order, 'plain'), exam.patient.signer));
+  if (!wasAccepted(plain))
     return exam.finding('refuses_new_fields', {
       evidence: 'The event was accepted without an extra field and refused with one.',
     });

@@ -3,7 +3,7 @@ import type { Diagnosis, DoctorOptions, Finding } from './diagnosis.js';
 import { Examination, type Patient } from './examination.js';
 import { expectation } from './expectation.js';
 import { acceptedForgery } from './forgeries.js';
-import { lastGuess, refusal } from './refusal.js';
+import { explainRefusal, lastGuess } from './refusal.js';
 import { unreachable } from './symptoms.js';
 
 const bodies = ['compact', 'spaced', 'newline', 'non_ascii'] as const;
@@ -13,7 +13,7 @@ const slowMs = 5_000;
 const unusualAmount = '98765.43';
 
 /** What the throw-away order costs, and what is wrong with it. */
-export function readPrice({ amount = unusualAmount, currency = 'USD' }: DoctorOptions) {
+export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: DoctorOptions) {
   const problem = !/^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/.test(amount)
     ? `amount ${JSON.stringify(amount.slice(0, 40))} is invalid. Pass a decimal amount above zero, such as "19.90".`
     : !/^[A-Z]{3}$/.test(currency)
@@ -39,7 +39,7 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
     const findings = [...(await refusedBodies(exam)), ...replay(exam), ...lateSometimes(exam)];
     return report(exam, { findings, warnings: slow(exam) });
   }
-  const told = await refusal(exam);
+  const told = await explainRefusal(exam);
   if (told) return report(exam, { findings: [told] });
   const { finding, expects, tried } = await expectation(exam);
   return report(exam, { findings: [finding ?? (await lastGuess(exam, tried))], expects, tried });

@@ -111,7 +111,7 @@ export class Examination {
   }
 }
 
-export const isAccepted = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;
+export const wasAccepted = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;
 
 function find(name: ProbeName): Probe {
   const probe = probes.find((one) => one.name === name);
@@ -124,7 +124,7 @@ function resultOf({ name, says, expected }: Probe, sent: Sent, durationMs: numbe
     name,
     says,
     expected,
-    outcome: sent.status === undefined ? 'no response' : isAccepted(sent) ? 'accepted' : 'refused',
+    outcome: sent.status === undefined ? 'no response' : wasAccepted(sent) ? 'accepted' : 'refused',
     status: sent.status,
     error: sent.error,
     durationMs,

@@ -1,7 +1,7 @@
 import { readScheme } from '../webhooks/scheme.js';
 import type { Outgoing } from './delivery.js';
 import type { Finding } from './diagnosis.js';
-import { type Examination, isAccepted } from './examination.js';
+import { type Examination, wasAccepted } from './examination.js';
 import { fixesIn } from './frameworks.js';
 import { eventBody, paid } from './probes.js';
 import { type KnownScheme, knownSchemes } from './schemes.js';
@@ -107,7 +107,7 @@ async function firstAccepted<One>(
         const delivery = make(candidate);
         if (!delivery) return false;
         tried++;
-        return isAccepted(await exam.send(delivery));
+        return wasAccepted(await exam.send(delivery));
       }),
     );
     const found = batch[accepted.indexOf(true)];

@@ -1,5 +1,5 @@
 import type { Finding } from './diagnosis.js';
-import { type Examination, isAccepted } from './examination.js';
+import { type Examination, wasAccepted } from './examination.js';
 import { outgoing } from './signed.js';
 
 /** What is wrong with a receiver that takes a forged delivery. */
@@ -17,7 +17,7 @@ async function everythingAccepted(exam: Examination, evidence: string): Promise<
   if (/text\/html/.test(sent.headers?.['content-type'] ?? ''))
     return exam.finding('login_page', { evidence });
   const garbage = await exam.send(outgoing('neither signed nor JSON {', {}));
-  if (!isAccepted(garbage)) return exam.finding('accepts_forged', { evidence });
+  if (!wasAccepted(garbage)) return exam.finding('accepts_forged', { evidence });
   const everywhere = await exam.respondsElsewhere(sent);
   return exam.finding(everywhere ? 'answers_everything' : 'answers_before_verifying', { evidence });
 }

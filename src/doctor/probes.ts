@@ -1,6 +1,6 @@
 import type { Outgoing } from './delivery.js';
 import type { ProbeName } from './diagnosis.js';
-import { outgoing, randomText, type Signer, signed } from './signed.js';
+import { outgoing, randomText, type Signer, signDelivery } from './signed.js';
 import { unevenlySpaced } from './spaced.js';
 
 /** The throw-away order that the deliveries are about. */
@@ -35,14 +35,14 @@ export const probes: readonly Probe[] = [
     name: 'forged',
     says: 'signed with another secret',
     expected: 'refused',
-    make: ({ scheme }, order) => signed(eventBody(order), { scheme, secret: `whsec_${randomText()}` }),
+    make: ({ scheme }, order) => signDelivery(eventBody(order), { scheme, secret: `whsec_${randomText()}` }),
   },
   {
     name: 'tampered',
     says: 'amount raised after signing',
     expected: 'refused',
     make: (signer, order) => ({
-      ...signed(eventBody(order), signer),
+      ...signDelivery(eventBody(order), signer),
       body: eventBody({ ...order, amount: `9${order.amount}` }),
     }),
   },
@@ -50,37 +50,37 @@ export const probes: readonly Probe[] = [
     name: 'compact',
     says: 'valid, compact JSON',
     expected: 'accepted',
-    make: (signer, order) => signed(eventBody(order), signer),
+    make: (signer, order) => signDelivery(eventBody(order), signer),
   },
   {
     name: 'spaced',
     says: 'valid, JSON with uneven spaces',
     expected: 'accepted',
-    make: (signer, order) => signed(unevenlySpaced(paid(order)), signer),
+    make: (signer, order) => signDelivery(unevenlySpaced(paid(order)), signer),
   },
   {
     name: 'newline',
     says: 'valid, with a final line feed',
     expected: 'accepted',
-    make: (signer, order) => signed(`${unevenlySpaced(paid(order))}\n`, signer),
+    make: (signer, order) => signDelivery(`${unevenlySpaced(paid(order))}\n`, signer),
   },
   {
     name: 'non_ascii',
     says: 'valid, with letters beyond ASCII',
     expected: 'accepted',
-    make: (signer, order) => signed(withNote(order, 'Café ☕ 東京'), signer),
+    make: (signer, order) => signDelivery(withNote(order, 'Café ☕ 東京'), signer),
   },
   {
     name: 'stale',
     says: 'valid, signed a day ago',
     expected: 'refused',
-    make: (signer, order) => signed(eventBody(order), signer, Date.now() - day),
+    make: (signer, order) => signDelivery(eventBody(order), signer, Date.now() - day),
   },
   {
     name: 'duplicate',
     says: 'valid, the same order again',
     expected: 'accepted',
-    make: (signer, order) => signed(eventBody(order), signer),
+    make: (signer, order) => signDelivery(eventBody(order), signer),
   },
 ];
 

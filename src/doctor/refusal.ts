@@ -4,7 +4,7 @@ import type { Examination } from './examination.js';
 import { comparison, receivedBy, toldBy } from './symptoms.js';
 
 /** Why a receiver refuses every valid delivery, if its response tells. */
-export async function refusal(exam: Examination): Promise<Finding | undefined> {
+export async function explainRefusal(exam: Examination): Promise<Finding | undefined> {
   const { sent, body, result } = await exam.probe('compact');
   const forged = await exam.probe('forged');
   const told = toldBy(sent, body, exam.framework);

@@ -21,14 +21,14 @@ export function outgoing(body: string, headers: Record<string, string>): Outgoin
   return { body, headers: { ...own, ...headers } };
 }
 
-export function signed(body: string, { secret, scheme }: Signer, time = Date.now()): Outgoing {
+export function signDelivery(body: string, { secret, scheme }: Signer, time = Date.now()): Outgoing {
   return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
 }
 
 /** A body with the signature that a receiver's mistake expects: made with any key, over any text. */
 export function signedBy(mistake: { key: string; text: string }, body: string, signer: Signer): Outgoing {
   const scheme = readScheme(signer.scheme);
-  const timestamp = signed(body, signer).headers[scheme.timestampHeader] ?? '';
+  const timestamp = signDelivery(body, signer).headers[scheme.timestampHeader] ?? '';
   const mac = Buffer.from(macOf(mistake.key, timestamp, Buffer.from(mistake.text), scheme));
   return outgoing(body, {
     [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),

@@ -18,7 +18,7 @@ import { fileInPlace } from './file-in-place.js';
 import type { Inbox } from './inbox.js';
 import { createTables, openFile } from './open-database.js';
 import { type InboxOptions, readInboxOptions } from './options.js';
-import { bytesOf, readAge, readDelivery, readKey, readList } from './params.js';
+import { bytesOf, readAge, readDelivery, readDeliveryKey, readList } from './params.js';
 import { whenFree } from './patience.js';
 import { Redactor } from './redact.js';
 import { databaseClass } from './sqlite.js';
@@ -84,10 +84,10 @@ export function openInbox(options: InboxOptions): Inbox {
       const { state, limit, after } = readList(params);
       return open(entries).list(state, limit, after);
     },
-    get: (key) => open(entries).get(readKey('get', key)),
-    retry: (key) => wakeAfter(open(entries).retry(readKey('retry', key), Date.now())) === 1,
+    get: (key) => open(entries).get(readDeliveryKey('get', key)),
+    retry: (key) => wakeAfter(open(entries).retry(readDeliveryKey('retry', key), Date.now())) === 1,
     retryParked: () => wakeAfter(open(entries).retry(undefined, Date.now())),
-    discard: (key) => open(entries).discard(readKey('discard', key), Date.now()),
+    discard: (key) => open(entries).discard(readDeliveryKey('discard', key), Date.now()),
     purge: ({ olderThan }) => open(entries).purge(readAge(olderThan, Date.now())),
     async idle() {
       while (!closing && (store.hasWork(Date.now()) || worker?.isIdle === false)) await sleep(10);

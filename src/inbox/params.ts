@@ -25,10 +25,10 @@ export function readList(params: ListParams): {
     throw invalid('list', 'state', `must be one of ${inboxStates.map((each) => `"${each}"`).join(', ')}.`);
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
     throw invalid('list', 'limit', 'must be an integer from 1 to 1000.');
-  return { state, limit, after: after === undefined ? undefined : readKey('list', after, 'after') };
+  return { state, limit, after: after === undefined ? undefined : readDeliveryKey('list', after, 'after') };
 }
 
-export function readKey(method: string, key: unknown, path = 'key'): string {
+export function readDeliveryKey(method: string, key: unknown, path = 'key'): string {
   if (typeof key === 'string' && key !== '') return key;
   throw invalid(method, path, 'must be the key of a delivery, such as "order.paid:ord_1001".');
 }
@@ -45,7 +45,7 @@ export function readAge(olderThan: Duration | Date, now: number): number {
 export function readDelivery(delivery: Delivery): Delivery {
   if (typeof delivery !== 'object' || delivery === null) throw invalid('accept', '', 'must be a delivery.');
   const { key, event, rawBody, headers, receivedAt } = delivery;
-  readKey('accept', key);
+  readDeliveryKey('accept', key);
   const type: unknown = event?.type === 'unknown' ? event.originalType : event?.type;
   if (typeof type !== 'string') throw invalid('accept', 'event', 'must be an event of verify().');
   if (typeof rawBody !== 'string') throw invalid('accept', 'rawBody', 'must be a string.');

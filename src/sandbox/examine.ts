@@ -1,6 +1,6 @@
 import type { WebhookTarget } from '../doctor/delivery.js';
 import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
-import { diagnose, readPrice } from '../doctor/doctor.js';
+import { diagnose, readOrderPrice } from '../doctor/doctor.js';
 import { send } from './delivery/send.js';
 import { SandboxError } from './sandbox-error.js';
 import type { SandboxParts } from './sandbox-parts.js';
@@ -16,7 +16,7 @@ export async function examine(
   const patient = checkedTarget(target) ?? webhook;
   if (patient === undefined)
     throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
-  const { price, problem } = readPrice(options);
+  const { price, problem } = readOrderPrice(options);
   if (problem !== undefined) throw new SandboxError('invalid_options', `doctor: ${problem}`);
   const limits = { withinMs: choices.deliveryTimeoutMs, allowRemote, stop: reach.closing };
   return diagnose({
