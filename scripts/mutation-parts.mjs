@@ -2,10 +2,7 @@
 export const parts = {
   transport: {
     mutate: ['src/transport/{retry,envelope,failures}.ts'],
-    tests: [
-      'test/client/*.test.ts',
-      'test/faults/{values,statuses,answers,exchange,connect,body,retries}.test.ts',
-    ],
+    tests: ['test/transport/*.test.ts'],
     least: {
       'src/transport/retry.ts': 95,
       'src/transport/envelope.ts': 95,

@@ -1,0 +1,32 @@
+import type { CallDescription } from '../../src/transport/failures.js';
+import { redactor } from '../../src/transport/redact.js';
+
+export const key = 'service_test_secret-of-the-shop';
+
+const description = { attempts: 2, host: 'api.example', redact: redactor([key]) };
+
+/** A read at its second attempt. */
+export const read: CallDescription = {
+  ...description,
+  operation: 'balance.retrieve',
+  method: 'GET',
+  path: '/v1/balance',
+  afterDoubt: '',
+};
+
+/** A write at its second attempt. */
+export const write: CallDescription = {
+  ...description,
+  operation: 'products.create',
+  method: 'POST',
+  path: '/v1/products',
+  afterDoubt: 'Look for it.',
+};
+
+/** The facts of both, which every error carries. */
+export const factsOf = ({ operation, method, path, attempts }: CallDescription) => ({
+  operation,
+  method,
+  path,
+  attempts,
+});

@@ -1,0 +1,396 @@
+import {
+  ApiError,
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  InvalidRequestError,
+  InvalidResponseError,
+  NotFoundError,
+  PaymentsError,
+  PermissionDeniedError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+} from 'merchant-payments';
+import { describe, expect, test } from 'vitest';
+import { noResponse, outOfTime, refusal, unusable } from '../../src/transport/failures.js';
+import { type Phase, SendFailure } from '../../src/transport/send.js';
+import { factsOf, key, read, write } from './call.js';
+
+const attempt = { scope: 'attempt', limitMs: 1_500.4 } as const;
+const total = { scope: 'total', limitMs: 59_999.6 } as const;
+const failed = (phase: Phase, reason: string) => new SendFailure(phase, reason);
+const head = (status: number, headers: Record<string, string> = {}) => ({
+  status,
+  headers: new Headers(headers),
+});
+const doubt = ' It may have been done. Look for it.';
+const itWasDone = ' It was done. Look for it.';
+
+/** The class itself, not one that extends it. */
+const isJust = (error: unknown, itsClass: new (...args: never[]) => Error) =>
+  expect(Object.getPrototypeOf(error)).toBe(itsClass.prototype);
+
+describe('a connection that fails', () => {
+  test.each([
+    ['ENOTFOUND', 'the host api.example is not known (ENOTFOUND). Check baseUrl.', 'any'],
+    ['ECONNREFUSED', 'api.example could not be reached (ECONNREFUSED).', 'any'],
+    [
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+      'the secure connection to api.example failed with ERR_SSL_WRONG_VERSION_NUMBER. Check the scheme and host of baseUrl.',
+      'never',
+    ],
+    [
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'the secure connection to api.example failed with DEPTH_ZERO_SELF_SIGNED_CERT. Check the scheme and host of baseUrl.',
+      'never',
+    ],
+  ])('by %s sent nothing, and says so', (reason, why, retriable) => {
+    const { error, ...rest } = noResponse(write, failed('connect', reason), attempt);
+    isJust(error, ConnectionError);
+    expect(error).toMatchObject({
+      ...factsOf(write),
+      code: 'connection_error',
+      message: `POST /v1/products was not sent: ${why}`,
+      outcome: 'not_sent',
+      phase: 'connect',
+      reason,
+    });
+    expect(rest.retriable).toBe(retriable);
+  });
+
+  test.each([
+    ['exchange', 'ECONNRESET', 'before a response came (ECONNRESET).', 'unknown', doubt],
+    ['exchange', 'network', 'before a response came.', 'unknown', doubt],
+    ['body', 'ECONNRESET', 'in the middle of the response (ECONNRESET).', 'done', itWasDone],
+    ['body', 'network', 'in the middle of the response.', 'done', itWasDone],
+  ] as const)(
+    'during %s by %s leaves a write in doubt, and reads may be sent again',
+    (phase, reason, when, outcome, after) => {
+      const ofWrite = noResponse(write, failed(phase, reason), attempt);
+      expect(ofWrite.error).toMatchObject({
+        ...factsOf(write),
+        message: `POST /v1/products was sent, but the connection failed ${when}${after}`,
+        outcome,
+        phase,
+        reason,
+      });
+      expect(ofWrite.retriable).toBe('reads');
+      const ofRead = noResponse(read, failed(phase, reason), attempt);
+      expect(ofRead.error).toMatchObject({
+        ...factsOf(read),
+        message: `GET /v1/balance was sent, but the connection failed ${when}`,
+        outcome,
+      });
+    },
+  );
+
+  test.each([
+    'EPROTO',
+    'HPE_INVALID_CONSTANT',
+    'HTTPParserError',
+    'UND_ERR_HEADERS_OVERFLOW',
+    'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+    'Z_DATA_ERROR',
+    'not_a_response',
+    'not_an_error',
+  ])('by %s is met again by another attempt, so there is none', (reason) => {
+    expect(noResponse(read, failed('exchange', reason), attempt).retriable).toBe('never');
+  });
+
+  test.each(['MY_HPE_', 'A_Z_DATA_ERROR', 'Z_BUF_ERROR', 'UND_ERR_SOCKET'])('by %s may pass', (reason) => {
+    expect(noResponse(read, failed('exchange', reason), attempt).retriable).toBe('reads');
+  });
+});
+
+describe('time that runs out', () => {
+  test.each([
+    ['connect', 'nothing was sent, because there was no connection to api.example.', 'not_sent', 'any'],
+    ['exchange', `the request was sent, but no response came.${doubt}`, 'unknown', 'reads'],
+    ['body', `the response was not complete.${itWasDone}`, 'done', 'reads'],
+  ] as const)(
+    'for an attempt, in %s, names the option and how far it came',
+    (phase, stage, outcome, retriable) => {
+      const { error, ...rest } = noResponse(write, failed(phase, 'stopped'), attempt);
+      isJust(error, TimeoutError);
+      expect(error).toMatchObject({
+        ...factsOf(write),
+        code: 'timeout',
+        message: `POST /v1/products timed out after 1500 ms (timeoutMs): ${stage}`,
+        outcome,
+        phase,
+        reason: 'timeout',
+        scope: 'attempt',
+      });
+      expect(rest.retriable).toBe(retriable);
+    },
+  );
+
+  test.each(['connect', 'exchange', 'body'] as const)(
+    'for the whole call, in %s, leaves none for another attempt',
+    (phase) => {
+      const { error, retriable } = noResponse(read, failed(phase, 'stopped'), total);
+      expect(error).toMatchObject({ scope: 'total', phase });
+      expect(error.message).toMatch(
+        /^GET \/v1\/balance timed out after 60000 ms \(totalTimeoutMs\) and 2 attempts: /,
+      );
+      expect(retriable).toBe('never');
+    },
+  );
+
+  test('counts a single attempt in the singular', () => {
+    const { error } = noResponse({ ...read, attempts: 1 }, failed('exchange', 'stopped'), total);
+    expect(error.message).toBe(
+      'GET /v1/balance timed out after 60000 ms (totalTimeoutMs) and 1 attempt: the request was sent, but no response came.',
+    );
+  });
+
+  test.each([
+    ['connect', 'not_sent'],
+    ['exchange', 'unknown'],
+    ['body', 'done'],
+  ] as const)(
+    'before the next attempt keeps what is known of the last, which failed in %s',
+    (phase, outcome) => {
+      const last = noResponse(write, failed(phase, 'ECONNRESET'), attempt).error;
+      const error = outOfTime(write, last, 59_999.6);
+      isJust(error, TimeoutError);
+      expect(error).toMatchObject({ ...factsOf(write), phase, outcome, scope: 'total', cause: last });
+      expect(error.message).toBe(
+        `POST /v1/products timed out after 60000 ms (totalTimeoutMs) and 2 attempts, which leaves no time for another. The last one failed: ${last.message}`,
+      );
+    },
+  );
+
+  test('before the next attempt says rejected after a refusal, which is a response', () => {
+    const last = refusal(write, head(429), {}).error;
+    expect(outOfTime(write, last, 100)).toMatchObject({ phase: 'exchange', outcome: 'rejected' });
+  });
+
+  test('before the next attempt says unknown where the last outcome is not known', () => {
+    const last = new PaymentsError('No.', { code: 'other' });
+    expect(outOfTime(write, last, 100)).toMatchObject({ phase: 'exchange', outcome: 'unknown' });
+  });
+});
+
+describe('a refusal', () => {
+  const keyRefused =
+    ': the API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
+  const contentRefused = ': the content of the request was refused.';
+  const nothingFound =
+    ': nothing was found there. Check the id, and that baseUrl names the right environment.';
+  const failedThere = ': the service failed.';
+
+  test.each([
+    [400, InvalidRequestError, 'rejected', 'never', contentRefused],
+    [401, AuthenticationError, 'rejected', 'never', keyRefused],
+    [402, ApiError, 'rejected', 'never', '.'],
+    [403, PermissionDeniedError, 'rejected', 'never', ': this API key may not do that.'],
+    [404, NotFoundError, 'rejected', 'never', nothingFound],
+    [405, ApiError, 'rejected', 'never', '.'],
+    [408, ApiError, 'unknown', 'reads', '.'],
+    [409, ConflictError, 'rejected', 'never', ': the state of the resource forbids it.'],
+    [413, InvalidRequestError, 'rejected', 'never', contentRefused],
+    [422, InvalidRequestError, 'rejected', 'never', contentRefused],
+    [429, RateLimitError, 'rejected', 'any', ': too many requests. Wait a while before the next one.'],
+    [499, ApiError, 'rejected', 'never', '.'],
+    [500, ServerError, 'unknown', 'reads', failedThere],
+    [501, ServerError, 'rejected', 'never', failedThere],
+    [503, ServerError, 'unknown', 'reads', failedThere],
+    [505, ServerError, 'rejected', 'never', failedThere],
+    [511, ServerError, 'rejected', 'never', failedThere],
+    [526, ServerError, 'unknown', 'reads', failedThere],
+    [599, ServerError, 'unknown', 'never', failedThere],
+    [600, ApiError, 'unknown', 'never', '.'],
+    [999, ApiError, 'unknown', 'never', '.'],
+    [199, ApiError, 'unknown', 'never', '.'],
+  ] as const)(
+    'by status %i has its class, outcome and advice',
+    (status, itsClass, outcome, retriable, advice) => {
+      const { error, ...rest } = refusal(write, head(status), {});
+      isJust(error, itsClass);
+      expect(error).toMatchObject({ ...factsOf(write), status, outcome });
+      const after = outcome === 'unknown' ? doubt : '';
+      expect(error.message).toBe(`POST /v1/products returned ${status}${advice}${after}`);
+      expect(rest.retriable).toBe(retriable);
+    },
+  );
+
+  test.each([
+    [1, ApiError, 'rejected', '.'],
+    [399, ApiError, 'rejected', '.'],
+    [400, InvalidRequestError, 'rejected', contentRefused],
+    [401, AuthenticationError, 'rejected', keyRefused],
+    [404, NotFoundError, 'rejected', nothingFound],
+    [408, ApiError, 'unknown', '.'],
+    [500, ServerError, 'unknown', failedThere],
+    [599, ServerError, 'unknown', failedThere],
+    [600, ApiError, 'rejected', '.'],
+    [-1, ApiError, 'rejected', '.'],
+  ] as const)(
+    'by code %i under status 200 has the class of that status, and is never sent again',
+    (code, itsClass, outcome, advice) => {
+      const { error, ...rest } = refusal(write, head(200), { code, message: 'No' });
+      isJust(error, itsClass);
+      expect(error).toMatchObject({ status: 200, apiCode: code, apiMessage: 'No', outcome });
+      const after = outcome === 'unknown' ? doubt : '';
+      expect(error.message).toBe(`POST /v1/products returned 200 with code ${code} No${advice}${after}`);
+      expect(rest.retriable).toBe('never');
+    },
+  );
+
+  test('by status wins over the code of its body', () => {
+    const { error } = refusal(read, head(500), { code: 404 });
+    isJust(error, ServerError);
+    expect(error).toMatchObject({ status: 500, apiCode: 404 });
+    expect(error.message).toBe('GET /v1/balance returned 500: the service failed.');
+  });
+
+  test.each([
+    ['Unauthorized', ' Unauthorized'],
+    ['  Not\n\t this  way. ', ' Not this way'],
+    ['Wait: ...', ' Wait'],
+    ['v1.2: no', ' v1.2: no'],
+    ['', ''],
+    [' . ', ''],
+  ])('puts the message %j of the service into one line before the advice', (message, said) => {
+    const { error } = refusal(read, head(403), { message });
+    expect(error.message).toBe(`GET /v1/balance returned 403${said}: this API key may not do that.`);
+    expect(error).toMatchObject({ apiMessage: message });
+  });
+
+  test.each([
+    ['1', 'Wait 1 s', 1_000],
+    ['30', 'Wait 30 s', 30_000],
+    ['0', 'Wait a while', 0],
+    ['soon', 'Wait a while', undefined],
+  ])('429 with Retry-After %s says how long to wait', (value, wait, retryAfterMs) => {
+    const { error } = refusal(read, head(429, { 'retry-after': value }), {});
+    expect(error.message).toBe(
+      `GET /v1/balance returned 429: too many requests. ${wait} before the next one.`,
+    );
+    expect(Reflect.get(error, 'retryAfterMs')).toBe(retryAfterMs);
+  });
+
+  test("a date in Retry-After counts from the response's Date", () => {
+    const headers = {
+      'retry-after': 'Sun, 06 Nov 1994 08:49:39 GMT',
+      date: 'Sun, 06 Nov 1994 08:49:37 GMT',
+    };
+    expect(refusal(read, head(503, headers), {}).error).toMatchObject({ retryAfterMs: 2_000 });
+  });
+
+  test('shows 200 characters of message and body', () => {
+    const texts = { message: 'm'.repeat(201), snippet: 's'.repeat(201) };
+    const { error } = refusal(read, head(400), texts);
+    expect(error).toMatchObject({ apiMessage: 'm'.repeat(200), bodySnippet: 's'.repeat(200) });
+    const exact = { message: 'm'.repeat(200), snippet: 's'.repeat(200) };
+    expect(refusal(read, head(400), exact).error).toMatchObject({
+      apiMessage: exact.message,
+      bodySnippet: exact.snippet,
+    });
+  });
+
+  test('shows no key, even one that ends behind the 200th character', () => {
+    const long = 'x'.repeat(190) + key;
+    const { error } = refusal(read, head(401, { 'x-echo': key, 'x-request-id': `a-${key}` }), {
+      message: long,
+      snippet: long,
+    });
+    const redacted = `${'x'.repeat(190)}[redacted]`;
+    expect(error).toMatchObject({ apiMessage: redacted, bodySnippet: redacted, requestId: 'a-[redacted]' });
+    expect(error).toSatisfy((it: ApiError) => it.headers.get('x-echo') === '[redacted]');
+  });
+
+  test('without a body has neither message nor snippet', () => {
+    const { error } = refusal(read, head(400), {});
+    expect(error).not.toHaveProperty('apiMessage');
+    expect(error).not.toHaveProperty('bodySnippet');
+    expect(error).not.toHaveProperty('apiCode');
+    expect(error).not.toHaveProperty('requestId');
+  });
+
+  test.each([
+    [['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'], 'x-request-id'],
+    [['request-id', 'x-correlation-id', 'cf-ray'], 'request-id'],
+    [['x-correlation-id', 'cf-ray'], 'x-correlation-id'],
+    [['cf-ray'], 'cf-ray'],
+  ])('of the headers %j takes the first as the id to quote to support', (names, first) => {
+    const headers = Object.fromEntries(names.map((name) => [name, `from ${name}`]));
+    expect(refusal(read, head(400, headers), {}).error).toMatchObject({ requestId: `from ${first}` });
+  });
+
+  test('passes over an empty request id', () => {
+    const headers = { 'x-request-id': '', 'cf-ray': '7' };
+    expect(refusal(read, head(400, headers), {}).error).toMatchObject({ requestId: '7' });
+  });
+});
+
+describe('a response that cannot be used', () => {
+  test('was a success, so the write was done', () => {
+    const { error, retriable } = unusable(write, 201, 'json', 'the body is not valid JSON');
+    isJust(error, InvalidResponseError);
+    expect(error).toMatchObject({
+      ...factsOf(write),
+      code: 'invalid_response',
+      status: 201,
+      reason: 'json',
+      outcome: 'done',
+      issues: [],
+    });
+    expect(error).not.toHaveProperty('id');
+    expect(error.message).toBe(
+      `POST /v1/products returned 201, but the response cannot be used: the body is not valid JSON.${itWasDone}`,
+    );
+    expect(retriable).toBe('never');
+  });
+
+  test('names the id of what was made', () => {
+    const issues = [{ path: 'name', message: 'is missing' }];
+    const { error } = unusable(write, 200, 'schema', 'name: is missing', { issues, id: 'prod_"1' });
+    expect(error).toMatchObject({ id: 'prod_"1', issues });
+    expect(error.message).toBe(
+      `POST /v1/products returned 200, but the response cannot be used: name: is missing. Its id is "prod_\\"1".${itWasDone}`,
+    );
+  });
+
+  test('shows no key in problem or id', () => {
+    const { error } = unusable(read, 200, 'schema', `${key} is wrong`, { id: key });
+    expect(error).toMatchObject({ id: '[redacted]' });
+    expect(error.message).toBe(
+      'GET /v1/balance returned 200, but the response cannot be used: [redacted] is wrong. Its id is "[redacted]".',
+    );
+  });
+
+  test('describes the problem in 1000 characters at most', () => {
+    const { error } = unusable(read, 200, 'schema', 'p'.repeat(1_001));
+    expect(error.message).toBe(
+      `GET /v1/balance returned 200, but the response cannot be used: ${'p'.repeat(1_000)}.`,
+    );
+  });
+
+  test('as a redirect leaves open what was done', () => {
+    const { error } = unusable(write, 302, 'redirect', 'it redirects');
+    expect(error).toMatchObject({ outcome: 'unknown' });
+    expect(error.message).toBe(
+      `POST /v1/products returned 302, but the response cannot be used: it redirects.${doubt}`,
+    );
+  });
+
+  test('lets reads be sent again where the caller says so', () => {
+    expect(unusable(read, 200, 'json', 'cut', { retriable: 'reads' }).retriable).toBe('reads');
+  });
+
+  test.each([
+    [new SendFailure('body', 'too_large', head(201)), 201],
+    [new SendFailure('body', 'too_large'), 0],
+  ])('is one of more than 8 MiB', (failure, status) => {
+    const { error, retriable } = noResponse(write, failure, attempt);
+    isJust(error, InvalidResponseError);
+    expect(error).toMatchObject({ status, reason: 'too_large', outcome: 'done' });
+    expect(error.message).toBe(
+      `POST /v1/products returned ${status}, but the response cannot be used: it is larger than 8 MiB.${itWasDone}`,
+    );
+    expect(retriable).toBe('never');
+  });
+});
