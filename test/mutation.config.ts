@@ -7,5 +7,11 @@ const { part }: { part: { tests: string[] } } = await import(parts.href);
 /** The tests that Stryker runs against each mutant: without the fuzz, which would notice some by chance. */
 export default defineConfig({
   ...(base.resolve && { resolve: base.resolve }),
-  test: { include: part.tests, restoreMocks: true, unstubEnvs: true, unstubGlobals: true },
+  test: {
+    include: part.tests,
+    testTimeout: 20_000, // as in vitest.config.ts
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
+  },
 });

@@ -24,23 +24,18 @@ function open(file: string) {
 describe('the file', () => {
   it('is created with mode 600, and so are the files that SQLite keeps beside it', async () => {
     const file = temporaryFile();
-    const previous = process.umask(0);
-    try {
-      const { post, inbox } = opened({ file });
-      await post(orderPaid('ord_1'));
-      await inbox.idle();
-      const modes = readdirSync(dirname(file)).map((name) => [
-        name,
-        statSync(join(dirname(file), name)).mode & 0o777,
-      ]);
-      expect(modes).toEqual([
-        ['inbox.sqlite', permissions(0o600)],
-        ['inbox.sqlite-shm', permissions(0o600)],
-        ['inbox.sqlite-wal', permissions(0o600)],
-      ]);
-    } finally {
-      process.umask(previous);
-    }
+    const { post, inbox } = opened({ file });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const modes = readdirSync(dirname(file)).map((name) => [
+      name,
+      statSync(join(dirname(file), name)).mode & 0o777,
+    ]);
+    expect(modes).toEqual([
+      ['inbox.sqlite', permissions(0o600)],
+      ['inbox.sqlite-shm', permissions(0o600)],
+      ['inbox.sqlite-wal', permissions(0o600)],
+    ]);
   });
 
   it('holds body and headers, and never the secret', async () => {
