@@ -1,0 +1,112 @@
+import { InvalidParamsError } from 'merchant-payments';
+import { describe, expect, it } from 'vitest';
+import { bytesOf, readAge, readDelivery, readKey, readList } from '../../src/inbox/params.js';
+
+/** Runs a reader with what its type forbids. */
+function refused(read: (...args: never[]) => unknown, ...args: unknown[]) {
+  const run = () => Reflect.apply(read, undefined, args);
+  expect(run).toThrow(InvalidParamsError);
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+}
+
+const noKey = 'must be the key of a delivery, such as "order.paid:ord_1001".';
+
+describe('list()', () => {
+  it('lists 100 entries of every state by default', () => {
+    expect(readList({})).toEqual({ state: undefined, limit: 100, after: undefined });
+  });
+
+  it.each([
+    { state: 'parked', limit: 1, after: 'order.paid:ord_1' },
+    { state: 'discarded', limit: 1000, after: undefined },
+  ] as const)('takes %j', (params) => {
+    expect(readList(params)).toEqual(params);
+  });
+
+  it.each([
+    [{ state: 'lost' }, 'state must be one of "pending", "running", "done", "parked", "discarded".'],
+    [{ limit: 0 }, 'limit must be an integer from 1 to 1000.'],
+    [{ limit: 1001 }, 'limit must be an integer from 1 to 1000.'],
+    [{ limit: 1.5 }, 'limit must be an integer from 1 to 1000.'],
+    [{ limit: '5' }, 'limit must be an integer from 1 to 1000.'],
+    [{ after: '' }, `after ${noKey}`],
+    [{ after: 5 }, `after ${noKey}`],
+  ])('refuses %j', (params, problem) => {
+    expect(refused(readList, params)).toMatchObject({
+      operation: 'inbox.list',
+      outcome: 'not_sent',
+      message: `inbox.list: ${problem}`,
+    });
+  });
+});
+
+describe('a key', () => {
+  it('is a string', () => {
+    expect(readKey('retry', 'order.paid:ord_1')).toBe('order.paid:ord_1');
+  });
+
+  it.each(['', undefined, null, 5, ['a']])('is not %j', (key) => {
+    expect(refused(readKey, 'retry', key)).toMatchObject({ message: `inbox.retry: key ${noKey}` });
+  });
+});
+
+describe('purge()', () => {
+  it.each([
+    ['90d', 10_000_000_000 - 7_776_000_000],
+    [250, 9_999_999_750],
+    [new Date(5), 5],
+  ] as const)('takes %s', (olderThan, before) => {
+    expect(readAge(olderThan, 10_000_000_000)).toBe(before);
+  });
+
+  it.each(['old', undefined, -1, new Date(Number.NaN)])('refuses %s', (olderThan) => {
+    expect(refused(readAge, olderThan, 0)).toMatchObject({
+      message: 'inbox.purge: olderThan must be a duration such as "90d", or a valid Date.',
+    });
+  });
+});
+
+describe('accept()', () => {
+  const delivery = {
+    key: 'order.paid:ord_1',
+    event: { type: 'order.paid', data: { order_id: 'ord_1', amount: '19.90', currency: 'USD' } },
+    rawBody: '{"price":"5 €"}',
+    headers: {},
+    receivedAt: '2026-01-01T00:00:00.000Z',
+  } as const;
+
+  it('takes a delivery, without what else it has', () => {
+    expect(readDelivery({ ...delivery, ...{ more: 1 } })).toEqual(delivery);
+  });
+
+  it('takes an event of a type that this version does not know', () => {
+    const event = { type: 'unknown', originalType: 'order.refunded', data: {} } as const;
+    expect(readDelivery({ ...delivery, event })).toEqual({ ...delivery, event });
+  });
+
+  it.each([
+    [null, 'params must be a delivery.'],
+    [undefined, 'params must be a delivery.'],
+    ['a', 'params must be a delivery.'],
+    [{ ...delivery, key: '' }, `key ${noKey}`],
+    [{ ...delivery, event: undefined }, 'event must be an event of verify().'],
+    [{ ...delivery, event: null }, 'event must be an event of verify().'],
+    [{ ...delivery, event: { type: 5 } }, 'event must be an event of verify().'],
+    [{ ...delivery, event: { type: 'unknown' } }, 'event must be an event of verify().'],
+    [{ ...delivery, rawBody: Buffer.from('{}') }, 'rawBody must be a string.'],
+    [{ ...delivery, headers: null }, 'headers must be an object.'],
+    [{ ...delivery, headers: 'a: b' }, 'headers must be an object.'],
+    [{ ...delivery, receivedAt: new Date() }, 'receivedAt must be ISO 8601 with a zone.'],
+    [{ ...delivery, receivedAt: '2026-01-01T00:00:00' }, 'receivedAt must be ISO 8601 with a zone.'],
+  ])('refuses %j', (given, problem) => {
+    expect(refused(readDelivery, given)).toMatchObject({ message: `inbox.accept: ${problem}` });
+  });
+
+  it('counts the bytes of a body, not its characters', () => {
+    expect(bytesOf(delivery)).toBe(17);
+  });
+});

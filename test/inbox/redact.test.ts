@@ -1,0 +1,68 @@
+import { describe, expect, it, vi } from 'vitest';
+import { Redactor } from '../../src/inbox/redact.js';
+
+const secret = 'the-secret-of-the-shop';
+const textOf = (error: unknown, given: unknown = secret) => new Redactor(given).textOf(error);
+
+describe('the text of an error that is stored', () => {
+  it.each([
+    [new TypeError('no stock'), 'TypeError: no stock'],
+    ['no stock', 'no stock'],
+    [5, '5'],
+    [undefined, 'undefined'],
+    [Object.create(null), 'The error could not be read.'],
+  ])('of %o is %s', (error, text) => {
+    expect(textOf(error)).toBe(text);
+  });
+
+  it('has 500 characters at most, counted without secrets', () => {
+    expect(textOf('x'.repeat(501))).toBe('x'.repeat(500));
+    expect(textOf(secret.repeat(50))).toBe('[redacted]'.repeat(50));
+  });
+
+  it.each([
+    [secret],
+    [['another-secret', secret]],
+    [Buffer.from(secret)],
+    [[new TextEncoder().encode(`--${secret}--`).subarray(2, -2)]],
+  ])('holds no webhook secret, given as %o', (given) => {
+    expect(textOf(`a ${secret} b ${secret}`, given)).toBe('a [redacted] b [redacted]');
+  });
+
+  it('holds no webhook secret that a function gave', async () => {
+    const redactor = new Redactor(() => Promise.resolve([secret]));
+    const give: unknown = redactor.secret;
+    expect(give).toBeTypeOf('function');
+    const given: unknown = typeof give === 'function' ? await give() : undefined;
+    expect(given).toEqual([secret]);
+    expect(redactor.textOf(`bad ${secret}`)).toBe('bad [redacted]');
+  });
+
+  it('holds no API key of the environment', () => {
+    vi.stubEnv('PAYMENTS_API_KEY', 'key-of-the-shop');
+    expect(textOf('bad key-of-the-shop')).toBe('bad [redacted]');
+  });
+
+  it('keeps words that equal a secret of fewer than six characters', () => {
+    expect(textOf('bad apple', 'apple')).toBe('bad apple');
+    expect(textOf('bad orange', 'orange')).toBe('bad [redacted]');
+  });
+
+  it.each([
+    ['service_live_a-b_9!', '[redacted]!'],
+    ['sk_test_1 rk_live_2 pk_live_3', '[redacted] [redacted] [redacted]'],
+    ['whsec_a+/b=-', '[redacted]'],
+    ['sent Bearer a.b~c d', 'sent [redacted] d'],
+    ['postgres://user:word@db:5432/shop', 'postgres://[redacted]@db:5432/shop'],
+    ['mail to user@shop.example', 'mail to user@shop.example'],
+    ['task_live_1', 'task_live_1'],
+    ['service_beta_1', 'service_beta_1'],
+  ])('of %s is %s', (text, stored) => {
+    expect(textOf(text)).toBe(stored);
+  });
+});
+
+it('leaves a secret that is no function as it was given', () => {
+  const given = ['a', 'b'];
+  expect(new Redactor(given).secret).toBe(given);
+});
