@@ -236,5 +236,5 @@ function doubt({ method, afterDoubt }: CallDescription, outcome: Outcome): strin
 }
 
 function shorten(text: string, length = 200): string {
-  return text.length > length ? text.slice(0, length) : text;
+  return text.slice(0, length);
 }

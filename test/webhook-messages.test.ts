@@ -1,0 +1,368 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { handler, nodeHandler, sign, verify, WebhookConfigError } from '../src/webhooks/index.js';
+
+const secret = 'whsec_merchant_test_7Qm2xV9c';
+const rawBody = '{"type":"order.paid","data":{"order_id":"ord_1","amount":"19.90","currency":"USD"}}';
+const headers = sign({ rawBody, secret });
+const good = { rawBody, headers, secret };
+const on = { 'order.paid': () => {} };
+const keepBytes =
+  'Keep them: in Express express.raw({ type: "application/json" }) on this route, before express.json(); with a Fetch request `await request.arrayBuffer()`; in NestJS `rawBody: true` and req.rawBody.';
+
+/** The message of what a call throws, made as JavaScript would, with options of any form. */
+function messageOf(call: (...args: never[]) => unknown, options: unknown): string {
+  try {
+    Reflect.apply(call, undefined, [options]);
+  } catch (error) {
+    if (error instanceof Error) return error.message;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+const thrown = () => {
+  throw new TypeError('touched');
+};
+const untouchable = new Proxy({}, { get: thrown, has: thrown, ownKeys: thrown, getPrototypeOf: thrown });
+const thenable = Object.fromEntries([['then', () => {}]]);
+
+describe('verify() tells of a body', () => {
+  it.each<[unknown, string]>([
+    [null, 'rawBody is missing. In Express, give the route express.raw({ type: "application/json" }).'],
+    [7, `rawBody is neither bytes nor a string. ${keepBytes}`],
+    [thenable, 'rawBody is a promise. Write `await` before it.'],
+    [new Response('x'), 'rawBody is a whole Request, Response or Blob. Pass `await request.arrayBuffer()`.'],
+    [
+      new Response('x').body,
+      'rawBody is a stream. Read it to its end and pass the bytes, or use webhooks.nodeHandler().',
+    ],
+    [
+      new IncomingMessage(new Socket()),
+      'rawBody is a stream. Read it to its end and pass the bytes, or use webhooks.nodeHandler().',
+    ],
+  ])('%#', (body, problem) => {
+    expect(messageOf(verify, { ...good, rawBody: body })).toBe(`The webhook cannot be verified: ${problem}`);
+  });
+});
+
+describe('verify() tells of headers', () => {
+  const odd = (value: unknown) => ({ ...headers, 'x-service-signature': value });
+  const notPairs = 'headers is not an array of [name, value] pairs. Pass request.headers, not rawHeaders.';
+  it.each<[unknown, string]>([
+    [undefined, 'headers must be an object. Pass request.headers.'],
+    ['x', 'headers must be an object. Pass request.headers.'],
+    [untouchable, 'headers could not be read. Pass a copy.'],
+    [thenable, 'headers is a promise. Write `await headers()`, which Next.js 15 made asynchronous.'],
+    [{ headers }, 'headers is a whole request. Pass request.headers.'],
+    [['x-service-signature', 'a'], notPairs],
+    [[['x-service-signature', 'a', 'b']], notPairs],
+    [[['x-service-signature']], notPairs],
+    [[[1, 'a']], notPairs],
+    [odd(7), 'the value of x-service-signature is not a string. Pass headers as they were received.'],
+    [odd([7]), 'the value of x-service-signature is not a string. Pass headers as they were received.'],
+    [
+      Object.defineProperty({ ...headers }, 'x-service-signature', { get: thrown, enumerable: true }),
+      'the value of x-service-signature cannot be read. Pass headers as they were received.',
+    ],
+  ])('%#', (container, problem) => {
+    expect(messageOf(verify, { ...good, headers: container })).toBe(
+      `The webhook cannot be verified: ${problem}`,
+    );
+  });
+
+  it.each([
+    ['x-service-signature', 'x-service-timestamp'],
+    ['x-service-timestamp', 'x-service-signature'],
+  ])('that %s is missing', (missing, present) => {
+    expect(messageOf(verify, { ...good, headers: { [present]: headers[present] } })).toBe(
+      `The header ${missing} is missing: the request is not a webhook delivery, or a proxy dropped the header.`,
+    );
+  });
+});
+
+describe('verify() tells of a secret', () => {
+  const missing = 'secret is missing. Is its environment variable set in this process?';
+  const notText = 'secret must be a string or bytes.';
+  it.each<[unknown, object, string]>([
+    [undefined, {}, missing],
+    [null, {}, missing],
+    [[], {}, 'array of secrets is empty.'],
+    [new Uint8Array(), {}, 'secret has no bytes.'],
+    [7, {}, notText],
+    [{}, {}, notText],
+    ['undefined', {}, 'secret is the string of a missing value, such as "undefined".'],
+    [`${secret}\n`, {}, 'secret ends in a line feed: remove it where it is read.'],
+    [`${secret}\r`, {}, 'secret ends in a line feed: remove it where it is read.'],
+    [` ${secret}`, {}, 'secret begins or ends with white space: remove it where it is read.'],
+    [`\n${secret}`, {}, 'secret begins or ends with white space: remove it where it is read.'],
+    ['xyz', { secretEncoding: 'hex' }, 'secret is not hex, as scheme.secretEncoding says.'],
+    ['a', { secretEncoding: 'hex' }, 'secret is not hex, as scheme.secretEncoding says.'],
+    ['whsec_', { secretEncoding: 'base64' }, 'secret is not base64, as scheme.secretEncoding says.'],
+    ['a whsec_b', { secretEncoding: 'base64' }, 'secret is not base64, as scheme.secretEncoding says.'],
+  ])('%#', (given, scheme, problem) => {
+    expect(messageOf(verify, { ...good, secret: given, scheme })).toBe(
+      `The webhook ${problem} Pass what signs your webhooks as \`secret\`; the service does not document which secret that is, so ask it.`,
+    );
+  });
+
+  it('that looks like an API key', () => {
+    for (const given of [
+      'service_live_1',
+      ['whsec_other', 'service_test_1'],
+      ['service_test_1', 'whsec_other'],
+    ])
+      expect(messageOf(verify, { ...good, secret: given })).toBe(
+        'The signature does not match. The secret looks like an API key. The service does not document which secret signs webhooks: ask it, or try `merchant-payments identify`.',
+      );
+  });
+});
+
+describe('verify() tells of a signature', () => {
+  const hex = 'a'.repeat(64);
+  const other = 'If real deliveries have another form, set scheme.';
+  const looks = (form: string) => `It looks like ${form}: set scheme.algorithm and scheme.encoding.`;
+  it.each<[string, object, string]>([
+    ['a'.repeat(4097), {}, `is longer than 4096 characters. ${other}`],
+    ['a'.repeat(4096), {}, `is not 32 bytes in hex. ${other}`],
+    [`t=1,${hex}`, {}, 'is not 32 bytes in hex. It seems to have a prefix: set scheme.prefix.'],
+    [`v1,${hex}`, {}, 'is not 32 bytes in hex. It seems to have a prefix: set scheme.prefix.'],
+    [`=${hex}`, {}, `is not 32 bytes in hex. ${other}`],
+    [`${'v'.repeat(11)}=${hex}`, {}, `is not 32 bytes in hex. ${other}`],
+    [`v=${hex}x`, { prefix: 'v=' }, `is not 32 bytes in hex. ${other}`],
+    ['a'.repeat(96), {}, `is not 32 bytes in hex. ${looks('sha384 in hex')}`],
+    ['A'.repeat(128), {}, `is not 32 bytes in hex. ${looks('sha512 in hex')}`],
+    [hex, { algorithm: 'sha512' }, `is not 64 bytes in hex. ${looks('sha256 in hex')}`],
+    [`${'+/'.repeat(21)}a=`, {}, `is not 32 bytes in hex. ${looks('sha256 in base64')}`],
+    ['_-'.repeat(32), {}, `is not 32 bytes in hex. ${looks('sha384 in base64')}`],
+    [`${'z'.repeat(86)}==`, {}, `is not 32 bytes in hex. ${looks('sha512 in base64')}`],
+    [hex, { encoding: 'base64' }, `is not 32 bytes in base64. ${looks('sha256 in hex')}`],
+    [`${'z'.repeat(42)}!`, {}, `is not 32 bytes in hex. ${other}`],
+    ['z'.repeat(64).concat('!'), {}, `is not 32 bytes in hex. ${other}`],
+    [`${hex.slice(1)}g`, {}, `is not 32 bytes in hex. ${looks('sha384 in base64')}`],
+    [' x', { prefix: 'v=' }, `holds an empty signature, or white space before one. ${other}`],
+    ['v=', { prefix: 'v=' }, `holds an empty signature. ${other}`],
+  ])('%#', (signature, scheme, problem) => {
+    expect(
+      messageOf(verify, { ...good, headers: { ...headers, 'x-service-signature': signature }, scheme }),
+    ).toBe(`The signature header ${problem}`);
+  });
+});
+
+describe('verify() tells of a timestamp', () => {
+  const inSeconds = '1767225600';
+  const fresh = (timestamp: 'auto' | 'seconds' | 'milliseconds', sent: string, receivedAt: string) => {
+    const scheme = { timestamp } as const;
+    const date = new Date(timestamp === 'milliseconds' ? Number(sent) : Number(sent) * 1000);
+    return { ...good, headers: sign({ rawBody, secret, timestamp: date, scheme }), scheme, receivedAt };
+  };
+
+  it.each([
+    [
+      inSeconds,
+      'iso8601',
+      'The timestamp header is in another form than scheme.timestamp "iso8601" says. Set scheme.timestamp.',
+    ],
+    [
+      '2026-01-01T00:00:00Z',
+      'auto',
+      'The timestamp header is in another form than scheme.timestamp "auto" says. Set scheme.timestamp.',
+    ],
+    [
+      '2026-01-01T00:00:00Z',
+      'seconds',
+      'The timestamp header is in another form than scheme.timestamp "seconds" says. Set scheme.timestamp.',
+    ],
+    ['today', 'iso8601', 'The timestamp header is not ISO 8601 with a zone.'],
+    ['01', 'milliseconds', 'The timestamp header is not plain Unix time.'],
+  ])('%s as %s', (value, timestamp, message) => {
+    const given = { ...good, headers: { ...headers, 'x-service-timestamp': value }, scheme: { timestamp } };
+    expect(messageOf(verify, given)).toBe(message);
+  });
+
+  it('that would be fresh in the other unit', () => {
+    expect(messageOf(verify, fresh('milliseconds', inSeconds, '2026-01-01T00:00:00Z'))).toMatch(
+      /In seconds it would be fresh: set scheme\.timestamp to "auto"\.$/,
+    );
+    expect(messageOf(verify, fresh('milliseconds', inSeconds, '2026-01-02T00:00:00Z'))).toMatch(
+      / s in the past, .* It is a replay or was queued \(then pass receivedAt\), or a clock is wrong\.$/,
+    );
+    expect(messageOf(verify, fresh('auto', inSeconds, '2025-12-31T00:00:00Z'))).toMatch(
+      / 86400 s in the future, .* One of the two clocks is wrong\.$/,
+    );
+  });
+
+  it.each<[object, string]>([
+    [
+      { toleranceSeconds: 0 },
+      'toleranceSeconds must be a number above 0; write Infinity to switch the check off.',
+    ],
+    [
+      { toleranceSeconds: '5' },
+      'toleranceSeconds must be a number above 0; write Infinity to switch the check off.',
+    ],
+    [{ receivedAt: 'today' }, 'receivedAt must be a valid Date or ISO 8601 with a zone.'],
+    [{ receivedAt: new Date(Number.NaN) }, 'receivedAt must be a valid Date or ISO 8601 with a zone.'],
+  ])('or an option %#', (options, message) => {
+    expect(messageOf(verify, { ...good, ...options })).toBe(message);
+  });
+});
+
+describe('verify() tells of a scheme', () => {
+  it.each<[unknown, string]>([
+    [
+      [],
+      'scheme must be one object with the options algorithm, encoding, prefix, separator, content, timestamp, secretEncoding, signatureHeader, timestampHeader, verify.',
+    ],
+    [{ encodng: 'hex' }, 'scheme: there is no option "encodng". Write "encoding".'],
+    [{ algorithm: 'md5' }, 'scheme.algorithm must be one of "sha256", "sha384", "sha512".'],
+    [{ encoding: 'utf8' }, 'scheme.encoding must be one of "hex", "base64", "base64url".'],
+    [{ separator: '|' }, 'scheme.separator must be one of ",", " ", ";".'],
+    [{ timestamp: 'unix' }, 'scheme.timestamp must be one of "auto", "seconds", "milliseconds", "iso8601".'],
+    [{ secretEncoding: 'text' }, 'scheme.secretEncoding must be one of "utf8", "base64", "hex".'],
+    [{ prefix: 1 }, 'scheme.prefix must be a string.'],
+    [{ content: 1 }, 'scheme.content must be a string.'],
+    [
+      { prefix: 'v1,', separator: ',' },
+      'scheme.prefix contains scheme.separator, so the signatures cannot be separated.',
+    ],
+    [
+      { signatureHeader: 'a b' },
+      'scheme.signatureHeader must be the name of a header, such as "x-service-signature".',
+    ],
+    [
+      { timestampHeader: '' },
+      'scheme.timestampHeader must be the name of a header, such as "x-service-timestamp".',
+    ],
+    [
+      { signatureHeader: 'X-A', timestampHeader: 'x-a' },
+      'scheme.signatureHeader and scheme.timestampHeader name the same header.',
+    ],
+    [{ content: '{timestamp}' }, 'scheme.content must hold {body} exactly once.'],
+    [{ content: '{body}{body}' }, 'scheme.content must hold {body} exactly once.'],
+    [{ content: '{id}.{body}' }, 'scheme.content may hold only the placeholders {timestamp} and {body}.'],
+    [{ content: '{body}}' }, 'scheme.content may hold only the placeholders {timestamp} and {body}.'],
+    [{ verify: 1 }, 'scheme.verify must be a function.'],
+    [{ verify: thrown }, 'scheme.verify threw. Let it return false for an invalid signature.'],
+    [
+      { verify: async () => true },
+      'scheme.verify returned a promise. Verify synchronously: node:crypto has verify().',
+    ],
+  ])('%#', (scheme, message) => {
+    expect(messageOf(verify, { ...good, scheme })).toBe(message);
+  });
+
+  it.each(['a b', 'a.b', '', `a${'b'.repeat(40)}`])('with no likely option for %j', (name) => {
+    const shown = /^a\.b$|[ ]|^$|b{40}/.test(name) ? 'of that name' : `"${name}"`;
+    expect(messageOf(verify, { ...good, [name]: 1 })).toBe(
+      `webhooks.verify(): there is no option ${shown}. There are rawBody, headers, secret, toleranceSeconds, receivedAt, scheme.`,
+    );
+  });
+
+  it.each([
+    ['body', 'rawBody'],
+    ['payload', 'rawBody'],
+    ['tolerance', 'toleranceSeconds'],
+    ['now', 'receivedAt'],
+    ['clock', 'receivedAt'],
+    ['header', 'headers'],
+    ['webhookSecret', 'secret'],
+  ])('with the option that others call %s', (name, ours) => {
+    expect(messageOf(verify, { ...good, [name]: 1 })).toBe(
+      `webhooks.verify(): there is no option "${name}". Write "${ours}".`,
+    );
+  });
+});
+
+describe.each([
+  ['webhooks.handler()', handler],
+  ['webhooks.nodeHandler()', nodeHandler],
+])('%s tells of its options', (what, create) => {
+  it.each<[unknown, string]>([
+    [
+      undefined,
+      ' must be one object with the options secret, toleranceSeconds, scheme, onError, hooks, on, onUnknown, accept.',
+    ],
+    [{ secret }, ': pass "on" to handle events in the request, or "accept" to store them first.'],
+    [
+      { secret, on, accept: () => {} },
+      ': "accept" gets every event, so pass no "on" and no "onUnknown" beside it.',
+    ],
+    [
+      { secret, onUnknown: () => {}, accept: () => {} },
+      ': "accept" gets every event, so pass no "on" and no "onUnknown" beside it.',
+    ],
+    [
+      { secret, on, claim: () => true },
+      ': there is no option "claim", because a claim is lost with its process. Pass "accept" to store deliveries in a queue of yours, or use openInbox() of merchant-payments/inbox.',
+    ],
+    [{ secret, on: {} }, ': on has no function for "order.paid", so orders would be lost.'],
+    [{ secret, on: 1 }, ': on must be one object with the options order.paid.'],
+    [{ secret, on, hooks: 1 }, ': hooks must be an object of functions.'],
+    [{ secret, on, hooks: null }, ': hooks must be an object of functions.'],
+    [
+      { secret, on, hooks: { a: 1 } },
+      ': hooks: there is no option "a". There are received, duplicate, refused, done, failed.',
+    ],
+  ])('%#', (options, problem) => {
+    expect(messageOf(create, options)).toBe(`${what}${problem}`);
+  });
+
+  it.each<[object, string]>([
+    [{ secret, accept: 1 }, 'accept must be a function.'],
+    [{ secret, on, onUnknown: 1 }, 'onUnknown must be a function.'],
+    [{ secret, on, onError: 1 }, 'onError must be a function.'],
+    [{ secret, on: { 'order.paid': 1 } }, 'on["order.paid"] must be a function.'],
+    [{ secret, on, hooks: { done: 1 } }, 'hooks.done must be a function.'],
+  ])('that are no functions %#', (options, message) => {
+    expect(messageOf(create, options)).toBe(message);
+  });
+});
+
+describe('a handler reports of a request', () => {
+  const errorOf = async (receive: (options: { onError: (error: unknown) => void }) => Promise<unknown>) => {
+    const errors: unknown[] = [];
+    await receive({ onError: (error) => errors.push(error) });
+    expect(errors).toEqual([expect.any(WebhookConfigError)]);
+    return errors[0];
+  };
+  const options = { secret, accept: () => {} };
+  const begin = 'The webhook cannot be verified: ';
+
+  it('that was read before', async () => {
+    const request = new Request('https://shop.example', { method: 'POST', headers, body: rawBody });
+    await request.text();
+    expect(await errorOf(({ onError }) => handler({ ...options, onError })(request))).toMatchObject({
+      message: `${begin}the request was read before. Pass it unread, or read \`request.clone()\` before.`,
+    });
+  });
+
+  it.each([
+    [
+      { method: 'POST', headers },
+      'webhooks.handler() takes Fetch requests. Use webhooks.nodeHandler() here.',
+    ],
+    [{}, 'no request was passed. With Hono, pass c.req.raw.'],
+  ])('that is none %#', async (request, problem) => {
+    const call = ({ onError }: { onError: (error: unknown) => void }) =>
+      Promise.resolve(Reflect.apply(handler({ ...options, onError }), undefined, [request]));
+    expect(await errorOf(call)).toMatchObject({ message: begin + problem });
+  });
+
+  it('that a body parser has read', async () => {
+    const request = {
+      method: 'POST',
+      headers,
+      body: {},
+      readableDidRead: true,
+      on: () => {},
+      pause: () => {},
+    };
+    const response = { statusCode: 0, setHeader: () => {}, end: () => {} };
+    expect(
+      await errorOf(({ onError }) => nodeHandler({ ...options, onError })(request, response)),
+    ).toMatchObject({
+      message: `${begin}a body parser has read the request before. In Express, register this route before app.use(express.json()), or give it express.raw({ type: "application/json" }); in NestJS, create the app with \`rawBody: true\`; in a Next.js API route, export \`config = { api: { bodyParser: false } }\`.`,
+    });
+  });
+});
