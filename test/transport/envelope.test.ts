@@ -69,7 +69,7 @@ describe('a redirect', () => {
     [`https://${key}.example/`, ' to [redacted].example'],
   ])('to %s names the other host alone', (location, target) => {
     expect(problemOf(read, response('', { status: 302, location }), schema)).toBe(
-      `it redirects${target}, and redirects are not followed, to protect the API key. Check baseUrl.`,
+      `it redirects${target}, and following it could expose the API key. Check baseUrl.`,
     );
   });
 
@@ -82,7 +82,7 @@ describe('a redirect', () => {
     expect(error).toBeInstanceOf(InvalidResponseError);
     expect(error).toMatchObject({ status, reason: 'redirect', outcome: 'unknown' });
     expect(error.message).toBe(
-      `POST /v1/products returned ${status}, but the response cannot be used: it redirects, and redirects are not followed, to protect the API key. Check baseUrl. It may have been done. Look for it.`,
+      `POST /v1/products returned ${status}, but the response cannot be used: it redirects, and following it could expose the API key. Check baseUrl. It may have been done. Look for it.`,
     );
     expect(retriable).toBe('never');
   });

@@ -33,7 +33,7 @@ const isJust = (error: unknown, itsClass: new (...args: never[]) => Error) =>
 
 describe('a connection that fails', () => {
   test.each([
-    ['ENOTFOUND', 'the host api.example is not known (ENOTFOUND). Check baseUrl.', 'any'],
+    ['ENOTFOUND', 'the host api.example does not resolve (ENOTFOUND). Check baseUrl.', 'any'],
     ['ECONNREFUSED', 'api.example could not be reached (ECONNREFUSED).', 'any'],
     [
       'ERR_SSL_WRONG_VERSION_NUMBER',
@@ -60,8 +60,8 @@ describe('a connection that fails', () => {
   });
 
   test.each([
-    ['exchange', 'ECONNRESET', 'before a response came (ECONNRESET).', 'unknown', doubt],
-    ['exchange', 'network', 'before a response came.', 'unknown', doubt],
+    ['exchange', 'ECONNRESET', 'before a response arrived (ECONNRESET).', 'unknown', doubt],
+    ['exchange', 'network', 'before a response arrived.', 'unknown', doubt],
     ['body', 'ECONNRESET', 'in the middle of the response (ECONNRESET).', 'done', itWasDone],
     ['body', 'network', 'in the middle of the response.', 'done', itWasDone],
   ] as const)(
@@ -106,8 +106,8 @@ describe('a connection that fails', () => {
 describe('time that runs out', () => {
   test.each([
     ['connect', 'nothing was sent, because there was no connection to api.example.', 'not_sent', 'any'],
-    ['exchange', `the request was sent, but no response came.${doubt}`, 'unknown', 'reads'],
-    ['body', `the response was not complete.${itWasDone}`, 'done', 'reads'],
+    ['exchange', `the request was sent, but no response arrived.${doubt}`, 'unknown', 'reads'],
+    ['body', `the response was incomplete.${itWasDone}`, 'done', 'reads'],
   ] as const)(
     'for an attempt, in %s, names the option and how far it came',
     (phase, stage, outcome, retriable) => {
@@ -141,7 +141,7 @@ describe('time that runs out', () => {
   test('counts a single attempt in the singular', () => {
     const { error } = noResponse({ ...read, attempts: 1 }, failed('exchange', 'stopped'), total);
     expect(error.message).toBe(
-      'GET /v1/balance timed out after 60000 ms (totalTimeoutMs) and 1 attempt: the request was sent, but no response came.',
+      'GET /v1/balance timed out after 60000 ms (totalTimeoutMs) and 1 attempt: the request was sent, but no response arrived.',
     );
   });
 
@@ -157,7 +157,7 @@ describe('time that runs out', () => {
       isJust(error, TimeoutError);
       expect(error).toMatchObject({ ...factsOf(write), phase, outcome, scope: 'total', cause: last });
       expect(error.message).toBe(
-        `POST /v1/products timed out after 60000 ms (totalTimeoutMs) and 2 attempts, which leaves no time for another. The last one failed: ${last.message}`,
+        `POST /v1/products timed out after 60000 ms (totalTimeoutMs) and 2 attempts, too late for another one. The last one failed: ${last.message}`,
       );
     },
   );
@@ -185,14 +185,14 @@ describe('a refusal', () => {
     [400, InvalidRequestError, 'rejected', 'never', contentRefused],
     [401, AuthenticationError, 'rejected', 'never', keyRefused],
     [402, ApiError, 'rejected', 'never', '.'],
-    [403, PermissionDeniedError, 'rejected', 'never', ': this API key may not do that.'],
+    [403, PermissionDeniedError, 'rejected', 'never', ': this API key is not allowed to do that.'],
     [404, NotFoundError, 'rejected', 'never', nothingFound],
     [405, ApiError, 'rejected', 'never', '.'],
     [408, ApiError, 'unknown', 'reads', '.'],
     [409, ConflictError, 'rejected', 'never', ': the state of the resource forbids it.'],
     [413, InvalidRequestError, 'rejected', 'never', contentRefused],
     [422, InvalidRequestError, 'rejected', 'never', contentRefused],
-    [429, RateLimitError, 'rejected', 'any', ': too many requests. Wait a while before the next one.'],
+    [429, RateLimitError, 'rejected', 'any', ': too many requests. Wait before the next one.'],
     [499, ApiError, 'rejected', 'never', '.'],
     [500, ServerError, 'unknown', 'reads', failedThere],
     [501, ServerError, 'rejected', 'never', failedThere],
@@ -255,15 +255,17 @@ describe('a refusal', () => {
     [' . ', ''],
   ])('puts the message %j of the service into one line before the advice', (message, said) => {
     const { error } = refusal(read, head(403), { message });
-    expect(error.message).toBe(`GET /v1/balance returned 403${said}: this API key may not do that.`);
+    expect(error.message).toBe(
+      `GET /v1/balance returned 403${said}: this API key is not allowed to do that.`,
+    );
     expect(error).toMatchObject({ apiMessage: message });
   });
 
   test.each([
     ['1', 'Wait 1 s', 1_000],
     ['30', 'Wait 30 s', 30_000],
-    ['0', 'Wait a while', 0],
-    ['soon', 'Wait a while', undefined],
+    ['0', 'Wait', 0],
+    ['soon', 'Wait', undefined],
   ])('429 with Retry-After %s says how long to wait', (value, wait, retryAfterMs) => {
     const { error } = refusal(read, head(429, { 'retry-after': value }), {});
     expect(error.message).toBe(
