@@ -1,6 +1,6 @@
 import { InvalidParamsError } from 'merchant-payments';
 import { describe, expect, it } from 'vitest';
-import { bytesOf, readAge, readDelivery, readKey, readList } from '../../src/inbox/params.js';
+import { bytesOf, readAge, readDelivery, readDeliveryKey, readList } from '../../src/inbox/params.js';
 
 /** Runs a reader with what its type forbids. */
 function refused(read: (...args: never[]) => unknown, ...args: unknown[]) {
@@ -46,11 +46,11 @@ describe('list()', () => {
 
 describe('a key', () => {
   it('is a string', () => {
-    expect(readKey('retry', 'order.paid:ord_1')).toBe('order.paid:ord_1');
+    expect(readDeliveryKey('retry', 'order.paid:ord_1')).toBe('order.paid:ord_1');
   });
 
   it.each(['', undefined, null, 5, ['a']])('is not %j', (key) => {
-    expect(refused(readKey, 'retry', key)).toMatchObject({ message: `inbox.retry: key ${noKey}` });
+    expect(refused(readDeliveryKey, 'retry', key)).toMatchObject({ message: `inbox.retry: key ${noKey}` });
   });
 });
 
