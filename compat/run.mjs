@@ -48,7 +48,7 @@ const tarball = install();
 const failed = (asked.length > 0 ? asked : Object.keys(parts)).filter((name) => {
   console.log(`\n── ${name}`);
   const env = { ...process.env, COMPAT_TARBALL: tarball };
-  const limits = { timeout: 600_000, killSignal: 'SIGKILL' };
+  const limits = { timeout: 900_000, killSignal: 'SIGKILL' };
   const { error, status } = spawnSync(process.execPath, parts[name], {
     cwd: here,
     stdio: 'inherit',

@@ -7,6 +7,6 @@ for (const version of [20, 22, 24, 26]) {
   if (process.version.startsWith(`v${version}.`)) continue;
   const node = fileURLToPath(new URL(`../node_modules/node-${version}/bin/node`, import.meta.url));
   await check(`Node ${version}: npm test`, () =>
-    run(node, ['node_modules/vitest/vitest.mjs', 'run'], { cwd: root, timeoutMs: 240_000 }),
+    run(node, ['node_modules/vitest/vitest.mjs', 'run'], { cwd: root, timeoutMs: 480_000 }),
   );
 }
