@@ -111,7 +111,7 @@ test('redirect-to-checkout.ts sends the buyer to the payment page, and waits for
   expect((await fetch(`${shop}/elsewhere`)).status).toBe(404);
 });
 
-test('redirect-to-checkout.ts tells the buyer when the service is down that nothing was charged', async () => {
+test('redirect-to-checkout.ts says that nothing was charged if the service is down', async () => {
   const port = await freePort();
   await start('redirect-to-checkout.ts', { PORT: String(port) }).ready;
   for (const { id } of sandbox.products) sandbox.archiveProduct(id);

@@ -330,7 +330,7 @@ describe('options of a handler', () => {
       /There are order\.paid\./,
     ],
     [
-      'a function that is none',
+      'a function that is not one',
       { secret, on: { 'order.paid': 'fulfil' } },
       /on\["order\.paid"\] must be a function/,
     ],

@@ -30,7 +30,7 @@ async function post(
 const durationMs = expect.any(Number);
 
 describe('hooks of a handler', () => {
-  it('are told of a delivery that arrived and was handled', async () => {
+  it('receive a delivery that arrived and was handled', async () => {
     const { hooks, told } = noting();
     await post({ secret, hooks, on: { 'order.paid': () => {} } });
     expect(told).toEqual([
@@ -39,7 +39,7 @@ describe('hooks of a handler', () => {
     ]);
   });
 
-  it('are told the same with accept, for events of any type', async () => {
+  it('receive the same with accept, for events of any type', async () => {
     const { hooks, told } = noting();
     await post({ secret, hooks, accept: () => {} }, '{"type":"ping"}');
     expect(told).toMatchObject([
@@ -48,7 +48,7 @@ describe('hooks of a handler', () => {
     ]);
   });
 
-  it('are told what a function threw', async () => {
+  it('receive what a function threw', async () => {
     const { hooks, told } = noting();
     const error = new Error('no stock');
     await post({ secret, hooks, on: { 'order.paid': () => Promise.reject(error) } });
@@ -59,7 +59,7 @@ describe('hooks of a handler', () => {
     ]);
   });
 
-  it('are told of a duplicate, while the first is handled and afterwards', async () => {
+  it('receive a duplicate, while the first is handled and afterwards', async () => {
     const { hooks, told } = noting();
     let finish = () => {};
     const handled = new Promise<void>((resolve) => {
@@ -101,7 +101,7 @@ describe('hooks of a handler', () => {
     expect(told).toEqual([['refused', facts]]);
   });
 
-  it('are told of a request that could not be handled at all as an internal error', async () => {
+  it('receive a request that could not be handled at all as an internal error', async () => {
     const { hooks, told } = noting();
     await post({ secret: () => Promise.reject(new Error('vault')), hooks, accept: () => {} });
     expect(told).toEqual([['refused', { status: 500, code: 'internal_error' }]]);
@@ -147,7 +147,7 @@ describe('hooks of a handler', () => {
     expect(polluted).not.toHaveBeenCalled();
   });
 
-  it('are never told the secret, a header or the body', async () => {
+  it('never receive the secret, a header or the body', async () => {
     const { hooks, told } = noting();
     const headers = sign({ rawBody: paid, secret });
     await post({ secret, hooks, on: { 'order.paid': () => {} } }, paid, headers);

@@ -374,7 +374,7 @@ describe('secret', () => {
     }
   });
 
-  it('may hold a space inside, and is text even where it looks like hex or base64', () => {
+  it('may contain a space, and is a string even if it looks like hex or base64', () => {
     for (const text of ['two words', 'deadbeef', 'd2hzZWM=', 'whsec_d2hzZWM=']) {
       const signedBy = sign({ rawBody, secret: text, timestamp: receivedAt });
       const mac = createHmac('sha256', Buffer.from(text))
@@ -547,7 +547,7 @@ describe('the signature', () => {
     });
   });
 
-  it('that does not match comes with the facts of the body, to tell a changed body from a wrong secret', () => {
+  it('that does not match has the facts of the body, to distinguish a changed body from a wrong secret', () => {
     const error = attempt({ ...good, rawBody: `${rawBody} ` });
     expect(error).toMatchObject({ code: 'signature_mismatch', received: { bytes: minimal.bodyLength + 1 } });
     expect(attempt({ ...good, secret: 'other' })).toMatchObject({
@@ -750,7 +750,7 @@ describe('options', () => {
     ['null', null],
     ['the body', rawBody],
     ['text', rawBody.toString()],
-    ['a list', [rawBody, headers, secret]],
+    ['an array', [rawBody, headers, secret]],
     ['a function', () => good],
   ])('must be one object, not %s', (_form, options) => {
     const error = attempt(options);
@@ -830,7 +830,7 @@ describe('scheme', () => {
   it.each<[string, unknown, RegExp]>([
     ['null', null, /scheme must be one object/],
     ['text', 'sha256', /scheme must be one object/],
-    ['a list', [], /scheme must be one object/],
+    ['an array', [], /scheme must be one object/],
     ['an unknown field', { encodng: 'hex' }, /Write "encoding"/],
     ['an unknown algorithm', { algorithm: 'md5' }, /algorithm.*"sha256", "sha384", "sha512"/],
     ['SHA-1', { algorithm: 'sha1' }, /algorithm/],

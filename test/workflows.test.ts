@@ -105,7 +105,7 @@ describe('a release', () => {
     }
   });
 
-  it('checks the digest that the build told before it stages that very tarball', () => {
+  it('checks the digest of the build before it stages that tarball', () => {
     expect(job('build').outputs).toEqual({ digest: '${{ steps.pack.outputs.digest }}' });
     const steps = commands('stage');
     const check = steps.findIndex((command) => command.includes('sha256sum --check --strict'));

@@ -58,7 +58,7 @@ it('saves Webhook Settings, shows why an event failed, and delivers it again', a
   expect(sandbox.events).toMatchObject([{ state: 'delivered' }]);
 });
 
-it('runs the doctor, who tells what is wrong with the handler', async () => {
+it('runs the doctor, which says what is wrong with the handler', async () => {
   const { sandbox, origin } = shop();
   const page = await visit(`${sandbox.url}/developer`);
   expect(await page.getByTestId('run-doctor').count()).toBe(0);
@@ -139,7 +139,7 @@ it('pays, declines and expires checkouts', async () => {
   expect(sandbox.checkouts.map(({ state }) => state)).toEqual(['expired', 'open', 'paid']);
 });
 
-it('shows which choices a request depended on, and what its sender may have meant', async () => {
+it('shows which choices a request depended on, and the likely name of an unknown field', async () => {
   const { sandbox } = shop();
   await sandbox.fetch('/v1/products', {
     method: 'POST',

@@ -52,7 +52,7 @@ describe('a card', () => {
     expect(sandbox.balance).toMatchObject({ pending: '19.90', available: '0.00' });
   });
 
-  it('that is declined tells why, with the focus on it, and the next one pays one order', async () => {
+  it('that is declined says why, with the focus on it, and the next one pays one order', async () => {
     const { sandbox, checkout } = shop();
     const page = await visit(await checkout());
     await page.getByTestId('card-9995').check();

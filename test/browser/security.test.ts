@@ -77,7 +77,7 @@ it("a form on another site's page pays nothing", async () => {
   expect(sandbox.checkouts).toHaveLength(1);
 });
 
-it('another host name that leads here is answered 421', async () => {
+it('another host name gets 421', async () => {
   const { sandbox } = shop();
   const status = await new Promise((resolve, reject) => {
     request(`${sandbox.url}/`, { headers: { host: 'evil.example' } }, (response) => {

@@ -8,7 +8,7 @@ const service = mockService();
 describe.each(carriers)('balance over %s', (_, options) => {
   const payments = createClient({ ...options, maxRetries: 0 });
 
-  test('returns the three amounts as text and the timestamp as a Date', async () => {
+  test('returns the three amounts as strings and the timestamp as a Date', async () => {
     service.on('GET /v1/balance', answer(balance));
     expect(await payments.balance.retrieve()).toEqual({
       available: '1250.00',

@@ -115,7 +115,7 @@ describe.each(carriers)('over %s', (_, options) => {
     await expect(client.balance.retrieve({ signal: controller.signal })).rejects.toBe(reason);
   });
 
-  test('bad parameters are told before an aborted signal is', async () => {
+  test('bad parameters are reported before an aborted signal', async () => {
     const call = client.checkouts.retrieve('', { signal: AbortSignal.abort() });
     await expect(call).rejects.toBeInstanceOf(InvalidParamsError);
   });
@@ -142,7 +142,7 @@ describe('nothing throws synchronously', () => {
     ['null', null],
     ['a number', 5],
     ['text', 'x y'],
-    ['a list', []],
+    ['an array', []],
     ['a function', () => {}],
     ['a symbol', Symbol('x')],
     ['an object without a prototype', Object.create(null)],

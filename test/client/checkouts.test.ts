@@ -76,7 +76,7 @@ describe.each(carriers)('checkouts over %s', (_, options) => {
       });
     });
 
-    test('takes a payment page on this machine, and any http page when that is allowed', async () => {
+    test('takes a payment page on the local machine, and any http page when that is allowed', async () => {
       service.on('POST /v1/checkouts', success({ url: 'http://127.0.0.1:4010/pay' }));
       expect(await payments.checkouts.create({ productId: 'p' })).toEqual({
         url: 'http://127.0.0.1:4010/pay',
@@ -88,7 +88,7 @@ describe.each(carriers)('checkouts over %s', (_, options) => {
   });
 
   describe('retrieve', () => {
-    test('returns the session with amounts as text and moments as Dates', async () => {
+    test('returns the session with amounts as strings and timestamps as Dates', async () => {
       service.on('GET /v1/checkouts/:id', answer(retrieved));
       expect(await payments.checkouts.retrieve('chk_5b09d3')).toEqual(session);
       expect(service.requests).toHaveLength(1);

@@ -21,11 +21,11 @@ describe.each(carriers)('over %s', (_, options) => {
 
   test.each([
     ['null', 'null', 'envelope'],
-    ['a list', '[]', 'envelope'],
+    ['an array', '[]', 'envelope'],
     ['a number', '5', 'envelope'],
     ['text', '"ok"', 'envelope'],
     ['no code', '{"data":{}}', 'envelope'],
-    ['a code that is text', '{"code":"0","data":{}}', 'envelope'],
+    ['a code that is a string', '{"code":"0","data":{}}', 'envelope'],
     ['a code that is no integer', '{"code":0.5,"data":{}}', 'envelope'],
     ['data null', '{"code":0,"message":"success","data":null}', 'envelope'],
     ['no data', '{"code":0,"message":"success"}', 'envelope'],
@@ -46,7 +46,7 @@ describe.each(carriers)('over %s', (_, options) => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('a page of HTML is no answer, and points to baseUrl', async () => {
+  test('a page of HTML is refused, and the message points to baseUrl', async () => {
     service.on(
       'GET /v1/balance',
       text('<html>Hello</html>', 200, { 'content-type': 'text/html; charset=utf-8' }),
@@ -134,7 +134,7 @@ test.each([
   [409, '409 Name is taken: the state of the resource forbids it.'],
   [418, '418 Name is taken.'],
   [429, '429 Name is taken: too many requests. Wait before the next one.'],
-])('the text of %i reads as one sentence, whatever the service ended its own with', async (status, said) => {
+])('the message of %i reads as one sentence, whatever the service ended its own with', async (status, said) => {
   service.on('POST /v1/products', answer({ code: status, message: ' Name is\ntaken. ' }, status));
   const call = payments.products.create({ name: 'Mug', price: '5' });
   await expect(call).rejects.toThrow(

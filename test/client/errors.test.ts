@@ -86,7 +86,7 @@ test.each([
   expect(classesOf(value)).toEqual([]);
 });
 
-test('an object that poses as one of ours, without a class, is none, and asking throws nothing', () => {
+test('an object that poses as one of ours, without a class, is not one, and the check does not throw', () => {
   const posing: unknown = Object.create({
     [Symbol.for('merchant-payments.error')]: true,
     constructor: undefined,
@@ -95,7 +95,7 @@ test('an object that poses as one of ours, without a class, is none, and asking 
   expect(classesOf(posing)).toEqual([]);
 });
 
-test('a class that extends one of ours is told apart from its parent', () => {
+test('a class that extends one of ours is distinguished from its parent', () => {
   class ShopError extends errors.ApiError {}
   const own = new ShopError('x', refused);
   expect(own.name).toBe('ShopError');

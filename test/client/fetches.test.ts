@@ -39,7 +39,7 @@ describe.each(fetches)('the fetch of %s', (_name, fetch) => {
     expect(requests[0]?.headers.join('\n')).toMatch(/^content-type: application\/json$/im);
   });
 
-  test('tells a refusal, with headers and request id', async () => {
+  test('reports a refusal, with headers and request id', async () => {
     const behave = answers(401, '{"code":401,"message":"Unauthorized"}', { 'x-request-id': 'req_1' });
     const { error } = await calling(behave, (payments) => payments.balance.retrieve());
     expect(error).toMatchObject({ name: 'AuthenticationError', requestId: 'req_1', outcome: 'rejected' });

@@ -33,7 +33,7 @@ const create = (options: PaymentsClientOptions) =>
   createClient(options).products.create(params, { headers: { 'x-gateway': 'gateway-token-4711' } });
 
 describe.each(carriers)('hooks over %s', (_, options) => {
-  test('are told of each request and response, with these facts and no others', async () => {
+  test('are called for each request and response, with these facts and no others', async () => {
     service.on('POST /v1/products', answer({}, 429), answer(created));
     const { hooks, calls } = noting();
     await create({ ...options, hooks });
@@ -52,7 +52,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
     ]);
   });
 
-  test('are told of the failure of a call, with the error that it rejects with', async () => {
+  test('are called when a call fails, with the error that it rejects with', async () => {
     service.on('PATCH /v1/products/:id', answer(unauthorized, 401));
     const { hooks, calls } = noting();
     const call = createClient({ ...options, hooks }).products.update('prod_1', { name: 'Mug' });
@@ -120,7 +120,7 @@ test('facts that a hook changes are its own copy', async () => {
   expect(statuses).toMatchObject([{ operation: 'products.create', attempt: 1 }]);
 });
 
-test('a call that is refused before it is sent is told as an error and its end', async () => {
+test('a call that is refused before it is sent calls the hooks error and end', async () => {
   const { hooks, calls } = noting();
   await expect(createClient({ hooks }).checkouts.retrieve('')).rejects.toThrow();
   expect(calls).toMatchObject([
@@ -137,14 +137,14 @@ test('an attempt without a response has a request and no response', async () => 
   expect(calls.map(([name]) => name)).toEqual(['request', 'error', 'end']);
 });
 
-test('the caller’s own abort is no error of ours: only the hook end is told', async () => {
+test('the caller’s own abort is no error of ours: only the hook end is called', async () => {
   const { hooks, calls } = noting();
   const call = createClient({ hooks }).balance.retrieve({ signal: AbortSignal.abort('enough') });
   await expect(call).rejects.toBe('enough');
   expect(calls).toMatchObject([['end', { attempts: 0, outcome: 'not_sent' }]]);
 });
 
-test('the hook end tells what became of a write that its caller aborted', async () => {
+test('the hook end has the outcome of a write that its caller aborted', async () => {
   const { hooks, calls } = noting();
   const controller = new AbortController();
   const fetch = async () => {
@@ -178,7 +178,7 @@ describe('an instance of a class as hooks', () => {
     }
   }
 
-  test('is told through its methods and those that it inherits, with itself as this', async () => {
+  test('has its methods called, and those that it inherits, with itself as this', async () => {
     service.on('POST /v1/products', answer(created));
     const hooks = new LoudCounter();
     await create({ hooks });

@@ -20,14 +20,14 @@ afterAll(() => {
   nock.restore();
 });
 
-test('nock answers a GET, and sees the key', async () => {
+test('nock intercepts a GET, and sees the key', async () => {
   nock('https://api.example', { reqheaders: { 'x-api-key': apiKey } })
     .get('/pay/v1/balance')
     .reply(200, balance);
   expect(await payments.balance.retrieve()).toMatchObject({ available: '1250.00' });
 });
 
-test('nock answers a POST, and sees its body', async () => {
+test('nock intercepts a POST, and sees its body', async () => {
   nock('https://api.example').post('/pay/v1/products', { name: 'Mug', price: '5.00' }).reply(200, created);
   expect(await payments.products.create({ name: 'Mug', price: '5.00' })).toMatchObject({ id: 'prod_8f2c1a' });
 });

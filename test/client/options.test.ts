@@ -74,7 +74,7 @@ describe('apiKey', () => {
     ['blanks alone', '  ', copyAgain],
     ['nothing', '', 'apiKey is empty. Pass it, or set PAYMENTS_API_KEY.'],
     ['a number', 5, 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
-    ['a list', [apiKey], 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
+    ['an array', [apiKey], 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
     ['null', null, 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
     ['a function', () => apiKey, 'apiKey is not a string. Pass the key from the dashboard, under Developer.'],
   ])('with %s is refused and never quoted', (_, key, message) => {
@@ -164,7 +164,7 @@ describe('baseUrl', () => {
     ['https://api.example/v1', v1],
     ['https://api.example/v1/', v1],
     ['https://api.example/pay/v1//', v1],
-  ])('%o is refused with the way out', (url, message) => {
+  ])('%o is refused with the fix', (url, message) => {
     expect(refusal({ baseUrl: url })).toBe(message);
   });
 
@@ -191,7 +191,7 @@ describe('baseUrl', () => {
 
   // From the Fetch standard's list of bad ports.
   test.each([1, 22, 25, 110, 6000, 6667, 10080])(
-    'port %i is refused: fetch keeps it for other protocols',
+    'port %i is refused: fetch blocks it',
     (port) => {
       expect(refusal({ baseUrl: `https://api.example:${port}` })).toBe(
         `baseUrl has port ${port}, which fetch blocks. Use another one.`,

@@ -95,7 +95,7 @@ describe.each(carriers)('a list over %s', (_, options) => {
     expect(asked().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
   });
 
-  test('starts at the page that was asked for', async () => {
+  test('starts at the requested page', async () => {
     service.on('GET /v1/products', pages(10));
     expect(await idsOf(payments.products.list({ size: 2, page: 4 }))).toEqual(first(10).slice(6));
     expect(asked()).toEqual([4, 5]);
@@ -113,7 +113,7 @@ describe.each(carriers)('a list over %s', (_, options) => {
 const payments = createClient({ maxRetries: 0 });
 
 describe('laziness', () => {
-  test('no page is asked for before the one before it is read to its end', async () => {
+  test('no page is requested before the previous one is read to its end', async () => {
     service.on('GET /v1/products', pages(6));
     const products = payments.products.list({ size: 2 })[Symbol.asyncIterator]();
     await products.next();
@@ -237,7 +237,7 @@ describe('an error midway', () => {
     expect(seen).toEqual(first(4));
   });
 
-  test('of a page asked for ahead is nobody’s when the loop was left before', async () => {
+  test('of a prefetched page is ignored if the loop was left before', async () => {
     service.on('GET /v1/products', (request) =>
       request.query.page ? answer({}, 500)() : pages(10)(request),
     );
@@ -245,7 +245,7 @@ describe('an error midway', () => {
     await vi.waitFor(() => expect(service.requests).toHaveLength(3));
   });
 
-  test('of nextPage() rejects, and the page can be asked for again', async () => {
+  test('of nextPage() rejects, and the page can be requested again', async () => {
     service.on('GET /v1/products', page(['a'], {}), answer({}, 503), page(['b'], { page: 2 }));
     const one = await payments.products.list();
     await expect(one.nextPage()).rejects.toBeInstanceOf(ServerError);

@@ -51,7 +51,7 @@ describe('name', () => {
     ['null', null, 'is null. Pass a string of 1 to 200 characters.'],
     ['a number', 5, '5 is a number. Pass a string of 1 to 200 characters.'],
     ['an object', { text: 'Mug' }, 'is an object. Pass a string of 1 to 200 characters.'],
-    ['a list', ['Mug'], 'is an array. Pass a string of 1 to 200 characters.'],
+    ['an array', ['Mug'], 'is an array. Pass a string of 1 to 200 characters.'],
     ['a symbol', Symbol('Mug'), 'is a symbol. Pass a string of 1 to 200 characters.'],
   ])('of %s is refused', async (_, name, message) => {
     expect(await issuesOf(createProduct({ name }))).toEqual([{ path: 'name', message }]);
@@ -432,7 +432,7 @@ describe('an update', () => {
   });
 });
 
-test('all problems come at once, and the text has each of them', async () => {
+test('all problems are reported at once, and the message has each of them', async () => {
   const params: unknown = { name: '', price: '1,00', currency: 'usd', metadata: { sku: 1 }, colour: 'red' };
   const call = payments.products.create(
     Object.assign({ name: 'Mug', price: '5' }, params),
@@ -453,7 +453,7 @@ test('all problems come at once, and the text has each of them', async () => {
   );
 });
 
-test('an update with a bad id, a bad field and an unknown one is told of all three', async () => {
+test('an update with a bad id, a bad field and an unknown one reports all three', async () => {
   const call = payments.products.update('', Object.assign({ price: '0' }, { colour: 'red' }));
   expect((await issuesOf(call)).map(({ path }) => path)).toEqual(['id', 'price', 'colour']);
 });
@@ -500,7 +500,7 @@ describe('parameters are read once', () => {
     expect(service.requests[0]).toMatchObject({ query: { a: '1' }, body: copy.body });
   });
 
-  test('a list asks for its later pages as it asked for the first', async () => {
+  test('a list requests its later pages like the first', async () => {
     const page = (number: number) => ({
       code: 0,
       data: {

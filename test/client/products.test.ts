@@ -82,7 +82,7 @@ describe.each(carriers)('products over %s', (_, options) => {
       });
     });
 
-    test('hands out the id of a product that was created although its answer breaks the contract', async () => {
+    test('the error has the id of a product that was created although its response breaks the contract', async () => {
       const { price: _, ...data } = created.data;
       service.on('POST /v1/products', answer({ ...created, data }));
       const promise = payments.products.create({ name: 'Mug', price: '5' });

@@ -48,7 +48,7 @@ describe.each(carriers)('request() over %s', (_, options) => {
     expect(service.requests[0]?.path).toBe('/v1/orders/a%2Fb');
   });
 
-  test('rejects with the error of the answer, named after the request', async () => {
+  test('rejects with the error of the response, named after the request', async () => {
     service.on('DELETE /v1/products/:id', answer({ code: 404, message: 'Not found' }, 404));
     const promise = payments.request({ method: 'DELETE', path: '/v1/products/prod_1' });
     await expect(promise).rejects.toBeInstanceOf(NotFoundError);
@@ -96,7 +96,7 @@ test.each<[string, object, string]>([
   ['a line break', { path: '/v1/x\r\nx-evil: 1' }, 'path'],
   ['a blank', { path: '/v1/x y' }, 'path'],
   ['a character to encode', { path: '/v1/é' }, 'path'],
-  ['a query that is text', { query: 'page=2' }, 'query'],
+  ['a query that is a string', { query: 'page=2' }, 'query'],
   ['an object in the query', { query: { filter: {} } }, 'query.filter'],
   ['null in the query', { query: { filter: null } }, 'query.filter'],
   ['a body with GET', { body: {} }, 'body'],

@@ -53,7 +53,7 @@ afterEach(() => {
 });
 
 test.each([408, 429, 500, 502, 503, 504, 520, 526])(
-  'a GET that answered %i is tried again, twice',
+  'a GET that gets %i is retried twice',
   async (code) => {
     const { fetch, sentAt } = serviceOf(status(code), status(code), ok(balance));
     const payments = clientOf({ fetch });
@@ -64,7 +64,7 @@ test.each([408, 429, 500, 502, 503, 504, 520, 526])(
 );
 
 test.each([400, 401, 403, 404, 405, 409, 413, 422, 501, 505, 511, 519, 527])(
-  'a GET that answered %i is not tried again',
+  'a GET that gets %i is not retried',
   async (code) => {
     const { fetch, sentAt } = serviceOf(status(code, { 'retry-after': '1' }));
     const payments = clientOf({ fetch });
@@ -73,7 +73,7 @@ test.each([400, 401, 403, 404, 405, 409, 413, 422, 501, 505, 511, 519, 527])(
   },
 );
 
-test.each([408, 500, 502, 503, 504, 520])('a write that answered %i is sent once', async (code) => {
+test.each([408, 500, 502, 503, 504, 520])('a write that gets %i is sent once', async (code) => {
   const { fetch, sentAt } = serviceOf(status(code, { 'retry-after': '1' }));
   const payments = clientOf({ fetch });
   const call = payments.products.create({ name: 'Mug', price: '5' });
@@ -81,7 +81,7 @@ test.each([408, 500, 502, 503, 504, 520])('a write that answered %i is sent once
   expect(sentAt).toHaveLength(1);
 });
 
-test('a write that answered 429 is sent again: nothing was done', async () => {
+test('a write that gets 429 is retried: nothing was done', async () => {
   const { fetch, sentAt } = serviceOf(status(429), status(429), ok(created));
   const payments = clientOf({ fetch });
   const call = payments.products.create({ name: 'Mug', price: '5' });
@@ -117,7 +117,7 @@ describe('Retry-After', () => {
     ['whole seconds', '3', undefined, 3000],
     ['a date', 'Thu, 01 Jan 2026 00:00:05 GMT', undefined, 5000],
     [
-      'a date, by the answer’s own clock',
+      'a date, compared with the Date of the response',
       'Thu, 01 Jan 2026 01:00:02 GMT',
       'Thu, 01 Jan 2026 01:00:00 GMT',
       2000,
@@ -137,7 +137,7 @@ describe('Retry-After', () => {
       'Thu, 99 Jan 2026 00:00:05 GMT',
       '2026-01-01T00:00:05Z',
     ].map((header): [string, string, undefined, number] => [
-      `${JSON.stringify(header)}, which is none: the usual wait`,
+      `${JSON.stringify(header)}, which is invalid: the usual wait`,
       header,
       undefined,
       250,
@@ -264,7 +264,7 @@ describe('the retry budget', () => {
     return error instanceof ServerError ? Number(error.attempts) - 1 : Number.NaN;
   }
 
-  test('is 50 retries; ten answered calls earn one more, and first attempts always go out', async () => {
+  test('is 50 retries; ten calls with a response allow one more, and first attempts are always sent', async () => {
     let answering: () => Response = status(503);
     const payments = clientOf({ fetch: async () => answering() });
     let retries = 0;

@@ -77,7 +77,7 @@ describe.each(carriers)('over %s, neither the key nor a header shows in', (_, op
     for (const call of refused) expectClean(await call.catch((reason: unknown) => reason));
   });
 
-  test('the id of an answer that echoes them', async () => {
+  test('the id of a response that echoes them', async () => {
     const data = { id: canaryKey, url: 'javascript:alert(1)' };
     service.on('POST /v1/checkouts', answer({ code: 0, data }));
     const call = create(options).checkouts.create({ productId: 'prod_1' });
@@ -87,7 +87,7 @@ describe.each(carriers)('over %s, neither the key nor a header shows in', (_, op
   });
 });
 
-test('a product in an answer stays as the service sent it: redaction is for errors', async () => {
+test('a product in a response stays as the service sent it: redaction is for errors', async () => {
   const name = `Token ${gateway}`;
   service.on(
     'GET /v1/products',

@@ -98,7 +98,7 @@ describe('money', () => {
   });
 });
 
-describe('moments', () => {
+describe('timestamps', () => {
   test.each<[string, unknown, string]>([
     ['milliseconds', 1767225600000, '2026-01-01T00:00:00.000Z'],
     ['milliseconds with a fraction of a second', 1767225600123, '2026-01-01T00:00:00.123Z'],

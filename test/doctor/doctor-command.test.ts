@@ -56,7 +56,7 @@ describe('merchant-payments doctor', () => {
     expect(status).toBe(1);
   });
 
-  test('prints JSON for machines', async () => {
+  test('prints JSON for programs', async () => {
     receiver = await verifying({ toleranceMs: Infinity });
     const { status, stdout } = await run(['doctor', receiver.url, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -98,7 +98,7 @@ describe('merchant-payments doctor', () => {
     expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('--amount "1,50"') });
   });
 
-  test('tells what it waits for, beside the report', async () => {
+  test('says on stderr what it waits for', async () => {
     receiver = await listen(async (delivery) => {
       if (!holds(delivery, secret)) return { status: 400 };
       await new Promise((resolve) => setTimeout(resolve, delivery.body.includes('Café') ? 1500 : 0));
@@ -142,7 +142,7 @@ describe('merchant-payments doctor', () => {
     expect(status).toBe(1);
   });
 
-  test('refuses a scheme that is none', async () => {
+  test('refuses an invalid scheme', async () => {
     expect(await run(['doctor', 'http://127.0.0.1:9/', '--scheme', 'base64'])).toMatchObject({ status: 2 });
     const wrong = await run(['doctor', 'http://127.0.0.1:9/', '--scheme', '{"encoding":"base32"}']);
     expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('scheme.encoding') });
@@ -178,7 +178,7 @@ describe('merchant-payments identify', () => {
     expect(status).toBe(1);
   });
 
-  test('prints JSON for machines', async () => {
+  test('prints JSON for programs', async () => {
     command.write('body', rawBody);
     const headers = sign({ rawBody, secret });
     const given = (name: string) => headers[`x-service-${name}`] ?? '';
@@ -208,7 +208,7 @@ describe('merchant-payments capture', () => {
     return { url, ended };
   }
 
-  test('keeps one delivery byte for byte, answers 500, and tells how it is signed', async () => {
+  test('stores one delivery byte for byte, responds 500, and says how it is signed', async () => {
     const { url, ended } = await waiting(['--out', 'one.json']);
     const headers = {
       ...sign({ rawBody, secret, scheme: { prefix: 'sha256=' } }),

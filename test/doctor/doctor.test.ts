@@ -97,7 +97,7 @@ describe('a receiver that takes what is false', () => {
     );
   });
 
-  test('answers before it verifies', async () => {
+  test('responds before it verifies', async () => {
     const diagnosis = await examine((delivery) => {
       if (delivery.path !== '/webhooks') return { status: 404 };
       queueMicrotask(() => holds(delivery, secret));
@@ -107,7 +107,7 @@ describe('a receiver that takes what is false', () => {
     expect(diagnosis.summary).toMatch(/^DANGER/);
   });
 
-  test('is a catch-all that answers 200 to every address', async () => {
+  test('is a catch-all that responds 200 to every address', async () => {
     receiver = await listen(() => good);
     const everything = await createSandbox({ webhookSecret: secret }).doctor(receiver.url);
     expect(codes(everything)).toEqual(['answers_everything']);
@@ -199,7 +199,7 @@ describe('a receiver that verifies other bytes', () => {
     expect(diagnosis.summary).toContain('1 more');
   });
 
-  test('is fact, not guess, where it tells what it verified', async () => {
+  test('is certain if its response says what it verified', async () => {
     const POST = handler({ secret, on: { 'order.paid': () => undefined }, onError: () => undefined });
     const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(async (request) => {
       const body = JSON.stringify(await request.json());
@@ -258,7 +258,7 @@ describe('a receiver that verifies in another way', () => {
     expect(diagnosis.expects).toEqual({ encoding: 'base64' });
   });
 
-  test('has another secret, as its own answer shows: the bytes are the same', async () => {
+  test('has another secret, as its own response shows: the bytes are the same', async () => {
     const POST = handler({
       secret: 'whsec_another',
       on: { 'order.paid': () => undefined },
@@ -270,7 +270,7 @@ describe('a receiver that verifies in another way', () => {
   });
 
   test.each([['no secret', { secret: () => undefined }, 'no_secret']])(
-    'has %s, as its own answer shows',
+    'has %s, as its own response shows',
     async (_what, options, code) => {
       const POST = handler({ ...options, on: { 'order.paid': () => undefined }, onError: () => undefined });
       expect(codes(await createSandbox({ webhookSecret: secret }).doctor(POST))).toEqual([code]);
@@ -383,7 +383,7 @@ describe('a receiver that fails after verifying', () => {
     expect(diagnosis.summary).toContain('verifies the signature, and then fails');
   });
 
-  test('throws on every delivery, and nothing tells why', async () => {
+  test('throws on every delivery, and nothing shows why', async () => {
     expect(codes(await examine(() => ({ status: 500, body: 'Internal Server Error' })))).toEqual([
       'handler_failed',
     ]);
@@ -506,7 +506,7 @@ describe('the doctor', () => {
     },
   );
 
-  test('tells each step before it takes it', async () => {
+  test('reports each step before it takes it', async () => {
     const steps: string[] = [];
     receiver = await listen(verifying({}));
     const { probes } = await createSandbox({ webhookSecret: secret }).doctor(receiver.url, {

@@ -91,14 +91,14 @@ describe('the hint beside a failed attempt', () => {
 describe('a handler of this package', () => {
   const on = { 'order.paid': async () => undefined };
 
-  test('with another secret is told that the secret differs, and the body does not', async () => {
+  test('with another secret shows that the secret differs, and the body does not', async () => {
     const sandbox = createSandbox({ webhook: handler({ secret: 'whsec_other', on }) });
     const { delivery } = await sandbox.trigger('order.paid');
     expect(delivery).toMatchObject({ ok: false, status: 400 });
     expect(delivery?.hint).toContain('with another secret or signature scheme');
   });
 
-  test('behind a body parser is told that it re-encoded the body', async () => {
+  test('behind a body parser shows that the body was re-encoded', async () => {
     const secret = 'whsec_same';
     const verify = handler({ secret, on });
     const sandbox = createSandbox({

@@ -41,7 +41,7 @@ async function identify(body: string, env: NodeJS.ProcessEnv, ...flags: string[]
 }
 
 describe('identify --link', () => {
-  test('has ten forms to tell apart', () => {
+  test('has ten forms to distinguish', () => {
     expect(forms.length).toBe(10);
   });
 

@@ -21,7 +21,7 @@ const unusable: [title: string, reason: string, body: string | Buffer, headers?:
   ['a byte that is no UTF-8', 'encoding', Buffer.from('{"code":0,"data":{"id":"caf\xe9"}}', 'latin1')],
   ['half of a character at the end', 'encoding', Buffer.from('{"code":0,"data":"é').subarray(0, -1)],
   ['null', 'envelope', 'null'],
-  ['a list', 'envelope', '[]'],
+  ['an array', 'envelope', '[]'],
   ['a number', 'envelope', '5'],
   ['text', 'envelope', `"${bodyCanary}"`],
   ['no code', 'envelope', `{"message":"success","data":{"id":"${bodyCanary}"}}`],
@@ -81,7 +81,7 @@ describe.each(carriers)('over %s', (carrier) => {
     }
   });
 
-  test('JSON that is 100 000 deep never ends in anything but an error of the package or an answer', async () => {
+  test('JSON that is 100 000 deep ends in data or an error of the package', async () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
@@ -101,7 +101,7 @@ describe.each(carriers)('over %s', (carrier) => {
     }
   });
 
-  test('no text of a body comes into the message about it', async () => {
+  test('the message quotes no text of the body', async () => {
     const { error } = await meet(answers(200, `{"code":0,"data":{"id":"${bodyCanary}`), carrier, 'POST');
     expect(String(error)).toContain('It was done.');
   });
@@ -112,7 +112,7 @@ describe.each(carriers)('over %s', (carrier) => {
     expect(error).toMatchObject({ reason: 'encoding', message: expect.stringContaining('x-unheard') });
   });
 
-  test('the id of what was created is told, though another field breaks the contract', async () => {
+  test('the error has the id of what was created, though another field breaks the contract', async () => {
     const body = envelope({ id: 'prod_77', name: bodyCanary, price: 'free' });
     const { error } = await meet(answers(200, body), carrier, 'POST');
     expect(error).toMatchObject({ reason: 'schema', id: 'prod_77', outcome: 'done' });

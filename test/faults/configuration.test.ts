@@ -96,7 +96,7 @@ test.each(carriers)(
   },
 );
 
-describe('an invalid baseUrl is refused with the way out', () => {
+describe('an invalid baseUrl is refused with the fix', () => {
   const secret = 'hunter2hunter2';
   const urls: [string, RegExp][] = [
     [`${baseUrl}/v1`, /v1.+adds/],

@@ -92,7 +92,7 @@ describe.each([
   });
 });
 
-describe('several addresses that do not answer in time are tried three times, and nothing was sent', () => {
+describe('several addresses that do not respond in time are tried three times, and nothing was sent', () => {
   eachWay(async (carrier, method) => {
     connecting((socket) => {
       const each = ['10.0.0.1', '10.0.0.2'].map((address) =>

@@ -66,7 +66,7 @@ test('a response whose body fails in the middle is a failed connection in its bo
   expect(calls).toHaveBeenCalledTimes(1);
 });
 
-test('a fetch is told not to follow redirects, and its opaque answer to one is refused', async () => {
+test('a fetch is called with redirect: manual, and its opaque response to one is refused', async () => {
   const { client } = clientWith((_request, init) => {
     expect(init?.redirect).toBe('manual');
     return Object.defineProperties(new Response(null), {

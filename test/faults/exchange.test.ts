@@ -29,7 +29,7 @@ faultTable([
     outcome: 'unknown',
   },
   {
-    title: 'silence instead of an answer',
+    title: 'silence instead of a response',
     fault: () => stalls,
     expected: { error: 'TimeoutError', scope: 'attempt', phase: 'exchange', reason: 'timeout' },
     get: 3,

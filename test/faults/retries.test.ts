@@ -31,7 +31,7 @@ describe.each(carriers)('over %s', (carrier) => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a date is waited for by the clock of the answer', async () => {
+  test('a date is compared with the Date of the response', async () => {
     const date = (ms: number) => new Date(ms).toUTCString();
     const now = Date.parse('2020-01-01T00:00:00Z');
     const headers = { date: date(now), 'retry-after': date(now + 1_000) };
@@ -98,7 +98,7 @@ describe.each(carriers)('over %s', (carrier) => {
     expect(durationMs).toBeGreaterThanOrEqual(899);
   });
 
-  test('while the service is down, 150 calls make 50 retries; ten answered calls earn another', async () => {
+  test('while the service is down, 150 calls make 50 retries; ten calls with a response allow another', async () => {
     let down = true;
     const server = await FaultyServer.start((socket, request) => {
       if (down) socket.write(answer(503));

@@ -116,7 +116,7 @@ const accepted: [row: string, Operation, change: object, value: object][] = [
   ['a price as a number', 'products.list', inList({ price: 19.9 }), { items: [{ price: '19.90' }] }],
   ['a whole price', 'products.create', { price: 5 }, { price: '5.00' }],
   [
-    'a moment in milliseconds',
+    'a timestamp in milliseconds',
     'products.create',
     { createdAt: 1767225600000 },
     { createdAt: new Date('2026-01-01') },
@@ -134,7 +134,7 @@ const accepted: [row: string, Operation, change: object, value: object][] = [
     { expiresAt: new Date('2026-01-01') },
   ],
   [
-    'a payment page on this machine',
+    'a payment page on the local machine',
     'checkouts.create',
     { url: 'http://127.0.0.1:3000/pay' },
     { url: 'http://127.0.0.1:3000/pay' },

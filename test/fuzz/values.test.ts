@@ -13,7 +13,7 @@ function decimal(cents: bigint): string {
 describe('money, whatever is sent', () => {
   const cents = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 
-  it('keeps each amount that is sent as text', () =>
+  it('keeps each amount that is sent as a string', () =>
     check(
       fc.property(cents, (amount) => {
         expect(readMoney(decimal(amount))).toBe(decimal(amount));

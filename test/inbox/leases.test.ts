@@ -118,7 +118,7 @@ describe('a process that lost its lease', () => {
     expect(slow.told.map(([name]) => name)).not.toContain('parked');
   });
 
-  it('cannot mark it done by returning, and onError is told', async () => {
+  it('cannot mark it done by returning, and onError is called', async () => {
     const { slow, other } = await takenOver(() => {});
     expect(slow.errors).toMatchObject([{ message: expect.stringContaining('taken this delivery over') }]);
     expect(slow.told.map(([name]) => name)).toEqual(['received', 'started']);
@@ -131,7 +131,7 @@ describe('a process that lost its lease', () => {
     expect(other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
   });
 
-  it('is told by its signal when it would have renewed the lease', async () => {
+  it('has its signal aborted when it would have renewed the lease', async () => {
     const file = temporaryFile();
     const signals: AbortSignal[] = [];
     const { promise, resolve } = withResolvers();

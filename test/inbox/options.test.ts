@@ -50,7 +50,7 @@ describe('options of openInbox()', () => {
       /no function for "order\.paid", so orders would not be/,
     ],
     [
-      'a function that is none',
+      'a function that is not one',
       { ...good, on: { 'order.paid': 1 } },
       /on\["order\.paid"\] must be a function/,
     ],

@@ -69,7 +69,7 @@ async function deliver(url: string, id: string): Promise<boolean> {
   );
 }
 
-describe('kill -9 at any moment', () => {
+describe('kill -9 at any time', () => {
   it.each(['', 'fails at first'])(
     'loses no delivery that got 200, and fulfils none twice %s',
     async (way) => {

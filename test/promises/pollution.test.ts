@@ -114,14 +114,14 @@ test.each(Object.keys(pollution))('what a polluted prototype says of "%s" change
   expect(await bytesSent(name)).toEqual(await bytesSent());
 });
 
-test('an answer without a code stays unusable, whatever the prototype says', async () => {
+test('a response without a code stays unusable, whatever the prototype holds', async () => {
   const server = await FaultyServer.start(answers(200, '{"message":"success","data":{}}'));
   const { error } = await polluted('code', 0, () => settled(call(clientOf('http', server.url), 'GET')));
   expect(error).toMatchObject({ reason: 'envelope' });
   await server.close();
 });
 
-test('keys of an answer pollute no prototype', async () => {
+test('keys of a response pollute no prototype', async () => {
   const body = rightBody('POST').replace(
     '{"sku":"MUG-1"}',
     '{"__proto__":"x","constructor":"y","prototype":"z"}',

@@ -59,7 +59,7 @@ describe.each(carriers)('over %s', (carrier) => {
     await server.close();
   });
 
-  test('hooks are told neither key nor body, whatever happens', async () => {
+  test('hooks receive neither key nor body, whatever happens', async () => {
     const told: unknown[] = [];
     const hook = (facts: unknown) => told.push(facts);
     const hooks = { request: hook, response: hook, retry: hook, error: hook };

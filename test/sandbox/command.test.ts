@@ -102,7 +102,7 @@ const testSignal = test.skipIf(endsAtOnce);
 
 describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
   testSignal(
-    'serves with constant key and secret, one line per request, until it is told to end',
+    'serves with constant key and secret, one line per request, until it is stopped',
     async () => {
       const { ready, line, api, end } = await serve();
       expect(ready).toMatchObject({
@@ -291,7 +291,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     expect(await end('SIGTERM')).toBe(1);
   });
 
-  test('names a port that is taken, and takes none other', async () => {
+  test('names a port that is taken, and takes no other', async () => {
     const { ready } = await serve();
     const { port } = new URL(ready.url);
     const { status, stderr } = run(['sandbox', '--port', port]);

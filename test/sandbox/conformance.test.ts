@@ -109,7 +109,7 @@ describe.each(['in process', 'over HTTP'] as const)('the documented API, %s', (w
   });
 });
 
-test('returns the url alone from checkout creation when told to, as the spec promises no more', async () => {
+test('returns the url alone from checkout creation if set to, as the spec guarantees no more', async () => {
   const { call } = await open('in process', {
     unspecified: { checkoutCreated: 'url' },
     publicUrl: 'https://pay.example',

@@ -12,7 +12,7 @@ async function open(way: 'in process' | 'over HTTP', options: SandboxOptions = {
 }
 
 describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
-  test('a POST whose answer is lost is done once; a client that tried again would show two', async () => {
+  test('a POST whose response is lost is done once; a client that retried would create two', async () => {
     const { sandbox, client } = await open(way);
     sandbox.failNext({ method: 'POST', path: '/v1/products', when: 'after', network: 'reset' });
     await expect(client.products.create(mug)).rejects.toMatchObject({
@@ -36,7 +36,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
     await sandbox.close();
   });
 
-  test('a request that is never answered ends with the time limit of the client', async () => {
+  test('a request without a response ends with the time limit of the client', async () => {
     const { sandbox, client } = await open(way);
     sandbox.failNext({ network: 'timeout' });
     await expect(client.balance.retrieve({ timeoutMs: 500 })).rejects.toMatchObject({ code: 'timeout' });
@@ -44,7 +44,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
     await sandbox.close();
   });
 
-  test('closing the sandbox ends a request that is never answered', async () => {
+  test('closing the sandbox ends a request without a response', async () => {
     const { sandbox, client } = await open(way);
     sandbox.failNext({ network: 'timeout' });
     const call = client.balance.retrieve({ timeoutMs: 5_000 });
@@ -110,7 +110,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
   });
 });
 
-test('a refused connection is told from one that may have carried the request', async () => {
+test('a refused connection is distinguished from one that may have carried the request', async () => {
   const { sandbox, client } = await open('in process');
   sandbox.failNext({ network: 'refused' });
   await expect(client.products.create(mug)).rejects.toMatchObject({
@@ -127,7 +127,7 @@ test('in process a fault is what the fetch of the platform rejects with', async 
   expect(error).toMatchObject({ message: 'fetch failed', cause: { code: 'ECONNRESET' } });
 });
 
-test('a fault waits for the request that it fits, happens as often as told, and can be taken back', async () => {
+test('a fault waits for the request that it fits, happens as often as set, and can be removed', async () => {
   const { sandbox, client } = await open('in process');
   sandbox.failNext({ method: 'get', path: /^\/v1\/checkouts\//, status: 500 });
   sandbox.failNext({ path: '/v1/balance', status: 500, times: 2 });

@@ -19,7 +19,7 @@ async function open(options: SandboxOptions = {}, urls: object = { successUrl: '
 }
 
 describe('the payment page', () => {
-  it('answers each state with its status', async () => {
+  it('responds to each state with its status', async () => {
     const { sandbox, product, url, get } = await open();
     expect((await get()).status).toBe(200);
     await sandbox.failCheckout(url);

@@ -103,11 +103,11 @@ describe('what a URL may be', () => {
   );
 });
 
-describe('requests that cannot be answered', () => {
+describe('requests that are invalid', () => {
   test.each<[string, string, string, string | undefined, Record<string, string>, number]>([
     ['bad JSON', 'POST', '/v1/products', '{"name":', {}, 400],
     ['no body', 'POST', '/v1/products', '', {}, 400],
-    ['a list', 'POST', '/v1/products', '[]', {}, 400],
+    ['an array', 'POST', '/v1/products', '[]', {}, 400],
     ['null', 'POST', '/v1/products', 'null', {}, 400],
     ['another content type', 'POST', '/v1/products', '{}', { 'content-type': 'text/plain' }, 415],
     ['too large a body', 'POST', '/v1/products', 'x'.repeat(1024 * 1024 + 1), {}, 413],
@@ -183,7 +183,7 @@ describe('choices where the spec is silent', () => {
   const tags = (answered: { headers: Headers }) =>
     answered.headers.get('x-sandbox-unspecified')?.split(', ') ?? [];
 
-  test('an answer that depends on none has no tag', async () => {
+  test('a response that depends on none has no tag', async () => {
     const { sandbox, call } = open();
     expect(tags(await call('POST', '/v1/products', mug))).toEqual([]);
     expect(tags(await call('GET', '/v1/products'))).toEqual([]);
@@ -202,7 +202,7 @@ describe('choices where the spec is silent', () => {
     expect([refused.status, tags(refused)]).toEqual([400, ['unknownFields', 'errors', 'errorStatus']]);
   });
 
-  test('numbers and booleans in metadata become text, or are refused as chosen', async () => {
+  test('numbers and booleans in metadata become strings, or are refused as chosen', async () => {
     const metadata = { size: 300, glazed: true, sku: 'M1' };
     const taken = await open().call('POST', '/v1/products', { ...mug, metadata });
     expect(taken.body.data.metadata).toEqual({ size: '300', glazed: 'true', sku: 'M1' });
@@ -211,7 +211,7 @@ describe('choices where the spec is silent', () => {
     expect((await strict.call('POST', '/v1/products', { ...mug, metadata })).status).toBe(400);
   });
 
-  test('the text of a price is returned as sent, or with two decimals as chosen', async () => {
+  test('the string of a price is returned as sent, or with two decimals as chosen', async () => {
     const body = { ...mug, price: '19.9' };
     const sent = await open().call('POST', '/v1/products', body);
     expect([sent.body.data.price, tags(sent)]).toEqual(['19.9', ['priceText']]);

@@ -52,7 +52,7 @@ describe('who can reach it', () => {
     .flat()
     .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 
-  test.skipIf(other === undefined)('it listens on loopback alone, unless told otherwise', async () => {
+  test.skipIf(other === undefined)('it listens on loopback only, unless set otherwise', async () => {
     const { port } = await listening();
     const refused = await send({ host: other, port, path: '/v1/balance' }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
@@ -125,7 +125,7 @@ describe('who can reach it', () => {
     expect((await get('/_sandbox/state', { ...named, authorization: 'Bearer the-token' })).status).toBe(421);
   });
 
-  test('no answer lets another origin read it', async () => {
+  test('no response lets another origin read it', async () => {
     const { call } = open();
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
     const target = open().sandbox;
@@ -257,7 +257,7 @@ describe('secrets', () => {
     expect(JSON.stringify(one)).not.toContain(one.apiKey);
   });
 
-  test('a new key makes the old one answer 401 at once', async () => {
+  test('after a new key, the old one gets 401 at once', async () => {
     const { sandbox: target, call } = open();
     const old = target.apiKey;
     const next = target.regenerateKey();
@@ -382,7 +382,7 @@ describe('lifetime', () => {
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  test('a port that is taken is named, and none other is taken in its place', async () => {
+  test('a port that is taken is named, and no other is used instead', async () => {
     const { port } = await listening();
     await expect(createSandbox().listen({ port })).rejects.toThrow(`Port ${port} on 127.0.0.1 is taken`);
   });

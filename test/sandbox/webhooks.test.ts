@@ -290,7 +290,7 @@ describe('delivery over HTTP', () => {
     await close();
   });
 
-  test('of an endless answer 64 kB are read and 4 kB kept', async () => {
+  test('of an endless response 64 kB are read and 4 kB kept', async () => {
     const server = createServer((_, response) => {
       const more = () => {
         while (response.write('x'.repeat(16_384)));
