@@ -134,14 +134,17 @@ test.each([
   [409, '409 Name is taken: the state of the resource forbids it.'],
   [418, '418 Name is taken.'],
   [429, '429 Name is taken: too many requests. Wait before the next one.'],
-])('the message of %i reads as one sentence, whatever the service ended its own with', async (status, said) => {
-  service.on('POST /v1/products', answer({ code: status, message: ' Name is\ntaken. ' }, status));
-  const call = payments.products.create({ name: 'Mug', price: '5' });
-  await expect(call).rejects.toThrow(
-    new RegExp(`^POST /v1/products returned ${said.replaceAll('.', '\\.')}$`),
-  );
-  await expect(call).rejects.toMatchObject({ apiMessage: ' Name is\ntaken. ' });
-});
+])(
+  'the message of %i reads as one sentence, whatever the service ended its own with',
+  async (status, said) => {
+    service.on('POST /v1/products', answer({ code: status, message: ' Name is\ntaken. ' }, status));
+    const call = payments.products.create({ name: 'Mug', price: '5' });
+    await expect(call).rejects.toThrow(
+      new RegExp(`^POST /v1/products returned ${said.replaceAll('.', '\\.')}$`),
+    );
+    await expect(call).rejects.toMatchObject({ apiMessage: ' Name is\ntaken. ' });
+  },
+);
 
 test('an error without an envelope keeps the beginning of the body for people to read', async () => {
   service.on('GET /v1/balance', text(`<h1>Bad gateway</h1>${'x'.repeat(500)}`, 502));

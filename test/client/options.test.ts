@@ -190,14 +190,11 @@ describe('baseUrl', () => {
   });
 
   // From the Fetch standard's list of bad ports.
-  test.each([1, 22, 25, 110, 6000, 6667, 10080])(
-    'port %i is refused: fetch blocks it',
-    (port) => {
-      expect(refusal({ baseUrl: `https://api.example:${port}` })).toBe(
-        `baseUrl has port ${port}, which fetch blocks. Use another one.`,
-      );
-    },
-  );
+  test.each([1, 22, 25, 110, 6000, 6667, 10080])('port %i is refused: fetch blocks it', (port) => {
+    expect(refusal({ baseUrl: `https://api.example:${port}` })).toBe(
+      `baseUrl has port ${port}, which fetch blocks. Use another one.`,
+    );
+  });
 
   test('the ports in use for HTTP are taken', async () => {
     for (const port of [3000, 4010, 8080, 8443, 65535]) {

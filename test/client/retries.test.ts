@@ -52,16 +52,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test.each([408, 429, 500, 502, 503, 504, 520, 526])(
-  'a GET that gets %i is retried twice',
-  async (code) => {
-    const { fetch, sentAt } = serviceOf(status(code), status(code), ok(balance));
-    const payments = clientOf({ fetch });
-    expect(await ended(payments.balance.retrieve())).toMatchObject({ available: '1250.00' });
-    // Half of 500 ms, then half of 1 s.
-    expect(sentAt).toEqual([0, 250, 750]);
-  },
-);
+test.each([408, 429, 500, 502, 503, 504, 520, 526])('a GET that gets %i is retried twice', async (code) => {
+  const { fetch, sentAt } = serviceOf(status(code), status(code), ok(balance));
+  const payments = clientOf({ fetch });
+  expect(await ended(payments.balance.retrieve())).toMatchObject({ available: '1250.00' });
+  // Half of 500 ms, then half of 1 s.
+  expect(sentAt).toEqual([0, 250, 750]);
+});
 
 test.each([400, 401, 403, 404, 405, 409, 413, 422, 501, 505, 511, 519, 527])(
   'a GET that gets %i is not retried',

@@ -101,23 +101,20 @@ async function serve(args: string[] = [], env: NodeJS.ProcessEnv = {}) {
 const testSignal = test.skipIf(endsAtOnce);
 
 describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
-  testSignal(
-    'serves with constant key and secret, one line per request, until it is stopped',
-    async () => {
-      const { ready, line, api, end } = await serve();
-      expect(ready).toMatchObject({
-        type: 'ready',
-        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-        apiKey: 'service_test_sandbox_0000',
-        webhookSecret: 'whsec_sandbox_00000000000000000000',
-      });
-      expect((await api('/v1/balance')).status).toBe(200);
-      const logged = await line();
-      expect(logged).toMatchObject({ type: 'request', method: 'GET', path: '/v1/balance', status: 200 });
-      expect(JSON.stringify(logged)).not.toContain(ready.apiKey);
-      expect(await end('SIGINT')).toBe(0);
-    },
-  );
+  testSignal('serves with constant key and secret, one line per request, until it is stopped', async () => {
+    const { ready, line, api, end } = await serve();
+    expect(ready).toMatchObject({
+      type: 'ready',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      apiKey: 'service_test_sandbox_0000',
+      webhookSecret: 'whsec_sandbox_00000000000000000000',
+    });
+    expect((await api('/v1/balance')).status).toBe(200);
+    const logged = await line();
+    expect(logged).toMatchObject({ type: 'request', method: 'GET', path: '/v1/balance', status: 200 });
+    expect(JSON.stringify(logged)).not.toContain(ready.apiKey);
+    expect(await end('SIGINT')).toBe(0);
+  });
 
   test('delivers to the webhook, and trigger, advance and reset reach it from another terminal', async () => {
     const got: string[] = [];
