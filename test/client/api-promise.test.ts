@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
-import { answer, carriers, createClient, mockService } from '../helpers/service.js';
+import { carriers, createClient, jsonResponse, mockService } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -24,7 +24,7 @@ describe.each(carriers)('a call over %s', (_, options) => {
   const payments = createClient({ ...options, maxRetries: 0 });
 
   test('is a promise, and so are then, catch and finally of it', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     const call = payments.balance.retrieve();
     expect(call).toBeInstanceOf(ApiPromise);
     expect(call).toBeInstanceOf(Promise);
@@ -36,7 +36,7 @@ describe.each(carriers)('a call over %s', (_, options) => {
   });
 
   test('gives the response on request, without asking again', async () => {
-    service.on('GET /v1/balance', answer(balance, 200, { 'x-request-id': 'req_1' }));
+    service.on('GET /v1/balance', jsonResponse(balance, 200, { 'x-request-id': 'req_1' }));
     const call = payments.balance.retrieve();
     const { data, response } = await call.withResponse();
     expect(data).toEqual(await call);
@@ -53,20 +53,20 @@ describe.each(carriers)('a call over %s', (_, options) => {
   });
 
   test('counts its attempts', async () => {
-    service.on('GET /v1/balance', answer({}, 429, { 'retry-after': '0' }), answer(balance));
+    service.on('GET /v1/balance', jsonResponse({}, 429, { 'retry-after': '0' }), jsonResponse(balance));
     const { response } = await createClient(options).balance.retrieve().withResponse();
     expect(response.attempts).toBe(2);
   });
 
   test('of a list has the response of its first page', async () => {
-    service.on('GET /v1/products', answer(list, 200, { 'x-request-id': 'req_2' }));
+    service.on('GET /v1/products', jsonResponse(list, 200, { 'x-request-id': 'req_2' }));
     const { data, response } = await payments.products.list().withResponse();
     expect(data.items).toHaveLength(2);
     expect(response.headers.get('x-request-id')).toBe('req_2');
   });
 
   test('rejects in the same way with and without the response', async () => {
-    service.on('GET /v1/balance', answer(unauthorized, 401));
+    service.on('GET /v1/balance', jsonResponse(unauthorized, 401));
     const call = payments.balance.retrieve();
     await expect(call.withResponse()).rejects.toBeInstanceOf(AuthenticationError);
     await expect(call).rejects.toBeInstanceOf(AuthenticationError);
@@ -76,21 +76,21 @@ describe.each(carriers)('a call over %s', (_, options) => {
 const payments = createClient({ maxRetries: 0 });
 
 test('a failure that nobody handles is reported once', async () => {
-  service.on('GET /v1/balance', answer(unauthorized, 401));
+  service.on('GET /v1/balance', jsonResponse(unauthorized, 401));
   payments.balance.retrieve();
   await settled();
   expect(unhandled.splice(0)).toEqual([expect.any(AuthenticationError)]);
 });
 
 test('a failure that nobody handles is reported once with withResponse(), too', async () => {
-  service.on('GET /v1/balance', answer(unauthorized, 401));
+  service.on('GET /v1/balance', jsonResponse(unauthorized, 401));
   payments.balance.retrieve().withResponse();
   await settled();
   expect(unhandled.splice(0)).toEqual([expect.any(AuthenticationError)]);
 });
 
 test('a failure that withResponse() handles is not reported', async () => {
-  service.on('GET /v1/balance', answer(unauthorized, 401));
+  service.on('GET /v1/balance', jsonResponse(unauthorized, 401));
   await payments.balance
     .retrieve()
     .withResponse()

@@ -1,7 +1,7 @@
 import { InvalidResponseError } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
-import { answer, apiKey, carriers, createClient, mockService, success } from '../helpers/service.js';
+import { apiKey, carriers, createClient, jsonResponse, mockService, success } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -9,7 +9,7 @@ describe.each(carriers)('balance over %s', (_, options) => {
   const payments = createClient({ ...options, maxRetries: 0 });
 
   test('returns the three amounts as strings and the timestamp as a Date', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     expect(await payments.balance.retrieve()).toEqual({
       available: '1250.00',
       pending: '19.90',

@@ -1,7 +1,7 @@
 import { type CallOptions, InvalidParamsError, type PaymentsClient } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
-import { answer, apiKey, carriers, createClient, mockService } from '../helpers/service.js';
+import { apiKey, carriers, createClient, jsonResponse, mockService } from '../helpers/service.js';
 
 const service = mockService();
 const payments = createClient({ maxRetries: 0 });
@@ -77,7 +77,7 @@ describe.each(carriers)('over %s', (_, options) => {
   });
 
   test('headers of a call go before the client’s of the same name', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     await client.balance.retrieve({ headers: { 'X-Tenant': 'call', 'User-Agent': 'mine' } });
     await client.balance.retrieve();
     expect(service.requests.map(({ headers }) => [headers.get('x-tenant'), headers.get('x-other')])).toEqual([
@@ -110,7 +110,7 @@ describe.each(carriers)('over %s', (_, options) => {
     const reason = new Error('enough');
     service.on('GET /v1/balance', async () => {
       controller.abort(reason);
-      return answer(balance)();
+      return jsonResponse(balance)();
     });
     await expect(client.balance.retrieve({ signal: controller.signal })).rejects.toBe(reason);
   });
@@ -187,7 +187,7 @@ describe('nothing throws synchronously', () => {
       operation === 'products.list' && (value === undefined || isEmpty(value));
 
     test.each(bad)('given %s rejects with InvalidParamsError', async (_, value) => {
-      if (ignores(value)) service.on('GET /v1/products', answer({}, 500));
+      if (ignores(value)) service.on('GET /v1/products', jsonResponse({}, 500));
       const promise = call(value);
       expect(promise).toBeInstanceOf(Promise);
       await expect(promise).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { InvalidParamsError, InvalidResponseError, NotFoundError } from 'merchan
 import { describe, expect, test } from 'vitest';
 import created from '../fixtures/checkout-created.json' with { type: 'json' };
 import retrieved from '../fixtures/checkout-retrieved.json' with { type: 'json' };
-import { answer, apiKey, carriers, createClient, mockService, success } from '../helpers/service.js';
+import { apiKey, carriers, createClient, jsonResponse, mockService, success } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -21,7 +21,7 @@ describe.each(carriers)('checkouts over %s', (_, options) => {
 
   describe('create', () => {
     test('posts the fields as given and returns the address of the payment page', async () => {
-      service.on('POST /v1/checkouts', answer(created));
+      service.on('POST /v1/checkouts', jsonResponse(created));
       const params = {
         productId: 'prod_8f2c1a',
         successUrl: 'https://shop.example/thanks?order=7',
@@ -38,13 +38,13 @@ describe.each(carriers)('checkouts over %s', (_, options) => {
     });
 
     test('needs the product alone', async () => {
-      service.on('POST /v1/checkouts', answer(created));
+      service.on('POST /v1/checkouts', jsonResponse(created));
       await payments.checkouts.create({ productId: 'prod_8f2c1a' });
       expect(service.requests[0]?.body).toEqual({ productId: 'prod_8f2c1a' });
     });
 
     test('reads the other fields of the session when the service sends them', async () => {
-      service.on('POST /v1/checkouts', answer(retrieved));
+      service.on('POST /v1/checkouts', jsonResponse(retrieved));
       expect(await payments.checkouts.create({ productId: 'prod_8f2c1a' })).toEqual(session);
     });
 
@@ -89,7 +89,7 @@ describe.each(carriers)('checkouts over %s', (_, options) => {
 
   describe('retrieve', () => {
     test('returns the session with amounts as strings and timestamps as Dates', async () => {
-      service.on('GET /v1/checkouts/:id', answer(retrieved));
+      service.on('GET /v1/checkouts/:id', jsonResponse(retrieved));
       expect(await payments.checkouts.retrieve('chk_5b09d3')).toEqual(session);
       expect(service.requests).toHaveLength(1);
       expect(service.requests[0]).toMatchObject({ path: '/v1/checkouts/chk_5b09d3', body: undefined });
@@ -101,7 +101,7 @@ describe.each(carriers)('checkouts over %s', (_, options) => {
     });
 
     test('rejects with NotFoundError when the response is 404, and quotes no id in the path', async () => {
-      service.on('GET /v1/checkouts/:id', answer({ code: 404, message: 'No such session' }, 404));
+      service.on('GET /v1/checkouts/:id', jsonResponse({ code: 404, message: 'No such session' }, 404));
       const promise = payments.checkouts.retrieve('chk_none');
       await expect(promise).rejects.toBeInstanceOf(NotFoundError);
       await expect(promise).rejects.toMatchObject({

@@ -11,7 +11,7 @@ import {
 } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
-import { answer, carriers, createClient, mockService, text } from '../helpers/service.js';
+import { carriers, createClient, jsonResponse, mockService, text } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -76,7 +76,7 @@ describe.each(carriers)('over %s', (_, options) => {
   ] as const)(
     'code %i under HTTP 200 has the class of that status, and is not retried',
     async (apiCode, type, name, code, outcome) => {
-      service.on('GET /v1/balance', answer({ code: apiCode, message: 'No' }));
+      service.on('GET /v1/balance', jsonResponse({ code: apiCode, message: 'No' }));
       const call = createClient(options).balance.retrieve();
       await expect(call).rejects.toBeInstanceOf(type);
       await expect(call).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe.each(carriers)('over %s', (_, options) => {
   test.each([1, -1, 399, 600, 1001, 50_000])(
     'code %i under HTTP 200 is an ApiError: the service did not do it',
     async (apiCode) => {
-      service.on('POST /v1/products', answer({ code: apiCode, message: 'No' }));
+      service.on('POST /v1/products', jsonResponse({ code: apiCode, message: 'No' }));
       const call = write();
       await expect(call).rejects.toMatchObject({
         name: 'ApiError',
@@ -108,7 +108,7 @@ describe.each(carriers)('over %s', (_, options) => {
   );
 
   test('the HTTP status wins over code 0', async () => {
-    service.on('GET /v1/balance', answer(balance, 500));
+    service.on('GET /v1/balance', jsonResponse(balance, 500));
     const call = payments.balance.retrieve();
     await expect(call).rejects.toBeInstanceOf(ServerError);
     await expect(call).rejects.toMatchObject({ status: 500 });
@@ -119,7 +119,7 @@ describe.each(carriers)('over %s', (_, options) => {
 const payments = createClient({ maxRetries: 0 });
 
 test('request() returns null and absent data as they are: its operations are not known', async () => {
-  service.on('DELETE /v1/x', answer({ code: 0, data: null }), answer({ code: 0 }));
+  service.on('DELETE /v1/x', jsonResponse({ code: 0, data: null }), jsonResponse({ code: 0 }));
   expect(await payments.request({ method: 'DELETE', path: '/v1/x' })).toBeNull();
   expect(await payments.request({ method: 'DELETE', path: '/v1/x' })).toBeUndefined();
 });
@@ -137,7 +137,7 @@ test.each([
 ])(
   'the message of %i reads as one sentence, whatever the service ended its own with',
   async (status, said) => {
-    service.on('POST /v1/products', answer({ code: status, message: ' Name is\ntaken. ' }, status));
+    service.on('POST /v1/products', jsonResponse({ code: status, message: ' Name is\ntaken. ' }, status));
     const call = payments.products.create({ name: 'Mug', price: '5' });
     await expect(call).rejects.toThrow(
       new RegExp(`^POST /v1/products returned ${said.replaceAll('.', '\\.')}$`),
@@ -159,7 +159,7 @@ test('an error without an envelope keeps the beginning of the body for people to
 
 test('what else a call sent is redacted in what the service says', async () => {
   const token = 'gateway-token-4711';
-  service.on('GET /v1/balance', answer({ code: 400, message: `Bearer ${token} is stale` }, 400));
+  service.on('GET /v1/balance', jsonResponse({ code: 400, message: `Bearer ${token} is stale` }, 400));
   const call = payments.balance.retrieve({ headers: { 'x-gateway': token } });
   await expect(call).rejects.toMatchObject({ apiMessage: 'Bearer [redacted] is stale' });
   await expect(call).rejects.not.toMatchObject({ bodySnippet: expect.stringContaining(token) });

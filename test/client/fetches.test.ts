@@ -4,7 +4,7 @@ import { fetch as undiciFetch } from 'undici';
 import { describe, expect, test } from 'vitest';
 import created from '../fixtures/product-created.json' with { type: 'json' };
 import { rightBody } from '../helpers/bodies.js';
-import { answers, type Behaviour, FaultyServer, resets, stalls } from '../helpers/faulty-server.js';
+import { type Behaviour, FaultyServer, resets, respondsWith, stalls } from '../helpers/faulty-server.js';
 import { settled } from '../helpers/meeting.js';
 
 const fetches: [string, NonNullable<PaymentsClientOptions['fetch']>][] = [
@@ -22,7 +22,8 @@ describe.each(fetches)('the fetch of %s', (_name, fetch) => {
     await server.close();
     return { ...result, requests };
   }
-  const succeeds: Behaviour = (socket, request) => answers(200, rightBody(request.method))(socket, request);
+  const succeeds: Behaviour = (socket, request) =>
+    respondsWith(200, rightBody(request.method))(socket, request);
 
   test('sends a GET with its headers and reads its response', async () => {
     const { value, requests } = await calling(succeeds, (payments) => payments.balance.retrieve());
@@ -40,7 +41,7 @@ describe.each(fetches)('the fetch of %s', (_name, fetch) => {
   });
 
   test('reports a refusal, with headers and request id', async () => {
-    const behave = answers(401, '{"code":401,"message":"Unauthorized"}', { 'x-request-id': 'req_1' });
+    const behave = respondsWith(401, '{"code":401,"message":"Unauthorized"}', { 'x-request-id': 'req_1' });
     const { error } = await calling(behave, (payments) => payments.balance.retrieve());
     expect(error).toMatchObject({ name: 'AuthenticationError', requestId: 'req_1', outcome: 'rejected' });
   });
@@ -63,10 +64,10 @@ describe.each(fetches)('the fetch of %s', (_name, fetch) => {
   });
 
   test('is not followed by a redirect, and stops reading at 8 MiB', async () => {
-    const redirect = answers(302, '', { location: 'https://evil.example/' });
+    const redirect = respondsWith(302, '', { location: 'https://evil.example/' });
     const { error } = await calling(redirect, (payments) => payments.balance.retrieve());
     expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'redirect' });
-    const large = answers(200, Buffer.alloc(9 * 1024 * 1024, 32));
+    const large = respondsWith(200, Buffer.alloc(9 * 1024 * 1024, 32));
     const { error: tooLarge } = await calling(large, (payments) => payments.balance.retrieve());
     expect(tooLarge).toMatchObject({ reason: 'too_large' });
   });

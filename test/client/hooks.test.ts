@@ -3,7 +3,7 @@ import { type Hooks, type PaymentsClientOptions, TimeoutError } from 'merchant-p
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import created from '../fixtures/product-created.json' with { type: 'json' };
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
-import { answer, apiKey, carriers, createClient, mockService } from '../helpers/service.js';
+import { apiKey, carriers, createClient, jsonResponse, mockService } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -34,7 +34,7 @@ const create = (options: PaymentsClientOptions) =>
 
 describe.each(carriers)('hooks over %s', (_, options) => {
   test('are called for each request and response, with these facts and no others', async () => {
-    service.on('POST /v1/products', answer({}, 429), answer(created));
+    service.on('POST /v1/products', jsonResponse({}, 429), jsonResponse(created));
     const { hooks, calls } = noting();
     await create({ ...options, hooks });
     const call = { operation: 'products.create', method: 'POST', path: '/v1/products' };
@@ -53,7 +53,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
   });
 
   test('are called when a call fails, with the error that it rejects with', async () => {
-    service.on('PATCH /v1/products/:id', answer(unauthorized, 401));
+    service.on('PATCH /v1/products/:id', jsonResponse(unauthorized, 401));
     const { hooks, calls } = noting();
     const call = createClient({ ...options, hooks }).products.update('prod_1', { name: 'Mug' });
     const error: unknown = await call.catch((reason: unknown) => reason);
@@ -70,7 +70,11 @@ describe.each(carriers)('hooks over %s', (_, options) => {
   });
 
   test('never see a key, a header’s value or a body', async () => {
-    service.on('POST /v1/products', answer({ code: 429, message: `key ${apiKey}` }, 429), answer({}, 422));
+    service.on(
+      'POST /v1/products',
+      jsonResponse({ code: 429, message: `key ${apiKey}` }, 429),
+      jsonResponse({}, 422),
+    );
     const { hooks, calls } = noting();
     await expect(create({ ...options, hooks })).rejects.toThrow();
     expect(calls).toHaveLength(7);
@@ -95,7 +99,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
     ['return a thenable that throws', () => Object.defineProperty({}, 'then', { get: throwing })],
     ['never settle', () => new Promise(() => {})],
   ])('that %s change nothing', async (_, hook) => {
-    service.on('POST /v1/products', answer({}, 429), answer(created), answer({}, 422));
+    service.on('POST /v1/products', jsonResponse({}, 429), jsonResponse(created), jsonResponse({}, 422));
     const rejected: unknown[] = [];
     const onRejection = (reason: unknown) => rejected.push(reason);
     process.on('unhandledRejection', onRejection);
@@ -110,7 +114,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
 });
 
 test('facts that a hook changes are its own copy', async () => {
-  service.on('POST /v1/products', answer(created));
+  service.on('POST /v1/products', jsonResponse(created));
   const statuses: unknown[] = [];
   const hooks: Hooks = {
     request: (facts) => Object.assign(facts, { operation: 'changed', attempt: 99 }),
@@ -179,7 +183,7 @@ describe('an instance of a class as hooks', () => {
   }
 
   test('has its methods called, and those that it inherits, with itself as this', async () => {
-    service.on('POST /v1/products', answer(created));
+    service.on('POST /v1/products', jsonResponse(created));
     const hooks = new LoudCounter();
     await create({ hooks });
     expect(hooks.count).toBe(1);
@@ -193,7 +197,7 @@ describe('an instance of a class as hooks', () => {
 });
 
 test('hooks that are changed after the constructor change nothing', async () => {
-  service.on('POST /v1/products', answer(created));
+  service.on('POST /v1/products', jsonResponse(created));
   const { hooks, calls } = noting();
   const client = createClient({ hooks });
   hooks.request = () => calls.push(['error', {}]);

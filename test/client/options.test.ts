@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { ConfigurationError, PaymentsClient, type PaymentsClientOptions } from 'merchant-payments';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
-import { answer, apiKey, baseUrl, carriers, createClient, mockService } from '../helpers/service.js';
+import { apiKey, baseUrl, carriers, createClient, jsonResponse, mockService } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -34,14 +34,14 @@ describe('apiKey', () => {
   test.each(['service_live_1', 'service_test_1', 'staging-0815', '~!#$%&', 'k'])(
     'takes any prefix: %s travels as it is',
     async (key) => {
-      service.on('GET /v1/balance', answer(balance));
+      service.on('GET /v1/balance', jsonResponse(balance));
       await createClient({ apiKey: key }).balance.retrieve();
       expect(service.requests[0]?.headers.get('x-api-key')).toBe(key);
     },
   );
 
   test('comes from the environment when it is not passed', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     vi.stubEnv('PAYMENTS_API_KEY', 'key-of-the-environment');
     await new PaymentsClient({ baseUrl }).balance.retrieve();
     await new PaymentsClient({ baseUrl, apiKey: 'key-of-the-call' }).balance.retrieve();
@@ -121,7 +121,7 @@ describe('baseUrl', () => {
   });
 
   test.each(carriers)('keeps its path prefix over %s', async (_, options) => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     await new PaymentsClient({ ...options, apiKey, baseUrl: `${baseUrl}/` }).balance.retrieve();
     expect(service.requests).toMatchObject([{ path: '/v1/balance' }]);
   });
@@ -234,7 +234,7 @@ describe('numbers', () => {
 
 describe.each(carriers)('headers over %s', (_, options) => {
   test('are added to every request', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     const payments = createClient({
       ...options,
       headers: { 'X-Tenant': 'one', authorization: 'Basic eA==', empty: '' },
@@ -247,7 +247,7 @@ describe.each(carriers)('headers over %s', (_, options) => {
   });
 
   test('take the place of the client’s own accept and user-agent', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     const payments = createClient({
       ...options,
       headers: { Accept: 'application/vnd.x+json', 'User-Agent': 'mine' },
@@ -258,7 +258,7 @@ describe.each(carriers)('headers over %s', (_, options) => {
   });
 
   test('that are changed after the constructor change nothing', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     const headers = { 'x-tenant': 'one' };
     const payments = createClient({ ...options, headers });
     headers['x-tenant'] = 'changed';
@@ -267,7 +267,7 @@ describe.each(carriers)('headers over %s', (_, options) => {
   });
 
   test('userAgent is appended to the package’s own', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     await createClient({ ...options, userAgent: 'shop/1.2 (+https://shop.example)' }).balance.retrieve();
     expect(service.requests[0]?.headers.get('user-agent')).toMatch(
       /^merchant-payments\/\d+\.\d+\.\d+ shop\/1\.2 \(\+https:\/\/shop\.example\)$/,

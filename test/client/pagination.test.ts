@@ -2,9 +2,9 @@ import { InvalidResponseError, Page, type PaymentsClient, ServerError } from 'me
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import {
-  answer,
   carriers,
   createClient,
+  jsonResponse,
   mockService,
   type SeenRequest,
   success,
@@ -227,7 +227,7 @@ describe('a list that changes while it is read', () => {
 describe('an error midway', () => {
   test.each([1, 4])('reaches the loop after the products before it, with prefetch %i', async (prefetch) => {
     service.on('GET /v1/products', (request) =>
-      Number(request.query.page) >= 3 ? answer({}, 500)() : pages(10)(request),
+      Number(request.query.page) >= 3 ? jsonResponse({}, 500)() : pages(10)(request),
     );
     const seen: string[] = [];
     const loop = async () => {
@@ -239,14 +239,14 @@ describe('an error midway', () => {
 
   test('of a prefetched page is ignored if the loop was left before', async () => {
     service.on('GET /v1/products', (request) =>
-      request.query.page ? answer({}, 500)() : pages(10)(request),
+      request.query.page ? jsonResponse({}, 500)() : pages(10)(request),
     );
     for await (const _ of payments.products.list({ size: 2 }, { prefetch: 3 })) break;
     await vi.waitFor(() => expect(service.requests).toHaveLength(3));
   });
 
   test('of nextPage() rejects, and the page can be requested again', async () => {
-    service.on('GET /v1/products', page(['a'], {}), answer({}, 503), page(['b'], { page: 2 }));
+    service.on('GET /v1/products', page(['a'], {}), jsonResponse({}, 503), page(['b'], { page: 2 }));
     const one = await payments.products.list();
     await expect(one.nextPage()).rejects.toBeInstanceOf(ServerError);
     expect((await one.nextPage())?.items.map(({ id }) => id)).toEqual(['b']);

@@ -5,7 +5,7 @@ import retrieved from '../fixtures/checkout-retrieved.json' with { type: 'json' 
 import created from '../fixtures/product-created.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import updated from '../fixtures/product-updated.json' with { type: 'json' };
-import { answer, createClient, mockService } from '../helpers/service.js';
+import { createClient, jsonResponse, mockService } from '../helpers/service.js';
 
 const service = mockService();
 const payments = createClient({ maxRetries: 0 });
@@ -38,7 +38,7 @@ describe('name', () => {
     ['200 emoji, which are 400 units of UTF-16', '😀'.repeat(200)],
     ['a blank', ' '],
   ])('of %s is sent', async (_, name) => {
-    service.on('POST /v1/products', answer(created));
+    service.on('POST /v1/products', jsonResponse(created));
     await createProduct({ name });
     expect(service.requests[0]?.body).toMatchObject({ name });
   });
@@ -64,7 +64,7 @@ describe('description', () => {
     ['1000', 'a'.repeat(1000)],
     ['1000 emoji', '😀'.repeat(1000)],
   ])('of %s characters is sent', async (_, description) => {
-    service.on('POST /v1/products', answer(created));
+    service.on('POST /v1/products', jsonResponse(created));
     await createProduct({ description });
     expect(service.requests[0]?.body).toMatchObject({ description });
   });
@@ -82,7 +82,7 @@ describe('price', () => {
   test.each(['0.01', '0.1', '1', '19.9', '19.90', '00.50', '9007199254740993.01'])(
     '%s is sent as it is',
     async (price) => {
-      service.on('POST /v1/products', answer(created));
+      service.on('POST /v1/products', jsonResponse(created));
       await createProduct({ price });
       expect(service.requests[0]?.body).toMatchObject({ price });
     },
@@ -125,7 +125,7 @@ describe('price', () => {
 
 describe('currency', () => {
   test.each(['USD', 'EUR', 'XTS'])('%s is sent', async (currency) => {
-    service.on('POST /v1/products', answer(created));
+    service.on('POST /v1/products', jsonResponse(created));
     await createProduct({ currency });
     expect(service.requests[0]?.body).toMatchObject({ currency });
   });
@@ -146,7 +146,7 @@ describe('currency', () => {
 
 describe('metadata', () => {
   test('of string values is sent, with any names', async () => {
-    service.on('POST /v1/products', answer(created));
+    service.on('POST /v1/products', jsonResponse(created));
     const metadata = { sku: 'MUG-1', '': 'empty name', 'a.b': '', constructor: 'c', 日本: '語' };
     await createProduct({ metadata });
     expect(service.requests[0]?.body).toMatchObject({ metadata });
@@ -202,7 +202,7 @@ describe('page, size and status', () => {
     { status: 'ACTIVE' },
     { status: 'ARCHIVED' },
   ])('%j is sent', async (params) => {
-    service.on('GET /v1/products', answer(list));
+    service.on('GET /v1/products', jsonResponse(list));
     await listProducts(params);
     expect(service.requests[0]?.query).toEqual(
       Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)])),
@@ -252,7 +252,7 @@ describe.each([
     'https://bücher.example/täglich',
     'shop-app://cart',
   ])('%s is sent as it is', async (url) => {
-    service.on(operation, answer(body));
+    service.on(operation, jsonResponse(body));
     await call(url);
     expect(service.requests[0]?.body).toMatchObject({ [field]: url });
   });
@@ -309,7 +309,7 @@ describe('ids', () => {
   ];
 
   test.each(strange)('%j is one encoded segment of the path', async (id) => {
-    service.on('GET /v1/checkouts/:id', answer(retrieved));
+    service.on('GET /v1/checkouts/:id', jsonResponse(retrieved));
     await payments.checkouts.retrieve(id);
     const [, version, collection, segment, ...more] = service.requests[0]?.path.split('/') ?? [];
     expect([version, collection, more]).toEqual(['v1', 'checkouts', []]);
@@ -317,13 +317,13 @@ describe('ids', () => {
   });
 
   test('of an update are encoded in the same way', async () => {
-    service.on('PATCH /v1/products/:id', answer(updated));
+    service.on('PATCH /v1/products/:id', jsonResponse(updated));
     await payments.products.update('a/../b', { name: 'Mug' });
     expect(service.requests[0]?.path).toBe('/v1/products/a%2F..%2Fb');
   });
 
   test('of a product travel in the body of a checkout as they are', async () => {
-    service.on('POST /v1/checkouts', answer(checkoutCreated));
+    service.on('POST /v1/checkouts', jsonResponse(checkoutCreated));
     await createCheckout({ productId: 'a/b?c' });
     expect(service.requests[0]?.body).toEqual({ productId: 'a/b?c' });
   });
@@ -363,7 +363,7 @@ describe('ids', () => {
 });
 
 test('an id of 1024 characters is sent, and one of 1025 is refused', async () => {
-  service.on('GET /v1/checkouts/:id', answer(retrieved));
+  service.on('GET /v1/checkouts/:id', jsonResponse(retrieved));
   await payments.checkouts.retrieve('a'.repeat(1024));
   service.requests.length = 0;
   expect(await issuesOf(payments.checkouts.retrieve('a'.repeat(1025)))).toEqual([
@@ -418,7 +418,7 @@ describe('an update', () => {
       { currency: 'EUR' },
       { metadata: {} },
     ]) {
-      service.on('PATCH /v1/products/:id', answer(updated));
+      service.on('PATCH /v1/products/:id', jsonResponse(updated));
       await updateProduct(params);
       expect(service.requests.pop()?.body).toEqual(params);
     }
@@ -459,7 +459,7 @@ test('an update with a bad id, a bad field and an unknown one reports all three'
 });
 
 test('what a polluted prototype holds is neither sent nor refused', async () => {
-  service.on('POST /v1/products', answer(created));
+  service.on('POST /v1/products', jsonResponse(created));
   const polluted = { value: 'XTS', configurable: true, enumerable: true, writable: true };
   Object.defineProperty(Object.prototype, 'currency', polluted);
   try {
@@ -472,7 +472,7 @@ test('what a polluted prototype holds is neither sent nor refused', async () => 
 
 describe('parameters are read once', () => {
   test('changing them after the call changes nothing', async () => {
-    service.on('POST /v1/products', answer(created));
+    service.on('POST /v1/products', jsonResponse(created));
     const params = { name: 'Mug', price: '5.00', metadata: { sku: 'MUG-1' } };
     const options = { headers: { 'x-tenant': 'one' } };
     const call = payments.products.create(params, options);
@@ -485,7 +485,7 @@ describe('parameters are read once', () => {
   });
 
   test('the body and query of request() too', async () => {
-    service.on('POST /v1/orders', answer({ code: 0, data: {} }));
+    service.on('POST /v1/orders', jsonResponse({ code: 0, data: {} }));
     const request = {
       method: 'POST',
       path: '/v1/orders',
@@ -508,7 +508,7 @@ describe('parameters are read once', () => {
         pagination: { page: number, size: 1, total: 2, totalPages: 2 },
       },
     });
-    service.on('GET /v1/products', answer(page(1)), answer(page(2)));
+    service.on('GET /v1/products', jsonResponse(page(1)), jsonResponse(page(2)));
     const params = { size: 1 };
     const options = { headers: { 'x-tenant': 'one' } };
     const products = payments.products.list(params, options);

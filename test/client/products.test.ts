@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import created from '../fixtures/product-created.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import updated from '../fixtures/product-updated.json' with { type: 'json' };
-import { answer, apiKey, carriers, createClient, mockService } from '../helpers/service.js';
+import { apiKey, carriers, createClient, jsonResponse, mockService } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -32,7 +32,7 @@ describe.each(carriers)('products over %s', (_, options) => {
 
   describe('create', () => {
     test('posts the fields as given and returns the product in its normal form', async () => {
-      service.on('POST /v1/products', answer(created));
+      service.on('POST /v1/products', jsonResponse(created));
       const params = {
         name: 'Handmade mug',
         price: '19.90',
@@ -53,7 +53,7 @@ describe.each(carriers)('products over %s', (_, options) => {
     });
 
     test('leaves fields out that are not given', async () => {
-      service.on('POST /v1/products', answer(created));
+      service.on('POST /v1/products', jsonResponse(created));
       await payments.products.create({ name: 'Mug', price: '5', description: undefined });
       expect(service.requests[0]?.body).toEqual({ name: 'Mug', price: '5' });
     });
@@ -66,7 +66,7 @@ describe.each(carriers)('products over %s', (_, options) => {
     });
 
     test('says that a write may have been done when the service failed', async () => {
-      service.on('POST /v1/products', answer({ code: 500, message: 'Internal error' }, 500));
+      service.on('POST /v1/products', jsonResponse({ code: 500, message: 'Internal error' }, 500));
       const promise = payments.products.create({ name: 'Mug', price: '5' });
       await expect(promise).rejects.toBeInstanceOf(ServerError);
       await expect(promise).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe.each(carriers)('products over %s', (_, options) => {
 
     test('the error has the id of a product that was created although its response breaks the contract', async () => {
       const { price: _, ...data } = created.data;
-      service.on('POST /v1/products', answer({ ...created, data }));
+      service.on('POST /v1/products', jsonResponse({ ...created, data }));
       const promise = payments.products.create({ name: 'Mug', price: '5' });
       await expect(promise).rejects.toBeInstanceOf(InvalidResponseError);
       await expect(promise).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe.each(carriers)('products over %s', (_, options) => {
 
   describe('list', () => {
     test('asks without a query when there are no parameters', async () => {
-      service.on('GET /v1/products', answer(list));
+      service.on('GET /v1/products', jsonResponse(list));
       await payments.products.list();
       expect(service.requests).toHaveLength(1);
       const [request] = service.requests;
@@ -111,13 +111,13 @@ describe.each(carriers)('products over %s', (_, options) => {
     });
 
     test('sends status, page and size', async () => {
-      service.on('GET /v1/products', answer(list));
+      service.on('GET /v1/products', jsonResponse(list));
       await payments.products.list({ status: 'ARCHIVED', page: 3, size: 100 });
       expect(service.requests[0]?.query).toEqual({ status: 'ARCHIVED', page: '3', size: '100' });
     });
 
     test('returns a page of products in the form that create returns', async () => {
-      service.on('GET /v1/products', answer(list));
+      service.on('GET /v1/products', jsonResponse(list));
       const page = await payments.products.list();
       expect(page).toBeInstanceOf(Page);
       expect(page.items).toEqual([
@@ -146,7 +146,7 @@ describe.each(carriers)('products over %s', (_, options) => {
 
     test('names the field of the product that breaks the contract, and not its value', async () => {
       const items = [list.data.items[0], { ...list.data.items[1], price: 'secret-value' }];
-      service.on('GET /v1/products', answer({ ...list, data: { ...list.data, items } }));
+      service.on('GET /v1/products', jsonResponse({ ...list, data: { ...list.data, items } }));
       const promise = payments.products.list();
       await expect(promise).rejects.toBeInstanceOf(InvalidResponseError);
       await expect(promise).rejects.toMatchObject({ reason: 'schema', issues: [{ path: 'items.1.price' }] });
@@ -156,7 +156,7 @@ describe.each(carriers)('products over %s', (_, options) => {
 
   describe('update', () => {
     test('patches the fields that are given and returns the product without a status', async () => {
-      service.on('PATCH /v1/products/:id', answer(updated));
+      service.on('PATCH /v1/products/:id', jsonResponse(updated));
       const product = await payments.products.update('prod_8f2c1a', { price: '24.50' });
       const { status: _, ...unchanged } = mug;
       expect(product).toEqual({ ...unchanged, price: '24.50', updatedAt: new Date('2026-01-01T01:00:00Z') });
@@ -172,7 +172,7 @@ describe.each(carriers)('products over %s', (_, options) => {
     test('keeps a status that the service does send', async () => {
       service.on(
         'PATCH /v1/products/:id',
-        answer({ ...updated, data: { ...updated.data, status: 'ARCHIVED' } }),
+        jsonResponse({ ...updated, data: { ...updated.data, status: 'ARCHIVED' } }),
       );
       const product = await payments.products.update('prod_8f2c1a', { name: 'Mug' });
       expect(product.status).toBe('ARCHIVED');
@@ -189,7 +189,7 @@ describe.each(carriers)('products over %s', (_, options) => {
     });
 
     test('rejects with NotFoundError when the response is 404', async () => {
-      service.on('PATCH /v1/products/:id', answer({ code: 404, message: 'Not found' }, 404));
+      service.on('PATCH /v1/products/:id', jsonResponse({ code: 404, message: 'Not found' }, 404));
       const promise = payments.products.update('prod_none', { name: 'Mug' });
       await expect(promise).rejects.toBeInstanceOf(NotFoundError);
       await expect(promise).rejects.toMatchObject({ path: '/v1/products/{id}', outcome: 'rejected' });

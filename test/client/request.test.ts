@@ -1,7 +1,7 @@
 import { InvalidParamsError, NotFoundError, type RawRequest, ServerError } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
-import { answer, apiKey, carriers, createClient, mockService, success } from '../helpers/service.js';
+import { apiKey, carriers, createClient, jsonResponse, mockService, success } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -9,7 +9,7 @@ describe.each(carriers)('request() over %s', (_, options) => {
   const payments = createClient({ ...options, maxRetries: 0 });
 
   test('returns the data of the envelope as the service sent it', async () => {
-    service.on('GET /v1/balance', answer(balance));
+    service.on('GET /v1/balance', jsonResponse(balance));
     expect(await payments.request({ method: 'GET', path: '/v1/balance' })).toEqual(balance.data);
     expect(service.requests[0]?.headers.get('x-api-key')).toBe(apiKey);
   });
@@ -49,7 +49,7 @@ describe.each(carriers)('request() over %s', (_, options) => {
   });
 
   test('rejects with the error of the response, named after the request', async () => {
-    service.on('DELETE /v1/products/:id', answer({ code: 404, message: 'Not found' }, 404));
+    service.on('DELETE /v1/products/:id', jsonResponse({ code: 404, message: 'Not found' }, 404));
     const promise = payments.request({ method: 'DELETE', path: '/v1/products/prod_1' });
     await expect(promise).rejects.toBeInstanceOf(NotFoundError);
     await expect(promise).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe.each(carriers)('request() over %s', (_, options) => {
   test.each(['PUT', 'DELETE'] as const)(
     'counts %s as a write: one request when it may be done',
     async (method) => {
-      service.on(`${method} /v1/x`, answer({}, 503));
+      service.on(`${method} /v1/x`, jsonResponse({}, 503));
       const promise = createClient(options).request({ method, path: '/v1/x' });
       await expect(promise).rejects.toBeInstanceOf(ServerError);
       await expect(promise).rejects.toMatchObject({ outcome: 'unknown', attempts: 1 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
 import { canaryKey, traces } from '../helpers/canary.js';
-import { answer, baseUrl, carriers, mockService } from '../helpers/service.js';
+import { baseUrl, carriers, jsonResponse, mockService } from '../helpers/service.js';
 
 const service = mockService();
 const gateway = 'gateway-token-4711';
@@ -46,7 +46,7 @@ describe.each(carriers)('over %s, neither the key nor a header shows in', (_, op
   });
 
   test('a promise, pending and fulfilled, and a page', async () => {
-    service.on('GET /v1/products', answer(list));
+    service.on('GET /v1/products', jsonResponse(list));
     const call = create(options).products.list();
     expectClean(call);
     const page = await call;
@@ -58,7 +58,7 @@ describe.each(carriers)('over %s, neither the key nor a header shows in', (_, op
   test('a rejected promise and its error', async () => {
     service.on(
       'GET /v1/balance',
-      answer({ ...unauthorized, message: `Bad key ${canaryKey} ${gateway}` }, 401),
+      jsonResponse({ ...unauthorized, message: `Bad key ${canaryKey} ${gateway}` }, 401),
     );
     const call = create(options).balance.retrieve();
     const error: unknown = await call.catch((reason: unknown) => reason);
@@ -79,7 +79,7 @@ describe.each(carriers)('over %s, neither the key nor a header shows in', (_, op
 
   test('the id of a response that echoes them', async () => {
     const data = { id: canaryKey, url: 'javascript:alert(1)' };
-    service.on('POST /v1/checkouts', answer({ code: 0, data }));
+    service.on('POST /v1/checkouts', jsonResponse({ code: 0, data }));
     const call = create(options).checkouts.create({ productId: 'prod_1' });
     const error: unknown = await call.catch((reason: unknown) => reason);
     expect(error).toMatchObject({ reason: 'schema', id: '[redacted]' });
@@ -91,7 +91,7 @@ test('a product in a response stays as the service sent it: redaction is for err
   const name = `Token ${gateway}`;
   service.on(
     'GET /v1/products',
-    answer({ ...list, data: { ...list.data, items: [{ ...list.data.items[0], name }] } }),
+    jsonResponse({ ...list, data: { ...list.data, items: [{ ...list.data.items[0], name }] } }),
   );
   expect((await create().products.list()).items[0]?.name).toBe(name);
 });

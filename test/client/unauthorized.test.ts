@@ -1,7 +1,7 @@
 import { AuthenticationError, type PaymentsClient } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
-import { answer, carriers, createClient, mockService } from '../helpers/service.js';
+import { carriers, createClient, jsonResponse, mockService } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -17,7 +17,7 @@ const calls: [string, string, string, (client: PaymentsClient) => Promise<unknow
 
 describe.each(carriers)('a refused key, over %s', (_, options) => {
   test.each(calls)('%s sends one request and says what to check', async (operation, method, path, call) => {
-    service.on(`${method} ${path.replace('{id}', ':id')}`, answer(unauthorized, 401));
+    service.on(`${method} ${path.replace('{id}', ':id')}`, jsonResponse(unauthorized, 401));
     const promise = call(createClient(options));
     await expect(promise).rejects.toBeInstanceOf(AuthenticationError);
     await expect(promise).rejects.toMatchObject({

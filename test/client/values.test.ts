@@ -4,7 +4,7 @@ import balance from '../fixtures/balance.json' with { type: 'json' };
 import retrieved from '../fixtures/checkout-retrieved.json' with { type: 'json' };
 import created from '../fixtures/product-created.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
-import { answer, createClient, mockService, success, text } from '../helpers/service.js';
+import { createClient, jsonResponse, mockService, success, text } from '../helpers/service.js';
 
 const service = mockService();
 const payments = createClient({ maxRetries: 0 });
@@ -29,8 +29,8 @@ async function refusedFields(call: Promise<unknown>): Promise<string[]> {
 }
 
 test('what create returned deeply equals what list returns for the same product', async () => {
-  service.on('POST /v1/products', answer(created));
-  service.on('GET /v1/products', answer(list));
+  service.on('POST /v1/products', jsonResponse(created));
+  service.on('GET /v1/products', jsonResponse(list));
   const { items } = await payments.products.list();
   expect(items[0]).toStrictEqual(await payments.products.create(params));
 });

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { succeeds } from '../helpers/bodies.js';
-import { answers, FaultyServer, stalls, writes } from '../helpers/faulty-server.js';
+import { FaultyServer, respondsWith, stalls, writes } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, meet, methods, settled, watch } from '../helpers/meeting.js';
 
 watch();
@@ -45,7 +45,7 @@ describe.each(carriers)('over %s', (carrier) => {
   test('a call that is aborted between attempts ends at once, and its timer is gone', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const controller = new AbortController();
-    const server = await FaultyServer.start(answers(500));
+    const server = await FaultyServer.start(respondsWith(500));
     let waited = false;
     const retry = ({ delayMs }: { delayMs: number }) => {
       setTimeout(() => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import checkout from '../fixtures/checkout-retrieved.json' with { type: 'json' };
 import { rightBody, succeeds } from '../helpers/bodies.js';
 import { canaryKey } from '../helpers/canary.js';
-import { type Arrived, answer, answers, FaultyServer } from '../helpers/faulty-server.js';
+import { type Arrived, FaultyServer, rawResponse, respondsWith } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, expectNoTrace, settled, watch } from '../helpers/meeting.js';
 
 watch();
@@ -42,7 +42,7 @@ const ids = [
 
 describe.each(carriers)('over %s', (carrier) => {
   test('an id is one segment of the path, and the server sees it as it is', async () => {
-    const server = await FaultyServer.start(answers(200, JSON.stringify(checkout)));
+    const server = await FaultyServer.start(respondsWith(200, JSON.stringify(checkout)));
     const client = clientOf(carrier, `${server.url}/pay`);
     for (const id of ids) await client.checkouts.retrieve(id);
     const segments = server.requests.map(({ target }) => target.split('/'));
@@ -180,7 +180,7 @@ describe.each(carriers)('over %s', (carrier) => {
   test('two clients at once, 200 calls, no key on a call of the other', async () => {
     const server = await FaultyServer.start((socket, request) => {
       const available = keyOf(request) === 'key-one-1' ? '1.00' : '2.00';
-      socket.write(answer(200, rightBody('GET').replace('1250.00', available)));
+      socket.write(rawResponse(200, rightBody('GET').replace('1250.00', available)));
     });
     const one = clientOf(carrier, server.url, { apiKey: 'key-one-1' });
     const two = clientOf(carrier, server.url, { apiKey: 'key-two-2' });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { bodyCanary } from '../helpers/canary.js';
 import { type Fault, faultTable } from '../helpers/fault-table.js';
-import { answers, writes } from '../helpers/faulty-server.js';
+import { respondsWith, writes } from '../helpers/faulty-server.js';
 import { carriers, meet, methods, watch } from '../helpers/meeting.js';
 
 watch();
@@ -38,7 +38,7 @@ faultTable([
   ...unusable.map(
     ([title, reason, body, headers]): Fault => ({
       title,
-      fault: () => answers(200, body, headers),
+      fault: () => respondsWith(200, body, headers),
       expected: { error: 'InvalidResponseError', reason, status: 200 },
       get: 1,
       write: 1,
@@ -74,7 +74,11 @@ const accepted: [title: string, (body: string) => string | Buffer, headers?: Rec
 describe.each(carriers)('over %s', (carrier) => {
   test.each(accepted)('%s', async (_title, change, headers) => {
     for (const method of methods) {
-      const { error, value } = await meet(answers(200, change(rightBody(method)), headers), carrier, method);
+      const { error, value } = await meet(
+        respondsWith(200, change(rightBody(method)), headers),
+        carrier,
+        method,
+      );
       expect(error).toBeUndefined();
       expect(value).toMatchObject(method === 'GET' ? { available: '1250.00' } : { id: 'prod_8f2c1a' });
       expect(Reflect.get({}, 'polluted')).toBeUndefined();
@@ -93,7 +97,7 @@ describe.each(carriers)('over %s', (carrier) => {
         rightBody('POST').replace('{"sku":"MUG-1"}', deep),
       ]) {
         for (const method of methods) {
-          const { error, requests } = await meet(answers(200, body), carrier, method);
+          const { error, requests } = await meet(respondsWith(200, body), carrier, method);
           expect(error === undefined || isPaymentsError(error)).toBe(true);
           expect(requests).toHaveLength(1);
         }
@@ -102,19 +106,21 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test('the message quotes no text of the body', async () => {
-    const { error } = await meet(answers(200, `{"code":0,"data":{"id":"${bodyCanary}`), carrier, 'POST');
+    const { error } = await meet(respondsWith(200, `{"code":0,"data":{"id":"${bodyCanary}`), carrier, 'POST');
     expect(String(error)).toContain('It was done.');
   });
 
   test('an encoding that cannot be decoded is named', async () => {
-    const behave = answers(200, Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), { 'content-encoding': 'x-unheard' });
+    const behave = respondsWith(200, Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), {
+      'content-encoding': 'x-unheard',
+    });
     const { error } = await meet(behave, carrier, 'GET');
     expect(error).toMatchObject({ reason: 'encoding', message: expect.stringContaining('x-unheard') });
   });
 
   test('the error has the id of what was created, though another field breaks the contract', async () => {
     const body = envelope({ id: 'prod_77', name: bodyCanary, price: 'free' });
-    const { error } = await meet(answers(200, body), carrier, 'POST');
+    const { error } = await meet(respondsWith(200, body), carrier, 'POST');
     expect(error).toMatchObject({ reason: 'schema', id: 'prod_77', outcome: 'done' });
     expect(String(error)).toMatch(/prod_77.+It was done/);
   });

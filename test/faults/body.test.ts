@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { bodyCanary } from '../helpers/canary.js';
 import { faultTable, notHttp } from '../helpers/fault-table.js';
-import { answer, answers, type Behaviour, stalls, writes } from '../helpers/faulty-server.js';
+import { type Behaviour, rawResponse, respondsWith, stalls, writes } from '../helpers/faulty-server.js';
 import { carriers, meet, methods, watch } from '../helpers/meeting.js';
 
 watch();
@@ -22,7 +22,7 @@ const drips: Behaviour = (socket) => {
 };
 
 function compressed(encoding: string, body: Buffer): () => Behaviour {
-  return () => answers(200, body, { 'content-encoding': encoding });
+  return () => respondsWith(200, body, { 'content-encoding': encoding });
 }
 
 faultTable([
@@ -91,7 +91,7 @@ faultTable([
   },
   {
     title: 'JSON that breaks off in a whole answer',
-    fault: () => answers(200, half),
+    fault: () => respondsWith(200, half),
     expected: { error: 'InvalidResponseError', reason: 'json', issues: [] },
     get: 1,
     write: 1,
@@ -151,7 +151,7 @@ test.each(carriers)(
       [{ 'content-encoding': 'br' }, brotliCompressSync(whole, { params: {} })],
     ];
     for (const [headers, bytes] of encodings) {
-      const { error, value } = await meet(answers(200, bytes, headers), carrier, 'GET');
+      const { error, value } = await meet(respondsWith(200, bytes, headers), carrier, 'GET');
       expect(error).toBeUndefined();
       expect(value).toMatchObject({ available: '1250.00' });
     }
@@ -160,9 +160,9 @@ test.each(carriers)(
 
 /** A status that says what became of the call, with a body that cannot be read. */
 const unreadable: [string, (status: number) => Behaviour][] = [
-  ['stalls', (status) => writes(answer(status, half).subarray(0, -3))],
+  ['stalls', (status) => writes(rawResponse(status, half).subarray(0, -3))],
   ['is 100 MB long', (status) => writes(`HTTP/1.1 ${status} No\r\nContent-Length: 100000000\r\n\r\n`)],
-  ['is no gzip', (status) => answers(status, 'plain', { 'content-encoding': 'gzip' })],
+  ['is no gzip', (status) => respondsWith(status, 'plain', { 'content-encoding': 'gzip' })],
 ];
 
 for (const [body, fault] of unreadable) {

@@ -1,13 +1,20 @@
 import type { PaymentsClientOptions } from 'merchant-payments';
 import { describe, expect, test, vi } from 'vitest';
 import { failsFirst } from '../helpers/bodies.js';
-import { answer, answers, type Behaviour, FaultyServer, resets, stalls } from '../helpers/faulty-server.js';
+import {
+  type Behaviour,
+  FaultyServer,
+  rawResponse,
+  resets,
+  respondsWith,
+  stalls,
+} from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, meet, methods, settled, watch } from '../helpers/meeting.js';
 
 watch();
 
 const asks = (status: number, retryAfter: string): Behaviour =>
-  answers(status, '', { 'retry-after': retryAfter });
+  respondsWith(status, '', { 'retry-after': retryAfter });
 
 /** Milliseconds between the requests that a server saw. */
 function gaps(requests: readonly { at: number }[]): number[] {
@@ -35,7 +42,7 @@ describe.each(carriers)('over %s', (carrier) => {
     const date = (ms: number) => new Date(ms).toUTCString();
     const now = Date.parse('2020-01-01T00:00:00Z');
     const headers = { date: date(now), 'retry-after': date(now + 1_000) };
-    const { error, requests } = await meet(failsFirst(1, answers(429, '', headers)), carrier, 'POST');
+    const { error, requests } = await meet(failsFirst(1, respondsWith(429, '', headers)), carrier, 'POST');
     expect(error).toBeUndefined();
     expect(gaps(requests)[0]).toBeGreaterThanOrEqual(995);
   });
@@ -101,7 +108,7 @@ describe.each(carriers)('over %s', (carrier) => {
   test('while the service is down, 150 calls make 50 retries; ten calls with a response allow another', async () => {
     let down = true;
     const server = await FaultyServer.start((socket, request) => {
-      if (down) socket.write(answer(503));
+      if (down) socket.write(rawResponse(503));
       else failsFirst(0, resets)(socket, request);
     });
     const retries: unknown[] = [];
@@ -126,7 +133,7 @@ describe.each(carriers)('over %s', (carrier) => {
 
   test('maxRetries is the number of retries, and 0 means none', async () => {
     for (const maxRetries of [0, 1, 4]) {
-      const { requests } = await meet(answers(500), carrier, 'GET', { maxRetries });
+      const { requests } = await meet(respondsWith(500), carrier, 'GET', { maxRetries });
       expect(requests).toHaveLength(maxRetries + 1);
     }
   });
@@ -146,7 +153,7 @@ async function meetLocally(
 test('full jitter: waits lie anywhere below 500 ms, 1 s, 2 s, 4 s and from then on 8 s', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.01);
   const delays: number[] = [];
-  const server = await FaultyServer.start(answers(500));
+  const server = await FaultyServer.start(respondsWith(500));
   const hooks = { retry: ({ delayMs }: { delayMs: number }) => delays.push(delayMs) };
   await settled(call(clientOf('http', server.url, { maxRetries: 6, hooks }), 'GET'));
   expect(delays).toEqual([5, 10, 20, 40, 80, 80]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
 import { canaryKey } from '../helpers/canary.js';
 import { type Fault, faultTable } from '../helpers/fault-table.js';
-import { answers, type Behaviour, FaultyServer } from '../helpers/faulty-server.js';
+import { type Behaviour, FaultyServer, respondsWith } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, factsOf, meet, methods, settled, watch } from '../helpers/meeting.js';
 
 watch();
@@ -32,7 +32,7 @@ faultTable([
   ...statuses.flatMap(([list, error, get, write, outcome]) =>
     list.map((status) => ({
       title: `status ${status}`,
-      fault: () => answers(status, refusal(status)),
+      fault: () => respondsWith(status, refusal(status)),
       expected: { error, status, apiCode: status, apiMessage: `No, says ${status}` },
       get,
       write,
@@ -41,7 +41,7 @@ faultTable([
   ),
   {
     title: '401 as in the spec',
-    fault: () => answers(401, JSON.stringify(unauthorized)),
+    fault: () => respondsWith(401, JSON.stringify(unauthorized)),
     expected: { error: 'AuthenticationError', status: 401, apiCode: 401, apiMessage: 'Unauthorized' },
     get: 1,
     write: 1,
@@ -51,7 +51,7 @@ faultTable([
   {
     title: 'HTML 502 of a proxy',
     fault: () =>
-      answers(502, `<h1>Bad gateway</h1>${'<p>x</p>'.repeat(99)}`, { 'content-type': 'text/html' }),
+      respondsWith(502, `<h1>Bad gateway</h1>${'<p>x</p>'.repeat(99)}`, { 'content-type': 'text/html' }),
     expected: { error: 'ServerError', status: 502, apiCode: undefined, apiMessage: undefined },
     get: 3,
     write: 1,
@@ -64,7 +64,8 @@ faultTable([
   },
   {
     title: 'problem+json',
-    fault: () => answers(422, '{"title":"No","status":422}', { 'content-type': 'application/problem+json' }),
+    fault: () =>
+      respondsWith(422, '{"title":"No","status":422}', { 'content-type': 'application/problem+json' }),
     expected: {
       error: 'InvalidRequestError',
       apiCode: undefined,
@@ -76,7 +77,7 @@ faultTable([
   },
   {
     title: 'code 401 in a 200',
-    fault: () => answers(200, refusal(401)),
+    fault: () => respondsWith(200, refusal(401)),
     expected: { error: 'AuthenticationError', status: 200, apiCode: 401 },
     get: 1,
     write: 1,
@@ -84,7 +85,7 @@ faultTable([
   },
   {
     title: 'code 500 in a 200',
-    fault: () => answers(200, refusal(500)),
+    fault: () => respondsWith(200, refusal(500)),
     expected: { error: 'ServerError', status: 200, apiCode: 500 },
     get: 1,
     write: 1,
@@ -92,7 +93,7 @@ faultTable([
   },
   {
     title: 'code 1 in a 200',
-    fault: () => answers(200, refusal(1)),
+    fault: () => respondsWith(200, refusal(1)),
     expected: { error: 'ApiError', status: 200, apiCode: 1 },
     get: 1,
     write: 1,
@@ -100,7 +101,7 @@ faultTable([
   },
   {
     title: 'code 0 in a 500',
-    fault: () => answers(500, '{"code":0,"message":"success","data":{}}'),
+    fault: () => respondsWith(500, '{"code":0,"message":"success","data":{}}'),
     expected: { error: 'ServerError', status: 500 },
     get: 3,
     write: 1,
@@ -141,7 +142,7 @@ test.each(carriers)(
 test.each(carriers)('over %s a key at the edge of the snippet is not shown in part', async (carrier) => {
   for (let before = 165; before <= 200; before += 5) {
     const body = `${'-'.repeat(before)}${canaryKey}`;
-    const { error } = await meet(answers(401, body), carrier, 'GET');
+    const { error } = await meet(respondsWith(401, body), carrier, 'GET');
     const { bodySnippet } = factsOf(error, ['bodySnippet']);
     expect(bodySnippet).toMatch(/^-+(?:\[[redact]*\]?)?$/);
   }
@@ -149,14 +150,14 @@ test.each(carriers)('over %s a key at the edge of the snippet is not shown in pa
 
 test.each(carriers)('over %s a long key is not shown in part either', async (carrier) => {
   const apiKey = `long-${'k'.repeat(3_000)}`;
-  const server = await FaultyServer.start(answers(401, `${apiKey}${apiKey}`));
+  const server = await FaultyServer.start(respondsWith(401, `${apiKey}${apiKey}`));
   const { error } = await settled(call(clientOf(carrier, server.url, { apiKey }), 'GET'));
   expect(error).toMatchObject({ bodySnippet: '[redacted][redacted]' });
   await server.close();
 });
 
 test.each(carriers)('over %s no redirect is followed, whatever its status and target', async (carrier) => {
-  const target = await FaultyServer.start(answers(200, '{}'));
+  const target = await FaultyServer.start(respondsWith(200, '{}'));
   for (const status of [301, 302, 303, 304, 307, 308]) {
     const locations = [
       undefined,
@@ -169,7 +170,7 @@ test.each(carriers)('over %s no redirect is followed, whatever its status and ta
     for (const location of locations) {
       for (const method of methods) {
         const headers = location === undefined ? {} : { location };
-        const { error, requests } = await meet(answers(status, '', headers), carrier, method);
+        const { error, requests } = await meet(respondsWith(status, '', headers), carrier, method);
         const expected = { name: 'InvalidResponseError', reason: 'redirect', outcome: 'unknown', status };
         expect(error).toMatchObject({ ...expected, attempts: 1 });
         expect(String(error)).not.toMatch(/elsewhere|canary|passwd/);
@@ -177,7 +178,7 @@ test.each(carriers)('over %s no redirect is followed, whatever its status and ta
       }
     }
   }
-  const { error } = await meet(answers(307, '', { location: target.url }), carrier, 'GET');
+  const { error } = await meet(respondsWith(307, '', { location: target.url }), carrier, 'GET');
   expect(String(error)).toContain(`127.0.0.1:${target.port}`);
   expect(target.connections).toBe(0);
   await target.close();

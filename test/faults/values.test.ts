@@ -6,7 +6,7 @@ import product from '../fixtures/product-created.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import updated from '../fixtures/product-updated.json' with { type: 'json' };
 import { bodyCanary } from '../helpers/canary.js';
-import { answers, FaultyServer } from '../helpers/faulty-server.js';
+import { FaultyServer, respondsWith } from '../helpers/faulty-server.js';
 import { carriers, clientOf, expectNoTrace, settled, watch } from '../helpers/meeting.js';
 
 watch();
@@ -38,7 +38,7 @@ async function answered(carrier: (typeof carriers)[number], name: Operation, cha
   const { data, call } = operations[name];
   const body = JSON.stringify({ code: 0, message: 'success', data: { ...data, ...change } });
   // Numbers beyond JavaScript's own go over the wire as they are written here.
-  const server = await FaultyServer.start(answers(200, body.replace(/"raw:([^"]*)"/g, '$1')));
+  const server = await FaultyServer.start(respondsWith(200, body.replace(/"raw:([^"]*)"/g, '$1')));
   const ended = await settled(call(clientOf(carrier, server.url)));
   expect(server.requests).toHaveLength(1);
   await server.close();
@@ -167,7 +167,7 @@ test('iteration ends on an empty page, and at the last page, whatever the totals
   ] as const) {
     const pagination = { page: 1, size: 2, total: 99, totalPages: pages };
     const body = JSON.stringify({ code: 0, message: 'success', data: { items, pagination } });
-    const server = await FaultyServer.start(answers(200, body));
+    const server = await FaultyServer.start(respondsWith(200, body));
     const ids: string[] = [];
     for await (const { id } of clientOf('http', server.url).products.list()) ids.push(id);
     expect(ids).toHaveLength(items.length);

@@ -1,15 +1,15 @@
 import balance from '../fixtures/balance.json' with { type: 'json' };
 import product from '../fixtures/product-created.json' with { type: 'json' };
-import { answer, type Behaviour } from './faulty-server.js';
+import { type Behaviour, rawResponse } from './faulty-server.js';
 
-/** The right answer to whatever was asked, as the spec shows it. */
+/** The correct response to any request, as the spec shows it. */
 export function rightBody(method: string): string {
   return JSON.stringify(method === 'GET' ? balance : product);
 }
 
-/** Answers as the spec says. */
+/** Responds as the spec says. */
 export const succeeds: Behaviour = (socket, { method }) => {
-  socket.write(answer(200, rightBody(method)));
+  socket.write(rawResponse(200, rightBody(method)));
 };
 
 /** Misbehaves for the first requests, and succeeds from then on. */

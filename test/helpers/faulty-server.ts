@@ -21,7 +21,7 @@ export interface Arrived {
 /** What the server does with a request: anything that can be done to a socket. */
 export type Behaviour = (socket: Socket, request: Arrived) => void;
 
-/** A server on a bare socket of this machine, which answers as well or as badly as it is told. */
+/** A server on a bare local socket, which responds as well or as badly as its behaviour says. */
 export class FaultyServer {
   readonly requests: Arrived[] = [];
   /** Connections that are open now. */
@@ -97,8 +97,8 @@ export class FaultyServer {
   }
 }
 
-/** The bytes of an answer with its length. */
-export function answer(
+/** The bytes of a response with its length. */
+export function rawResponse(
   status: number,
   body: string | Buffer = '',
   headers: Record<string, string> = {},
@@ -107,16 +107,16 @@ export function answer(
   const lines = Object.entries({ 'content-type': 'application/json', ...headers });
   if (!('transfer-encoding' in headers)) lines.push(['content-length', String(bytes.length)]);
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Answer\r\n${head}\r\n`), bytes]);
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Reason\r\n${head}\r\n`), bytes]);
 }
 
-/** Answers every request alike. */
-export function answers(...whole: Parameters<typeof answer>): Behaviour {
-  const bytes = answer(...whole);
+/** Responds to every request alike. */
+export function respondsWith(...whole: Parameters<typeof rawResponse>): Behaviour {
+  const bytes = rawResponse(...whole);
   return (socket) => socket.write(bytes);
 }
 
-/** Answers with bytes that need not be HTTP, and closes when told to. */
+/** Responds with bytes that need not be HTTP, and then closes if asked to. */
 export function writes(bytes: string | Buffer, then: 'open' | 'close' | 'reset' = 'open'): Behaviour {
   return (socket) => {
     socket.write(bytes, () => {

@@ -31,22 +31,26 @@ export interface SeenRequest {
   body: unknown;
 }
 
-type Answer = Response | Promise<Response>;
-type Answering = (request: SeenRequest) => Answer;
+type Reply = Response | Promise<Response>;
+type Responder = (request: SeenRequest) => Reply;
 
-/** A JSON answer. */
-export function answer(body: unknown, status = 200, headers: Record<string, string> = {}): () => Response {
+/** A JSON response. */
+export function jsonResponse(
+  body: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): () => Response {
   return text(JSON.stringify(body), status, { 'content-type': 'application/json', ...headers });
 }
 
-/** An answer with this very body. */
+/** A response with exactly this body. */
 export function text(body: string, status = 200, headers: Record<string, string> = {}): () => Response {
   return () => new HttpResponse(body, { status, headers });
 }
 
-/** A successful answer that holds `data`. */
+/** A successful response with `data`. */
 export function success(data: unknown): () => Response {
-  return answer({ code: 0, message: 'success', data });
+  return jsonResponse({ code: 0, message: 'success', data });
 }
 
 /**
@@ -71,10 +75,10 @@ export function mockService() {
   return {
     /** Every request of this test, in order. */
     requests,
-    /** Answers an operation, such as `POST /v1/products`: with each answer in turn, and with the last from then on. */
-    on(operation: string, ...answers: [Answering, ...Answering[]]): void {
+    /** Responds to an operation, such as `POST /v1/products`: with each response in turn, then always with the last. */
+    on(operation: string, ...responders: [Responder, ...Responder[]]): void {
       const [method = '', path = ''] = operation.split(' ');
-      const left = [...answers];
+      const left = [...responders];
       server.use(
         http.all(`${baseUrl}${path}`, async ({ request }) => {
           if (request.method !== method) return undefined;

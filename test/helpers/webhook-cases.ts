@@ -18,7 +18,7 @@ export interface Vector {
 
 type HeaderText = string | { recipe: { repeat: string; times: number; then: string } };
 
-/** An attack or edge case with its expected answer. */
+/** An attack or edge case with its expected result. */
 export interface Case {
   id: string;
   title: string;

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { children } from '../helpers/child.js';
-import { answer, type Behaviour, FaultyServer } from '../helpers/faulty-server.js';
+import { type Behaviour, FaultyServer, rawResponse } from '../helpers/faulty-server.js';
 import { carriers } from '../helpers/meeting.js';
 
 const { run } = children();
@@ -27,7 +27,7 @@ const flood: Behaviour = (socket) => {
   more();
 };
 
-const gzip = answer(200, bomb(), { 'content-encoding': 'gzip' });
+const gzip = rawResponse(200, bomb(), { 'content-encoding': 'gzip' });
 
 const bodies: [title: string, Behaviour][] = [
   ['a gzip bomb of 300 MB', (socket) => socket.write(gzip)],
@@ -39,7 +39,7 @@ for (const [title, behave] of bodies) {
     `${title} over %s costs less than 64 MB, and its connection is closed`,
     async (carrier) => {
       const server = await FaultyServer.start((socket, request) => {
-        if (request.number === 1) socket.write(answer(200, rightBody('GET')));
+        if (request.number === 1) socket.write(rawResponse(200, rightBody('GET')));
         else behave(socket, request);
       });
       const found = await run(
@@ -65,7 +65,7 @@ for (const [title, behave] of bodies) {
 }
 
 test('one AbortSignal serves 5,000 calls: no listener is left, no warning comes, memory stays', async () => {
-  const server = await FaultyServer.start((socket) => socket.write(answer(200, rightBody('GET'))));
+  const server = await FaultyServer.start((socket) => socket.write(rawResponse(200, rightBody('GET'))));
   const found = await run(
     `
     import { getEventListeners } from 'node:events';

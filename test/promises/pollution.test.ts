@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
-import { answers, FaultyServer } from '../helpers/faulty-server.js';
+import { FaultyServer, respondsWith } from '../helpers/faulty-server.js';
 import { call, clientOf, methods, settled } from '../helpers/meeting.js';
 
 /** Names that the client, ky, `Request` and `node:http` read from objects of options, with values that would do harm. */
@@ -94,7 +94,7 @@ afterEach(() => {
  */
 async function bytesSent(name?: string): Promise<string[]> {
   const server = await FaultyServer.start((socket, request) => {
-    answers(200, rightBody(request.method))(socket, request);
+    respondsWith(200, rightBody(request.method))(socket, request);
   });
   const calls = async () => {
     const client = clientOf('http', server.url, { timeoutMs: 1_000, totalTimeoutMs: 2_000, maxRetries: 0 });
@@ -115,7 +115,7 @@ test.each(Object.keys(pollution))('what a polluted prototype says of "%s" change
 });
 
 test('a response without a code stays unusable, whatever the prototype holds', async () => {
-  const server = await FaultyServer.start(answers(200, '{"message":"success","data":{}}'));
+  const server = await FaultyServer.start(respondsWith(200, '{"message":"success","data":{}}'));
   const { error } = await polluted('code', 0, () => settled(call(clientOf('http', server.url), 'GET')));
   expect(error).toMatchObject({ reason: 'envelope' });
   await server.close();
@@ -126,7 +126,7 @@ test('keys of a response pollute no prototype', async () => {
     '{"sku":"MUG-1"}',
     '{"__proto__":"x","constructor":"y","prototype":"z"}',
   );
-  const server = await FaultyServer.start(answers(200, body));
+  const server = await FaultyServer.start(respondsWith(200, body));
   const { value } = await settled(call(clientOf('http', server.url), 'POST'));
   const { metadata } = Object(value);
   expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype);

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import { succeeds } from '../helpers/bodies.js';
 import { bodyCanary, canaryKey, traces } from '../helpers/canary.js';
-import { answer, answers, FaultyServer, resets } from '../helpers/faulty-server.js';
+import { FaultyServer, rawResponse, resets, respondsWith } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, methods, settled, watch } from '../helpers/meeting.js';
 
 watch();
@@ -39,8 +39,8 @@ describe.each(carriers)('over %s', (carrier) => {
   test('client, resources, pages and promises, pending or settled, hide the key', async () => {
     const server = await FaultyServer.start((socket, { method, target }) => {
       if (target.startsWith('/v1/products?') || (method === 'GET' && target === '/v1/products')) {
-        socket.write(answer(200, JSON.stringify(list)));
-      } else if (method === 'GET') socket.write(answer(200, '{"code":0,"data":{}}'));
+        socket.write(rawResponse(200, JSON.stringify(list)));
+      } else if (method === 'GET') socket.write(rawResponse(200, '{"code":0,"data":{}}'));
     });
     const client = clientOf(carrier, server.url, { headers: { authorization: `Bearer ${canaryKey}` } });
     const pending = client.products.create({ name: 'Mug', price: '5' }, { timeoutMs: 300 });
@@ -63,7 +63,7 @@ describe.each(carriers)('over %s', (carrier) => {
     const told: unknown[] = [];
     const hook = (facts: unknown) => told.push(facts);
     const hooks = { request: hook, response: hook, retry: hook, error: hook };
-    for (const behave of [succeeds, resets, answers(401, canaryKey), answers(200, bodyCanary)]) {
+    for (const behave of [succeeds, resets, respondsWith(401, canaryKey), respondsWith(200, bodyCanary)]) {
       const server = await FaultyServer.start(behave);
       for (const method of methods) await settled(call(clientOf(carrier, server.url, { hooks }), method));
       await server.close();

@@ -5,7 +5,7 @@ import type { Outcome } from 'merchant-payments';
 import { expect, test, vi } from 'vitest';
 import product from '../fixtures/product-created.json' with { type: 'json' };
 import { rightBody } from '../helpers/bodies.js';
-import { type Arrived, answer, type Behaviour, FaultyServer } from '../helpers/faulty-server.js';
+import { type Arrived, type Behaviour, FaultyServer, rawResponse } from '../helpers/faulty-server.js';
 import { type Carrier, carriers, clientOf, factsOf, settled } from '../helpers/meeting.js';
 import { deadPort } from '../helpers/ports.js';
 
@@ -15,21 +15,21 @@ const atOnce = 32;
 
 /** What goes wrong before the service has done anything, and what goes wrong after. */
 const refusals: Behaviour[] = [429, 429, 429, 401, 422, 501].map(
-  (status) => (socket) => socket.write(answer(status)),
+  (status) => (socket) => socket.write(rawResponse(status)),
 );
 const losses: Behaviour[] = [
   (socket) => socket.resetAndDestroy(),
   (socket) => socket.end(),
-  (socket) => socket.write(answer(500)),
-  (socket) => socket.write(answer(503)),
-  (socket) => socket.write(answer(302, '', { location: '/' })),
+  (socket) => socket.write(rawResponse(500)),
+  (socket) => socket.write(rawResponse(503)),
+  (socket) => socket.write(rawResponse(302, '', { location: '/' })),
   () => {},
 ];
 const brokenAnswers: Behaviour[] = [
   (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"code":0'),
-  (socket) => socket.write(answer(200, '<html>')),
-  (socket) => socket.write(answer(200, '')),
-  (socket) => socket.write(answer(200, '{"code":0,"data":{"id":"half"}}')),
+  (socket) => socket.write(rawResponse(200, '<html>')),
+  (socket) => socket.write(rawResponse(200, '')),
+  (socket) => socket.write(rawResponse(200, '{"code":0,"data":{"id":"half"}}')),
 ];
 
 /** The service's books: how often each write was done, by its name. */
@@ -41,7 +41,7 @@ class FlakyService {
     const roll = pseudoRandom(request.number);
     if (roll >= 0.1) {
       this.#book(request);
-      socket.write(answer(200, request.method === 'GET' ? rightBody('GET') : JSON.stringify(product)));
+      socket.write(rawResponse(200, request.method === 'GET' ? rightBody('GET') : JSON.stringify(product)));
       return;
     }
     this.faults++;
