@@ -1,4 +1,5 @@
-import type { Diagnosis, Finding, ProbeResult } from '../doctor/diagnosis.js';
+import type { Diagnosis, ProbeResult } from '../doctor/diagnosis.js';
+import type { Finding } from '../doctor/findings.js';
 import { literal } from './literal.js';
 import { paint } from './terminal.js';
 

@@ -1,6 +1,7 @@
-import type { Finding, ProbeName } from './diagnosis.js';
+import type { ProbeName } from './diagnosis.js';
 import { type Examination, wasAccepted } from './examination.js';
-import { withNote } from './probes.js';
+import type { Finding } from './findings.js';
+import { probes, withNote } from './probes.js';
 import { signDelivery } from './signed.js';
 import { comparison } from './symptoms.js';
 
@@ -25,7 +26,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
     const [taken, refused] = exam.refused('spaced')
       ? (['compact', 'spaced'] as const)
       : (['spaced', 'compact'] as const);
-    const told = `The same event was accepted as "${exam.says(taken)}" and refused as "${exam.says(refused)}".`;
+    const told = `The same event was accepted as "${probes[taken].says}" and refused as "${probes[refused].says}".`;
     return [...findings, exam.finding('re_encodes', { evidence: await showing(exam, refused, told) })];
   }
   if (exam.refused('newline')) {

@@ -1,4 +1,5 @@
 import type { SignatureScheme } from '../webhooks/index.js';
+import type { Finding } from './findings.js';
 
 /** Options of `sandbox.doctor()`. */
 export interface DoctorOptions {
@@ -34,70 +35,6 @@ export interface Diagnosis {
   /** The scheme that the receiver expects, if it is another one than the sandbox's. */
   expects: Partial<SignatureScheme> | undefined;
 }
-
-/** One fault of a receiver. */
-export interface Finding {
-  /** Stable, for programs. */
-  code: FindingCode;
-  /** What is wrong. */
-  problem: string;
-  /** The line to change. */
-  fix: string;
-  /** The page and heading that explain it, such as `docs/webhook-troubleshooting.md#re_encodes`. */
-  docs: string;
-  /** What showed it. */
-  evidence?: string | undefined;
-}
-
-/** What a finding is called, the same from version to version. */
-export type FindingCode =
-  // It takes what it must not.
-  | 'accepts_forged'
-  | 'accepts_unsigned'
-  | 'ignores_body'
-  | 'answers_everything'
-  | 'answers_before_verifying'
-  | 'login_page'
-  | 'empty_secret'
-  // It does not verify the bytes that were sent.
-  | 're_encodes'
-  | 'parsed_object'
-  | 'body_consumed'
-  | 'trims'
-  | 'wrong_charset'
-  // It verifies in another way.
-  | 'secret_slip'
-  | 'other_scheme'
-  | 'wrong_time_unit'
-  | 'secret_or_scheme'
-  | 'no_secret'
-  | 'wrong_clock'
-  | 'header_lost'
-  | 'no_tolerance'
-  // It verifies, and then fails.
-  | 'handler_failed'
-  | 'refuses_new_fields'
-  | 'refuses_duplicates'
-  // It is not reached.
-  | 'not_listening'
-  | 'host_unknown'
-  | 'tls'
-  | 'connection_lost'
-  | 'time_out'
-  | 'gateway'
-  | 'redirect_https'
-  | 'redirect_slash'
-  | 'redirect_login'
-  | 'redirect'
-  | 'not_found'
-  | 'wrong_method'
-  | 'access_check'
-  | 'csrf'
-  | 'rate_limited'
-  | 'content_type'
-  | 'too_large'
-  // A finding where no response comes in time, else a warning.
-  | 'slow';
 
 /** What a delivery of the doctor is called. */
 export type ProbeName =

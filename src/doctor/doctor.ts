@@ -1,7 +1,8 @@
 import { refusedBodies } from './bodies.js';
-import type { Diagnosis, DoctorOptions, Finding } from './diagnosis.js';
+import type { Diagnosis, DoctorOptions } from './diagnosis.js';
 import { Examination, type Patient } from './examination.js';
 import { expectation } from './expectation.js';
+import type { Finding } from './findings.js';
 import { acceptedForgery } from './forgeries.js';
 import { explainRefusal, lastGuess } from './refusal.js';
 import { unreachable } from './symptoms.js';

@@ -1,8 +1,8 @@
 import type { Outgoing, Sent, WebhookTarget } from './delivery.js';
-import type { Finding, FindingCode, ProbeName, ProbeResult } from './diagnosis.js';
-import { findingOf } from './findings.js';
+import type { ProbeName, ProbeResult } from './diagnosis.js';
+import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
-import { eventBody, newOrderId, type Order, type Probe, probes } from './probes.js';
+import { eventBody, newOrderId, type Order, probes } from './probes.js';
 import { outgoing, randomText, type Signer } from './signed.js';
 
 /** The receiver, how deliveries to it are signed, and what sends them. */
@@ -28,7 +28,7 @@ export interface Probed {
 export class Examination {
   readonly patient: Patient;
   readonly order: Order;
-  readonly #probed = new Map<ProbeName, Probed>();
+  readonly #probed = new Map<string, Probed>();
   readonly #responses: Sent[] = [];
 
   constructor(patient: Patient) {
@@ -47,7 +47,7 @@ export class Examination {
 
   /** In the order of the table. */
   get results(): ProbeResult[] {
-    return probes.flatMap(({ name }) => this.#probed.get(name)?.result ?? []);
+    return Object.keys(probes).flatMap((name) => this.#probed.get(name)?.result ?? []);
   }
 
   /** Sends a probe once; a second call returns what came of the first. */
@@ -57,20 +57,18 @@ export class Examination {
 
   /** Sends a probe anew, about an order of its own unless one is given. */
   async repeat(name: ProbeName, order = { ...this.order, id: newOrderId() }): Promise<Probed> {
-    const probe = find(name);
-    const outgoing = probe.make(this.patient.signer, order);
-    this.patient.onStep?.(probe.says);
+    const { says, expected, make } = probes[name];
+    const outgoing = make(order, this.patient.signer);
+    this.patient.onStep?.(says);
     const started = performance.now();
     const sent = await this.send(outgoing);
     const durationMs = performance.now() - started;
-    const probed = { result: resultOf(probe, sent, durationMs), sent, body: outgoing.body };
+    const { status, error } = sent;
+    const outcome = status === undefined ? 'no response' : wasAccepted(sent) ? 'accepted' : 'refused';
+    const result = { name, says, expected, outcome, status, error, durationMs } as const;
+    const probed = { result, sent, body: outgoing.body };
     this.#probed.set(name, probed);
     return probed;
-  }
-
-  /** A probe in words. */
-  says(name: ProbeName): string {
-    return find(name).says;
   }
 
   accepted(name: ProbeName): boolean {
@@ -112,21 +110,3 @@ export class Examination {
 }
 
 export const wasAccepted = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;
-
-function find(name: ProbeName): Probe {
-  const probe = probes.find((one) => one.name === name);
-  if (!probe) throw new Error(`There is no probe ${name}.`);
-  return probe;
-}
-
-function resultOf({ name, says, expected }: Probe, sent: Sent, durationMs: number): ProbeResult {
-  return {
-    name,
-    says,
-    expected,
-    outcome: sent.status === undefined ? 'no response' : wasAccepted(sent) ? 'accepted' : 'refused',
-    status: sent.status,
-    error: sent.error,
-    durationMs,
-  };
-}

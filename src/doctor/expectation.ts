@@ -1,7 +1,7 @@
 import { readScheme } from '../webhooks/scheme.js';
 import type { Outgoing } from './delivery.js';
-import type { Finding } from './diagnosis.js';
 import { type Examination, wasAccepted } from './examination.js';
+import type { Finding } from './findings.js';
 import { fixesIn } from './frameworks.js';
 import { eventBody, paid } from './probes.js';
 import { type KnownScheme, knownSchemes } from './schemes.js';

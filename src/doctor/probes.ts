@@ -11,78 +11,45 @@ export interface Order {
 }
 
 /** A probe: what is sent, and what a correct receiver does with it. */
-export interface Probe {
-  name: ProbeName;
+interface Probe {
   says: string;
   expected: 'accepted' | 'refused';
-  make(signer: Signer, order: Order): Outgoing;
+  make(order: Order, signer: Signer): Outgoing;
 }
 
 const day = 86_400_000;
+const refused = (says: string, make: Probe['make']): Probe => ({ says, expected: 'refused', make });
+const accepted = (says: string, make: Probe['make']): Probe => ({ says, expected: 'accepted', make });
+const valid: Probe['make'] = (order, signer) => signDelivery(eventBody(order), signer);
 
 /**
  * Eight deliveries about one order, and the first valid one again. The forged ones come first, so that a receiver that
  * drops duplicates before it verifies is not taken for one that verifies.
  */
-export const probes: readonly Probe[] = [
-  {
-    name: 'unsigned',
-    says: 'no signature at all',
-    expected: 'refused',
-    make: (_, order) => outgoing(eventBody(order), {}),
-  },
-  {
-    name: 'forged',
-    says: 'signed with another secret',
-    expected: 'refused',
-    make: ({ scheme }, order) => signDelivery(eventBody(order), { scheme, secret: `whsec_${randomText()}` }),
-  },
-  {
-    name: 'tampered',
-    says: 'amount raised after signing',
-    expected: 'refused',
-    make: (signer, order) => ({
-      ...signDelivery(eventBody(order), signer),
-      body: eventBody({ ...order, amount: `9${order.amount}` }),
-    }),
-  },
-  {
-    name: 'compact',
-    says: 'valid, compact JSON',
-    expected: 'accepted',
-    make: (signer, order) => signDelivery(eventBody(order), signer),
-  },
-  {
-    name: 'spaced',
-    says: 'valid, JSON with uneven spaces',
-    expected: 'accepted',
-    make: (signer, order) => signDelivery(unevenlySpaced(paid(order)), signer),
-  },
-  {
-    name: 'newline',
-    says: 'valid, with a final line feed',
-    expected: 'accepted',
-    make: (signer, order) => signDelivery(`${unevenlySpaced(paid(order))}\n`, signer),
-  },
-  {
-    name: 'non_ascii',
-    says: 'valid, with letters beyond ASCII',
-    expected: 'accepted',
-    make: (signer, order) => signDelivery(withNote(order, 'Café ☕ 東京'), signer),
-  },
-  {
-    name: 'stale',
-    says: 'valid, signed a day ago',
-    expected: 'refused',
-    make: (signer, order) => signDelivery(eventBody(order), signer, Date.now() - day),
-  },
-  {
-    name: 'duplicate',
-    says: 'valid, the same order again',
-    expected: 'accepted',
-    make: (signer, order) => signDelivery(eventBody(order), signer),
-  },
-];
+export const probes: Readonly<Record<ProbeName, Probe>> = {
+  unsigned: refused('no signature at all', (order) => outgoing(eventBody(order), {})),
+  forged: refused('signed with another secret', (order, { scheme }) =>
+    valid(order, { scheme, secret: `whsec_${randomText()}` }),
+  ),
+  tampered: refused('amount raised after signing', (order, signer) => ({
+    ...valid(order, signer),
+    body: eventBody({ ...order, amount: `9${order.amount}` }),
+  })),
+  compact: accepted('valid, compact JSON', valid),
+  spaced: accepted('valid, JSON with uneven spaces', (order, signer) =>
+    signDelivery(unevenlySpaced(paid(order)), signer),
+  ),
+  newline: accepted('valid, with a final line feed', (order, signer) =>
+    signDelivery(`${unevenlySpaced(paid(order))}\n`, signer),
+  ),
+  non_ascii: accepted('valid, with letters beyond ASCII', (order, signer) =>
+    signDelivery(withNote(order, 'Café ☕ 東京'), signer),
+  ),
+  stale: refused('valid, signed a day ago', (order, signer) =>
+    signDelivery(eventBody(order), signer, Date.now() - day),
+  ),
+  duplicate: accepted('valid, the same order again', valid),
+};
 
 export const newOrderId = (): string => `ord_doctor${randomText()}`;
 

@@ -1,6 +1,6 @@
 import type { Sent } from './delivery.js';
-import type { Finding } from './diagnosis.js';
 import type { Examination } from './examination.js';
+import type { Finding } from './findings.js';
 import { comparison, receivedBy, toldBy } from './symptoms.js';
 
 /** Why a receiver refuses every valid delivery, if its response tells. */

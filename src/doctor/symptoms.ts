@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Sent } from './delivery.js';
-import type { Finding, FindingCode } from './diagnosis.js';
-import { findingOf } from './findings.js';
+import { type Finding, type FindingCode, findingOf } from './findings.js';
 import type { Framework } from './frameworks.js';
 
 /** Why a delivery does not reach the handler, from its response; `undefined` if it seems to. */

@@ -5,14 +5,8 @@
  * @module
  */
 export type { WebhookTarget } from '../doctor/delivery.js';
-export type {
-  Diagnosis,
-  DoctorOptions,
-  Finding,
-  FindingCode,
-  ProbeName,
-  ProbeResult,
-} from '../doctor/diagnosis.js';
+export type { Diagnosis, DoctorOptions, ProbeName, ProbeResult } from '../doctor/diagnosis.js';
+export type { Finding, FindingCode } from '../doctor/findings.js';
 export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
 export { createSandbox } from './create.js';
 export type { Tamper } from './delivery/signing.js';

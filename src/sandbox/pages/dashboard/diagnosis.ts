@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import type { Diagnosis, Finding } from '../../../doctor/diagnosis.js';
+import type { Diagnosis } from '../../../doctor/diagnosis.js';
+import type { Finding } from '../../../doctor/findings.js';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
 import { actionForm, badge, dashboardPage, table } from './frame.js';
