@@ -223,7 +223,9 @@ test('merchant-payments examples copies them with a start script, and overwrites
   mkdirSync(join(folder, 'shop/shop'), { recursive: true });
   writeFileSync(join(folder, 'shop/.env'), 'mine');
   writeFileSync(join(folder, 'shop/shop/orders.ts'), 'mine');
-  const copy = () => start('../src/cli/main.ts', {}, ['examples', 'shop'], folder).done;
+  // Without the paths of our tsconfig.json, which would find the package from everywhere.
+  const copy = () =>
+    start('../src/cli/main.ts', { TSX_TSCONFIG_PATH: '' }, ['examples', 'shop'], folder).done;
 
   const { code, output } = await copy();
   expect(output).toMatch(

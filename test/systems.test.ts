@@ -48,15 +48,14 @@ describe('on other systems', () => {
 });
 
 describe('merchant-payments exec', () => {
-  /** Node itself goes on as on this system; the code of the package believes to be on another. */
+  /** Set once Node and the loader run: only the code of the package then sees another system. */
   const on = (platform: string) => {
-    const pretend = `Object.defineProperty(process, 'platform', { value: '${platform}' })`;
-    const env = {
-      ...process.env,
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
-    };
-    const args = ['--import', 'tsx', 'src/cli/main.ts', 'exec', '--', 'no-such-program'];
-    return spawnSync(process.execPath, args, { encoding: 'utf8', env });
+    const program = `
+      process.argv.splice(1, 0, 'merchant-payments');
+      Object.defineProperty(process, 'platform', { value: '${platform}' });
+      await import('./src/cli/main.ts');`;
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
+    return spawnSync(process.execPath, [...args, 'exec', '--', 'no-such-program'], { encoding: 'utf8' });
   };
   let windows: ReturnType<typeof on>;
   let linux: ReturnType<typeof on>;
