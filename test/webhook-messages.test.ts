@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -138,6 +139,7 @@ describe('verify() tells of a signature', () => {
     [`${'z'.repeat(86)}==`, {}, `is not 32 bytes in hex. ${looks('sha512 in base64')}`],
     [hex, { encoding: 'base64' }, `is not 32 bytes in base64. ${looks('sha256 in hex')}`],
     [`${'z'.repeat(42)}!`, {}, `is not 32 bytes in hex. ${other}`],
+    [`${'z'.repeat(20)}=${'z'.repeat(23)}`, {}, `is not 32 bytes in hex. ${other}`],
     ['z'.repeat(64).concat('!'), {}, `is not 32 bytes in hex. ${other}`],
     [`${hex.slice(1)}g`, {}, `is not 32 bytes in hex. ${looks('sha384 in base64')}`],
     [' x', { prefix: 'v=' }, `holds an empty signature, or white space before one. ${other}`],
@@ -147,6 +149,13 @@ describe('verify() tells of a signature', () => {
       messageOf(verify, { ...good, headers: { ...headers, 'x-service-signature': signature }, scheme }),
     ).toBe(`The signature header ${problem}`);
   });
+});
+
+it('verify() leaves out a signature of another version, even one with a space inside', () => {
+  const scheme = { prefix: 'v1=', separator: ',' } as const;
+  const signed = sign({ rawBody, secret, scheme });
+  const several = { ...signed, 'x-service-signature': `v0=a b,${signed['x-service-signature']}` };
+  expect(verify({ ...good, headers: several, scheme })).toMatchObject({ type: 'order.paid' });
 });
 
 describe('verify() tells of a timestamp', () => {
@@ -187,8 +196,24 @@ describe('verify() tells of a timestamp', () => {
     expect(messageOf(verify, fresh('milliseconds', inSeconds, '2026-01-02T00:00:00Z'))).toMatch(
       / s in the past, .* It is a replay or was queued \(then pass receivedAt\), or a clock is wrong\.$/,
     );
+    const scheme = { timestamp: 'iso8601' } as const;
+    const early = sign({ rawBody, secret, timestamp: new Date(Number(inSeconds)), scheme });
+    const receivedAt = '2026-01-01T00:00:00Z';
+    expect(messageOf(verify, { ...good, headers: early, scheme, receivedAt })).toMatch(
+      / or a clock is wrong\.$/,
+    );
     expect(messageOf(verify, fresh('auto', inSeconds, '2025-12-31T00:00:00Z'))).toMatch(
       / 86400 s in the future, .* One of the two clocks is wrong\.$/,
+    );
+  });
+
+  it('unless its fraction is as long as a timestamp of 40 characters can have', () => {
+    const signed = sign({ rawBody, secret, timestamp: new Date('2026-01-01T00:00:00Z') });
+    const receivedAt = `2026-01-01T00:00:00.${'0'.repeat(19)}Z`;
+    expect(verify({ ...good, headers: signed, receivedAt })).toMatchObject({ type: 'order.paid' });
+    const longer = receivedAt.replace('Z', '0Z');
+    expect(messageOf(verify, { ...good, headers: signed, receivedAt: longer })).toMatch(
+      /^receivedAt must be/,
     );
   });
 
@@ -301,6 +326,10 @@ describe.each([
     [{ secret, on, hooks: 1 }, ': hooks must be an object of functions.'],
     [{ secret, on, hooks: null }, ': hooks must be an object of functions.'],
     [
+      { secret, on, hooks: Object.assign(Object.create(null), { recieved: () => {} }) },
+      ': hooks: there is no option "recieved". Write "received".',
+    ],
+    [
       { secret, on, hooks: { a: 1 } },
       ': hooks: there is no option "a". There are received, duplicate, refused, done, failed.',
     ],
@@ -364,5 +393,21 @@ describe('a handler reports of a request', () => {
     ).toMatchObject({
       message: `${begin}a body parser has read the request before. In Express, register this route before app.use(express.json()), or give it express.raw({ type: "application/json" }); in NestJS, create the app with \`rawBody: true\`; in a Next.js API route, export \`config = { api: { bodyParser: false } }\`.`,
     });
+  });
+
+  it.each([
+    ['error', [new Error('reset')], 'reset'],
+    ['close', [], 'The connection closed before the body was complete.'],
+  ])('that broke off with %s', async (event, facts, message) => {
+    const request = new EventEmitter();
+    const rest = { method: 'POST', headers, pause: () => {} };
+    const response = { statusCode: 0, setHeader: () => {}, end: () => {} };
+    const errors: unknown[] = [];
+    const receive = nodeHandler({ ...options, onError: (error) => errors.push(error) });
+    const receiving = receive(Object.assign(request, rest), response);
+    request.emit(event, ...facts);
+    await receiving;
+    expect(errors).toMatchObject([{ message }]);
+    expect(response.statusCode).toBe(500);
   });
 });
