@@ -18,10 +18,10 @@ export const parts = {
     ],
     least: { 'src/webhooks/': 95 },
   },
-  // node:sqlite: Node 22.13 or later. Child processes run the code as it is, so they notice no change.
+  // node:sqlite: Node 22.13 or later. What of the inbox is left out, and why: docs/decisions/mutants.md.
   inbox: {
-    mutate: ['src/inbox/**/*.ts', '!src/inbox/index.ts'],
-    tests: ['test/inbox/!(without-sqlite|processes|command).test.ts'],
+    mutate: ['src/inbox/{duration,options,params,redact}.ts'],
+    tests: ['test/inbox/{duration,options,params,redact,receiving,working,commit,leases}.test.ts'],
     least: { 'src/inbox/': 90 },
   },
 };
