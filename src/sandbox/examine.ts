@@ -1,9 +1,9 @@
 import type { WebhookTarget } from '../doctor/delivery.js';
 import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
 import { diagnose, readOrderPrice } from '../doctor/doctor.js';
+import type { SandboxParts } from './context.js';
 import { send } from './delivery/send.js';
 import { SandboxError } from './sandbox-error.js';
-import type { SandboxParts } from './sandbox-parts.js';
 import { checkedTarget } from './settings.js';
 
 /** Has the doctor examine a receiver with the sandbox's secret, scheme and limits. */

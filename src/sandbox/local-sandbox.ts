@@ -1,5 +1,6 @@
 import type { WebhookTarget } from '../doctor/delivery.js';
 import type { DoctorOptions } from '../doctor/diagnosis.js';
+import type { SandboxParts } from './context.js';
 import { asRequest } from './delivery/send.js';
 import { signed, type Tamper } from './delivery/signing.js';
 import { waitForEvent } from './delivery/wait.js';
@@ -8,7 +9,6 @@ import { type Fault, readFault } from './faults.js';
 import type { ListenOptions } from './http/reach.js';
 import type { Paid, Sandbox } from './sandbox.js';
 import { SandboxError } from './sandbox-error.js';
-import type { SandboxParts } from './sandbox-parts.js';
 import type { DeclineReason, PaymentMethod } from './service/checkout.js';
 import { type Duration, milliseconds } from './service/duration.js';
 import type { SandboxEvent } from './service/event.js';

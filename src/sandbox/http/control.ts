@@ -38,15 +38,24 @@ export function controlRoutes(context: SandboxContext): Hono {
   const { sandbox } = context;
   const routes = new Hono();
 
-  /** The request's JSON body. No other content type is accepted: a form of another site cannot send this one. */
-  async function read<T>(request: Request, schema: z.ZodMiniType<T>, example = '{}'): Promise<T> {
-    const result = schema.safeParse(await readObject(request));
-    if (result.success) return result.data;
-    throw new SandboxError(
-      'invalid_options',
-      `The body is invalid: ${problemOf(result.error)} Send ${example}.`,
-    );
+  /** Takes a JSON body of this form. No other content type is accepted: a form of another site cannot send this one. */
+  function post<T>(
+    path: string,
+    body: z.ZodMiniType<T>,
+    example: string,
+    run: (body: T, id: string) => object,
+  ) {
+    routes.post(path, async (c) => {
+      const result = body.safeParse(await readObject(c.req.raw));
+      if (result.success) return c.json(await run(result.data, c.req.param('id') ?? ''));
+      const message = `The body is invalid: ${problemOf(result.error)} Send ${example}.`;
+      throw new SandboxError('invalid_options', message);
+    });
   }
+
+  /** Takes an empty JSON object. */
+  const postNothing = (path: string, run: (id: string) => object) =>
+    post(path, bodies.nothing, '{}', (_, id) => run(id));
 
   routes.get('/health', (c) => c.json({ status: 'ok', now: sandbox.now() }));
 
@@ -60,14 +69,15 @@ export function controlRoutes(context: SandboxContext): Hono {
     return c.json({ now: sandbox.now() });
   });
 
-  routes.post('/clock', async (c) => {
-    const example = '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}';
-    const { advance, to } = await read(c.req.raw, bodies.clock, example);
-    if ((advance === undefined) === (to === undefined))
-      throw new SandboxError('invalid_options', `The body is invalid: pass advance or to. Send ${example}.`);
+  const clockExample = '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}';
+  post('/clock', bodies.clock, clockExample, async ({ advance, to }) => {
+    if ((advance === undefined) === (to === undefined)) {
+      const message = `The body is invalid: pass advance or to. Send ${clockExample}.`;
+      throw new SandboxError('invalid_options', message);
+    }
     if (to !== undefined) await sandbox.setTime(new Date(to));
     else if (advance !== undefined) await sandbox.advanceTime(advance);
-    return c.json({ now: sandbox.now() });
+    return { now: sandbox.now() };
   });
 
   /** What waits, with each fault in words. */
@@ -84,59 +94,35 @@ export function controlRoutes(context: SandboxContext): Hono {
     return c.json(waiting());
   });
 
-  routes.post('/trigger', async (c) => {
-    const example = '{"type": "order.paid", "amount": "19.90", "currency": "USD"}';
-    const { type = 'order.paid', ...options } = await read(c.req.raw, bodies.trigger, example);
-    return c.json(await sandbox.trigger(type, options));
+  const triggerExample = '{"type": "order.paid", "amount": "19.90", "currency": "USD"}';
+  post('/trigger', bodies.trigger, triggerExample, ({ type = 'order.paid', ...options }) =>
+    sandbox.trigger(type, options),
+  );
+  const doctorExample = '{"target": "http://127.0.0.1:3000/webhooks"}';
+  post('/doctor', bodies.doctor, doctorExample, ({ target, ...price }) => sandbox.doctor(target, price));
+  postNothing('/snapshot', () => sandbox.snapshot());
+  postNothing('/key', () => ({ apiKey: sandbox.regenerateKey() }));
+
+  post('/checkouts/:id/complete', bodies.complete, '{"method": "card"}', (options, id) =>
+    sandbox.completeCheckout(id, options),
+  );
+  post('/checkouts/:id/fail', bodies.fail, '{"reason": "card_declined"}', async ({ reason }, id) => {
+    await sandbox.failCheckout(id, reason);
+    return { state: 'open' };
+  });
+  postNothing('/checkouts/:id/cancel', (id) => sandbox.cancelCheckout(id));
+  postNothing('/checkouts/:id/expire', async (id) => {
+    await sandbox.expireCheckout(id);
+    return { state: 'expired' };
   });
 
-  routes.post('/doctor', async (c) => {
-    const { target, ...price } = await read(
-      c.req.raw,
-      bodies.doctor,
-      '{"target": "http://127.0.0.1:3000/webhooks"}',
-    );
-    return c.json(await sandbox.doctor(target, price));
+  postNothing('/products/:id/archive', (id) => {
+    sandbox.archiveProduct(id);
+    return { status: 'ARCHIVED' };
   });
-
-  routes.post('/snapshot', async (c) => {
-    await read(c.req.raw, bodies.nothing);
-    return c.json(sandbox.snapshot());
-  });
-
-  routes.post('/key', async (c) => {
-    await read(c.req.raw, bodies.nothing);
-    return c.json({ apiKey: sandbox.regenerateKey() });
-  });
-
-  routes.post('/checkouts/:id/complete', async (c) => {
-    const options = await read(c.req.raw, bodies.complete, '{"method": "card"}');
-    return c.json(await sandbox.completeCheckout(c.req.param('id'), options));
-  });
-
-  routes.post('/checkouts/:id/fail', async (c) => {
-    const { reason } = await read(c.req.raw, bodies.fail, '{"reason": "card_declined"}');
-    await sandbox.failCheckout(c.req.param('id'), reason);
-    return c.json({ state: 'open' });
-  });
-
-  routes.post('/checkouts/:id/cancel', async (c) => {
-    await read(c.req.raw, bodies.nothing);
-    return c.json(await sandbox.cancelCheckout(c.req.param('id')));
-  });
-
-  routes.post('/checkouts/:id/expire', async (c) => {
-    await read(c.req.raw, bodies.nothing);
-    await sandbox.expireCheckout(c.req.param('id'));
-    return c.json({ state: 'expired' });
-  });
-
-  routes.post('/products/:id/:change{archive|restore}', async (c) => {
-    await read(c.req.raw, bodies.nothing);
-    const { id, change } = c.req.param();
-    if (change === 'archive') sandbox.archiveProduct(id);
-    else sandbox.restoreProduct(id);
-    return c.json({ status: context.payments.product(id).status });
+  postNothing('/products/:id/restore', (id) => {
+    sandbox.restoreProduct(id);
+    return { status: 'ACTIVE' };
   });
 
   routes.get('/events', async (c) => {
@@ -158,15 +144,8 @@ export function controlRoutes(context: SandboxContext): Hono {
     return c.json({ events: newer() });
   });
 
-  routes.post('/events/deliver', async (c) => {
-    await read(c.req.raw, bodies.nothing);
-    return c.json({ attempts: await sandbox.deliver() });
-  });
-
-  routes.post('/events/:id/redeliver', async (c) => {
-    await read(c.req.raw, bodies.nothing);
-    return c.json(await sandbox.redeliver(c.req.param('id')));
-  });
+  postNothing('/events/deliver', async () => ({ attempts: await sandbox.deliver() }));
+  postNothing('/events/:id/redeliver', (id) => sandbox.redeliver(id));
 
   routes.all('*', (c) => {
     const message = 'There is no such control route, or not with this method.';

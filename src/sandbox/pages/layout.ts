@@ -9,7 +9,7 @@ export interface PageParts {
   title: string;
   content: Html;
   style: string;
-  script?: string | undefined;
+  script: string;
   lang?: string | undefined;
   /** The text of the banner. */
   banner: string;
@@ -38,7 +38,7 @@ ${head}
 <body>
 <aside class="banner" aria-label="Sandbox" data-testid="sandbox-banner">${banner}</aside>
 ${content}
-${script !== undefined && html`<script nonce="${nonce}">${raw(script)}</script>`}
+<script nonce="${nonce}">${raw(submitOnce + script)}</script>
 </body>
 </html>`;
   return new Response(String(text), {
@@ -53,6 +53,16 @@ ${script !== undefined && html`<script nonce="${nonce}">${raw(script)}</script>`
     },
   });
 }
+
+/** One submission per click. */
+const submitOnce = `
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (form.dataset.sent) return event.preventDefault();
+  form.dataset.sent = 'yes';
+  setTimeout(() => delete form.dataset.sent, 3000);
+});
+`;
 
 const policy = (nonce: string): string =>
   [

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { CheckoutState, StoredCheckout } from '../../service/checkout.js';
 import type { Html } from '../layout.js';
-import { actionForm, badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
+import { actionForm, badge, type FailedAction, listPage } from './frame.js';
 import { fullMoment, span } from './moments.js';
 
 const tones = {
@@ -16,28 +16,18 @@ const tones = {
 /** Every checkout session, newest first, with what a customer could do with it. */
 export function checkoutsPage(
   context: SandboxContext,
-  asked: string | undefined,
-  problem?: string,
-  status?: number,
+  asked?: string,
+  failed?: FailedAction,
 ): Promise<Response> {
-  const part = paged([...context.store.checkouts.values()], asked);
-  return dashboardPage({
+  return listPage({
     title: 'Checkouts',
     tab: '/checkouts',
-    problem,
-    status,
-    content: html`<div class="heading"><h1>Checkouts</h1></div>
-${live(
-  'checkouts',
-  part.items.length === 0
-    ? empty('No checkout yet. Create one with your client: it appears here at once.')
-    : table(
-        'Checkouts',
-        ['Product', 'Amount', 'State', 'Age', ''],
-        part.items.map((checkout) => row(context, checkout)),
-      ),
-)}
-${pager('/checkouts', part)}`,
+    items: [...context.store.checkouts.values()],
+    asked,
+    none: 'No checkout yet. Create one with your client: it appears here at once.',
+    columns: ['Product', 'Amount', 'State', 'Age', ''],
+    row: (checkout) => row(context, checkout),
+    ...failed,
   });
 }
 

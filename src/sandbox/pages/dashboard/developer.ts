@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
-import { actionForm, copyButton, dashboardPage } from './frame.js';
+import { actionForm, copyButton, dashboardPage, type FailedAction } from './frame.js';
 
 /** What is shown of key and secret: nothing, until it is asked for. */
 export interface Shown {
@@ -13,8 +13,7 @@ export interface Shown {
 export function developerPage(
   context: SandboxContext,
   shown: Shown,
-  problem?: string,
-  status?: number,
+  failed?: FailedAction,
   url?: string,
 ): Promise<Response> {
   const { settings } = context;
@@ -22,8 +21,7 @@ export function developerPage(
   return dashboardPage({
     title: 'Developer',
     tab: '/developer',
-    problem,
-    status,
+    ...failed,
     content: html`<div class="heading"><h1>Developer</h1></div>
 <section class="panel" aria-labelledby="key"><h2 id="key">API key</h2>
 ${secretLine(settings.apiKey, 'the API key', shown.key, address({ ...shown, key: !shown.key }), 'api-key')}

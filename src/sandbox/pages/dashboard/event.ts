@@ -4,24 +4,29 @@ import type { SandboxContext } from '../../context.js';
 import { signed } from '../../delivery/signing.js';
 import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
-import { stateBadge } from './events.js';
-import { actionForm, badge, copyButton, dashboardPage, live } from './frame.js';
+import {
+  actionForm,
+  badge,
+  copyButton,
+  dashboardPage,
+  type FailedAction,
+  live,
+  stateBadge,
+} from './frame.js';
 import { fullMoment, millisecondsText } from './moments.js';
 
 /** One event: the exact bytes that are sent, and what came back. */
 export function eventPage(
   context: SandboxContext,
   event: SandboxEvent,
-  problem?: string,
-  status?: number,
+  failed?: FailedAction,
 ): Promise<Response> {
   const { clock } = context;
   const { amount, currency } = event.data;
   return dashboardPage({
     title: `Event ${event.id}`,
     tab: '/events',
-    problem,
-    status,
+    ...failed,
     content: html`<p class="crumb"><a href="/events">Events</a></p>
 <div class="heading"><div><h1>${amount} ${currency} <span class="type">${event.type}</span></h1>
 <p class="soft small"><code>${event.id}</code> · ${fullMoment(event.createdAt)}</p></div>

@@ -2,26 +2,21 @@ import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
-import { actionForm, badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
-import { fullMoment, millisecondsText, shortMoment, span } from './moments.js';
+import { actionForm, type FailedAction, listPage, stateBadge } from './frame.js';
+import { fullMoment, millisecondsText, shortMoment } from './moments.js';
 
 /** Every event, newest first, and what became of it. */
 export function eventsPage(
   context: SandboxContext,
-  asked: string | undefined,
-  problem?: string,
-  status?: number,
+  asked?: string,
+  failed?: FailedAction,
 ): Promise<Response> {
-  const all = [...context.store.events.values()];
-  const part = paged(all, asked);
-  const waiting = all.some(({ state }) => state === 'held' || state === 'no_url');
-  return dashboardPage({
+  const items = [...context.store.events.values()];
+  const waiting = items.some(({ state }) => state === 'held' || state === 'no_url');
+  return listPage({
     title: 'Events',
     tab: '/events',
-    problem,
-    status,
-    content: html`<div class="heading"><h1>Events</h1>
-<div class="actions">${
+    actions: html`<div class="actions">${
       waiting &&
       context.settings.webhook !== undefined &&
       actionForm(
@@ -30,18 +25,13 @@ export function eventsPage(
         html`<button class="button" data-testid="deliver">Deliver what waits</button>`,
       )
     }
-${actionForm(context, '/developer/test-event', html`<button class="button" data-testid="send-test-event">Send test event</button>`)}</div></div>
-${live(
-  'events',
-  part.items.length === 0
-    ? empty('No event yet. Each paid checkout makes one.')
-    : table(
-        'Events',
-        ['Time', 'Order', 'State', 'Attempts', 'Last response', 'Took'],
-        part.items.map((event) => row(context, event)),
-      ),
-)}
-${pager('/events', part)}`,
+${actionForm(context, '/developer/test-event', html`<button class="button" data-testid="send-test-event">Send test event</button>`)}</div>`,
+    items,
+    asked,
+    none: 'No event yet. Each paid checkout makes one.',
+    columns: ['Time', 'Order', 'State', 'Attempts', 'Last response', 'Took'],
+    row: (event) => row(context, event),
+    ...failed,
   });
 }
 
@@ -55,21 +45,4 @@ function row({ clock }: SandboxContext, event: SandboxEvent): Html {
 <td class="number" data-label="Attempts">${attempts.length}</td>
 <td data-label="Response">${last && (last.status ?? html`<span class="soft">none</span>`)}</td>
 <td class="number soft">${last && millisecondsText(last.durationMs)}</td></tr>`;
-}
-
-export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number): Html {
-  switch (state) {
-    case 'delivered':
-      return badge('delivered', 'good');
-    case 'failed':
-      return badge('failed', 'bad');
-    case 'retrying':
-      return badge(`retrying in ${span((nextAttemptAt?.getTime() ?? now) - now)}`, 'warn');
-    case 'held':
-      return badge('held', 'warn');
-    case 'no_url':
-      return badge('no URL', 'calm');
-    case 'pending':
-      return badge('sending', 'calm');
-  }
 }

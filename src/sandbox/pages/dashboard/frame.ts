@@ -1,7 +1,9 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
+import type { SandboxEvent } from '../../service/event.js';
 import { alertIcon } from '../icons.js';
 import { type Html, page } from '../layout.js';
+import { span } from './moments.js';
 import { dashboardScript } from './script.js';
 import { dashboardStyle } from './style.js';
 
@@ -13,14 +15,17 @@ const tabs = [
   ['/developer', 'Developer'],
 ] as const;
 
-export interface DashboardPage {
+/** Why the last action failed. */
+export interface FailedAction {
+  problem?: string;
+  status?: number;
+}
+
+export interface DashboardPage extends FailedAction {
   title: string;
   /** Which tab is the current one. */
   tab: (typeof tabs)[number][0];
   content: Html;
-  /** Why the last action failed. */
-  problem?: string | undefined;
-  status?: number | undefined;
 }
 
 /** A page of the dashboard: tabs, what went wrong, content. */
@@ -43,6 +48,49 @@ ${content}
   });
 }
 
+/** A page of the dashboard that lists what there is. */
+interface List<T> extends FailedAction, Pick<DashboardPage, 'title' | 'tab'> {
+  /** Beside the heading. */
+  actions?: Html;
+  /** Above the table. */
+  intro?: Html;
+  /** Oldest first. */
+  items: readonly T[];
+  /** The page that the address asks for. */
+  asked: string | undefined;
+  /** Shown while there are no items. */
+  none: string;
+  columns: readonly string[];
+  row(item: T): Html;
+}
+
+/** The newest first, fifty a page. */
+export function listPage<T>(list: List<T>): Promise<Response> {
+  const { title, tab, actions, intro, items, asked, none, columns, row, ...failed } = list;
+  const pages = Math.max(1, Math.ceil(items.length / 50));
+  const page = Math.min(pages, Math.max(1, Number.parseInt(asked ?? '1', 10) || 1));
+  const end = items.length - (page - 1) * 50;
+  const rows = items
+    .slice(Math.max(0, end - 50), end)
+    .reverse()
+    .map(row);
+  return dashboardPage({
+    title,
+    tab,
+    ...failed,
+    content: html`<div class="heading"><h1>${title}</h1>${actions}</div>
+${intro}
+${live(title.toLowerCase(), rows.length === 0 ? empty(none) : table(title, columns, rows))}
+${pages > 1 && pager(tab, pages, page)}`,
+  });
+}
+
+const pager = (path: string, pages: number, page: number): Html =>
+  html`<nav class="pager" aria-label="Pages">
+${page > 1 && html`<a class="button small" href="${path}?page=${page - 1}">Newer</a>`}
+<span class="soft small">Page ${page} of ${pages}</span>
+${page < pages && html`<a class="button small" href="${path}?page=${page + 1}">Older</a>`}</nav>`;
+
 /** A form that does one thing. */
 export function actionForm(context: SandboxContext, action: string, content: Html): Html {
   return html`<form method="post" action="${action}"><input type="hidden" name="token" value="${context.guard.token('dashboard')}">${content}</form>`;
@@ -57,6 +105,24 @@ export const empty = (text: string, more?: Html): Html =>
 export const badge = (text: string, tone: 'good' | 'bad' | 'warn' | 'calm'): Html =>
   html`<span class="badge ${tone}">${text}</span>`;
 
+/** Where an event stands. */
+export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number): Html {
+  switch (state) {
+    case 'delivered':
+      return badge('delivered', 'good');
+    case 'failed':
+      return badge('failed', 'bad');
+    case 'retrying':
+      return badge(`retrying in ${span((nextAttemptAt?.getTime() ?? now) - now)}`, 'warn');
+    case 'held':
+      return badge('held', 'warn');
+    case 'no_url':
+      return badge('no URL', 'calm');
+    case 'pending':
+      return badge('sending', 'calm');
+  }
+}
+
 export const copyButton = (text: string, what: string): Html =>
   html`<button class="button small" type="button" hidden data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
 
@@ -65,22 +131,3 @@ export const table = (label: string, head: readonly string[], rows: readonly Htm
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${head.map((name) => html`<th scope="col">${name === '' ? html`<span class="spoken">Actions</span>` : name}</th>`)}</tr></thead>
 <tbody>${rows}</tbody></table></div>`;
-
-/** The newest first, fifty a page. */
-export function paged<T>(
-  all: readonly T[],
-  asked: string | undefined,
-): { items: T[]; pages: number; page: number } {
-  const pages = Math.max(1, Math.ceil(all.length / 50));
-  const page = Math.min(pages, Math.max(1, Number.parseInt(asked ?? '1', 10) || 1));
-  const end = all.length - (page - 1) * 50;
-  return { items: all.slice(Math.max(0, end - 50), end).reverse(), pages, page };
-}
-
-export function pager(path: string, { pages, page }: { pages: number; page: number }): Html | undefined {
-  if (pages === 1) return undefined;
-  return html`<nav class="pager" aria-label="Pages">
-${page > 1 && html`<a class="button small" href="${path}?page=${page - 1}">Newer</a>`}
-<span class="soft small">Page ${page} of ${pages}</span>
-${page < pages && html`<a class="button small" href="${path}?page=${page + 1}">Older</a>`}</nav>`;
-}

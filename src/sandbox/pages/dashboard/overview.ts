@@ -1,16 +1,15 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
-import { actionForm, dashboardPage, live } from './frame.js';
+import { actionForm, dashboardPage, type FailedAction, live } from './frame.js';
 import { fullMoment } from './moments.js';
 
 /** Balances, clock and counts at a glance, and what to do next. */
-export function overviewPage(context: SandboxContext, problem?: string, status?: number): Promise<Response> {
+export function overviewPage(context: SandboxContext, failed?: FailedAction): Promise<Response> {
   return dashboardPage({
     title: 'Overview',
     tab: '/',
-    problem,
-    status,
+    ...failed,
     content: html`<h1 class="spoken">Overview</h1>
 ${live('next', html`${nextStep(context)}`)}
 <section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${context.settings.currency}</span></div>

@@ -3,29 +3,21 @@ import type { SandboxContext } from '../../context.js';
 import { describeArmed } from '../../faults.js';
 import type { LoggedRequest } from '../../http/log.js';
 import type { Html } from '../layout.js';
-import { badge, dashboardPage, empty, live, paged, pager, table } from './frame.js';
+import { badge, listPage, live } from './frame.js';
 import { fullMoment, millisecondsText, shortMoment } from './moments.js';
 
 /** The newest requests to the documented API, and where they lean on what the service never said. */
-export function requestsPage(context: SandboxContext, asked: string | undefined): Promise<Response> {
-  const part = paged(context.requests.entries, asked);
-  return dashboardPage({
+export function requestsPage(context: SandboxContext, asked?: string): Promise<Response> {
+  return listPage({
     title: 'Requests',
     tab: '/requests',
-    content: html`<div class="heading"><h1>Requests</h1></div>
-${live('faults', html`${waitingFaults(context)}`)}
-<p class="soft intro">A tag names a choice that is the sandbox's own, as the specification is silent there. Code that leans on it may meet something else at the service.</p>
-${live(
-  'requests',
-  part.items.length === 0
-    ? empty('No request to the documented API yet.')
-    : table(
-        'Requests',
-        ['Time', 'Request', 'Status', 'Took', 'Notes'],
-        part.items.map((request) => row(request, context.clock.now())),
-      ),
-)}
-${pager('/requests', part)}`,
+    intro: html`${live('faults', html`${waitingFaults(context)}`)}
+<p class="soft intro">A tag names a choice that is the sandbox's own, as the specification is silent there. Code that leans on it may meet something else at the service.</p>`,
+    items: context.requests.entries,
+    asked,
+    none: 'No request to the documented API yet.',
+    columns: ['Time', 'Request', 'Status', 'Took', 'Notes'],
+    row: (request) => row(request, context.clock.now()),
   });
 }
 

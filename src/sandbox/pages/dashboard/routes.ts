@@ -8,56 +8,51 @@ import { developerPage, type Shown } from './developer.js';
 import { diagnosisPage } from './diagnosis.js';
 import { eventPage } from './event.js';
 import { eventsPage } from './events.js';
-import { dashboardPage, empty } from './frame.js';
+import { dashboardPage, empty, type FailedAction } from './frame.js';
 import { overviewPage } from './overview.js';
 import { requestsPage } from './requests.js';
 
 type Fields = Record<string, unknown>;
 /** Shows a page with what went wrong on it. */
-type Show = (problem: string, status: number, fields: Fields, id: string) => Promise<Response>;
+type Show = (failed: FailedAction, fields: Fields, id: string) => Promise<Response>;
 
 /** The dashboard: everything that happened in the sandbox, and the buttons of what may happen. */
 export function dashboardPages(context: SandboxContext): Hono {
   const { sandbox, store, guard, payments } = context;
   const pages = new Hono();
-  const overview: Show = (problem, status) => overviewPage(context, problem, status);
-  const checkouts: Show = (problem, status) => checkoutsPage(context, undefined, problem, status);
-  const events: Show = (problem, status) => eventsPage(context, undefined, problem, status);
-  const event: Show = (problem, status, _, id) => {
+  const overview: Show = (failed) => overviewPage(context, failed);
+  const checkouts: Show = (failed) => checkoutsPage(context, undefined, failed);
+  const events: Show = (failed) => eventsPage(context, undefined, failed);
+  const event: Show = (failed, _, id) => {
     const record = store.events.get(id);
-    return record ? eventPage(context, record, problem, status) : unknownEvent();
+    return record ? eventPage(context, record, failed) : unknownEvent();
   };
-  const developer: Show = (problem, status, { url }) =>
-    developerPage(context, hidden, problem, status, typeof url === 'string' ? url : undefined);
+  const developer: Show = (failed, { url }) =>
+    developerPage(context, hidden, failed, typeof url === 'string' ? url : undefined);
 
   pages.get('/', () => overviewPage(context));
   pages.get('/checkouts', (c) => checkoutsPage(context, c.req.query('page')));
   pages.get('/events', (c) => eventsPage(context, c.req.query('page')));
   pages.get('/requests', (c) => requestsPage(context, c.req.query('page')));
   pages.get('/developer', (c) => developerPage(context, shown(c)));
-  pages.get('/events/:id', (c) => {
-    const event = store.events.get(c.req.param('id'));
-    return event ? eventPage(context, event) : unknownEvent();
-  });
+  pages.get('/events/:id', (c) => event({}, {}, c.req.param('id')));
 
   /** Does what a form asks for and leads to the page that shows it, or is it; a refusal is shown where the form was. */
   function action(path: string, show: Show, run: (fields: Fields, id: string) => Promise<string | Response>) {
     pages.post(path, async (c) => {
       const fields = await readForm(c.req.raw);
       const id = c.req.param('id') ?? '';
-      if (!guard.checkToken('dashboard', fields.token))
-        return show(
-          'The form is out of date: the sandbox was started anew. Nothing was done.',
-          403,
-          fields,
-          id,
-        );
+      if (!guard.checkToken('dashboard', fields.token)) {
+        const problem = 'The form is out of date: the sandbox was started anew. Nothing was done.';
+        return show({ problem, status: 403 }, fields, id);
+      }
       try {
         const next = await run(fields, id);
         return typeof next === 'string' ? c.redirect(next, 303) : next;
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
-        return show(error.message, error.code === 'unknown_id' ? 404 : 409, fields, id);
+        const status = error.code === 'unknown_id' ? 404 : 409;
+        return show({ problem: error.message, status }, fields, id);
       }
     });
   }

@@ -14,13 +14,6 @@ export const dashboardScript = `
     setTimeout(() => { button.textContent = 'Copy'; say.textContent = ''; }, 1500);
   });
 
-  document.addEventListener('submit', (event) => {
-    const form = event.target;
-    if (form.dataset.sent) return event.preventDefault();
-    form.dataset.sent = 'yes';
-    setTimeout(() => delete form.dataset.sent, 3000);
-  });
-
   const parts = () => document.querySelectorAll('[data-live]');
   const served = new Map();
   for (const part of parts()) served.set(part.dataset.live, part.innerHTML);

@@ -1,44 +1,20 @@
 import { isLoopback, parseAbsoluteUrl, unsafeSchemes } from '../../../schemas/url.js';
 import type { SandboxContext } from '../../context.js';
-import type { CheckoutState, DeclineReason, StoredCheckout } from '../../service/checkout.js';
-import { type Say, speaker } from './messages.js';
+import type { StoredCheckout } from '../../service/checkout.js';
+import { speaker } from './messages.js';
 
 export type Wallet = 'walletA' | 'walletB';
 
 /** What the payment page shows of a checkout. Its URLs are safe to link to. */
-export interface CheckoutView {
-  id: string;
-  token: string;
-  say: Say;
-  lang: string;
-  merchant: string;
-  name: string;
-  description: string | undefined;
-  image: string | undefined;
-  /** As the API gives it, with its currency: `19.90 USD`. */
-  amount: string;
-  state: CheckoutState;
-  declined: DeclineReason | undefined;
-  /** The wallet that is waited for, or was when the time ran out. */
-  wallet: Wallet | undefined;
-  walletUrl: string;
-  /** Whether only this machine reaches `walletUrl`. */
-  loopback: boolean;
-  expiresAt: Date;
-  leftMs: number;
-  clockRuns: boolean;
-  successUrl: string | undefined;
-  cancelUrl: string | undefined;
-  orderId: string | undefined;
-  eventId: string | undefined;
-}
+export type CheckoutView = ReturnType<typeof viewForPage>;
 
-export function viewForPage(context: SandboxContext, checkout: StoredCheckout): CheckoutView {
+export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
   const { settings, store, payments, clock, guard } = context;
-  const { id, method, orderId } = checkout;
+  const { id, state, declined, expiresAt, method, orderId } = checkout;
   const product = payments.product(checkout.productId);
-  const awaited = checkout.state === 'processing' || checkout.state === 'expired';
+  const awaited = state === 'processing' || state === 'expired';
   const wallet = awaited && method !== 'card' ? method : undefined;
+  const events = orderId === undefined ? [] : [...store.events.values()];
   return {
     id,
     token: guard.token(id),
@@ -48,22 +24,22 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout): 
     name: product.name,
     description: product.description ?? undefined,
     image: safeUrl(product.image ?? undefined, /^https?:$/),
+    /** As the API gives it, with its currency: `19.90 USD`. */
     amount: `${checkout.amount} ${checkout.currency}`,
-    state: checkout.state,
-    declined: checkout.declined,
+    state,
+    declined,
+    /** The wallet that is waited for, or was when the time ran out. */
     wallet,
     walletUrl: `${context.origin}/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`,
+    /** Whether only this machine reaches `walletUrl`. */
     loopback: isLoopback(new URL(context.origin)),
-    expiresAt: checkout.expiresAt,
-    leftMs: Math.max(0, checkout.expiresAt.getTime() - clock.now()),
+    expiresAt,
+    leftMs: Math.max(0, expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,
     successUrl: safeUrl(payments.returnUrl(checkout, 'success')),
     cancelUrl: safeUrl(payments.returnUrl(checkout, 'cancel')),
     orderId,
-    eventId:
-      orderId === undefined
-        ? undefined
-        : [...store.events.values()].find(({ data }) => data.order_id === orderId)?.id,
+    eventId: events.find(({ data }) => data.order_id === orderId)?.id,
   };
 }
 

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { checkIcon, clockLargeIcon, crossIcon, parcelIcon } from '../icons.js';
 import { type Html, page } from '../layout.js';
 import type { CheckoutView } from './checkout-view.js';
-import type { PageMessages, Say } from './messages.js';
+import type { Say } from './messages.js';
 import { payScript } from './script.js';
 import { payStyle } from './style.js';
 
@@ -18,7 +18,8 @@ interface Note {
   more?: Html | undefined;
   /** Links and buttons, the first one the likeliest. */
   ways?: (Html | undefined)[];
-  status: number;
+  /** Default 200. */
+  status?: number;
   refresh?: string | undefined;
 }
 
@@ -53,8 +54,7 @@ export function paidPage(view: CheckoutView): Promise<Response> {
     text: `${say('paidTo', { merchant })} ${next === undefined ? say('staying') : say('leaving', { merchant })}`,
     more: html`<dl class="receipt"><dt>${say('order')}</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
 ${view.eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${view.eventId}" data-testid="event-link"><code>${view.eventId}</code></a></dd>`}</dl>`,
-    ways: [next === undefined ? undefined : way(next, say('continueTo', { merchant }), 'return-link')],
-    status: 200,
+    ways: [way(next, say('continueTo', { merchant }), 'return-link')],
     refresh: next,
   });
 }
@@ -69,10 +69,9 @@ export function cancelledPage(view: CheckoutView, payable: boolean): Promise<Res
     heading: say('cancelled'),
     text: `${say('cancelledText')} ${next === undefined ? say('staying') : say('leaving', { merchant })}`,
     ways: [
-      next === undefined ? undefined : way(next, say('backTo', { merchant }), 'return-link'),
-      payable ? way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment') : undefined,
+      way(next, say('backTo', { merchant }), 'return-link'),
+      way(payable ? `/pay/${view.id}` : undefined, say('returnToPayment'), 'return-to-payment'),
     ],
-    status: 200,
     refresh: next,
   });
 }
@@ -84,13 +83,8 @@ export function expiredPage(view: CheckoutView): Promise<Response> {
     wallet === undefined
       ? say('expiredText', { merchant })
       : say('expiredWaiting', { merchant, wallet: say(wallet) });
-  return deadEnd(view, {
-    testId: 'expired',
-    icon: clockLargeIcon,
-    heading: say('expired'),
-    text,
-    status: 410,
-  });
+  const heading = say('expired');
+  return deadEnd(view, { testId: 'expired', icon: clockLargeIcon, heading, text, status: 410 });
 }
 
 export function archivedPage(view: CheckoutView): Promise<Response> {
@@ -101,8 +95,8 @@ export function archivedPage(view: CheckoutView): Promise<Response> {
 
 /** It leads back to the shop where the checkout says how. */
 function deadEnd(view: CheckoutView, note: Pick<Note, 'testId' | 'icon' | 'heading' | 'text' | 'status'>) {
-  const { say, merchant, cancelUrl: next } = view;
-  const ways = [next === undefined ? undefined : way(next, say('backTo', { merchant }), 'return-link')];
+  const { say, merchant, cancelUrl } = view;
+  const ways = [way(cancelUrl, say('backTo', { merchant }), 'return-link')];
   return notePage({ ...view, ...note, tone: 'calm', ways });
 }
 
@@ -114,18 +108,20 @@ export function wrongPage(
   back?: string,
 ): Promise<Response> {
   const { say } = messages;
-  const text: keyof PageMessages = `${what}Text`;
   return notePage({
     ...messages,
     testId: what,
     icon: crossIcon,
     tone: 'bad',
     heading: say(what),
-    text: say(text),
-    ways: [back === undefined ? undefined : way(back, say('returnToPayment'), 'return-to-payment')],
+    text: say(`${what}Text`),
+    ways: [way(back, say('returnToPayment'), 'return-to-payment')],
     status,
   });
 }
 
-const way = (href: string, text: string, testId: string): Html =>
-  html`<a class="button wide" href="${href}" data-testid="${testId}"><bdi>${text}</bdi></a>`;
+/** A link, if there is somewhere to go. */
+const way = (href: string | undefined, text: string, testId: string): Html | undefined =>
+  href === undefined
+    ? undefined
+    : html`<a class="button wide" href="${href}" data-testid="${testId}"><bdi>${text}</bdi></a>`;

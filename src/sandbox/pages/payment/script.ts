@@ -1,17 +1,7 @@
-/**
- * What the payment page gains from script: a running countdown, moving on by itself, copying, one submission per
- * click. Without it everything can be done as well.
- */
+/** What the payment page gains from script: a countdown, moving on by itself, copying. All can be done without it. */
 export const payScript = `
 (() => {
   addEventListener('pageshow', (shown) => { if (shown.persisted) location.reload(); });
-
-  document.addEventListener('submit', (event) => {
-    const form = event.target;
-    if (form.dataset.sent) return event.preventDefault();
-    form.dataset.sent = 'yes';
-    setTimeout(() => delete form.dataset.sent, 3000);
-  });
 
   const page = document.querySelector('[data-state]');
   if (!page) return;

@@ -67,7 +67,6 @@ function askPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
 <button class="button primary wide" name="answer" value="approve" data-testid="approve">${say('approve')}</button>
 <button class="button wide" name="answer" value="decline" data-testid="decline">${say('decline')}</button></form>`,
     ],
-    status: 200,
   });
 }
 
@@ -80,7 +79,6 @@ function approvedPage(view: CheckoutView): Promise<Response> {
     tone: 'good',
     heading: say('walletApproved'),
     text: say('walletApprovedText', { amount, merchant }),
-    status: 200,
   });
 }
 
