@@ -65,7 +65,7 @@ function deliveryLine(
 ): string {
   const wait = nextAttemptAt && span(nextAttemptAt.getTime() - now);
   const waits = {
-    held: 'held back until it is delivered by hand',
+    held: 'held until you deliver it',
     no_url: 'kept: no webhook is set',
     pending: `goes out in ${wait}`,
     retrying: `next attempt in ${wait}`,

@@ -52,7 +52,7 @@ export const capture: Command = {
   },
 };
 
-/** Waits for the first signed POST. Whatever else comes gets its response, and is told of. */
+/** Waits for the first signed POST. Other requests get a response and are reported. */
 function record(port: number, host: string): Promise<Captured> {
   return new Promise((resolve, reject) => {
     const server = createServer({ requestTimeout: 30_000 }, async (request, response) => {
@@ -82,7 +82,7 @@ function record(port: number, host: string): Promise<Captured> {
       reject(
         error.code === 'EADDRINUSE'
           ? new CommandError(`Port ${port} on ${host} is taken. Pass another --port.`)
-          : new CommandError(`It cannot listen on ${host}: ${error.code ?? error.message}.`),
+          : new CommandError(`Cannot listen on ${host}: ${error.code ?? error.message}.`),
       ),
     );
     server.listen(port, host, () => {

@@ -9,6 +9,6 @@ export interface Command {
   readonly flags: FlagTable;
   /** Whether what follows `--` belongs to another program. */
   readonly passesOn?: true;
-  /** Does it, and returns the exit code. */
+  /** Runs the command and returns the exit code. */
   run(args: readonly string[]): Promise<number>;
 }

@@ -20,7 +20,7 @@ export class DataFile {
     this.#path = path;
   }
 
-  /** What was saved; `undefined` where there is no file yet. */
+  /** What was saved; `undefined` if there is no file yet. */
   async load(): Promise<SandboxSnapshot | undefined> {
     let text: string;
     try {
@@ -40,7 +40,7 @@ export class DataFile {
     }
   }
 
-  /** Saves from now on, a moment after each change. */
+  /** Saves from now on, shortly after each change. */
   keep(snapshot: () => SandboxSnapshot, changed: Signal<void>): void {
     this.#snapshot = snapshot;
     changed.subscribe(() => {
@@ -78,7 +78,7 @@ export class DataFile {
     } catch (error) {
       await rm(beside, { force: true });
       throw new CommandError(
-        `--data: ${this.#path} could not be written (${codeOf(error) ?? 'unknown error'}). Check its folder and its rights.`,
+        `--data: ${this.#path} could not be written (${codeOf(error) ?? 'unknown error'}). Check its folder and permissions.`,
       );
     }
   }

@@ -3,7 +3,7 @@ import type { Finding } from '../doctor/findings.js';
 import { literal } from './literal.js';
 import { paint } from './terminal.js';
 
-/** What of a diagnosis is shown. */
+/** The part of a diagnosis that is shown. */
 export interface DoctorReport extends Pick<Diagnosis, 'ok' | 'target' | 'summary' | 'notes' | 'tried'> {
   findings: Told[];
   warnings: Told[];
@@ -13,7 +13,7 @@ export interface DoctorReport extends Pick<Diagnosis, 'ok' | 'target' | 'summary
 type Told = Omit<Finding, 'code'> & { code: string };
 type Answered = Omit<ProbeResult, 'name' | 'status' | 'error'> & { status?: number | undefined };
 
-/** The report for people: the fault and its fix first, then what showed it, then every delivery. */
+/** The report for people: the fault and its fix first, then the evidence, then every delivery. */
 export function reportOf({
   ok,
   target,

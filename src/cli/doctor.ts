@@ -14,7 +14,7 @@ import { webhookSecret } from './webhook-secret.js';
 const flags = {
   amount: {
     value: '<amount>',
-    text: 'what the throw-away order costs; default 98765.43, which no shop asks for',
+    text: 'the amount of the test order; default 98765.43, which no shop charges',
   },
   currency: { value: '<code>', text: 'its currency; default USD' },
   scheme: schemeFlag,
@@ -22,7 +22,7 @@ const flags = {
   ...runningFlags,
 } as const;
 
-/** Tells what is wrong with a webhook receiver. */
+/** Explains what is wrong with a webhook receiver. */
 export const doctor: Command = {
   summary: 'explains why valid webhooks are rejected, and the line to change: doctor <url>',
   usage:
@@ -33,7 +33,7 @@ export const doctor: Command = {
   async run(args) {
     const given = new Flags(flags, args);
     const [target, ...rest] = given.positionals;
-    if (rest.length > 0) throw new UsageError('Pass one URL: that of your webhook.');
+    if (rest.length > 0) throw new UsageError('Pass one URL: your webhook.');
     const price = { amount: given.text('amount'), currency: given.text('currency') };
     const { problem } = readOrderPrice(price);
     if (problem !== undefined) throw new UsageError(`--${problem}`);
@@ -119,7 +119,7 @@ async function fromSandbox(
   throw new CommandError('The sandbox is of another version than this command.');
 }
 
-/** Tells on stderr what takes longer than a second. */
+/** Reports on stderr what takes longer than a second. */
 class Progress {
   #step = '';
   #shown = '';

@@ -58,7 +58,7 @@ export const examples: Command = {
       );
       const folder = resolve(target);
       if (folder === source)
-        throw new CommandError(`${target} is where the examples are. Name another folder.`);
+        throw new CommandError(`${target} is the folder of the examples. Pass another one.`);
       const { copied, kept } = copyInto(folder, source);
       process.stdout.write(report(target, folder, copied, kept));
       return 0;

@@ -13,9 +13,9 @@ const flags = {
   help: { text: 'shows this' },
 };
 
-/** Runs a program, in whatever language, beside a sandbox of its own. */
+/** Runs a program, in any language, with its own sandbox. */
 export const exec: Command = {
-  summary: 'runs a command beside a sandbox of its own, and returns its exit code',
+  summary: 'runs a command with its own sandbox, and returns its exit code',
   usage:
     'exec [flags] -- <command…>\n\n' +
     'The command gets PAYMENTS_BASE_URL, PAYMENTS_API_KEY, PAYMENTS_WEBHOOK_SECRET and SANDBOX_URL.',
@@ -46,7 +46,7 @@ export const exec: Command = {
   },
 };
 
-/** Without a shell: the words arrive as they are. */
+/** Without a shell: arguments are passed unchanged. */
 function runToEnd(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: 'inherit', env });

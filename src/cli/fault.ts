@@ -20,22 +20,22 @@ const flags = {
     multiple: true,
   },
   drop: { text: 'of webhook: loses the first attempt; the retries come' },
-  hold: { text: 'of webhook: keeps the event until it is delivered by hand' },
+  hold: { text: 'of webhook: holds the event until you deliver it' },
   duplicate: { value: '<n>', text: 'of webhook: sends it this many more times' },
   tamper: {
     value: '<how>',
     text: 'of webhook: spoils it: body, signature, timestamp, missing, secret, stale or future',
   },
-  list: { text: 'shows the faults that have not happened yet' },
+  list: { text: 'lists the faults that have not happened yet' },
   ...runningFlags,
 } as const;
 
 const network = ['reset', 'timeout', 'refused'];
 const malformed = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'];
 
-/** Orders a fault of the next request to a running sandbox, or of the next event's delivery. */
+/** Sets a fault for the next request to a running sandbox, or for the delivery of the next event. */
 export const fault: Command = {
-  summary: 'orders a fault of a running sandbox: fault status 503 --times 2 --path /v1/products',
+  summary: 'sets a fault in a running sandbox: fault status 503 --times 2 --path /v1/products',
   usage: `fault <what> [flags]
 
   fault status <status>    responds with this status instead of doing the work

@@ -4,7 +4,7 @@ import { UsageError } from './terminal.js';
 
 /** One flag of a command, as its help shows it. */
 export interface Flag {
-  /** What stands for its value, such as `<port>`; none for a switch. */
+  /** Placeholder of its value, such as `<port>`; none for a switch. */
   value?: string;
   /** The environment variable that sets it too. */
   env?: string;
@@ -15,7 +15,7 @@ export interface Flag {
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-/** The flags of one call: what was given, else the environment. */
+/** The flags of one call: the command line, else the environment. */
 export class Flags<Table extends FlagTable> {
   readonly #given: Readonly<Record<string, unknown>>;
   readonly #table: Table;
@@ -72,14 +72,14 @@ export class Flags<Table extends FlagTable> {
     );
   }
 
-  /** By what name a value was given: the flag, or the environment variable. */
+  /** Where a value came from: the flag, or the environment variable. */
   source(name: keyof Table & string): string {
     return this.#given[name] === undefined && this.#env(name) !== undefined
       ? `${this.#table[name]?.env}`
       : `--${name}`;
   }
 
-  /** An empty variable is one that is not set. */
+  /** An empty variable counts as not set. */
   #env(name: string): string | undefined {
     const variable = this.#table[name]?.env;
     return variable === undefined ? undefined : process.env[variable] || undefined;

@@ -40,7 +40,7 @@ export const identify: Command = {
   },
 };
 
-/** Prints what was found; returns the exit code. */
+/** Prints the result and returns the exit code. */
 export function printIdentification(result: Identification, json: boolean): number {
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${described(result)}\n`);
   return result.found ? 0 : 1;

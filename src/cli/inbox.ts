@@ -20,7 +20,7 @@ const usage = `inbox <file>                            states, and what is parke
 
 A running server may have the file open; it takes up what you retry.`;
 
-/** Looks into the file of an inbox, and decides what becomes of parked deliveries. */
+/** Shows the file of an inbox; retries, discards and purges its deliveries. */
 export const inbox: Command = {
   summary: 'shows the webhooks stored by openInbox(), retries and discards them',
   usage,
@@ -145,7 +145,7 @@ function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** What came from outside must not move the cursor. */
+/** Text from outside must not contain terminal control characters. */
 function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '?');
 }

@@ -1,4 +1,4 @@
-/** An object of texts as one would write it in code. */
+/** An object of strings as a JavaScript literal. */
 export function literal(object: object): string {
   const quoted = (text: unknown) =>
     `'${String(text).replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;

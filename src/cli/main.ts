@@ -79,7 +79,7 @@ function unknownCommand(name: string): string {
 function overview(): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 3;
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
-  return `merchant-payments ${version}: the payments service on your own machine
+  return `merchant-payments ${version}: the payments service on your own computer
 
 Usage: merchant-payments <command> [flags]
 

@@ -3,9 +3,9 @@ import { Flags } from './flags.js';
 import { ask, runningFlags } from './running.js';
 import { noPositionals } from './serving.js';
 
-/** Empties a running sandbox. */
+/** Resets a running sandbox. */
 export const reset: Command = {
-  summary: 'forgets the data of a running sandbox and sets its clock back',
+  summary: 'deletes the data of a running sandbox and resets its clock',
   usage: 'reset [flags]',
   flags: runningFlags,
   async run(args) {

@@ -10,13 +10,13 @@ export const runningFlags = {
   token: {
     value: '<token>',
     env: 'SANDBOX_TOKEN',
-    text: 'its access token, if other machines can reach it',
+    text: 'its access token, if other computers can reach it',
   },
   json: { text: "prints the sandbox's response" },
   help: { text: 'shows this' },
 } as const satisfies FlagTable;
 
-/** Asks a running sandbox to do something. */
+/** Sends a request to a running sandbox. */
 export async function ask(
   flags: Flags<typeof runningFlags>,
   method: 'GET' | 'POST' | 'DELETE',
@@ -46,7 +46,7 @@ export async function ask(
   throw new CommandError(
     response.status === 401
       ? `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`
-      : `${url} responded ${response.status}, not as a sandbox does. Check --url.`,
+      : `${url} responded ${response.status}, so it is not a sandbox. Check --url.`,
   );
 }
 

@@ -15,7 +15,7 @@ const flags = {
   help: { text: 'shows this' },
 };
 
-/** Serves until it is told to end. */
+/** Serves until it is stopped. */
 export const sandbox: Command = {
   summary: 'serves the sandbox on this machine',
   usage: 'sandbox [flags]',

@@ -31,7 +31,7 @@ export function saveDelivery(
   try {
     writeFileSync(name, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   } catch {
-    throw new CommandError(`${name} cannot be written, or is there already. Pass another --out.`);
+    throw new CommandError(`${name} cannot be written, or exists already. Pass another --out.`);
   }
 }
 

@@ -17,7 +17,7 @@ export function readSchemeFlag(text: string | undefined): Partial<SignatureSchem
   const scheme = 'found' in given ? given.scheme : given;
   if (typeof scheme !== 'object' || scheme === null)
     throw new UsageError(
-      '--scheme: `identify` found no scheme in that delivery, so there is none to sign with.',
+      '--scheme: `identify` found no scheme in that delivery, so there is nothing to sign with.',
     );
   try {
     readScheme(scheme);
@@ -42,7 +42,7 @@ function parse(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Told below, as for JSON that is not an object.
+    // Reported below, as for JSON that is not an object.
   }
   throw new UsageError('--scheme: pass a JSON object, such as {"content":"{timestamp}{body}"}.');
 }

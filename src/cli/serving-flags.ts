@@ -7,7 +7,7 @@ import type { Flag, Flags, FlagTable } from './flags.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
 import { UsageError } from './terminal.js';
 
-/** Constants, so that an .env file made today works tomorrow. They open nothing but sandboxes. */
+/** Constants, so that an .env file keeps working. They are valid only for sandboxes. */
 export const sandboxKey = 'service_test_sandbox_0000';
 export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
 
@@ -35,7 +35,7 @@ export const servingFlags = {
   scheme: schemeFlag,
   unspecified: {
     value: '<name=value>',
-    text: 'does otherwise where the specification is silent, such as cancel=close; may be repeated',
+    text: 'changes what the specification leaves open, such as cancel=close; may be repeated',
     multiple: true,
   },
   'api-key': { value: '<key>', env: 'SANDBOX_API_KEY', text: `default ${sandboxKey}` },
@@ -43,7 +43,7 @@ export const servingFlags = {
   'public-url': {
     value: '<origin>',
     env: 'SANDBOX_PUBLIC_URL',
-    text: 'origin of payment page URLs, as the browser knows it',
+    text: 'origin of payment page URLs, as seen by the browser',
   },
   'allow-host': {
     value: '<name>',
@@ -60,7 +60,7 @@ export const servingFlags = {
 /** The flags of a call, whatever its command says of them. */
 export type ServingFlags = Flags<Readonly<Record<keyof typeof servingFlags, Flag>>>;
 
-/** What the flags say, as options of `createSandbox()`. */
+/** The flags as options of `createSandbox()`. */
 export function sandboxOptions(flags: ServingFlags): SandboxOptions {
   const apiKey = flags.text('api-key');
   if (apiKey?.startsWith(livePrefix))

@@ -55,7 +55,7 @@ const flagOf = {
   publicUrl: 'public-url',
 } as const;
 
-/** Opens a sandbox; what is wrong with its options is said of the flags. */
+/** Opens a sandbox; problems with its options are reported as those of the flags. */
 function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContext {
   try {
     return open();
@@ -69,7 +69,7 @@ function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContex
   }
 }
 
-/** Refuses words that no flag takes. */
+/** Refuses unexpected arguments. */
 export function noPositionals(flags: { positionals: readonly string[] }): void {
   const [first] = flags.positionals;
   if (first !== undefined) throw new UsageError(`${JSON.stringify(first)} is not expected here.`);

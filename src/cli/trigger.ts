@@ -35,9 +35,9 @@ const outcomeOf = ({
   durationMs: number;
 }) => (status === undefined ? error : `${status} in ${Math.round(durationMs)} ms.`);
 
-/** Makes a paid order in a running sandbox, and shows what the receiver responded. */
+/** Creates a paid order in a running sandbox and shows the response of the receiver. */
 export const trigger: Command = {
-  summary: 'makes a paid order in a running sandbox, with its webhook: trigger order.paid',
+  summary: 'creates a paid order in a running sandbox, with its webhook: trigger order.paid',
   usage: 'trigger order.paid [flags]\n\nExit code 1 when the webhook was sent and refused.',
   flags,
   async run(args) {
@@ -59,7 +59,7 @@ export const trigger: Command = {
       process.stdout.write(
         delivery
           ? `Webhook to ${delivery.target}: ${outcomeOf(delivery)}\n`
-          : 'No webhook was sent: none is set, or it is held back.\n',
+          : 'No webhook was sent: none is set, or it is held.\n',
       );
       if (delivery?.hint !== undefined) process.stdout.write(`${delivery.hint}\n`);
     }

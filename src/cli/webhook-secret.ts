@@ -9,7 +9,7 @@ export async function webhookSecret(): Promise<string> {
   const set = process.env[variable];
   if (set) return set;
   if (!process.stdin.isTTY)
-    throw new CommandError(`Set ${variable} to your webhook secret: there is no terminal to ask at.`);
+    throw new CommandError(`Set ${variable} to your webhook secret: there is no terminal to ask on.`);
   process.stderr.write(`Webhook secret (not shown; or set ${variable}): `);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });

@@ -10,10 +10,10 @@ import { unreachable } from './symptoms.js';
 const bodies = ['compact', 'spaced', 'newline', 'non_ascii'] as const;
 const slowMs = 5_000;
 
-/** An amount that no shop asks for, so that no customer's open order has it. */
+/** An amount that no shop charges, so that no open order of a customer has it. */
 const unusualAmount = '98765.43';
 
-/** What the throw-away order costs, and what is wrong with it. */
+/** The price of the test order, and what is wrong with it. */
 export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: DoctorOptions) {
   const problem = !/^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/.test(amount)
     ? `amount ${JSON.stringify(amount.slice(0, 40))} is invalid. Pass a decimal amount above zero, such as "19.90".`
@@ -46,7 +46,7 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   return report(exam, { findings: [finding ?? (await lastGuess(exam, tried))], expects, tried });
 }
 
-/** What keeps deliveries from the handler: the same for a delivery without a signature and for a valid one. */
+/** Why deliveries do not reach the handler: the same for a delivery without a signature and for a valid one. */
 async function obstacle(exam: Examination): Promise<Finding | undefined> {
   const first = unreachable((await exam.probe('unsigned')).sent, exam.target, exam.framework);
   if (!first) return undefined;

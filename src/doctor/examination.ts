@@ -9,11 +9,11 @@ import { outgoing, randomText, type Signer } from './signed.js';
 export interface Patient {
   target: WebhookTarget;
   signer: Signer;
-  /** What the throw-away order costs. */
+  /** The price of the test order. */
   price: { amount: string; currency: string };
   /** Sends once. Rejects only where nothing may be sent, which ends the examination. */
   send(target: WebhookTarget, outgoing: Outgoing): Promise<Sent>;
-  /** Told of each step before it is taken. */
+  /** Called before each step. */
   onStep?: ((step: string) => void) | undefined;
 }
 
@@ -55,7 +55,7 @@ export class Examination {
     return this.#probed.get(name) ?? this.repeat(name, this.order);
   }
 
-  /** Sends a probe anew, about an order of its own unless one is given. */
+  /** Sends a probe again, for a new order unless one is given. */
   async repeat(name: ProbeName, order = { ...this.order, id: newOrderId() }): Promise<Probed> {
     const { says, expected, make } = probes[name];
     const outgoing = make(order, this.patient.signer);

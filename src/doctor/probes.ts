@@ -3,7 +3,7 @@ import type { ProbeName } from './diagnosis.js';
 import { outgoing, randomText, type Signer, signDelivery } from './signed.js';
 import { unevenlySpaced } from './spaced.js';
 
-/** The throw-away order that the deliveries are about. */
+/** The test order of the deliveries. */
 export interface Order {
   id: string;
   amount: string;
@@ -24,7 +24,7 @@ const valid: Probe['make'] = (order, signer) => signDelivery(eventBody(order), s
 
 /**
  * Eight deliveries about one order, and the first valid one again. The forged ones come first, so that a receiver that
- * drops duplicates before it verifies is not taken for one that verifies.
+ * drops duplicates before it verifies is not mistaken for one that verifies.
  */
 export const probes: Readonly<Record<ProbeName, Probe>> = {
   unsigned: refused('no signature at all', (order) => outgoing(eventBody(order), {})),

@@ -90,7 +90,7 @@ export class InboxAttempt {
     if (!this.#store.settle(this.claim, { state: 'done' }, Date.now())) throw lostLease();
     const result = fn(this.#database);
     if (!isThenable(result)) return result;
-    // Its rejection is nobody's any more, and must not end the process.
+    // Nobody handles its rejection any more, and it must not end the process.
     Promise.resolve(result).catch(() => {});
     throw isAsync();
   }

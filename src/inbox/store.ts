@@ -67,7 +67,7 @@ export class InboxStore extends Statements {
     return new Set(held.map(({ id }) => id));
   }
 
-  /** Ends a claim; `false` if another process has taken it over. Belongs into a transaction. */
+  /** Ends a claim; `false` if another process has taken it over. Must run in a transaction. */
   settle(claim: Claim, settlement: Settlement, now: number): boolean {
     const { state } = settlement;
     const dueAt = state === 'pending' ? settlement.dueAt : null;

@@ -167,7 +167,7 @@ export class Worker {
   async #fail(claim: Claim, error: unknown, durationMs: number): Promise<void> {
     const { retriesMs, tell, report, textOf } = this.#settings;
     const waitMs = retriesMs[claim.failures];
-    // A tenth either way, so that what failed together does not come back together.
+    // A tenth either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     tell('failed', { ...factsOf(claim), durationMs, error, delayMs });
     void report(error);
