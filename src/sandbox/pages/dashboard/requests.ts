@@ -6,13 +6,13 @@ import type { Html } from '../layout.js';
 import { badge, listPage, live } from './frame.js';
 import { fullMoment, millisecondsText, shortMoment } from './moments.js';
 
-/** The newest requests to the documented API, and where they lean on what the service never said. */
+/** The newest requests to the documented API, and which of them depend on what the service does not document. */
 export function requestsPage(context: SandboxContext, asked?: string): Promise<Response> {
   return listPage({
     title: 'Requests',
     tab: '/requests',
     intro: html`${live('faults', html`${waitingFaults(context)}`)}
-<p class="soft intro">A tag names a choice that is the sandbox's own, as the specification is silent there. Code that leans on it may meet something else at the service.</p>`,
+<p class="soft intro">A tag names a choice of the sandbox's own, where the specification says nothing. The service may behave differently, so do not depend on it.</p>`,
     items: context.requests.entries,
     asked,
     none: 'No request to the documented API yet.',
