@@ -50,6 +50,7 @@ function signatureOf(template, mac, encoding) {
   flipped[mac.length - 1] ^= 3;
   return fill(template, {
     mac: text,
+    first: text.slice(0, 1),
     half: text.slice(0, text.length / 2),
     start: text.slice(0, -2),
     rest: text.slice(1),

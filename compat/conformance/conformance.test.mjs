@@ -27,7 +27,7 @@ describe('a right verifier has no deviation', () => {
 /** The deviations that the runner finds in each receiver. */
 const receivers = [
   ['receiver.mjs', 'none', []],
-  ['receiver.mjs', 'accepts the beginning of a signature', ['sig-half']],
+  ['receiver.mjs', 'accepts the beginning of a signature', ['sig-half', 'sig-one-char']],
   ['receiver.mjs', 'decodes the body before the MAC', ['body-ff-for-fffd']],
   ['receiver.mjs', 'does not look at the timestamp’s age', ['ts-ten-years-ahead', 'ts-millis-stale']],
   ['receiver.py', 'none', []],
