@@ -74,15 +74,16 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
  * one page onto the next; as many ids are kept as may be pushed without an item coming twice.
  */
 class RecentIds {
-  readonly #ids = new Set<string>();
+  #newer = new Set<string>();
+  #older = new Set<string>();
 
   isNew(id: string): boolean {
-    if (this.#ids.has(id)) return false;
-    this.#ids.add(id);
-    if (this.#ids.size > 1000) {
-      const [oldest] = this.#ids;
-      if (oldest !== undefined) this.#ids.delete(oldest);
+    if (this.#newer.has(id) || this.#older.has(id)) return false;
+    if (this.#newer.size === 1000) {
+      this.#older = this.#newer;
+      this.#newer = new Set();
     }
+    this.#newer.add(id);
     return true;
   }
 }

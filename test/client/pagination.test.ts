@@ -181,6 +181,18 @@ describe('a list that changes while it is read', () => {
     expect(await idsOf(payments.products.list({ size: 2 }))).toEqual(['a', 'b', 'c', 'd']);
   });
 
+  test('yields no product twice when a thousand new ones push items over ten pages', async () => {
+    const numbered = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => `prod_${from + index}`);
+    const starts = [0, 50, 150, 250, 350, 450, 550, 650, 750, 850, 950, 50];
+    service.on('GET /v1/products', ({ query }) => {
+      const number = Number(query.page ?? 1);
+      const start = starts[number - 1] ?? 0;
+      return page(numbered(start, start + 100), { page: number, totalPages: starts.length })();
+    });
+    expect(await idsOf(payments.products.list({ size: 100 }))).toEqual(numbered(0, 1050));
+  });
+
   test('goes on when a page holds nothing new', async () => {
     service.on(
       'GET /v1/products',
