@@ -1,6 +1,7 @@
 // What a request costs: CPU and requests a second for retrieve, create and a list of 100.
 //
-//   node http/requests.mjs [--adapters ours,stripe,floor:node-http] [--rounds 9] [--runtime /path/to/node]
+//   node http/requests.mjs [--adapters ours,stripe,floor:node-http] [--calls retrieve,create,list] [--rounds 9]
+//     [--runtime /path/to/node]
 import { parseArgs } from 'node:util';
 import {
   defaultRuntime,
@@ -18,6 +19,7 @@ import { clients as allClients, floors } from '../peers/index.mjs';
 const { values: options } = parseArgs({
   options: {
     adapters: { type: 'string', default: [...allClients, ...floors].join(',') },
+    calls: { type: 'string', default: 'retrieve,create,list' },
     rounds: { type: 'string', default: '9' },
     runtime: { type: 'string', default: defaultRuntime },
   },
@@ -34,7 +36,7 @@ const cases = [
   { call: 'list', lanes: 1, times: 150 },
   { call: 'list', lanes: 16, times: 300 },
   { call: 'list', lanes: 64, times: 320 },
-];
+].filter(({ call }) => options.calls.split(',').includes(call));
 
 const server = await startServer();
 const clients = await Promise.all(names.map((name) => startClient(name, server.baseUrl, options.runtime)));
