@@ -14,5 +14,6 @@ export default {
   reporters: ['progress-append-only', 'clear-text', 'json'],
   clearTextReporter: { allowColor: false, reportTests: false, skipFull: true },
   jsonReporter: { fileName: `reports/mutation-${process.env.MUTATION_PART ?? 'webhooks'}.json` },
+  ...part.stryker,
   thresholds: { high: 98, low: 95, break: null }, // scripts/mutation.mjs holds each part's own
 };

@@ -2,14 +2,14 @@ import { defineConfig } from 'vitest/config';
 import base from '../vitest.config.js';
 
 const parts = new URL('../scripts/mutation-parts.mjs', import.meta.url);
-const { part }: { part: { tests: string[] } } = await import(parts.href);
+const { part }: { part: { tests: string[]; testTimeout?: number } } = await import(parts.href);
 
 /** The tests that Stryker runs against each mutant: without the fuzz, which would notice some by chance. */
 export default defineConfig({
   ...(base.resolve && { resolve: base.resolve }),
   test: {
     include: part.tests,
-    testTimeout: 20_000, // as in vitest.config.ts
+    testTimeout: part.testTimeout ?? 20_000, // as in vitest.config.ts
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,

@@ -22,14 +22,12 @@ export class InboxAttempt {
   readonly claim: Claim;
   readonly delivery: InboxDelivery;
   readonly #store: InboxStore;
-  readonly #database: SqliteDatabase;
   readonly #aborter = new AbortController();
   #phase: 'open' | 'committing' | 'committed' | 'failed' | 'over' = 'open';
   #failure: unknown;
 
-  constructor(store: InboxStore, database: SqliteDatabase, claim: Claim) {
+  constructor(store: InboxStore, claim: Claim) {
     this.#store = store;
-    this.#database = database;
     this.claim = claim;
     this.delivery = {
       ...claim.delivery,
@@ -88,7 +86,7 @@ export class InboxAttempt {
     if (typeof fn !== 'function') throw commitError('commit() takes a function.');
     if (Object.prototype.toString.call(fn) === '[object AsyncFunction]') throw isAsync();
     if (!this.#store.settle(this.claim, { state: 'done' }, Date.now())) throw lostLease();
-    const result = fn(this.#database);
+    const result = fn(this.#store.database);
     if (!isThenable(result)) return result;
     // Nobody handles its rejection any more, and it must not end the process.
     Promise.resolve(result).catch(() => {});

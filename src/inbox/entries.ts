@@ -41,17 +41,16 @@ const shown = 'key, state, event, received_at, attempts, last_error, due_at';
 export class Entries extends Statements {
   stats(now: number): InboxStats {
     const count = (state: InboxState) => `count(*) FILTER (WHERE state = '${state}') AS ${state}`;
-    const row = this.first(
+    const [row = {}] = this.all(
       `SELECT ${count('pending')}, ${count('running')}, ${count('done')}, ${count('parked')},
          min(received_at) FILTER (WHERE state = 'pending') AS oldest FROM payments_inbox`,
     );
-    const oldest = row?.oldest ?? null;
     return {
-      pending: Number(row?.pending),
-      running: Number(row?.running),
-      done: Number(row?.done),
-      parked: Number(row?.parked),
-      oldestPendingMs: oldest === null ? null : Math.max(0, now - Number(oldest)),
+      pending: Number(row.pending),
+      running: Number(row.running),
+      done: Number(row.done),
+      parked: Number(row.parked),
+      oldestPendingMs: row.oldest === null ? null : Math.max(0, now - Number(row.oldest)),
     };
   }
 
@@ -104,7 +103,7 @@ function toEntry(row: Record<string, unknown>): InboxEntry {
   return {
     key: String(row.key),
     state,
-    event: row.event === null ? null : JSON.parse(String(row.event)),
+    event: JSON.parse(String(row.event)), // null once it was purged
     receivedAt: isoOf(row.received_at),
     attempts: Number(row.attempts),
     lastError: row.last_error === null ? null : String(row.last_error),

@@ -7,8 +7,8 @@ import type { SqliteDatabase } from './sqlite.js';
  * deleted file, and what it writes is gone when the process ends.
  */
 export function fileInPlace(database: SqliteDatabase): () => void {
-  const path = database.prepare('PRAGMA database_list').all().find(isMain)?.file;
-  if (typeof path !== 'string' || path === '') return () => {}; // in memory
+  // Empty in memory, where nothing is found at first nor later.
+  const path = String(database.prepare('PRAGMA database_list').get()?.file ?? '');
   const opened = identityOf(path);
   return () => {
     const hasLog = database.prepare('PRAGMA journal_mode').get()?.journal_mode === 'wal';
@@ -18,10 +18,6 @@ export function fileInPlace(database: SqliteDatabase): () => void {
         'Restore the file with its -wal, or restart the process on a new one.',
     );
   };
-}
-
-function isMain({ name }: Record<string, unknown>): boolean {
-  return name === 'main';
 }
 
 function identityOf(path: string): string | undefined {

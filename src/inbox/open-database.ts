@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigurationError } from '../errors.js';
-import { databaseClass, isBusy, type SqliteDatabase, transaction } from './sqlite.js';
+import { databaseClass, isLocked, type SqliteDatabase, transaction } from './sqlite.js';
 
 /** Version of the tables. Raise it with every change to them. */
 const version = 1;
@@ -36,30 +36,38 @@ const setupTimeoutMs = 10_000;
 /** Opens the file of an inbox. A file that is no SQLite database, or of a newer version, is left as it was. */
 export function openFile(file: string, { create }: { create: boolean }): SqliteDatabase {
   const Database = databaseClass();
-  const inMemory = file === ':memory:';
-  const path = inMemory ? file : resolve(file);
-  if (!inMemory && !existsSync(path)) {
-    if (!create) throw new ConfigurationError(`${JSON.stringify(file)} does not exist.`);
-    createPrivately(path, file);
-  }
-  const database = connect(Database, path, file);
+  const path = file === ':memory:' ? file : resolve(file);
+  let database: SqliteDatabase | undefined;
   try {
-    patiently(() => {
-      // Nothing is written before the version is known.
-      if (!checkVersion(database, file) && !create)
-        throw new ConfigurationError(`${JSON.stringify(file)} holds no inbox. Pass the file of openInbox().`);
-      database.exec(
-        `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
-      );
-      // What purge() deletes is overwritten.
-      database.exec('PRAGMA secure_delete = ON');
-    });
-    createTables(database, file);
+    if (path !== ':memory:' && !existsSync(path)) {
+      if (!create) throw new ConfigurationError(`${JSON.stringify(file)} does not exist.`);
+      // SQLite gives its files beside this one the same mode.
+      closeSync(openSync(path, 'a', 0o600));
+    }
+    database = new Database(path);
+    setUp(database, file, create);
+    return database;
   } catch (error) {
-    database.close();
-    throw error instanceof ConfigurationError ? error : unusable(file, error);
+    database?.close();
+    if (error instanceof ConfigurationError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError(
+      `${JSON.stringify(file)} cannot be used as an inbox: ${reason}. Pass a file that can be written, in a folder that exists.`,
+    );
   }
-  return database;
+}
+
+function setUp(database: SqliteDatabase, file: string, create: boolean): void {
+  patiently(() => {
+    // Nothing is written before the version is known.
+    if (!checkVersion(database, file) && !create)
+      throw new ConfigurationError(`${JSON.stringify(file)} holds no inbox. Pass the file of openInbox().`);
+    // What purge() deletes is overwritten.
+    database.exec(
+      `PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON`,
+    );
+  });
+  createTables(database, file);
 }
 
 /** Creates the tables in a database that has none, and refuses those of a newer version. */
@@ -85,30 +93,6 @@ function checkVersion(database: SqliteDatabase, name: string): boolean {
   );
 }
 
-/** SQLite gives its files beside this one the same mode. */
-function createPrivately(path: string, file: string): void {
-  try {
-    closeSync(openSync(path, 'a', 0o600));
-  } catch (error) {
-    throw unusable(file, error);
-  }
-}
-
-function connect(Database: ReturnType<typeof databaseClass>, path: string, file: string): SqliteDatabase {
-  try {
-    return new Database(path);
-  } catch (error) {
-    throw unusable(file, error);
-  }
-}
-
-function unusable(file: string, error: unknown): ConfigurationError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new ConfigurationError(
-    `${JSON.stringify(file)} cannot be used as an inbox: ${reason}. Pass a file that can be written, in a folder that exists.`,
-  );
-}
-
 /** Several processes may start at once, and SQLite does not wait when the journal mode changes. */
 function patiently(work: () => void): void {
   const until = Date.now() + setupTimeoutMs;
@@ -117,7 +101,7 @@ function patiently(work: () => void): void {
       work();
       return;
     } catch (error) {
-      if (!isBusy(error) || Date.now() >= until) throw error;
+      if (!isLocked(error) || Date.now() >= until) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     }
   }

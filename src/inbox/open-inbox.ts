@@ -67,7 +67,7 @@ export function openInbox(options: InboxOptions): Inbox {
   const store = new InboxStore(database);
   const entries = new Entries(database);
   const textOf = (error: unknown) => redactor.textOf(error);
-  const worker = work ? new Worker({ ...limits, store, database, find, tell, report, textOf }) : undefined;
+  const worker = work ? new Worker({ ...limits, store, find, tell, report, textOf }) : undefined;
   let closing: Promise<void> | undefined;
 
   const receiveWhileOpen: Receive = async (incoming) => (closing ? refuse(closed) : receive(incoming));

@@ -15,12 +15,7 @@ export interface ListParams {
   after?: string | undefined;
 }
 
-export function readList(params: ListParams): {
-  state: InboxState | undefined;
-  limit: number;
-  after: string | undefined;
-} {
-  const { state, limit = 100, after } = params;
+export function readList({ state, limit = 100, after }: ListParams) {
   if (state !== undefined && !inboxStates.includes(state))
     throw invalid('list', 'state', `must be one of ${inboxStates.map((each) => `"${each}"`).join(', ')}.`);
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000)

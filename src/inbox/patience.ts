@@ -13,6 +13,6 @@ export async function whenFree<Result>(work: () => Result): Promise<Result> {
     } catch (error) {
       if (!isBusy(error) || Date.now() >= until) throw error;
     }
-    await sleep(10 + Math.random() * 20);
+    await sleep(20);
   }
 }

@@ -41,8 +41,8 @@ type DatabaseSync = new (path: string) => SqliteDatabase;
 
 /** `node:sqlite`, loaded when an inbox is opened, so that importing this entry works on every platform. */
 export function databaseClass(): DatabaseSync {
-  const sqlite: unknown = globalThis.process?.getBuiltinModule?.('node:sqlite');
-  const found: unknown = typeof sqlite === 'object' && sqlite !== null && Reflect.get(sqlite, 'DatabaseSync');
+  const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
+  const found: unknown = sqlite && Reflect.get(sqlite, 'DatabaseSync');
   if (isDatabaseClass(found)) return found;
   throw new ConfigurationError(
     'openInbox() needs node:sqlite, which this runtime does not have. Use Node 22.13 or later, or store deliveries in a ' +
@@ -90,7 +90,11 @@ export function hasTransaction(database: SqliteDatabase): boolean {
 
 /** Whether trying again may help: another connection writes, or a transaction is open on this one. */
 export function isBusy(error: unknown): boolean {
-  if (error instanceof OpenTransaction) return true;
+  return error instanceof OpenTransaction || isLocked(error);
+}
+
+/** Whether another connection writes. */
+export function isLocked(error: unknown): boolean {
   const code: unknown = error instanceof Error && Reflect.get(error, 'errcode');
   // Extended codes have the primary one in their low byte. SQLITE_BUSY is 5, SQLITE_LOCKED 6.
   return typeof code === 'number' && [5, 6].includes(code & 0xff);

@@ -2,7 +2,7 @@ import { type SqliteDatabase, type SqliteStatement, type SqliteValue, transactio
 
 /** Statements on one database, each compiled once. */
 export class Statements {
-  protected readonly database: SqliteDatabase;
+  readonly database: SqliteDatabase;
   readonly #compiled = new Map<string, SqliteStatement>();
 
   constructor(database: SqliteDatabase) {

@@ -13,10 +13,13 @@ export interface Claim {
 }
 
 /** What becomes of a claimed delivery. */
-export type Settlement =
-  | { state: 'done' }
-  | { state: 'parked'; lastError: string }
-  | { state: 'pending'; dueAt: number; lastError?: string };
+export interface Settlement {
+  state: 'done' | 'parked' | 'pending';
+  /** Of what is pending. */
+  dueAt?: number;
+  /** Counts as a failed attempt. */
+  lastError?: string;
+}
 
 /** Deliveries on their way: stored, claimed by one process at a time, and settled. */
 export class InboxStore extends Statements {
@@ -33,17 +36,15 @@ export class InboxStore extends Statements {
     });
   }
 
-  /** When the next delivery is due that this process does not hold: a pending one, or one whose holder has died. */
-  nextDue(held: readonly number[]): number | undefined {
+  /** When the next delivery is due: a pending one, or one whose holder has died. */
+  nextDue(): number {
     const row = this.first(
-      `SELECT due_at FROM payments_inbox
-       WHERE due_at IS NOT NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT 1`,
-      JSON.stringify(held),
+      'SELECT due_at FROM payments_inbox WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1',
     );
-    return row && Number(row.due_at);
+    return row ? Number(row.due_at) : Number.POSITIVE_INFINITY;
   }
 
-  /** Takes the delivery that has been due the longest. */
+  /** Takes the delivery that has been due the longest, unless its function still runs in this process. */
   claim(held: readonly number[], now: number, leaseMs: number): Claim | undefined {
     const row = this.transaction(() =>
       this.first(
@@ -59,23 +60,18 @@ export class InboxStore extends Statements {
     return row && toClaim(row);
   }
 
-  /** Keeps claims until then; returns the ids of those that are still held. */
-  renew(claims: readonly Claim[], until: number): Set<number> {
-    const held = this.transaction(() =>
-      claims.filter((claim) => this.#changeClaimed(claim, 'due_at = ?', until)),
-    );
-    return new Set(held.map(({ id }) => id));
+  /** Keeps a claim until then; `false` if another process has taken it over. Must run in a transaction. */
+  renew(claim: Claim, until: number): boolean {
+    return this.#changeClaimed(claim, 'due_at = ?', until);
   }
 
   /** Ends a claim; `false` if another process has taken it over. Must run in a transaction. */
-  settle(claim: Claim, settlement: Settlement, now: number): boolean {
-    const { state } = settlement;
-    const dueAt = state === 'pending' ? settlement.dueAt : null;
-    const lastError = (state !== 'done' && settlement.lastError) || null;
+  settle(claim: Claim, { state, dueAt, lastError }: Settlement, now: number): boolean {
     return this.#changeClaimed(
       claim,
       'state = ?, due_at = ?, last_error = ?, failures = failures + ?, finished_at = ?',
-      ...[state, dueAt, lastError, lastError === null ? 0 : 1, state === 'done' ? now : null],
+      ...[state, dueAt ?? null, lastError ?? null, lastError === undefined ? 0 : 1],
+      state === 'done' ? now : null,
     );
   }
 

@@ -6,13 +6,12 @@ import type { Report } from '../webhooks/receiver.js';
 import { InboxAttempt, type InboxDelivery, lostLease } from './attempt.js';
 import type { AttemptFacts, InboxHookFacts } from './hooks.js';
 import { whenFree } from './patience.js';
-import { isBusy, type SqliteDatabase } from './sqlite.js';
+import { isBusy } from './sqlite.js';
 import type { Claim, InboxStore, Settlement } from './store.js';
 
 /** What a worker needs to know. */
 export interface WorkerSettings {
   store: InboxStore;
-  database: SqliteDatabase;
   /** Your function for an event, or `undefined` if there is none. */
   find(event: WebhookEvent): ((delivery: InboxDelivery) => unknown) | undefined;
   retriesMs: readonly number[];
@@ -60,12 +59,10 @@ export class Worker {
   /** Takes up nothing more, waits for what runs, and gives back what still runs after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const patience = new AbortController();
-    const grace = sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {});
-    await Promise.race([Promise.all(this.#running.values()), grace]);
-    patience.abort();
+    // #timer keeps the process alive meanwhile.
+    await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
     clearTimeout(this.#timer);
-    const attempts = [...this.#running.keys()].filter((attempt) => !attempt.isCommitted);
+    const attempts = [...this.#running.keys()];
     for (const attempt of attempts) attempt.abort('The inbox was closed before the function had finished.');
     await Promise.all(
       attempts.map(({ claim }) => this.#settle(claim, { state: 'pending', dueAt: Date.now() })),
@@ -101,24 +98,19 @@ export class Worker {
     if (this.#running.size === 0) this.#renewedAt = now;
     if (now - this.#renewedAt < leaseMs / 3) return;
     const attempts = [...this.#running.keys()].filter((attempt) => !attempt.isCommitted);
-    const held = store.renew(
-      attempts.map(({ claim }) => claim),
-      now + leaseMs,
-    );
+    const lost = store.transaction(() => attempts.filter(({ claim }) => !store.renew(claim, now + leaseMs)));
     this.#renewedAt = now;
-    for (const attempt of attempts) {
-      if (!held.has(attempt.claim.id)) attempt.abort(lostLease().message);
-    }
+    for (const attempt of lost) attempt.abort(lostLease().message);
   }
 
   /** Begins attempts while there is room; returns how long to wait for the next one. */
   #takeUp(): number {
     const { store, leaseMs, concurrency } = this.#settings;
     while (this.#running.size < concurrency) {
-      const held = [...this.#running.keys()].map(({ claim }) => claim.id);
       const now = Date.now();
-      const due = store.nextDue(held);
-      if (due === undefined || due > now) return due === undefined ? pollMs : due - now;
+      const due = store.nextDue();
+      if (due > now) return due - now;
+      const held = [...this.#running.keys()].map(({ claim }) => claim.id);
       const claim = store.claim(held, now, leaseMs);
       if (!claim) break;
       this.#begin(claim);
@@ -127,8 +119,7 @@ export class Worker {
   }
 
   #begin(claim: Claim): void {
-    const { store, database } = this.#settings;
-    const attempt = new InboxAttempt(store, database, claim);
+    const attempt = new InboxAttempt(this.#settings.store, claim);
     const run = this.#run(attempt).catch(this.#settings.report);
     this.#running.set(attempt, run);
     void run.finally(() => {

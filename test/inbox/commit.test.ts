@@ -43,12 +43,12 @@ describe('commit(fn)', () => {
     expect(state()).toMatchObject({ state: 'done', attempts: 1 });
   });
 
-  it('returns what fn returned', async () => {
+  it.each([1, null, undefined])('returns what fn returned, such as %j', async (result) => {
     const results: unknown[] = [];
-    const { inbox, post } = shop(({ commit }) => results.push(commit((db) => Number(insert(db).changes))));
+    const { inbox, post } = shop(({ commit }) => results.push(commit(() => result)));
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect(results).toEqual([1]);
+    expect(results).toEqual([result]);
   });
 
   it('is done at once, while the function still runs', async () => {
@@ -76,6 +76,12 @@ describe('commit(fn)', () => {
     await inbox.idle();
     expect([paid(), state()?.state, errors]).toEqual([['ord_1'], 'done', [new Error('no mail')]]);
     expect(told.map(([name]) => name)).toEqual(['received', 'started', 'done']);
+    expect(told[2]?.[1]).toEqual({
+      key: 'order.paid:ord_1',
+      type: 'order.paid',
+      attempt: 1,
+      durationMs: expect.any(Number),
+    });
   });
 
   it('rolls back what fn wrote when fn throws, and the attempt has failed', async () => {
@@ -118,7 +124,9 @@ describe('commit(fn)', () => {
     expect(paid()).toEqual([]);
     expect(state()).toMatchObject({
       state: 'parked',
-      lastError: expect.stringContaining('commit() takes a synchronous function'),
+      lastError:
+        'PaymentsError: commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
+        'Await what is needed first, then call commit().',
     });
   });
 

@@ -9,11 +9,22 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError, openInbox } from '../../src/inbox/index.js';
+import { openFile } from '../../src/inbox/open-database.js';
 import { permissions } from '../helpers/systems.js';
-import { connect, opened, orderPaid, received, secret, temporaryFile, temporaryFolder } from './inboxes.js';
+import {
+  connect,
+  hurried,
+  later,
+  opened,
+  orderPaid,
+  received,
+  secret,
+  temporaryFile,
+  temporaryFolder,
+} from './inboxes.js';
 
 const failed = { status: 500, body: { error: 'internal_error' } };
 
@@ -113,9 +124,45 @@ describe('the file', () => {
     const before = readFileSync(file);
     expect(open(file)).toThrow(ConfigurationError);
     expect(open(file)).toThrow(
-      /holds an inbox of version 2, and this package reads version 1\. Update merchant-payments/,
+      /^"[^"]+" holds an inbox of version 2, and this package reads version 1\. Update merchant-payments\. The file was not changed\.$/,
     );
     expect(readFileSync(file)).toEqual(before);
+  });
+
+  it('whose version was lost is refused', async () => {
+    const file = temporaryFile();
+    await opened({ file }).inbox.close();
+    connect(file).exec('DELETE FROM payments_inbox_version');
+    expect(open(file)).toThrow(/^"[^"]+" holds an inbox of version undefined/);
+  });
+
+  it('is opened while another program writes into it', async () => {
+    const file = temporaryFile();
+    await opened({ file }).inbox.close();
+    const other = connect(file);
+    other.exec('BEGIN IMMEDIATE');
+    expect(opened({ file, work: false }).inbox.stats()).toMatchObject({ pending: 0 });
+    other.exec('ROLLBACK');
+  });
+
+  it('that must exist is not created', () => {
+    const file = temporaryFile();
+    expect(() => openFile(file, { create: false })).toThrow(ConfigurationError);
+    expect(() => openFile(file, { create: false })).toThrow(`${JSON.stringify(file)} does not exist.`);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('that must hold an inbox gets none', async () => {
+    const other = temporaryFile();
+    connect(other).exec('CREATE TABLE orders (id TEXT)');
+    const before = readFileSync(other);
+    expect(() => openFile(other, { create: false })).toThrow(
+      `${JSON.stringify(other)} holds no inbox. Pass the file of openInbox().`,
+    );
+    expect(readFileSync(other)).toEqual(before);
+    const file = temporaryFile();
+    await opened({ file }).inbox.close();
+    openFile(file, { create: false }).close();
   });
 
   it('in a folder that does not exist is refused', () => {
@@ -135,6 +182,20 @@ describe('the file', () => {
     const file = join(folder, 'a?mode=memory #%20.sqlite');
     opened({ file });
     expect(existsSync(file)).toBe(true);
+  });
+
+  it('is a path also where it looks like a URL of SQLite', () => {
+    const file = `file:inbox-${process.pid}.sqlite?mode=memory`;
+    later(() => rmSync(resolve(file), { force: true }));
+    const database = openFile(file, { create: true });
+    later(() => database.close());
+    expect(database.prepare('PRAGMA database_list').get()?.file).toBe(resolve(file));
+  });
+
+  it('is not created for an inbox in memory', () => {
+    rmSync(':memory:', { force: true });
+    openFile(':memory:', { create: true }).close();
+    expect(existsSync(':memory:')).toBe(false);
   });
 });
 
@@ -184,7 +245,7 @@ describe('a file that another program has locked', () => {
     const { inbox, post, errors, calls } = opened({ file });
     const other = connect(file);
     other.exec('BEGIN IMMEDIATE');
-    expect(await post(orderPaid('ord_1'))).toEqual(failed);
+    expect(await hurried(post(orderPaid('ord_1')))).toEqual(failed);
     expect(errors).toMatchObject([{ message: expect.stringContaining('locked') }]);
     other.exec('ROLLBACK');
     expect(await post(orderPaid('ord_1'))).toEqual(received);
@@ -239,7 +300,8 @@ describe.skipIf(process.platform === 'win32')('a file that is no longer in its p
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     remove(file);
     expect(await post(orderPaid('ord_2'))).toEqual(failed);
-    expect(errors).toMatchObject([{ name: 'ConfigurationError', message: expect.stringContaining(file) }]);
+    const message = `${JSON.stringify(file)} was deleted or replaced while the inbox was open, so what is stored would be lost. Restore the file with its -wal, or restart the process on a new one.`;
+    expect(errors).toMatchObject([{ name: 'ConfigurationError', message }]);
   });
 
   it('does not exist for an inbox in memory, which is taken as it is', async () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { afterEach, vi } from 'vitest';
 import { type Inbox, type InboxHooks, type InboxOptions, openInbox } from '../../src/inbox/index.js';
 import { databaseClass, type SqliteDatabase } from '../../src/inbox/sqlite.js';
 import { sign } from '../../src/webhooks/index.js';
@@ -82,6 +82,18 @@ export function opened(options: Partial<InboxOptions> = {}): Opened {
     return { status: response.status, body: await response.json() };
   };
   return { inbox, calls, errors, told, post };
+}
+
+/** What the promise gives, with a clock that gains five seconds again and again until then: nobody waits for patience to end. */
+export async function hurried<Result>(promise: Promise<Result>): Promise<Result> {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const timer = setInterval(() => vi.setSystemTime(Date.now() + 5000), 20);
+  try {
+    return await promise;
+  } finally {
+    clearInterval(timer);
+    vi.useRealTimers();
+  }
 }
 
 export const received = { status: 200, body: { received: true } };

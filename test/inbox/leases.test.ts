@@ -66,6 +66,33 @@ describe('processes that share a file', () => {
   });
 });
 
+describe('a delivery that two processes take up at the same moment', () => {
+  it('is left to the faster one', async () => {
+    const file = temporaryFile();
+    const web = opened({ file, work: false });
+    await web.post(orderPaid('ord_1'));
+    const faster = connect(file);
+    const database = connect(file);
+    let lost = 0;
+    const { calls, errors } = opened({
+      database: {
+        prepare: (sql) => database.prepare(sql),
+        close: () => database.close(),
+        exec(sql) {
+          // Between the look for what is due and the claim.
+          if (sql === 'BEGIN IMMEDIATE' && lost++ === 0)
+            faster.exec("UPDATE payments_inbox SET state = 'running', attempts = 1, due_at = due_at + 60000");
+          database.exec(sql);
+        },
+      },
+    });
+    await vi.waitFor(() => expect(lost).toBe(1));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([calls, errors]).toEqual([[], []]);
+    expect(web.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'running', attempts: 1 });
+  });
+});
+
 describe('a process that lost its lease', () => {
   async function takenOver(use: (delivery: InboxDelivery) => unknown) {
     const file = temporaryFile();
@@ -110,7 +137,9 @@ describe('a process that lost its lease', () => {
     expect(slow.errors).toMatchObject([
       {
         code: 'inbox_commit',
-        message: expect.stringContaining('Another process has taken this delivery over'),
+        message:
+          'Another process has taken this delivery over, because its lease had ended: nothing was written. ' +
+          'Pass a longer leaseMs if your function blocks the process for so long.',
       },
     ]);
     expect(paid).toBe(1);
@@ -151,6 +180,26 @@ describe('a process that lost its lease', () => {
     await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { timeout: 15_000 });
     expect(String(signals[0]?.reason)).toContain('taken this delivery over');
     resolve();
+  });
+});
+
+describe('a delivery that another process took over and lost', () => {
+  it('waits for the function that still runs here, so that none runs twice at a time', async () => {
+    const file = temporaryFile();
+    const { promise, resolve } = withResolvers();
+    const attempts: number[] = [];
+    const { post } = opened({
+      file,
+      leaseMs: 150,
+      on: { 'order.paid': (_event, { attempt }) => attempts.push(attempt) && promise },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(attempts).toEqual([1]));
+    connect(file).exec('UPDATE payments_inbox SET attempts = 2, due_at = 0');
+    await new Promise((done) => setTimeout(done, 300));
+    expect(attempts).toEqual([1]);
+    resolve();
+    await vi.waitFor(() => expect(attempts).toEqual([1, 3]));
   });
 });
 

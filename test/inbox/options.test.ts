@@ -54,6 +54,11 @@ describe('options of openInbox()', () => {
       { ...good, on: { 'order.paid': 1 } },
       /on\["order\.paid"\] must be a function/,
     ],
+    [
+      'a function that is not one, with work: false',
+      { ...good, work: false, on: { 'order.paid': 1 } },
+      /on\["order\.paid"\] must be a function/,
+    ],
     ['an onUnknown that is none', { ...good, onUnknown: 1 }, /onUnknown must be a function/],
     ['an onError that is none', { ...good, onError: 1 }, /onError must be a function/],
     [

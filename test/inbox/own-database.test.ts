@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { SqliteDatabase } from '../../src/inbox/index.js';
+import { openFile } from '../../src/inbox/open-database.js';
 import { hasTransaction } from '../../src/inbox/sqlite.js';
-import { connect, opened, orderPaid, received, temporaryFile } from './inboxes.js';
+import { connect, hurried, later, opened, orderPaid, received, temporaryFile } from './inboxes.js';
 
 /** As Node 22.13 to 22.15 have it: without `isTransaction`. */
 function older(database: SqliteDatabase): SqliteDatabase {
@@ -34,9 +35,13 @@ describe('a database of the shop', () => {
     expect(again.inbox.stats()).toMatchObject({ done: 1 });
   });
 
-  it('keeps its own settings, and a delivery is still on the disk before the response', async () => {
+  it.each([
+    ['OFF', 0, 2],
+    ['NORMAL', 1, 2],
+    ['EXTRA', 3, 3],
+  ])('keeps synchronous = %s, and a delivery is on the disk before the response', async (name, own, used) => {
     const database = connect(temporaryFile());
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${name}`);
     const levels: unknown[] = [];
     const spied: SqliteDatabase = {
       ...older(database),
@@ -54,8 +59,48 @@ describe('a database of the shop', () => {
       headers: {},
       receivedAt: new Date().toISOString(),
     });
-    expect(levels).toEqual([2]);
-    expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 1 });
+    expect(levels).toEqual([used]);
+    expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: own });
+  });
+
+  it('is purged also while a transaction is open: its log is emptied later', async () => {
+    const database = connect(temporaryFile());
+    database.exec('PRAGMA journal_mode = WAL');
+    const { inbox, post } = opened({ database });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    database.exec('BEGIN');
+    expect(inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
+    database.exec('COMMIT');
+    expect(inbox.get('order.paid:ord_1')).toMatchObject({ event: null });
+  });
+
+  it('that holds tables of a newer version is refused', async () => {
+    const database = connect(':memory:');
+    await opened({ database }).inbox.close();
+    database.exec('UPDATE payments_inbox_version SET version = 2');
+    expect(() => opened({ database })).toThrow('"database" holds an inbox of version 2');
+  });
+
+  it('compiles each statement once', async () => {
+    const database = connect(':memory:');
+    const compiled: string[] = [];
+    const { inbox, post } = opened({
+      database: {
+        ...older(database),
+        prepare(sql) {
+          compiled.push(sql);
+          return database.prepare(sql);
+        },
+      },
+    });
+    const inboxOnly = () => compiled.filter((sql) => sql.includes('payments_inbox ')).length;
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const before = inboxOnly();
+    await post(orderPaid('ord_2'));
+    await inbox.idle();
+    expect(inboxOnly()).toBe(before);
   });
 
   it.each([['readBigInts'], ['returnArrays']])('may have been opened with %s', async (option) => {
@@ -76,6 +121,59 @@ describe('a database of the shop', () => {
     expect([calls, inbox.stats().done]).toEqual([[['ord_1', 1]], 1]);
   });
 
+  it('may get its tables from another process at the same moment', async () => {
+    const file = temporaryFile();
+    const database = connect(file);
+    const { post } = opened({
+      database: {
+        ...older(database),
+        exec(sql) {
+          if (sql === 'BEGIN IMMEDIATE') openFile(file, { create: true }).close();
+          database.exec(sql);
+        },
+      },
+    });
+    expect(await post(orderPaid('ord_1'))).toEqual(received);
+  });
+
+  describe('that another process has locked when the inbox is opened', () => {
+    /** Locked for so many attempts, each of which takes two and a half seconds. */
+    function locked(times: number) {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      later(() => vi.useRealTimers());
+      const database = connect(':memory:');
+      let attempts = 0;
+      const exec = (sql: string) => {
+        if (sql === 'BEGIN IMMEDIATE' && ++attempts <= times) {
+          vi.setSystemTime(Date.now() + 2500);
+          throw Object.assign(new Error('database is locked'), { errcode: 5 });
+        }
+        database.exec(sql);
+      };
+      return { database: { ...older(database), exec }, count: () => attempts };
+    }
+
+    it('gets its tables once it is free', () => {
+      const { database, count } = locked(3);
+      opened({ database, work: false });
+      expect(count()).toBe(4);
+    });
+
+    it('is refused after ten seconds', () => {
+      const { database, count } = locked(10);
+      expect(() => opened({ database })).toThrow('database is locked');
+      expect(count()).toBe(4);
+    });
+  });
+
+  it('in which a transaction is open is refused at once: waiting could not end it', () => {
+    const database = connect(':memory:');
+    database.exec('BEGIN');
+    const begun = performance.now();
+    expect(() => opened({ database })).toThrow('A transaction stayed open on the database');
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+
   it.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
     ['with isTransaction', (database) => database],
     ['without isTransaction', older],
@@ -89,6 +187,12 @@ describe('a database of the shop', () => {
     database.exec('SAVEPOINT a');
     expect(hasTransaction(form(database))).toBe(true);
   });
+});
+
+it('a database that was closed has no transaction to tell of', () => {
+  const database = connect(':memory:');
+  database.close();
+  expect(() => hasTransaction(older(database))).toThrow('database is not open');
 });
 
 describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
@@ -123,7 +227,7 @@ describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
   it('gets 500, and is not stored, if the transaction stays open', async () => {
     const { inbox, database, arrive, errors } = shop();
     database.exec('BEGIN');
-    expect(await arrive()).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(await hurried(arrive())).toEqual({ status: 500, body: { error: 'internal_error' } });
     expect(errors).toMatchObject([
       { message: expect.stringContaining('A transaction stayed open on the database') },
     ]);
@@ -147,6 +251,25 @@ describe('a transaction of the shop that is open while a function ends', () => {
     await post(orderPaid('ord_1'));
     await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ done: 1 }), { timeout: 15_000 });
     expect(hasTransaction(database)).toBe(false);
+  });
+
+  it('puts the next delivery off, and is no error', async () => {
+    const database = connect(temporaryFile());
+    const storing = opened({ database, work: false });
+    for (const id of ['ord_1', 'ord_2']) await storing.post(orderPaid(id));
+    const handled: string[] = [];
+    const { inbox, errors } = opened({
+      database,
+      on: {
+        'order.paid': (event) => {
+          if (handled.push(event.data.order_id) > 1) return;
+          database.exec('BEGIN');
+          setTimeout(() => database.exec('ROLLBACK'), 60);
+        },
+      },
+    });
+    await inbox.idle();
+    expect([handled, errors]).toEqual([['ord_1', 'ord_2'], []]);
   });
 
   it('makes commit() fail, and the delivery is tried again', async () => {

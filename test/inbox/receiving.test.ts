@@ -8,6 +8,7 @@ const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
 describe('a delivery', () => {
   it('is stored, gets 200, and reaches the function with its attempt', async () => {
     const { inbox, post, calls, told } = opened();
+    const begun = performance.now();
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     await inbox.idle();
     expect(calls).toEqual([['ord_1', 1]]);
@@ -26,6 +27,8 @@ describe('a delivery', () => {
       ['started', { ...facts, attempt: 1 }],
       ['done', { ...facts, attempt: 1, durationMs: expect.any(Number) }],
     ]);
+    const durationMs: unknown = Reflect.get(told[2]?.[1] ?? {}, 'durationMs');
+    expect(durationMs).toBeLessThanOrEqual(performance.now() - begun);
   });
 
   it('reaches the function as it was received: it can be verified again', async () => {
@@ -166,6 +169,10 @@ describe('accept(delivery)', () => {
       'received',
       'received',
       'started',
+    ]);
+    expect(told[0]).toEqual([
+      'received',
+      { key: delivery.key, type: 'order.paid', bytes: delivery.rawBody.length },
     ]);
     expect(inbox.get(delivery.key)).toMatchObject({ receivedAt: '2026-01-01T00:00:00.000Z' });
   });

@@ -80,6 +80,17 @@ describe('a function that fails', () => {
     expect(facts).toMatchObject({ delayMs: 5000 });
   });
 
+  it.each([
+    ['an error', new Error('x')],
+    ['an empty string', ''],
+  ])('with %s uses up a retry', async (_form, thrown) => {
+    const fn = vi.fn().mockRejectedValue(thrown);
+    const { inbox, post } = opened({ retries: ['1ms'], on: { 'order.paid': fn } });
+    await post(orderPaid('ord_1'));
+    await settled(inbox, ['parked']);
+    expect(fn).toHaveBeenCalledTimes(2);
+  });
+
   it('without retries is called once', async () => {
     const fn = vi.fn().mockRejectedValue(new Error('x'));
     const { inbox, post } = opened({ retries: [], on: { 'order.paid': fn } });
@@ -179,17 +190,17 @@ describe('lastError', () => {
   });
 
   it('is at most 500 characters, whatever was thrown', async () => {
-    const thrown: unknown[] = ['x'.repeat(600), 7, { toString: () => Promise.reject }, undefined];
+    const thrown: unknown[] = ['x'.repeat(600), 7, { toString: () => Promise.reject }, undefined, ''];
     const { inbox, post } = opened({
       retries: [],
       on: { 'order.paid': () => Promise.reject(thrown.shift()) },
     });
-    for (const id of ['a', 'b', 'c', 'd']) {
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
       await post(orderPaid(id));
       await inbox.idle();
     }
     const texts = inbox.list().map(({ lastError }) => lastError);
-    expect(texts).toEqual(['undefined', 'The error could not be read.', '7', 'x'.repeat(500)]);
+    expect(texts).toEqual(['', 'undefined', 'The error could not be read.', '7', 'x'.repeat(500)]);
   });
 });
 
@@ -282,10 +293,23 @@ describe('retry(), retryParked() and discard()', () => {
 
   it('refuse what is no key', () => {
     const { inbox } = opened();
-    for (const method of [inbox.retry, inbox.discard, inbox.get]) {
+    const { retry, discard, get } = inbox;
+    for (const [name, method] of Object.entries({ retry, discard, get })) {
       for (const key of [undefined, '', 7, null])
-        expect(() => Reflect.apply(method, undefined, [key])).toThrow('must be the key of a delivery');
+        expect(() => Reflect.apply(method, undefined, [key])).toThrow(
+          `inbox.${name}: key must be the key of a delivery`,
+        );
     }
+  });
+
+  it('work with work: false, for the process that works', async () => {
+    const { inbox, post } = opened({ work: false });
+    await post(orderPaid('a'));
+    expect([inbox.retry('order.paid:a'), inbox.retryParked(), inbox.discard('order.paid:a')]).toEqual([
+      true,
+      0,
+      true,
+    ]);
   });
 });
 
@@ -420,32 +444,36 @@ describe('close()', () => {
     expect(opened({ file }).inbox.stats()).toMatchObject({ done: 1 });
   });
 
-  it('aborts the signal after graceMs and gives the delivery back, without a failed attempt', async () => {
-    const file = temporaryFile();
-    let given: InboxDelivery | undefined;
-    const { promise, resolve } = withResolvers();
-    const first = opened({
-      file,
-      retries: [],
-      on: {
-        'order.paid': (_event, delivery) => {
-          given = delivery;
-          return promise;
+  it.each(['returns', 'throws'])(
+    'aborts the signal after graceMs and gives the delivery back, whether its function then %s',
+    async (end) => {
+      const file = temporaryFile();
+      let given: InboxDelivery | undefined;
+      const { promise, resolve } = withResolvers();
+      const first = opened({
+        file,
+        retries: [],
+        on: {
+          'order.paid': async (_event, delivery) => {
+            given = delivery;
+            await promise;
+            if (end === 'throws') throw delivery.signal.reason;
+          },
         },
-      },
-    });
-    await first.post(orderPaid('ord_1'));
-    await vi.waitFor(() => expect(given).toBeDefined());
-    await first.inbox.close();
-    expect(given?.signal.aborted).toBe(true);
-    expect(String(given?.signal.reason)).toContain('The inbox was closed');
-    expect(() => given?.commit(() => {})).toThrow('after the attempt had ended');
-    resolve();
-    const second = opened({ file, retries: [] });
-    await settled(second.inbox, ['done']);
-    expect(second.calls).toEqual([['ord_1', 2]]);
-    expect([first.errors, first.told.map(([name]) => name)]).toEqual([[], ['received', 'started']]);
-  });
+      });
+      await first.post(orderPaid('ord_1'));
+      await vi.waitFor(() => expect(given).toBeDefined());
+      await first.inbox.close();
+      expect(given?.signal.aborted).toBe(true);
+      expect(String(given?.signal.reason)).toContain('The inbox was closed');
+      expect(() => given?.commit(() => {})).toThrow('after the attempt had ended');
+      resolve();
+      const second = opened({ file, retries: [] });
+      await settled(second.inbox, ['done']);
+      expect(second.calls).toEqual([['ord_1', 2]]);
+      expect([first.errors, first.told.map(([name]) => name)]).toEqual([[], ['received', 'started']]);
+    },
+  );
 
   it('takes up nothing more', async () => {
     const file = temporaryFile();
@@ -462,5 +490,51 @@ describe('close()', () => {
     resolve();
     await closing;
     expect(opened({ file, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 1 });
+  });
+
+  it('that gives a delivery back uses up none of its retries', async () => {
+    const file = temporaryFile();
+    const { promise, resolve } = withResolvers();
+    const first = opened({ file, on: { 'order.paid': () => promise } });
+    await first.post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(first.inbox.stats()).toMatchObject({ running: 1 }));
+    await first.inbox.close();
+    resolve();
+    expect(opened({ file, work: false }).inbox.stats()).toMatchObject({ pending: 1, running: 0 });
+    const fail = () => Promise.reject(new Error('down'));
+    const { inbox } = opened({ file, retries: ['1h'], on: { 'order.paid': fail } });
+    await inbox.idle();
+    expect(inbox.get('order.paid:ord_1')).toMatchObject({ state: 'pending', attempts: 2 });
+  });
+
+  it('aborts the signal of a function that has committed, whose delivery stays done', async () => {
+    const file = temporaryFile();
+    const { promise, resolve } = withResolvers();
+    const signals: AbortSignal[] = [];
+    const { inbox, post, told } = opened({
+      file,
+      on: {
+        'order.paid': (_event, { commit, signal }) => {
+          signals.push(signal);
+          commit(() => {});
+          return promise;
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ done: 1 }));
+    await inbox.close();
+    expect(signals[0]?.aborted).toBe(true);
+    expect(opened({ file, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 0 });
+    resolve();
+    await vi.waitFor(() => expect(told.at(-1)?.[0]).toBe('done'));
+  });
+
+  it('does not keep the process alive for graceMs once no function is running', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    const { inbox } = opened({ graceMs: 10_000 });
+    await inbox.close();
+    expect(timers()).toBe(before);
   });
 });
