@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /** What `work` resolves to, or the signal's reason as soon as it is aborted. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
@@ -14,16 +16,6 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
 }
 
 /** Waits in real time, or until a signal ends the wait. */
-export function pause(forMs: number, signals: readonly AbortSignal[]): Promise<void> {
-  return new Promise((resolve) => {
-    const any = AbortSignal.any([...signals]);
-    const end = () => {
-      clearTimeout(timer);
-      any.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, forMs);
-    any.addEventListener('abort', end);
-    if (any.aborted) end();
-  });
+export async function pause(forMs: number, signals: readonly AbortSignal[]): Promise<void> {
+  await setTimeout(forMs, undefined, { signal: AbortSignal.any([...signals]) }).catch(() => undefined);
 }

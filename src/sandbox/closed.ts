@@ -15,6 +15,16 @@ export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, 
   });
 }
 
+/** One of these strings. */
+export const oneOf = <const T extends string>(...values: readonly T[]) =>
+  z.enum(values, `pass one of ${values.join(', ')}.`);
+
+/** One of these strings; the first is the default. */
+export function choiceOf<const T extends string>(first: T, ...others: T[]) {
+  const named = [first, ...others].map((one) => `"${one}"`);
+  return z._default(z.enum([first, ...others], `pass ${named.join(' or ')}.`), first);
+}
+
 /** The first thing that is wrong, after the name of the field. */
 export function problemOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): string {
   const [first] = issues;

@@ -4,12 +4,12 @@ import { Faults } from './faults.js';
 import { sandboxApp } from './http/app.js';
 import { Guard } from './http/guard.js';
 import { RequestLog } from './http/log.js';
-import { Reach } from './http/reach.js';
-import { LocalSandbox } from './local-sandbox.js';
+import { newReach } from './http/reach.js';
+import { localSandbox } from './local-sandbox.js';
 import type { Sandbox } from './sandbox.js';
 import { Clock } from './service/clock.js';
 import { Payments } from './service/payments.js';
-import { Schedule } from './service/schedule.js';
+import { newSchedule } from './service/schedule.js';
 import { readSnapshot, restore } from './service/snapshot.js';
 import { Store } from './service/store.js';
 import { readSettings, type SandboxOptions } from './settings.js';
@@ -40,7 +40,7 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
   const saved = options.from === undefined ? undefined : readSnapshot(options.from);
   const settings = readSettings(options, saved);
   const clock = new Clock(settings.start);
-  if (saved && options.now === undefined) clock.restore(saved.clock);
+  if (saved && options.now === undefined) clock.state = saved.clock;
   const store = new Store(clock.now(), settings.seed);
   if (saved) restore(store, saved, options.seed);
   const changed = new Signal<void>();
@@ -48,7 +48,7 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
   const deliveries = new Deliveries(settings, store, clock, faults);
   deliveries.changed.subscribe(() => changed.emit());
   const payments = new Payments(store, clock, settings, (event) => deliveries.accept(event));
-  const schedule = new Schedule(clock, store, payments, (id) => deliveries.due(id));
+  const schedule = newSchedule(clock, store, payments, (id) => deliveries.due(id));
   const guard = new Guard();
   const requests = new RequestLog();
 
@@ -63,12 +63,12 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
   const tick = () => {
     if (store.agenda.next <= clock.now()) void schedule.tick().then(() => changed.emit());
   };
-  const reach = new Reach(handle, guard, settings.publicUrl, tick);
+  const reach = newReach(handle, guard, settings.publicUrl, tick);
   const parts = { settings, clock, store, payments, faults, deliveries, schedule, requests, guard, reach };
   const context: SandboxContext = {
     ...parts,
     changed,
-    sandbox: new LocalSandbox(parts),
+    sandbox: localSandbox(parts),
     get closing() {
       return reach.closing;
     },

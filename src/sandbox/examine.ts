@@ -12,7 +12,7 @@ export async function examine(
   target: WebhookTarget | undefined,
   options: DoctorOptions,
 ): Promise<Diagnosis> {
-  const { webhook, webhookSecret, choices, allowRemote } = settings;
+  const { webhook, webhookSecret, choices, allowRemoteWebhooks: allowRemote } = settings;
   const patient = checkedTarget(target) ?? webhook;
   if (patient === undefined)
     throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { closed, problemOf } from './closed.js';
+import { closed, oneOf, problemOf } from './closed.js';
 import { type Tamper, tamper } from './delivery/signing.js';
 import { SandboxError } from './sandbox-error.js';
 import { type Duration, duration } from './service/duration.js';
@@ -72,8 +72,6 @@ function integer(least: number, most: number, wanted: string) {
   return z.number(wanted).check(z.refine(within, wanted));
 }
 
-const oneOf = <const T extends string>(...values: T[]) => z.enum(values, `pass one of ${values.join(', ')}.`);
-
 const times = z.optional(integer(1, Infinity, 'pass an integer of at least 1.'));
 const requests = {
   method: z.optional(z.string('pass a method, such as "POST".')),
@@ -82,6 +80,13 @@ const requests = {
   when: z.optional(oneOf('before', 'after')),
   delay: z.optional(duration),
 };
+
+export const networkFaults = ['reset', 'timeout', 'refused'] as const;
+export const malformedFaults = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'] as const;
+
+/** The fields of a fault of requests, and no others. */
+const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
+  closed({ ...requests, ...fields }, 'a field of a fault');
 
 /** The kinds of faults by the field that tells them apart. */
 const kinds = {
@@ -96,36 +101,26 @@ const kinds = {
       delay: z.optional(duration),
     },
     'a field of a webhook fault',
-  ) satisfies z.ZodMiniType<WebhookFault>,
-  status: closed(
-    {
-      ...requests,
-      status: integer(200, 599, 'pass an integer from 200 to 599.'),
-      body: z.optional(z.unknown()),
-      headers: z.optional(z.record(z.string(), z.string('pass a string.'), 'pass an object of strings.')),
-    },
-    'a field of a fault',
-  ) satisfies z.ZodMiniType<RequestFault>,
-  network: closed({ ...requests, network: oneOf('reset', 'timeout', 'refused') }, 'a field of a fault').check(
+  ),
+  status: requestFault({
+    status: integer(200, 599, 'pass an integer from 200 to 599.'),
+    body: z.optional(z.unknown()),
+    headers: z.optional(z.record(z.string(), z.string('pass a string.'), 'pass an object of strings.')),
+  }),
+  network: requestFault({ network: oneOf(...networkFaults) }).check(
     z.refine(({ network, when }) => network !== 'refused' || when !== 'after', {
       error: 'a refused connection carries no request: it cannot happen after the work. Pass "reset".',
       path: ['network'],
     }),
-  ) satisfies z.ZodMiniType<RequestFault>,
-  malformed: closed(
-    {
-      ...requests,
-      malformed: oneOf('html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'),
-    },
-    'a field of a fault',
-  ).check(
+  ),
+  malformed: requestFault({ malformed: oneOf(...malformedFaults) }).check(
     z.refine(({ malformed, when }) => malformed !== 'code-not-zero' || when !== 'after', {
       error: 'a code other than 0 says that nothing was done: it cannot happen after the work.',
       path: ['malformed'],
     }),
-  ) satisfies z.ZodMiniType<RequestFault>,
-  delay: closed({ ...requests, delay: duration }, 'a field of a fault') satisfies z.ZodMiniType<RequestFault>,
-};
+  ),
+  delay: closed({ ...requests, delay: duration }, 'a field of a fault'),
+} satisfies Record<string, z.ZodMiniType<Fault>>;
 
 /** Checks a fault. `what` begins the error. */
 export function readFault(value: object, what: string): Fault {
@@ -162,34 +157,32 @@ export function describeArmed({ fault, left }: Armed): string {
 }
 
 /** A fault that was ordered and has not happened, or not as often. */
-export interface Armed<One = Fault> {
-  readonly fault: One;
+export interface Armed {
+  readonly fault: Fault;
   left: number;
 }
 
 /** The faults that were ordered and have not happened yet. The oldest that fits happens. */
 export class Faults {
-  readonly #requests: Armed<RequestFault>[] = [];
-  readonly #webhooks: Armed<WebhookFault>[] = [];
+  #waiting: Armed[] = [];
 
   add(fault: Fault): void {
-    const left = fault.times ?? 1;
-    if ('webhook' in fault) this.#webhooks.push({ fault, left });
-    else this.#requests.push({ fault, left });
+    this.#waiting.push({ fault, left: fault.times ?? 1 });
   }
 
   get waiting(): readonly Armed[] {
-    return [...this.#requests, ...this.#webhooks];
+    return this.#waiting;
   }
 
   clear(): void {
-    this.#requests.length = 0;
-    this.#webhooks.length = 0;
+    this.#waiting = [];
   }
 
   /** The fault of a request, which is then used up. */
   ofRequest(method: string, path: string): RequestFault | undefined {
-    return takeFirst(this.#requests, ({ method: only, path: where }) => {
+    return this.#take((fault): fault is RequestFault => {
+      if ('webhook' in fault) return false;
+      const { method: only, path: where } = fault;
       if (only !== undefined && only.toUpperCase() !== method) return false;
       return where === undefined || (typeof where === 'string' ? where === path : path.search(where) !== -1);
     });
@@ -197,14 +190,17 @@ export class Faults {
 
   /** The fault of an event's first attempt. */
   ofDelivery(): WebhookFault | undefined {
-    return takeFirst(this.#webhooks, () => true);
+    return this.#take((fault): fault is WebhookFault => 'webhook' in fault);
   }
-}
 
-function takeFirst<One>(list: Armed<One>[], fits: (fault: One) => boolean): One | undefined {
-  const armed = list.find(({ fault }) => fits(fault));
-  if (!armed) return undefined;
-  armed.left--;
-  if (armed.left === 0) list.splice(list.indexOf(armed), 1);
-  return armed.fault;
+  #take<One extends Fault>(fits: (fault: Fault) => fault is One): One | undefined {
+    for (const armed of this.#waiting) {
+      const { fault } = armed;
+      if (!fits(fault)) continue;
+      armed.left--;
+      this.#waiting = this.#waiting.filter(({ left }) => left > 0);
+      return fault;
+    }
+    return undefined;
+  }
 }

@@ -1,9 +1,10 @@
+import * as z from 'zod/mini';
 import type { WebhookTarget } from '../doctor/delivery.js';
-import { closest } from '../schemas/closest.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
+import { choiceOf, closed, problemOf } from './closed.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { SandboxError } from './sandbox-error.js';
-import { type Choices, readChoices } from './service/choices.js';
+import { readChoices } from './service/choices.js';
 import { type Duration, milliseconds } from './service/duration.js';
 import { randomId } from './service/ids.js';
 import type { SandboxSnapshot } from './service/snapshot.js';
@@ -61,124 +62,96 @@ export interface SandboxOptions {
   allowRemoteWebhooks?: boolean | undefined;
 }
 
-/** Options with their defaults, checked. Key and webhook target change while the sandbox runs. */
-export interface Settings {
-  apiKey: string;
-  readonly webhookSecret: string;
-  webhook: WebhookTarget | undefined;
-  readonly webhooks: 'auto' | 'manual' | { delayMs: number };
-  readonly seed: number | undefined;
-  readonly start: number | 'real';
-  readonly currency: string;
-  readonly publicUrl: string | undefined;
-  readonly choices: Choices;
-  readonly merchantName: string;
-  readonly messages: PageMessages;
-  readonly livePrefix: boolean;
-  readonly signatureTime: 'real' | 'virtual';
-  readonly encoding: 'spaced' | 'compact';
-  readonly allowRemote: boolean;
-}
-
-/** Bytes of a body that logs keep. */
-export const excerptLength = 4096;
-
 /** The prefix of keys that move real money: no sandbox accepts one by accident. */
 export const livePrefix = 'service_live_';
 
-const names: readonly string[] = [
-  'apiKey',
-  'webhookSecret',
-  'webhook',
-  'webhooks',
-  'seed',
-  'now',
-  'currency',
-  'publicUrl',
-  'unspecified',
-  'merchantName',
-  'messages',
-  'from',
-  'acceptPrefix',
-  'signatureTime',
-  'encoding',
-  'allowRemoteWebhooks',
-] satisfies (keyof SandboxOptions)[];
+/** A value of one form, or the message that says which. */
+const text = (message: string, fits: (value: string) => boolean) =>
+  z.string(message).check(z.refine(fits, message));
+
+const token = text(
+  'pass a string without white space.',
+  (value) => value !== '' && !hasBlankOrControl(value),
+);
+const targetForm = 'pass an absolute http: or https: URL without user and password, or a route handler.';
+
+const schema = closed(
+  {
+    apiKey: z.optional(token),
+    webhookSecret: z.optional(token),
+    webhook: z.optional(z.custom<WebhookTarget>(isTarget, targetForm)),
+    webhooks: z._default(
+      z.union([z.enum(['auto', 'manual']), z.object({ delay: z.unknown() })], {
+        error: 'pass "auto", "manual" or { delay: "10s" }.',
+      }),
+      'auto',
+    ),
+    seed: z.optional(z.int('pass an integer.')),
+    now: z._default(z.union([z.literal('real'), z.date()], 'pass a Date, or "real".'), 'real'),
+    currency: z._default(
+      text('pass a three-letter ISO code, such as "USD".', (value) => /^[A-Z]{3}$/.test(value)),
+      'USD',
+    ),
+    publicUrl: z.optional(text('pass an origin, such as "http://localhost:4380".', isOrigin)),
+    unspecified: z.optional(z.custom<Partial<UnspecifiedChoices>>()),
+    merchantName: z._default(z.string('pass a string.'), 'Sandbox shop'),
+    messages: z.optional(z.custom<Partial<PageMessages>>()),
+    from: z.optional(z.unknown()),
+    acceptPrefix: z.optional(z.literal(livePrefix, `pass "${livePrefix}".`)),
+    signatureTime: choiceOf('real', 'virtual'),
+    encoding: choiceOf('spaced', 'compact'),
+    allowRemoteWebhooks: z._default(z.boolean('pass true or false.'), false),
+  } satisfies Record<keyof SandboxOptions, z.ZodMiniType>,
+  'an option',
+);
+
+/** Options with their defaults, checked. Key and webhook target change while the sandbox runs. */
+export type Settings = ReturnType<typeof readSettings>;
 
 /** `saved` are the keys of the snapshot that the sandbox goes on from. */
-export function readSettings(
-  options: SandboxOptions,
-  saved?: { apiKey: string; webhookSecret: string },
-): Settings {
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    const meant = closest(unknown, names);
+export function readSettings(options: SandboxOptions, saved?: { apiKey: string; webhookSecret: string }) {
+  const apiKey = options.apiKey ?? saved?.apiKey;
+  const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
+  const result = schema.safeParse({ ...options, apiKey, webhookSecret });
+  if (!result.success) throw invalid(problemOf(result.error));
+  const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = result.data;
+  const live = acceptPrefix !== undefined;
+  if (!live && own.apiKey?.startsWith(livePrefix))
     throw invalid(
-      `${unknown} is not an option. ${meant === undefined ? `Known are ${names.join(', ')}.` : `Did you mean ${meant}?`}`,
+      `apiKey begins with ${livePrefix}: a live key moves real money. Leave the option out, or pass acceptPrefix: ` +
+        `'${livePrefix}' with a key that is not a real one.`,
     );
-  }
-  const { now = 'real', currency = 'USD', webhooks = 'auto', seed } = options;
-  const live = options.acceptPrefix === livePrefix;
-  if (now !== 'real' && !(now instanceof Date && Number.isFinite(now.getTime())))
-    throw invalid('now: pass a Date, or "real".');
-  if (!/^[A-Z]{3}$/.test(currency)) throw invalid('currency: pass a three-letter ISO code, such as "USD".');
-  if (seed !== undefined && !Number.isSafeInteger(seed)) throw invalid('seed: pass an integer.');
-  if (typeof webhooks === 'string' && webhooks !== 'auto' && webhooks !== 'manual')
-    throw invalid('webhooks: pass "auto", "manual" or { delay: "10s" }.');
   return {
-    apiKey: checkedKey(options.apiKey ?? saved?.apiKey ?? newApiKey(live), live),
-    webhookSecret: withoutBlanks(
-      options.webhookSecret ?? saved?.webhookSecret ?? `whsec_${randomId()}`,
-      'webhookSecret',
-    ),
-    webhook: checkedTarget(options.webhook),
+    ...own,
+    apiKey: own.apiKey ?? newApiKey(live),
+    webhookSecret: own.webhookSecret ?? `whsec_${randomId()}`,
     webhooks:
       typeof webhooks === 'object' ? { delayMs: milliseconds(webhooks.delay, 'webhooks.delay') } : webhooks,
-    seed,
-    start: now === 'real' ? 'real' : now.getTime(),
-    currency,
-    publicUrl: options.publicUrl === undefined ? undefined : checkedOrigin(options.publicUrl),
-    choices: readChoices(options.unspecified),
-    merchantName: options.merchantName ?? 'Sandbox shop',
-    messages: { ...defaultMessages, ...options.messages },
+    start: now === 'real' ? now : now.getTime(),
+    publicUrl: publicUrl && new URL(publicUrl).origin,
+    choices: readChoices(unspecified),
+    messages: { ...defaultMessages, ...messages },
     livePrefix: live,
-    signatureTime: options.signatureTime ?? 'real',
-    encoding: options.encoding ?? 'spaced',
-    allowRemote: options.allowRemoteWebhooks ?? false,
   };
 }
 
 export const newApiKey = (live: boolean): string => `${live ? livePrefix : 'service_test_'}${randomId()}`;
 
-function checkedKey(key: string, live: boolean): string {
-  if (withoutBlanks(key, 'apiKey').startsWith(livePrefix) && !live) {
-    throw invalid(
-      `apiKey begins with ${livePrefix}: a live key moves real money. Leave the option out, or pass acceptPrefix: ` +
-        `'${livePrefix}' with a key that is not a real one.`,
-    );
-  }
-  return key;
-}
-
-function withoutBlanks(text: string, name: string): string {
-  if (text !== '' && !hasBlankOrControl(text)) return text;
-  throw invalid(`${name}: pass a string without white space.`);
-}
-
-/** A webhook target that can be called: an http(s) URL without credentials, or a function. */
+/** A webhook target that can be called. */
 export function checkedTarget(target: WebhookTarget | undefined): WebhookTarget | undefined {
-  if (target === undefined || typeof target === 'function') return target;
-  const url = parseAbsoluteUrl(target);
-  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return target;
-  throw invalid(
-    'webhook: pass an absolute http: or https: URL without user and password, or a route handler.',
-  );
+  if (target === undefined || isTarget(target)) return target;
+  throw invalid(`webhook: ${targetForm}`);
 }
 
-function checkedOrigin(text: string): string {
+function isTarget(target: unknown): boolean {
+  if (typeof target !== 'string') return typeof target === 'function';
+  const url = parseAbsoluteUrl(target);
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+function isOrigin(text: string): boolean {
   const url = parseAbsoluteUrl(text);
-  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
-  throw invalid('publicUrl: pass an origin, such as "http://localhost:4380".');
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
 }
 
 function invalid(message: string): SandboxError {

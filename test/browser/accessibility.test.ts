@@ -115,6 +115,9 @@ describe('axe finds nothing wrong with the dashboard', () => {
       const { event } = await sandbox.completeCheckout(await checkout());
       await sandbox.failCheckout(await checkout());
       await client.products.create({ name: 'Cup', price: 'free' }).catch(() => undefined);
+      sandbox.failNext({ status: 503, path: '/v1/none' });
+      sandbox.failNext({ webhook: true, hold: true });
+      await sandbox.completeCheckout(await checkout());
       const page = await visit(sandbox.url + (path === 'the event' ? `/events/${event.id}` : path));
       for (const summary of await page.locator('summary').all()) await summary.click();
       expect(await violations(page)).toEqual([]);

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { AuthenticationError, PaymentsClient } from 'merchant-payments';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { useChromium } from './chromium.js';
 import { useShop } from './shop.js';
 
@@ -152,6 +152,41 @@ it('shows which choices a request depended on, and the likely name of an unknown
   expect(await row.getByTestId('lint').textContent()).toContain('description');
 });
 
+it('lists the faults that wait until they have happened', async () => {
+  const { sandbox, client } = shop();
+  const page = await visit(`${sandbox.url}/requests`);
+  const faults = page.getByTestId('faults');
+  expect(await faults.count()).toBe(0);
+  sandbox.failNext({ status: 503, method: 'GET', path: '/v1/balance' });
+  sandbox.failNext({ webhook: true, times: 2, drop: true });
+  await faults.waitFor();
+  expect((await faults.textContent())?.trim()).toBe(
+    'Faults are waiting: status 503 · next GET /v1/balance request drop · next 2 events',
+  );
+  await expect(client.balance.retrieve({ maxRetries: 0 })).rejects.toThrow('503');
+  await faults.filter({ hasText: /^A fault is waiting: drop · next 2 events\s*$/ }).waitFor();
+  expect(await page.getByTestId('request-row').first().textContent()).toContain('fault: status 503');
+});
+
+it('says which events are held back, and delivers them', async () => {
+  const { sandbox, origin, checkout } = shop();
+  sandbox.setWebhook(`${origin}/webhooks`);
+  const page = await visit(sandbox.url);
+  sandbox.failNext({ webhook: true, hold: true, times: 2 });
+  for (let count = 0; count < 2; count++) await sandbox.completeCheckout(await checkout());
+  const step = page.getByTestId('next-step').filter({ hasText: '2 events are held back' });
+  await step.getByRole('link', { name: 'Open Events' }).click();
+  const states = page.getByTestId('event-row').locator('.badge');
+  expect(await states.allTextContents()).toEqual(['held', 'held']);
+  await page.getByTestId('event-row').first().getByRole('link').click();
+  await page.getByText('Held back: deliver it with Redeliver').waitFor();
+  await page.goBack();
+  await page.getByTestId('deliver').click();
+  await expect.poll(() => states.allTextContents()).toEqual(['delivered', 'delivered']);
+  expect(await page.getByTestId('deliver').count()).toBe(0);
+  expect(sandbox.events.map(({ attempts }) => attempts.length)).toEqual([1, 1]);
+});
+
 it('forgets everything, once asked twice', async () => {
   const { sandbox, checkout } = shop();
   await checkout();
@@ -188,4 +223,37 @@ it('fits every width', async () => {
       ).toBeLessThanOrEqual(0);
     }
   }
+});
+
+describe('with another signature scheme', () => {
+  const signature = {
+    algorithm: 'sha512',
+    encoding: 'base64',
+    content: 'v0:{timestamp}:{body}',
+    signatureHeader: 'x-signature',
+    timestampHeader: 'x-request-timestamp',
+  } as const;
+  const signing = useShop({ unspecified: { signature } });
+
+  it('shows the scheme, and by it the headers and the string that was signed', async () => {
+    const { sandbox, origin, checkout } = signing();
+    const page = await visit(`${sandbox.url}/developer`);
+    expect(JSON.parse((await page.getByTestId('scheme').textContent()) ?? '')).toEqual(signature);
+    sandbox.setWebhook(`${origin}/webhooks`);
+    const { event } = await sandbox.completeCheckout(await checkout());
+    await page.goto(`${sandbox.url}/events/${event.id}`);
+    const signed = ((await page.getByTestId('signed-string').textContent()) ?? '').replaceAll('·', ' ');
+    const headers = (await page.getByLabel('Headers', { exact: true }).textContent()) ?? '';
+    const timestamp = /^x-request-timestamp: (\d+)$/m.exec(headers)?.[1];
+    expect(signed).toBe(`v0:${timestamp}:${event.body}`);
+    expect(headers).toContain(
+      `x-signature: ${createHmac('sha512', sandbox.webhookSecret).update(signed).digest('base64')}`,
+    );
+    await page.getByText('sha512 HMAC of this text with the webhook secret, in base64.').waitFor();
+  });
+
+  it('shows no scheme where it is the default', async () => {
+    const page = await visit(`${shop().sandbox.url}/developer`);
+    expect(await page.getByTestId('scheme').count()).toBe(0);
+  });
 });

@@ -312,7 +312,7 @@ describe('delivery over HTTP', () => {
     await close();
     const { delivery } = await open({ webhook: url }).trigger('order.paid');
     expect(delivery?.error).toContain('ECONNREFUSED');
-    expect(delivery?.hint).toContain('Nothing listens');
+    expect(delivery?.hint).toContain('Nothing is listening');
   });
 
   test.each([

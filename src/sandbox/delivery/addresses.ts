@@ -1,23 +1,18 @@
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-const near = new BlockList();
-near.addSubnet('127.0.0.0', 8);
-near.addSubnet('10.0.0.0', 8);
-near.addSubnet('172.16.0.0', 12);
-near.addSubnet('192.168.0.0', 16);
-near.addAddress('::1', 'ipv6');
-near.addSubnet('fc00::', 7, 'ipv6');
+const near = blockList('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7');
 
 /** Link-local addresses, where clouds keep their credentials, and addresses that name no single machine. */
-const never = new BlockList();
-never.addSubnet('169.254.0.0', 16);
-never.addSubnet('fe80::', 10, 'ipv6');
-never.addSubnet('0.0.0.0', 8);
-never.addSubnet('224.0.0.0', 3);
-never.addAddress('::', 'ipv6');
-never.addSubnet('ff00::', 8, 'ipv6');
-never.addAddress('fd00:ec2::254', 'ipv6');
+const linkLocal = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128'];
+const never = blockList(...linkLocal, '0.0.0.0/8', '224.0.0.0/3', '::/128', 'ff00::/8');
+
+function blockList(...subnets: string[]): BlockList {
+  const list = new BlockList();
+  for (const [net = '', bits] of subnets.map((subnet) => subnet.split('/')))
+    list.addSubnet(net, Number(bits), net.includes(':') ? 'ipv6' : 'ipv4');
+  return list;
+}
 
 /** Why nothing is sent to an address; `undefined` when it may be. */
 export function addressProblem(address: string, allowRemote: boolean): string | undefined {
@@ -25,7 +20,7 @@ export function addressProblem(address: string, allowRemote: boolean): string | 
   if (never.check(address, family))
     return `${address} is a link-local or reserved address: nothing is ever sent there.`;
   if (allowRemote || near.check(address, family)) return undefined;
-  return `${address} is neither on this machine nor in a private network. Allow remote webhooks if it is meant.`;
+  return `${address} is neither on this machine nor in a private network. To send there, pass allowRemoteWebhooks (--allow-remote).`;
 }
 
 /** An address to which nothing is sent; its `code` is `address_refused`. */

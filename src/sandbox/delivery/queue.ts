@@ -4,9 +4,9 @@ import type { Faults, WebhookFault } from '../faults.js';
 import { SandboxError } from '../sandbox-error.js';
 import type { Clock } from '../service/clock.js';
 import { milliseconds } from '../service/duration.js';
-import type { Attempt, SandboxEvent } from '../service/event.js';
-import type { Store } from '../service/store.js';
-import { excerptLength, type Settings } from '../settings.js';
+import { type Attempt, excerpt, type SandboxEvent } from '../service/event.js';
+import { found, type Store } from '../service/store.js';
+import type { Settings } from '../settings.js';
 import { Signal } from '../signal.js';
 import { send } from './send.js';
 import { signed } from './signing.js';
@@ -93,10 +93,7 @@ export class Deliveries {
   }
 
   event(id: string): SandboxEvent {
-    const event = this.#store.events.get(id);
-    if (event) return event;
-    const named = JSON.stringify(id.slice(0, 100));
-    throw new SandboxError('unknown_id', `There is no event ${named}. Pass the id of one.`);
+    return found(this.#store.events, 'event', id);
   }
 
   /** Drops what is in flight: its events are forgotten. */
@@ -155,7 +152,7 @@ export class Deliveries {
         ? { error: 'A fault was ordered: the delivery was lost.' }
         : await send(target, outgoing, {
             withinMs: this.#settings.choices.deliveryTimeoutMs,
-            allowRemote: this.#settings.allowRemote,
+            allowRemote: this.#settings.allowRemoteWebhooks,
             stop,
           });
       const attempt: Attempt = {
@@ -168,7 +165,7 @@ export class Deliveries {
         requestHeaders: outgoing.headers,
         status,
         responseHeaders: headers,
-        responseBody: body?.slice(0, excerptLength),
+        responseBody: excerpt(body),
         error,
       };
       if (!attempt.ok && !fault?.drop && fault?.tamper === undefined)

@@ -22,10 +22,7 @@ export async function send(
   }
 }
 
-async function call(
-  handler: (request: Request) => Response | Promise<Response>,
-  outgoing: Outgoing,
-): Promise<Sent> {
+async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing): Promise<Sent> {
   const response = await handler(asRequest(handler, outgoing));
   if (!(response instanceof Response)) throw new TypeError('The handler returned no Response.');
   const { status, headers } = response;

@@ -12,27 +12,23 @@ export async function waitForEvent(
   match: (event: SandboxEvent) => boolean = () => true,
   { timeoutMs = 5000 }: { timeoutMs?: number | undefined } = {},
 ): Promise<SandboxEvent> {
-  const fits = (event: SandboxEvent) => {
-    const copy = structuredClone(event);
-    return match(copy) ? copy : undefined;
-  };
-  for (const event of events.values()) {
-    const found = fits(event);
-    if (found) return found;
-  }
   const over = new AbortController();
   let outcome: (() => SandboxEvent) | undefined;
-  const unsubscribe = changed.subscribe((event) => {
+  const look = (event: SandboxEvent) => {
+    if (outcome) return;
     try {
-      const found = fits(event);
-      if (found) outcome ??= () => found;
+      const copy = structuredClone(event);
+      if (!match(copy)) return;
+      outcome = () => copy;
     } catch (error) {
-      outcome ??= () => {
+      outcome = () => {
         throw error;
       };
     }
-    if (outcome) over.abort();
-  });
+    over.abort();
+  };
+  for (const event of events.values()) look(event);
+  const unsubscribe = changed.subscribe(look);
   await pause(timeoutMs, [over.signal, closing]);
   unsubscribe();
   if (outcome) return outcome();

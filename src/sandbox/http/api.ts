@@ -8,13 +8,14 @@ import {
 } from '../../schemas/params.js';
 import type { SandboxContext } from '../context.js';
 import { twoDecimals } from '../service/cents.js';
+import type { StoredCheckout } from '../service/checkout.js';
 import type { Product } from '../service/product.js';
 import { capacity } from '../service/store.js';
 import { readObject } from './body.js';
 import { type ApiEnv, Refusal, type RequestNotes } from './notes.js';
 import { readParameters } from './parameters.js';
 import { success } from './responses.js';
-import { checkCredentials, checkProduct, readLeniently } from './silent-limits.js';
+import { checkCredentials, readProduct } from './silent-limits.js';
 import * as wire from './wire.js';
 
 type Call = Context<ApiEnv>;
@@ -32,11 +33,16 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
     return choices.priceText === 'as-sent' ? product.price : normal;
   }
 
+  /** A checkout as its retrieval shows it. */
+  function session(checkout: StoredCheckout, notes: RequestNotes): Response {
+    notes.mark('expiresIn');
+    const url = context.checkoutUrl(checkout.id);
+    return success(notes, wire.checkoutSession(checkout, url, choices.expiresIn.unit));
+  }
+
   api.post('/products', async (c: Call) => {
     const notes = c.get('notes');
-    const body = readLeniently(await readObject(c.req.raw, notes), notes, choices);
-    const params = readParameters(productCreateParams, body, notes, choices);
-    checkProduct(params, notes, choices);
+    const params = readProduct(productCreateParams, await readObject(c.req.raw, notes), notes);
     full(store.products, 'products');
     const product = payments.createProduct(params);
     return success(notes, wire.createdProduct(product, sentPrice(product, notes)));
@@ -44,13 +50,15 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
 
   api.get('/products', (c: Call) => {
     const notes = c.get('notes');
-    const query = Object.fromEntries(
-      Object.entries(c.req.query()).map(([name, text]) => [
-        name,
-        name !== 'status' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : text,
-      ]),
-    );
-    const { status, page = 1, size = 20 } = readParameters(productListParams, query, notes, choices);
+    const query = Object.entries(c.req.query()).map(([name, text]) => {
+      const isNumber = name !== 'status' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text);
+      return [name, isNumber ? Number(text) : text];
+    });
+    const {
+      status,
+      page = 1,
+      size = 20,
+    } = readParameters(productListParams, Object.fromEntries(query), notes);
     const all = [...store.products.values()].filter((one) => status === undefined || one.status === status);
     if (choices.listOrder === 'newest-first') all.reverse();
     const totalPages = Math.ceil(all.length / size);
@@ -63,15 +71,12 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
 
   api.patch('/products/:id', async (c: Call) => {
     const notes = c.get('notes');
-    const body = readLeniently(await readObject(c.req.raw, notes), notes, choices);
-    const product = store.products.get(c.req.param('id') ?? '');
-    if (!product) throw new Refusal('unknown_id', 'There is no product with this id.');
-    const params = readParameters(productUpdateParams, body, notes, choices);
-    checkProduct(params, notes, choices);
+    const body = await readObject(c.req.raw, notes);
+    const product = found(store.products.get(c.req.param('id') ?? ''), 'product with this id');
+    const params = readProduct(productUpdateParams, body, notes);
     if (Object.keys(params).length === 0) {
-      notes.mark('emptyUpdate');
-      if (choices.emptyUpdate === 'reject')
-        throw new Refusal('validation', 'The body has no field to update. Send at least one.');
+      const problem = 'The body has no field to update. Send at least one.';
+      notes.limit('emptyUpdate', choices.emptyUpdate === 'reject' && problem);
     }
     Object.assign(product, params, { updatedAt: new Date(clock.now()) });
     return success(notes, wire.updatedProduct(product, sentPrice(product, notes)));
@@ -81,34 +86,26 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
     const notes = c.get('notes');
     const body = await readObject(c.req.raw, notes);
     if (checkoutFields.some((name) => body[name] === undefined)) notes.mark('checkoutRequired');
-    const params = readParameters(checkoutCreateParams, body, notes, choices);
+    const params = readParameters(checkoutCreateParams, body, notes);
     const missing = choices.checkoutRequired.filter((name) => params[name] === undefined);
     if (missing.length > 0) throw new Refusal('validation', `${missing.join(', ')}: missing.`);
-    for (const name of ['successUrl', 'cancelUrl'] as const)
-      checkCredentials(params[name], name, notes, choices);
-    const product = store.products.get(params.productId);
-    if (!product) throw new Refusal('unknown_id', 'There is no product with this productId.');
+    checkCredentials(params.successUrl, 'successUrl', notes);
+    checkCredentials(params.cancelUrl, 'cancelUrl', notes);
+    const product = found(store.products.get(params.productId), 'product with this productId');
     if (product.status === 'ARCHIVED')
       throw new Refusal('archived_product', 'The product is archived and cannot be used for checkout.');
     full(store.checkouts, 'checkouts');
     const amount = twoDecimals(product.price);
     if (amount !== product.price) notes.mark('priceText');
     const checkout = payments.createCheckout({ ...params, amount, currency: product.currency });
-    const url = context.checkoutUrl(checkout.id);
     notes.mark('checkoutCreated');
-    if (choices.checkoutCreated === 'url') return success(notes, { url });
-    notes.mark('expiresIn');
-    return success(notes, wire.checkoutSession(checkout, url, choices.expiresIn.unit));
+    if (choices.checkoutCreated === 'session') return session(checkout, notes);
+    return success(notes, { url: context.checkoutUrl(checkout.id) });
   });
 
-  api.get('/checkouts/:id', (c: Call) => {
-    const notes = c.get('notes');
-    const checkout = store.checkouts.get(c.req.param('id') ?? '');
-    if (!checkout) throw new Refusal('unknown_id', 'There is no checkout with this id.');
-    notes.mark('expiresIn');
-    const url = context.checkoutUrl(checkout.id);
-    return success(notes, wire.checkoutSession(checkout, url, choices.expiresIn.unit));
-  });
+  api.get('/checkouts/:id', (c: Call) =>
+    session(found(store.checkouts.get(c.req.param('id') ?? ''), 'checkout with this id'), c.get('notes')),
+  );
 
   api.get('/balance', (c: Call) => {
     const notes = c.get('notes');
@@ -143,6 +140,11 @@ export function isDocumentedPath(path: string): boolean {
 }
 
 const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
+
+function found<One>(object: One | undefined, what: string): One {
+  if (object === undefined) throw new Refusal('unknown_id', `There is no ${what}.`);
+  return object;
+}
 
 function full(map: ReadonlyMap<string, unknown>, what: string): void {
   if (map.size >= capacity)

@@ -5,7 +5,6 @@ import type { SandboxContext } from '../context.js';
 import { describeFault, type RequestFault } from '../faults.js';
 import { dashboardPages } from '../pages/dashboard/routes.js';
 import { payPages } from '../pages/payment/routes.js';
-import { walletPages } from '../pages/payment/wallet.js';
 import { milliseconds } from '../service/duration.js';
 import { livePrefix, type Settings } from '../settings.js';
 import { documentedApi, isDocumentedPath } from './api.js';
@@ -50,7 +49,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
 
   app.use('/v1/*', async (c, next) => {
     const started = performance.now();
-    const notes = new RequestNotes();
+    const notes = new RequestNotes(settings.choices);
     c.set('notes', notes);
     notes.key = keyState(c.req.header('x-api-key'), settings);
     if (notes.key === 'live') notes.warnings.push('A live key reached the sandbox. It was not kept.');
@@ -79,13 +78,12 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
 
   const api = documentedApi(context);
   api.onError((error, c) => {
-    if (error instanceof Refusal) return refused(error, c.get('notes'), settings.choices);
+    if (error instanceof Refusal) return refused(error, c.get('notes'));
     throw error;
   });
   app.route('/v1', api);
   app.route('/_sandbox', controlRoutes(context));
   app.route('/', payPages(context));
-  app.route('/', walletPages(context));
   app.route('/', dashboardPages(context));
   app.notFound((c) => c.text('There is nothing here. The documented API is under /v1.', 404));
   app.onError((error, c) => {

@@ -1,4 +1,3 @@
-import { excerptLength } from '../settings.js';
 import { Refusal, type RequestNotes } from './notes.js';
 
 /** Bytes of a request's body that are read at most. */
@@ -13,7 +12,7 @@ export async function readObject(request: Request, notes?: RequestNotes): Promis
       'The body is not declared as JSON. Send Content-Type: application/json.',
     );
   const text = decode(await readBytes(request));
-  if (notes) notes.body = text.slice(0, excerptLength);
+  if (notes) notes.body = text;
   const value = parse(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new Refusal('validation', 'The body is not a JSON object.');

@@ -11,20 +11,14 @@ import { readObject } from './body.js';
 import { Refusal } from './notes.js';
 
 const string = z.optional(z.string('pass a string.'));
+const type = z.optional(
+  z.literal('order.paid', 'pass "order.paid", the one type that the service documents.'),
+);
 const field = 'a field of this body';
 const bodies = {
   nothing: closed({}, field),
   clock: closed({ advance: z.optional(duration), to: string }, field),
-  trigger: closed(
-    {
-      type: z.optional(
-        z.literal('order.paid', 'pass "order.paid", the one type that the service documents.'),
-      ),
-      amount: string,
-      currency: string,
-    },
-    field,
-  ),
+  trigger: closed({ type, amount: string, currency: string }, field),
   doctor: closed({ target: string, amount: string, currency: string }, field),
   complete: closed({ method: z.optional(paymentMethod) }, field),
   fail: closed({ reason: z.optional(declineReason) }, field),

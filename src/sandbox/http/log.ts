@@ -1,3 +1,4 @@
+import { excerpt } from '../service/event.js';
 import type { UnspecifiedChoices } from '../service/unspecified.js';
 import { Signal } from '../signal.js';
 
@@ -36,8 +37,9 @@ export class RequestLog {
   #entries: LoggedRequest[] = [];
   #count = 0;
 
-  add(entry: Omit<LoggedRequest, 'number'>): void {
-    const numbered = { number: ++this.#count, ...entry };
+  add({ body, responseBody, ...entry }: Omit<LoggedRequest, 'number'>): void {
+    const bodies = { body: excerpt(body), responseBody: excerpt(responseBody) };
+    const numbered = { number: ++this.#count, ...entry, ...bodies };
     this.#entries.push(numbered);
     if (this.#entries.length > 500) this.#entries.shift();
     this.added.emit(numbered);

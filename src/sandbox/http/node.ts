@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../../schemas/url.js';
 import { SandboxError } from '../sandbox-error.js';
-import { type HostRule, hostAllowed } from './hosts.js';
 import { NetworkFault } from './spoil.js';
 
 /** An open socket in front of the sandbox. */
@@ -49,7 +48,11 @@ export async function serve(
     response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
     response.end('The sandbox does not serve this host name.\n');
   });
-  await opened(server, where);
+  server.listen(where.port, where.host);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const message = `Port ${where.port} on ${where.host} is taken. End what uses it, or choose another port.`;
+    throw error.code === 'EADDRINUSE' ? new SandboxError('port_taken', message) : error;
+  });
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The socket has no address.');
   const url = originOf(address);
@@ -79,17 +82,31 @@ function isForUs(request: IncomingMessage, rule: HostRule): boolean {
   return hosts.length === 1 && path.startsWith('/') && hostAllowed(request.headers.host, path, rule);
 }
 
+/** By which names a listening sandbox may be called. */
+interface HostRule {
+  /** Port it listens on. */
+  port: number;
+  /** Whether it listens on loopback alone. */
+  local: boolean;
+  publicUrl: string | undefined;
+  /** More host names, without port. */
+  allowed: readonly string[];
+}
+
+/**
+ * Whether a request's Host header names the sandbox. A name that an attacker's DNS leads to this machine does not
+ * (DNS rebinding). Open to other machines, the documented API takes any name, as containers give it: its key guards it.
+ */
+function hostAllowed(host: string | undefined, path: string, rule: HostRule): boolean {
+  if (!rule.local && path.startsWith('/v1/')) return true;
+  if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`)) return false;
+  const url = new URL(`http://${host}`);
+  if (rule.publicUrl !== undefined && url.host === new URL(rule.publicUrl).host) return true;
+  if (Number(url.port || 80) !== rule.port) return false;
+  return isLoopback(url) || rule.allowed.includes(url.hostname);
+}
+
 function originOf({ address, family, port }: AddressInfo): string {
   if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-function opened(server: Server, { port, host }: { port: number; host: string }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const message = `Port ${port} on ${host} is taken. End what uses it, or choose another port.`;
-      reject(error.code === 'EADDRINUSE' ? new SandboxError('port_taken', message) : error);
-    });
-    server.listen(port, host, resolve);
-  });
 }

@@ -1,17 +1,29 @@
+import type { Choices } from '../service/choices.js';
 import type { ErrorKind, UnspecifiedChoices } from '../service/unspecified.js';
 import type { LoggedRequest } from './log.js';
 
 /** What is learnt about a request on its way, for the log and for `x-sandbox-unspecified`. */
 export class RequestNotes {
+  readonly choices: Choices;
   key: LoggedRequest['key'] = 'missing';
   readonly unspecified = new Set<keyof UnspecifiedChoices>();
   readonly warnings: string[] = [];
   body: string | undefined;
   responseBody: string | undefined;
 
+  constructor(choices: Choices) {
+    this.choices = choices;
+  }
+
   /** The response depends on these choices. */
   mark(...names: (keyof UnspecifiedChoices)[]): void {
     for (const name of names) this.unspecified.add(name);
+  }
+
+  /** The same of a limit that a value breaks: `problem` is why it is refused, `false` where it is let through. */
+  limit(name: keyof UnspecifiedChoices, problem: string | false): void {
+    this.mark(name);
+    if (problem !== false) throw new Refusal('validation', problem);
   }
 }
 

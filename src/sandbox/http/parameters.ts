@@ -1,18 +1,19 @@
 import type * as z from 'zod/mini';
 import { describeIssues } from '../../schemas/issues.js';
-import type { Choices } from '../service/choices.js';
 import { Refusal, type RequestNotes } from './notes.js';
+
+/** The schema of an object whose fields are known. */
+export type ObjectSchema<Params> = z.ZodMiniType<Params> & { readonly def: { readonly shape: object } };
 
 /**
  * Checks parameters against the schema that the client uses too. Fields that the spec does not list are left out with
  * a warning, or refused, as chosen.
  */
-export function readParameters<Shape extends z.core.$ZodShape>(
-  schema: z.ZodMiniObject<Shape, z.core.$strict>,
+export function readParameters<Params>(
+  schema: ObjectSchema<Params>,
   given: Record<string, unknown>,
   notes: RequestNotes,
-  choices: Choices,
-): z.output<z.ZodMiniObject<Shape, z.core.$strict>> {
+): Params {
   const known = Object.keys(schema.def.shape);
   const entries = Object.entries(given);
   const listed = Object.fromEntries(entries.filter(([name]) => known.includes(name)));
@@ -24,7 +25,7 @@ export function readParameters<Shape extends z.core.$ZodShape>(
   const problems = result.success ? [] : described(result.error.issues);
   if (strays.length > 0) {
     notes.mark('unknownFields');
-    if (choices.unknownFields === 'reject') problems.push(...strays);
+    if (notes.choices.unknownFields === 'reject') problems.push(...strays);
     else notes.warnings.push(...strays);
   }
   if (result.success && problems.length === 0) return result.data;

@@ -1,5 +1,3 @@
-import type { Choices } from '../service/choices.js';
-import { excerptLength } from '../settings.js';
 import type { Refusal, RequestNotes } from './notes.js';
 
 /** The success envelope. */
@@ -11,11 +9,8 @@ export const unauthorized = (notes: RequestNotes): Response =>
   json(notes, 401, { code: 401, message: 'Unauthorized' });
 
 /** Every other error, as chosen. */
-export function refused(
-  { kind, message, headers }: Refusal,
-  notes: RequestNotes,
-  choices: Choices,
-): Response {
+export function refused({ kind, message, headers }: Refusal, notes: RequestNotes): Response {
+  const { choices } = notes;
   notes.mark('errors', 'errorStatus');
   if (choices.errors !== 'envelope') return choices.errors(kind, message);
   const status = choices.statusOf(kind);
@@ -24,6 +19,6 @@ export function refused(
 
 function json(notes: RequestNotes, status: number, body: unknown, headers: Record<string, string> = {}) {
   const text = JSON.stringify(body);
-  notes.responseBody = text.slice(0, excerptLength);
+  notes.responseBody = text;
   return new Response(text, { status, headers: { 'content-type': 'application/json', ...headers } });
 }

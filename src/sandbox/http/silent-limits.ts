@@ -1,18 +1,36 @@
-import { limits } from '../../schemas/params.js';
-import type { Choices } from '../service/choices.js';
-import { Refusal, type RequestNotes } from './notes.js';
+import { limits, type ProductUpdateParams } from '../../schemas/params.js';
+import type { RequestNotes } from './notes.js';
+import { type ObjectSchema, readParameters } from './parameters.js';
 
 // Limits that the specification does not state. Each is a choice with a name.
+
+/** A product's parameters: within the specification's limits, then within the sandbox's own. */
+export function readProduct<Params extends ProductUpdateParams>(
+  schema: ObjectSchema<Params>,
+  body: Record<string, unknown>,
+  notes: RequestNotes,
+): Params {
+  const params = readParameters(schema, readLeniently(body, notes), notes);
+  const { name, image, currency } = params;
+  const { choices } = notes;
+  if (name !== undefined && name.length > limits.nameLength) {
+    const problem = `name: has ${name.length} UTF-16 units. Pass at most ${limits.nameLength}.`;
+    notes.limit('nameLength', choices.nameLength === 'utf-16' && problem);
+  }
+  if (currency !== undefined && !Intl.supportedValuesOf('currency').includes(currency)) {
+    const problem = `currency: "${currency}" is not a currency of ISO 4217.`;
+    notes.limit('currencyForm', choices.currencyForm === 'iso-4217' && problem);
+  }
+  if (image !== undefined) checkImage(new URL(image), notes);
+  checkCredentials(image, 'image', notes);
+  return params;
+}
 
 /**
  * The body of a product before it is checked: numbers and booleans in `metadata` as strings, and a currency in upper
  * case, as chosen. Spec: metadata has arbitrary values, "shown as strings"; the currency is a "three-letter ISO code".
  */
-export function readLeniently(
-  body: Record<string, unknown>,
-  notes: RequestNotes,
-  { metadata: choice, currencyForm }: Choices,
-): Record<string, unknown> {
+function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Record<string, unknown> {
   const { metadata, currency } = body;
   const read = { ...body };
   const entries = typeof metadata === 'object' && metadata !== null ? Object.entries(metadata) : [];
@@ -20,63 +38,29 @@ export function readLeniently(
     notes.mark('metadata');
     const written = (value: unknown) =>
       typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-    if (choice === 'to-text')
+    if (notes.choices.metadata === 'to-text')
       read.metadata = Object.fromEntries(entries.map(([name, value]) => [name, written(value)]));
   }
   if (typeof currency === 'string' && currency !== currency.toUpperCase()) {
     notes.mark('currencyForm');
-    if (currencyForm === 'any-case') read.currency = currency.toUpperCase();
+    if (notes.choices.currencyForm === 'any-case') read.currency = currency.toUpperCase();
   }
   return read;
 }
 
-/** What is checked of a product beyond the specification's limits. */
-export function checkProduct(
-  {
-    name,
-    image,
-    currency,
-  }: { name?: string | undefined; image?: string | undefined; currency?: string | undefined },
-  notes: RequestNotes,
-  choices: Choices,
-): void {
-  if (name !== undefined && name.length > limits.nameLength) {
-    notes.mark('nameLength');
-    if (choices.nameLength === 'utf-16')
-      throw new Refusal(
-        'validation',
-        `name: has ${name.length} UTF-16 units. Pass at most ${limits.nameLength}.`,
-      );
-  }
-  if (currency !== undefined && !Intl.supportedValuesOf('currency').includes(currency)) {
-    notes.mark('currencyForm');
-    if (choices.currencyForm === 'iso-4217')
-      throw new Refusal('validation', `currency: "${currency}" is not a currency of ISO 4217.`);
-  }
-  if (image === undefined) return;
-  checkImage(new URL(image), notes, choices);
-  checkCredentials(image, 'image', notes, choices);
-}
-
-function checkImage({ protocol }: URL, notes: RequestNotes, { imageScheme }: Choices): void {
+function checkImage({ protocol }: URL, notes: RequestNotes): void {
   if (protocol === 'https:') return;
-  notes.mark('imageScheme');
-  if (imageScheme === 'any' || (imageScheme === 'http' && protocol === 'http:')) return;
+  const { imageScheme } = notes.choices;
+  const accepted = imageScheme === 'any' || (imageScheme === 'http' && protocol === 'http:');
   const wanted = imageScheme === 'http' ? 'an http: or https: URL' : 'an https: URL';
-  throw new Refusal('validation', `image: is not ${wanted}.`);
+  notes.limit('imageScheme', !accepted && `image: is not ${wanted}.`);
 }
 
 /** A URL with a user name in it can look like another host's. */
-export function checkCredentials(
-  url: string | undefined,
-  field: string,
-  notes: RequestNotes,
-  { urlCredentials }: Choices,
-): void {
+export function checkCredentials(url: string | undefined, field: string, notes: RequestNotes): void {
   if (url === undefined) return;
   const { username, password } = new URL(url);
   if (username === '' && password === '') return;
-  notes.mark('urlCredentials');
-  if (urlCredentials === 'reject')
-    throw new Refusal('validation', `${field}: holds a user name or password. Pass a URL without them.`);
+  const problem = `${field}: holds a user name or password. Pass a URL without them.`;
+  notes.limit('urlCredentials', notes.choices.urlCredentials === 'reject' && problem);
 }

@@ -29,16 +29,14 @@ export async function spoiltResponse(fault: RequestFault, real: Response | undef
   if ('status' in fault) return withStatus(fault);
   if (!('malformed' in fault)) return real ?? withStatus({ status: 503 });
   const text = real ? await real.text() : '{"code":0,"message":"success","data":{}}';
-  const headers = { 'content-type': 'application/json' };
+  const html = '<!doctype html><title>Please wait</title><p>One moment, please.</p>';
   switch (fault.malformed) {
     case 'html':
-      return new Response('<!doctype html><title>Please wait</title><p>One moment, please.</p>', {
-        headers: { 'content-type': 'text/html' },
-      });
+      return responseOf(html, 'text/html');
     case 'truncated':
-      return new Response(text.slice(0, Math.floor(text.length / 2)), { headers });
+      return responseOf(text.slice(0, Math.floor(text.length / 2)));
     case 'empty':
-      return new Response('', { headers });
+      return responseOf('');
     case 'not-enveloped':
       return Response.json(dataOf(text));
     case 'code-not-zero':
@@ -46,15 +44,14 @@ export async function spoiltResponse(fault: RequestFault, real: Response | undef
   }
 }
 
+const responseOf = (text: string, type = 'application/json'): Response =>
+  new Response(text, { headers: { 'content-type': type } });
+
 function withStatus({
   status,
   body = { code: status, message: 'A fault was ordered.' },
   headers = {},
-}: {
-  status: number;
-  body?: unknown;
-  headers?: Record<string, string> | undefined;
-}): Response {
+}: Extract<RequestFault, { status: number }>): Response {
   const own = new Headers(headers);
   const isText = typeof body === 'string';
   if (!own.has('content-type')) own.set('content-type', isText ? 'text/plain' : 'application/json');

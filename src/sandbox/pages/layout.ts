@@ -38,7 +38,7 @@ ${head}
 <body>
 <aside class="banner" aria-label="Sandbox" data-testid="sandbox-banner">${banner}</aside>
 ${content}
-<script nonce="${nonce}">${raw(submitOnce + script)}</script>
+<script nonce="${nonce}">${raw(submitAndCopy + script)}</script>
 </body>
 </html>`;
   return new Response(String(text), {
@@ -54,13 +54,23 @@ ${content}
   });
 }
 
-/** One submission per click. */
-const submitOnce = `
+/** One submission per click, and buttons that copy. */
+const submitAndCopy = `
 document.addEventListener('submit', (event) => {
   const form = event.target;
   if (form.dataset.sent) return event.preventDefault();
   form.dataset.sent = 'yes';
   setTimeout(() => delete form.dataset.sent, 3000);
+});
+if (navigator.clipboard) document.documentElement.classList.add('copies');
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest('[data-copy]');
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const say = document.querySelector('[data-say]');
+  const before = button.textContent;
+  say.textContent = button.textContent = say.dataset.copied;
+  setTimeout(() => { button.textContent = before; say.textContent = ''; }, 1500);
 });
 `;
 

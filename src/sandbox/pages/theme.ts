@@ -26,12 +26,13 @@ export const theme = `
     font: 1rem/1.5 var(--sans); -webkit-font-smoothing: antialiased; overflow-wrap: anywhere;
   }
   h1, h2, h3, p, dl, dd, ul, ol, pre, figure, fieldset { margin: 0; padding: 0 }
+  h2 { font-size: 1.125rem }
   h1, h2, h3 { line-height: 1.2; letter-spacing: -.015em; font-weight: 650; text-wrap: balance }
   fieldset { border: 0; min-width: 0 }
   legend { padding: 0 }
   a { color: var(--accent); text-underline-offset: .15em }
   a:hover { color: var(--accent-deep) }
-  code, pre, .mono { font-family: var(--mono); font-size: .875em }
+  code, pre { font-family: var(--mono); font-size: .875em }
   :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .375rem }
   .banner {
     padding: .5rem 1rem; background: var(--warn-wash); color: var(--warn);
@@ -45,10 +46,13 @@ export const theme = `
   .button:hover { border-color: var(--strong-line); color: var(--ink) }
   .button.primary { border-color: transparent; background: var(--accent); color: var(--on-accent); font-weight: 650 }
   .button.primary:hover { background: var(--accent-deep) }
+  .badge.good, .notice.good { background: var(--good-wash); color: var(--good) }
+  .badge.bad, .notice.bad { background: var(--bad-wash); color: var(--bad) }
   .soft { color: var(--soft) }
   .small { font-size: .875rem }
   .spoken {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
   }
-  [hidden] { display: none !important }
+  .icon { flex: none }
+  :root:not(.copies) [data-copy] { display: none }
 `;

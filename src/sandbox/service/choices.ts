@@ -1,16 +1,10 @@
 import * as z from 'zod/mini';
 import { type SignatureScheme, sign } from '../../webhooks/index.js';
-import { closed, problemOf } from '../closed.js';
+import { choiceOf, closed, problemOf } from '../closed.js';
 import { SandboxError } from '../sandbox-error.js';
 import { duration, milliseconds } from './duration.js';
 import { type EventLink, eventLinks } from './event-links.js';
 import type { ErrorKind, UnspecifiedChoices } from './unspecified.js';
-
-/** One of these; the first is the default. */
-function oneOf<const T extends string>(first: T, ...others: T[]) {
-  const named = [first, ...others].map((one) => `"${one}"`);
-  return z._default(z.enum([first, ...others], `pass ${named.join(' or ')}.`), first);
-}
 
 const statuses: Record<ErrorKind, number> = {
   validation: 400,
@@ -27,17 +21,7 @@ const statuses: Record<ErrorKind, number> = {
 const isStatus = (value: unknown) => Number.isInteger(value) && Number(value) >= 400 && Number(value) <= 599;
 const status = z.optional(z.custom<number>(isStatus, 'pass a status from 400 to 599.'));
 const errorStatus = closed(
-  {
-    validation: status,
-    malformed_json: status,
-    content_type: status,
-    unknown_id: status,
-    unknown_path: status,
-    wrong_method: status,
-    archived_product: status,
-    body_too_large: status,
-    too_many_objects: status,
-  } satisfies Record<ErrorKind, typeof status>,
+  Object.fromEntries(Object.keys(statuses).map((kind) => [kind, status])),
   'a kind of error',
 );
 
@@ -46,15 +30,12 @@ const checkoutField = z.enum(
   'pass productId, successUrl, cancelUrl or displayMerchantName.',
 );
 
-const isScheme = (value: unknown): value is Partial<SignatureScheme> =>
-  typeof value === 'object' && value !== null;
-
 const isLink = (value: unknown) => typeof value === 'string' && Object.hasOwn(eventLinks, value);
 
 /** Every choice with its alternatives and its default. */
 const schema = closed(
   {
-    checkoutCreated: oneOf('session', 'url'),
+    checkoutCreated: choiceOf('session', 'url'),
     checkoutRequired: z._default(z.array(checkoutField, 'pass an array of field names.'), ['productId']),
     expiresIn: z._default(
       z.union([z.strictObject({ after: duration, unit: z.enum(['ms', 's']) }), duration], {
@@ -73,30 +54,33 @@ const schema = closed(
       'envelope',
     ),
     errorStatus: z._default(errorStatus, {}),
-    authOrder: oneOf('first', 'after-path'),
-    unknownFields: oneOf('ignore', 'reject'),
-    listOrder: oneOf('newest-first', 'oldest-first'),
-    emptyUpdate: oneOf('reject', 'accept'),
-    metadata: oneOf('to-text', 'text-only'),
-    priceText: oneOf('as-sent', 'two-decimals'),
-    nameLength: oneOf('code-points', 'utf-16'),
-    currencyForm: oneOf('upper-case', 'any-case', 'iso-4217'),
-    imageScheme: oneOf('http', 'https', 'any'),
-    urlCredentials: oneOf('reject', 'accept'),
-    orderId: oneOf('own', 'checkout-id'),
+    authOrder: choiceOf('first', 'after-path'),
+    unknownFields: choiceOf('ignore', 'reject'),
+    listOrder: choiceOf('newest-first', 'oldest-first'),
+    emptyUpdate: choiceOf('reject', 'accept'),
+    metadata: choiceOf('to-text', 'text-only'),
+    priceText: choiceOf('as-sent', 'two-decimals'),
+    nameLength: choiceOf('code-points', 'utf-16'),
+    currencyForm: choiceOf('upper-case', 'any-case', 'iso-4217'),
+    imageScheme: choiceOf('http', 'https', 'any'),
+    urlCredentials: choiceOf('reject', 'accept'),
+    orderId: choiceOf('own', 'checkout-id'),
     eventLink: z._default(
       z.custom<EventLink>(isLink, `pass one of ${Object.keys(eventLinks).join(', ')}.`),
       'none',
     ),
-    webhookBody: oneOf('text', 'number'),
+    webhookBody: choiceOf('text', 'number'),
     signature: z._default(
-      z.custom<Partial<SignatureScheme>>(isScheme, 'pass an object: a signature scheme.'),
+      z.custom<Partial<SignatureScheme>>(
+        (value) => typeof value === 'object' && value !== null,
+        'pass an object: a signature scheme.',
+      ),
       {},
     ),
     retries: z._default(z.array(duration, 'pass an array of durations.'), ['5s', '30s', '2m', '10m']),
     deliveryTimeout: z._default(duration, '10s'),
-    cancel: oneOf('stay-open', 'close'),
-    redirect: oneOf('exact', 'with-ids'),
+    cancel: choiceOf('stay-open', 'close'),
+    redirect: choiceOf('exact', 'with-ids'),
     settlement: z._default(duration, '24h'),
     fees: z._default(
       z.custom<`${number}`>(
@@ -112,13 +96,11 @@ const schema = closed(
 /** The names of all choices. */
 export const choiceNames = Object.keys(schema.def.shape);
 
-/** Whether values that come from outside are choices, and what is wrong if not. */
-export const areChoices = (given: object): given is Partial<UnspecifiedChoices> =>
-  schema.safeParse(given).success;
-export const choicesProblem = (given: object): string => {
+/** What is wrong with choices that come from outside; `undefined` if nothing is. */
+export function choicesProblem(given: object): string | undefined {
   const { error } = schema.safeParse(given);
-  return error ? problemOf(error) : '';
-};
+  return error && problemOf(error);
+}
 
 /** The choices as the code uses them: durations in milliseconds. */
 export type Choices = ReturnType<typeof readChoices>;

@@ -1,43 +1,37 @@
 /** The sandbox's time: the real one, moved by an offset, or a frozen one. It has no timer. */
 export class Clock {
-  #offset = 0;
-  #frozen: number | undefined;
-  readonly #start: number | 'real';
+  readonly #start: ClockState;
+  /** Where it stands. */
+  state: ClockState;
 
   constructor(start: number | 'real') {
-    this.#start = start;
-    this.reset();
+    this.#start = { frozenAt: start === 'real' ? undefined : start, offset: 0 };
+    this.state = this.#start;
   }
 
   /** Unix milliseconds. */
   now(): number {
-    return this.#frozen ?? Date.now() + this.#offset;
+    return this.state.frozenAt ?? Date.now() + this.state.offset;
   }
 
   moveTo(time: number): void {
-    if (this.#frozen === undefined) this.#offset = time - Date.now();
-    else this.#frozen = time;
+    this.state = this.runs ? { offset: time - Date.now() } : { frozenAt: time, offset: 0 };
   }
 
   reset(): void {
-    this.#offset = 0;
-    this.#frozen = this.#start === 'real' ? undefined : this.#start;
-  }
-
-  /** Where it stands, for a snapshot. */
-  get state(): { frozenAt?: number | undefined; offset: number } {
-    return { frozenAt: this.#frozen, offset: this.#offset };
-  }
-
-  restore({ frozenAt, offset }: { frozenAt?: number | undefined; offset: number }): void {
-    this.#frozen = frozenAt;
-    this.#offset = offset;
+    this.state = this.#start;
   }
 
   /** Whether time passes by itself. */
   get runs(): boolean {
-    return this.#frozen === undefined;
+    return this.state.frozenAt === undefined;
   }
+}
+
+/** What a snapshot keeps of the clock. */
+interface ClockState {
+  readonly frozenAt?: number | undefined;
+  readonly offset: number;
 }
 
 /** Something that falls due. Its handler must check again that it still applies. */
@@ -52,14 +46,8 @@ export class Agenda {
   #entries: Due[] = [];
 
   add(due: Due): void {
-    let low = 0;
-    let high = this.#entries.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#entries[middle]?.at ?? Infinity) <= due.at) low = middle + 1;
-      else high = middle;
-    }
-    this.#entries.splice(low, 0, due);
+    const before = this.#entries.findLastIndex(({ at }) => at <= due.at);
+    this.#entries.splice(before + 1, 0, due);
   }
 
   /** When the next entry is due. */

@@ -1,4 +1,8 @@
 import * as z from 'zod/mini';
+import { unevenlySpaced } from '../../doctor/spaced.js';
+import type { Choices } from './choices.js';
+import { eventLinks } from './event-links.js';
+import type { SandboxOrder } from './order.js';
 
 /**
  * - `pending`: the first attempt is due or in flight
@@ -63,6 +67,31 @@ export interface Attempt {
   /** What probably went wrong, and what to do. */
   hint?: string | undefined;
 }
+
+/** The event of a paid order. Its text is made once: every attempt sends the same bytes. */
+export function newEvent(
+  id: string,
+  order: SandboxOrder,
+  { webhookBody, eventLink }: Choices,
+  encoding: 'spaced' | 'compact',
+): SandboxEvent {
+  const data = { order_id: order.id, amount: order.amount, currency: order.currency };
+  const { data: linked, ...beside } = { data: {}, ...eventLinks[eventLink](order.checkoutId) };
+  const amount = webhookBody === 'text' ? order.amount : Number(order.amount);
+  const content = { type: 'order.paid', data: { ...data, amount, ...linked }, ...beside };
+  return {
+    id,
+    type: 'order.paid',
+    data,
+    body: encoding === 'spaced' ? unevenlySpaced(content) : JSON.stringify(content),
+    state: 'pending',
+    attempts: [],
+    createdAt: order.paidAt,
+  };
+}
+
+/** As much of a body as logs keep. */
+export const excerpt = (body: string | undefined): string | undefined => body?.slice(0, 4096);
 
 const headers = z.record(z.string(), z.string());
 

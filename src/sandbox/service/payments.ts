@@ -4,11 +4,10 @@ import type { Settings } from '../settings.js';
 import { fromCents, percentOf, toCents } from './cents.js';
 import type { DeclineReason, PaymentMethod, StoredCheckout } from './checkout.js';
 import type { Clock, Due } from './clock.js';
-import type { SandboxEvent } from './event.js';
-import { newEvent } from './events.js';
+import { newEvent, type SandboxEvent } from './event.js';
 import type { SandboxOrder } from './order.js';
 import type { Product } from './product.js';
-import type { Store } from './store.js';
+import { found, type Store } from './store.js';
 
 /** A payment that went through. */
 export interface Payment {
@@ -49,18 +48,11 @@ export class Payments {
   /** The checkout of an id or of a payment page's url. */
   find(ref: string): StoredCheckout {
     const id = /\/pay\/([^/?#]+)/.exec(ref)?.[1] ?? ref;
-    const checkout = this.#store.checkouts.get(id);
-    if (checkout) return checkout;
-    throw new SandboxError(
-      'unknown_id',
-      `There is no checkout ${quoted(ref)}. Pass the id or the url of one.`,
-    );
+    return found(this.#store.checkouts, 'checkout', ref, id);
   }
 
   product(id: string): Product {
-    const product = this.#store.products.get(id);
-    if (product) return product;
-    throw new SandboxError('unknown_id', `There is no product ${quoted(id)}. Pass the id of one.`);
+    return found(this.#store.products, 'product', id);
   }
 
   createProduct(params: ProductCreateParams): Product {
@@ -128,7 +120,8 @@ export class Payments {
       this.#store.agenda.add({ at: order.settlesAt.getTime(), kind: 'settle', id: order.id });
       if (this.#settings.choices.settlementMs === 0) this.settle(order.id);
     }
-    const event = newEvent(this.#store.ids.next('evt'), order, this.#settings);
+    const { choices, encoding } = this.#settings;
+    const event = newEvent(this.#store.ids.next('evt'), order, choices, encoding);
     this.#store.events.set(event.id, event);
     this.#paid(event);
     return { checkout, order, event };
@@ -177,7 +170,7 @@ export class Payments {
   shift(amount: string, from: 'available' | 'frozen'): void {
     this.catchUp();
     if (!/^\d{1,30}(\.\d{1,2})?$/.test(amount) || !/[1-9]/.test(amount)) {
-      const message = `${quoted(amount)} is not an amount. Pass a decimal string, such as "19.90".`;
+      const message = `${JSON.stringify(amount.slice(0, 100))} is not an amount. Pass a decimal string, such as "19.90".`;
       throw new SandboxError('invalid_options', message);
     }
     const cents = toCents(amount);
@@ -230,5 +223,3 @@ export class Payments {
 /** Changes a checkout where it stands. */
 const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>): StoredCheckout =>
   Object.assign(checkout, by);
-
-const quoted = (text: string): string => JSON.stringify(text.slice(0, 100));

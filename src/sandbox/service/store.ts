@@ -1,3 +1,4 @@
+import { SandboxError } from '../sandbox-error.js';
 import type { StoredCheckout } from './checkout.js';
 import { Agenda } from './clock.js';
 import type { SandboxEvent } from './event.js';
@@ -30,6 +31,15 @@ export class Store {
     this.ledger = emptyLedger(now);
     this.ids = new Ids(seed, counts);
   }
+}
+
+/** The object that `ref` names by its id, or by a url with the id in it. */
+export function found<One>(map: ReadonlyMap<string, One>, noun: string, ref: string, id = ref): One {
+  const one = map.get(id);
+  if (one) return one;
+  const wanted = noun === 'checkout' ? 'the id or the url' : 'the id';
+  const named = JSON.stringify(ref.slice(0, 100));
+  throw new SandboxError('unknown_id', `There is no ${noun} ${named}. Pass ${wanted} of one.`);
 }
 
 const emptyLedger = (now: number): Ledger => ({

@@ -14,11 +14,7 @@ const tones = {
 } as const satisfies Record<CheckoutState, string>;
 
 /** Every checkout session, newest first, with what a customer could do with it. */
-export function checkoutsPage(
-  context: SandboxContext,
-  asked?: string,
-  failed?: FailedAction,
-): Promise<Response> {
+export function checkoutsPage(context: SandboxContext, asked?: string, failed?: FailedAction) {
   return listPage({
     title: 'Checkouts',
     tab: '/checkouts',

@@ -10,12 +10,7 @@ export interface Shown {
 }
 
 /** The API key, Webhook Settings and what to put into `.env`. */
-export function developerPage(
-  context: SandboxContext,
-  shown: Shown,
-  failed?: FailedAction,
-  url?: string,
-): Promise<Response> {
+export function developerPage(context: SandboxContext, shown: Shown, failed?: FailedAction, url?: string) {
   const { settings } = context;
   const { webhook } = settings;
   return dashboardPage({

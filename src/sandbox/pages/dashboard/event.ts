@@ -9,6 +9,7 @@ import {
   badge,
   copyButton,
   dashboardPage,
+  empty,
   type FailedAction,
   live,
   stateBadge,
@@ -16,11 +17,7 @@ import {
 import { fullMoment, millisecondsText } from './moments.js';
 
 /** One event: the exact bytes that are sent, and what came back. */
-export function eventPage(
-  context: SandboxContext,
-  event: SandboxEvent,
-  failed?: FailedAction,
-): Promise<Response> {
+export function eventPage(context: SandboxContext, event: SandboxEvent, failed?: FailedAction) {
   const { clock } = context;
   const { amount, currency } = event.data;
   return dashboardPage({
@@ -43,8 +40,11 @@ function attempts({ attempts, state }: SandboxEvent): Html {
   if (attempts.length > 0)
     return html`<ol class="attempts">${attempts.toReversed().map((one, index) => attempt(one, index === 0 && !one.ok))}</ol>`;
   if (state === 'no_url')
-    return html`<div class="empty"><p>Not sent: no webhook URL is set. <a href="/developer#webhook">Open Webhook Settings</a></p></div>`;
-  return html`<div class="empty"><p>${state === 'held' ? 'Held back: deliver it with Redeliver, or all that waits on the Events page.' : 'Not sent yet.'}</p></div>`;
+    return empty(
+      html`Not sent: no webhook URL is set. <a href="/developer#webhook">Open Webhook Settings</a>`,
+    );
+  const held = 'Held back: deliver it with Redeliver, or all that waits on the Events page.';
+  return empty(state === 'held' ? held : 'Not sent yet.');
 }
 
 function attempt(one: Attempt, open: boolean): Html {

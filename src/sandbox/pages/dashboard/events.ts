@@ -6,11 +6,7 @@ import { actionForm, type FailedAction, listPage, stateBadge } from './frame.js'
 import { fullMoment, millisecondsText, shortMoment } from './moments.js';
 
 /** Every event, newest first, and what became of it. */
-export function eventsPage(
-  context: SandboxContext,
-  asked?: string,
-  failed?: FailedAction,
-): Promise<Response> {
+export function eventsPage(context: SandboxContext, asked?: string, failed?: FailedAction) {
   const items = [...context.store.events.values()];
   const waiting = items.some(({ state }) => state === 'held' || state === 'no_url');
   return listPage({

@@ -43,7 +43,7 @@ export function dashboardPage({ title, tab, content, problem, status }: Dashboar
 <main class="wrap">
 ${problem !== undefined && html`<div class="notice bad" role="alert" tabindex="-1" autofocus data-testid="problem">${alertIcon}<p>${problem}</p></div>`}
 ${content}
-<div class="spoken" role="status" data-say></div>
+<div class="spoken" role="status" data-say data-copied="Copied"></div>
 </main>`,
   });
 }
@@ -99,8 +99,7 @@ export function actionForm(context: SandboxContext, action: string, content: Htm
 /** A part of the page that is brought up to date while the page is looked at. */
 export const live = (name: string, content: Html): Html => html`<div data-live="${name}">${content}</div>`;
 
-export const empty = (text: string, more?: Html): Html =>
-  html`<div class="empty"><p>${text}</p>${more}</div>`;
+export const empty = (text: string | Html): Html => html`<div class="empty"><p>${text}</p></div>`;
 
 export const badge = (text: string, tone: 'good' | 'bad' | 'warn' | 'calm'): Html =>
   html`<span class="badge ${tone}">${text}</span>`;
@@ -124,7 +123,7 @@ export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number):
 }
 
 export const copyButton = (text: string, what: string): Html =>
-  html`<button class="button small" type="button" hidden data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
+  html`<button class="button small" type="button" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
 
 /** A table that scrolls by itself where the screen is narrow. */
 export const table = (label: string, head: readonly string[], rows: readonly Html[]): Html =>

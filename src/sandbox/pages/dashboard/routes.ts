@@ -12,7 +12,7 @@ import { dashboardPage, empty, type FailedAction } from './frame.js';
 import { overviewPage } from './overview.js';
 import { requestsPage } from './requests.js';
 
-type Fields = Record<string, unknown>;
+type Fields = Readonly<Record<string, string>>;
 /** Shows a page with what went wrong on it. */
 type Show = (failed: FailedAction, fields: Fields, id: string) => Promise<Response>;
 
@@ -28,7 +28,7 @@ export function dashboardPages(context: SandboxContext): Hono {
     return record ? eventPage(context, record, failed) : unknownEvent();
   };
   const developer: Show = (failed, { url }) =>
-    developerPage(context, hidden, failed, typeof url === 'string' ? url : undefined);
+    developerPage(context, { key: false, secret: false }, failed, url);
 
   pages.get('/', () => overviewPage(context));
   pages.get('/checkouts', (c) => checkoutsPage(context, c.req.query('page')));
@@ -37,8 +37,11 @@ export function dashboardPages(context: SandboxContext): Hono {
   pages.get('/developer', (c) => developerPage(context, shown(c)));
   pages.get('/events/:id', (c) => event({}, {}, c.req.param('id')));
 
-  /** Does what a form asks for and leads to the page that shows it, or is it; a refusal is shown where the form was. */
-  function action(path: string, show: Show, run: (fields: Fields, id: string) => Promise<string | Response>) {
+  /**
+   * Does what a form asks for and leads to `next`, unless the outcome is a response itself. A refusal is shown where the
+   * form was.
+   */
+  function action(path: string, show: Show, next: string, run: (fields: Fields, id: string) => unknown) {
     pages.post(path, async (c) => {
       const fields = await readForm(c.req.raw);
       const id = c.req.param('id') ?? '';
@@ -47,8 +50,8 @@ export function dashboardPages(context: SandboxContext): Hono {
         return show({ problem, status: 403 }, fields, id);
       }
       try {
-        const next = await run(fields, id);
-        return typeof next === 'string' ? c.redirect(next, 303) : next;
+        const outcome = await run(fields, id);
+        return outcome instanceof Response ? outcome : c.redirect(next.replace(':id', id), 303);
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
         const status = error.code === 'unknown_id' ? 404 : 409;
@@ -57,54 +60,33 @@ export function dashboardPages(context: SandboxContext): Hono {
     });
   }
 
-  action('/balance', overview, async (fields) => {
-    const amount = String(fields.amount ?? '').trim();
+  action('/balance', overview, '/', (fields) => {
+    const amount = (fields.amount ?? '').trim();
     if (fields.do === 'freeze') sandbox.freeze(amount);
     else if (fields.do === 'release') sandbox.release(amount);
     else sandbox.settle();
-    return '/';
   });
-  action('/clock', overview, async (fields) => {
-    await sandbox.advanceTime(fields.by === '1d' ? '1d' : '1h');
-    return '/';
-  });
-  action('/reset', overview, async () => {
-    sandbox.reset();
-    return '/';
-  });
-  action('/checkouts/:id', checkouts, async (fields, id) => {
+  action('/clock', overview, '/', ({ by }) => sandbox.advanceTime(by === '1d' ? '1d' : '1h'));
+  action('/reset', overview, '/', () => sandbox.reset());
+  action('/checkouts/:id', checkouts, '/checkouts', (fields, id) => {
     if (fields.do === 'pay') payments.pay(id, 'card');
     else if (fields.do === 'expire') payments.expire(id);
     else payments.decline(id, 'card_declined');
-    return '/checkouts';
   });
-  action('/events/deliver', events, async () => {
-    await sandbox.deliver();
-    return '/events';
-  });
-  action('/events/:id/redeliver', event, async (_, id) => {
-    await sandbox.redeliver(id);
-    return `/events/${id}`;
-  });
-  action('/developer/key', developer, async () => {
-    sandbox.regenerateKey();
-    return '/developer?show=key';
-  });
-  action('/developer/webhook', developer, async ({ url }) => {
-    const text = String(url ?? '').trim();
-    sandbox.setWebhook(text === '' ? undefined : text);
-    return '/developer#webhook';
-  });
-  action('/developer/test-event', developer, async () => {
+  action('/events/deliver', events, '/events', () => sandbox.deliver());
+  action('/events/:id/redeliver', event, '/events/:id', (_, id) => sandbox.redeliver(id));
+  action('/developer/key', developer, '/developer?show=key', () => sandbox.regenerateKey());
+  action('/developer/webhook', developer, '/developer#webhook', ({ url = '' }) =>
+    sandbox.setWebhook(url.trim() || undefined),
+  );
+  action('/developer/test-event', developer, '', async () => {
     const { event } = await sandbox.trigger('order.paid');
-    return `/events/${event.id}`;
+    return new Response(null, { status: 303, headers: { location: `/events/${event.id}` } });
   });
-  action('/developer/doctor', developer, async () => diagnosisPage(context, await sandbox.doctor()));
+  action('/developer/doctor', developer, '', async () => diagnosisPage(context, await sandbox.doctor()));
 
   return pages;
 }
-
-const hidden: Shown = { key: false, secret: false };
 
 function shown(c: Context): Shown {
   const asked = c.req.queries('show') ?? [];

@@ -1,23 +1,9 @@
-/** Brings the live parts up to date while the page is looked at, and copies text. Without it, reload. */
+/** Brings the live parts up to date while the page is looked at. Without it, reload. */
 export const dashboardScript = `
 (() => {
-  const say = document.querySelector('[data-say]');
-
-  const offerCopies = (root) => {
-    if (navigator.clipboard) for (const button of root.querySelectorAll('[data-copy]')) button.hidden = false;
-  };
-  document.addEventListener('click', async ({ target }) => {
-    const button = target.closest('[data-copy]');
-    if (!button) return;
-    await navigator.clipboard.writeText(button.dataset.copy);
-    say.textContent = button.textContent = 'Copied';
-    setTimeout(() => { button.textContent = 'Copy'; say.textContent = ''; }, 1500);
-  });
-
   const parts = () => document.querySelectorAll('[data-live]');
   const served = new Map();
   for (const part of parts()) served.set(part.dataset.live, part.innerHTML);
-  offerCopies(document);
   const update = async () => {
     if (document.hidden || served.size === 0) return;
     const response = await fetch(location.href).catch(() => undefined);
@@ -33,7 +19,6 @@ export const dashboardScript = `
       const open = [...part.querySelectorAll('details[open][id]')].map(({ id }) => id);
       part.replaceChildren(...next.childNodes);
       for (const id of open) document.getElementById(id)?.setAttribute('open', '');
-      offerCopies(part);
     }
   };
   setInterval(update, 2000);

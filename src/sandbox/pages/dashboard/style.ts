@@ -16,7 +16,6 @@ export const dashboardStyle = `
   nav[aria-label=Dashboard] a:focus-visible { outline-offset: -3px }
   main { flex: 1; padding-block: 1.75rem 4rem }
   h1 { font-size: 1.5rem }
-  h2 { font-size: 1.125rem }
   h3 { font-size: .9375rem }
   main > section, main > .two, main > div { margin-top: 1.75rem }
   .tabs + section { margin-top: 1.25rem }
@@ -58,9 +57,7 @@ export const dashboardStyle = `
   .notice { display: flex; gap: .75rem; margin-bottom: 1.75rem; padding: .875rem 1.125rem; border-radius: .875rem }
   .notice h2 { font-size: 1rem; margin-bottom: .125rem }
   .notice.calm { background: var(--accent-wash) }
-  .notice.good { background: var(--good-wash); color: var(--good) }
-  .notice.bad { background: var(--bad-wash); color: var(--bad) }
-  .notice .icon { flex: none; margin-top: .1rem }
+  .notice .icon { margin-top: .1rem }
   .empty { padding: 3rem 1.5rem; border: 1px dashed var(--line); border-radius: 1rem; color: var(--soft); text-align: center }
   .intro { max-width: 46rem; margin-bottom: 1rem }
   .scroll { position: relative; overflow-x: auto; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
@@ -74,8 +71,6 @@ export const dashboardStyle = `
   td a.strong { text-decoration: none }
   td a.strong:hover { text-decoration: underline }
   .badge, .tag { display: inline-block; padding: .0625rem .5rem; border-radius: 1rem; font-size: .8125rem; font-weight: 600; white-space: nowrap }
-  .badge.good { background: var(--good-wash); color: var(--good) }
-  .badge.bad { background: var(--bad-wash); color: var(--bad) }
   .badge.warn { background: var(--warn-wash); color: var(--warn) }
   .badge.calm { background: var(--ground); color: var(--soft); box-shadow: inset 0 0 0 1px var(--line) }
   .tag { margin: 0 0 .25rem; border-radius: .375rem; background: var(--accent-wash); color: var(--accent-deep); font-family: var(--mono); font-weight: 500; font-size: .75rem }
@@ -93,7 +88,7 @@ export const dashboardStyle = `
   .hint { padding: .625rem .875rem; border-radius: .625rem; background: var(--warn-wash); color: var(--warn) }
   details > summary:not(.button) { padding: .25rem 0; color: var(--soft); font-size: .875rem; cursor: pointer }
   pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }
-  td pre { max-width: 40rem; white-space: pre-wrap }
+  td pre { max-width: 40rem }
   .ws { color: var(--accent); font-style: normal }
   .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25rem 1rem; margin: .75rem 0; font-size: .875rem }
   .facts dt { color: var(--soft) }

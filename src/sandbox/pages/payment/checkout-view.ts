@@ -28,6 +28,7 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     amount: `${checkout.amount} ${checkout.currency}`,
     state,
     declined,
+    method,
     /** The wallet that is waited for, or was when the time ran out. */
     wallet,
     walletUrl: `${context.origin}/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`,

@@ -29,7 +29,7 @@ ${expiry(view)}
 ${content}
 ${developer(view)}
 </div></div>
-<div class="spoken" role="status" data-live data-minutes="${say('minutesLeft', { minutes: '5' })}" data-minute="${say('minuteLeft')}" data-up="${say('timeIsUp')}" data-copied="${say('copied')}"></div>
+<div class="spoken" role="status" data-say data-minutes="${say('minutesLeft', { minutes: '5' })}" data-minute="${say('minuteLeft')}" data-up="${say('timeIsUp')}" data-copied="${say('copied')}"></div>
 </main>`,
   });
 }

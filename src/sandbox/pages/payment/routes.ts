@@ -3,61 +3,65 @@ import { Hono } from 'hono/tiny';
 import type { SandboxContext } from '../../context.js';
 import { readForm } from '../../http/body.js';
 import { SandboxError } from '../../sandbox-error.js';
-import type { StoredCheckout } from '../../service/checkout.js';
-import { viewForPage } from './checkout-view.js';
+import { declineReason, type StoredCheckout } from '../../service/checkout.js';
+import { viewForPage, type Wallet } from './checkout-view.js';
 import { speaker } from './messages.js';
 import { cards, openPage, wallets } from './open.js';
 import { archivedPage, cancelledPage, expiredPage, paidPage, wrongPage } from './over.js';
 import { waitingPage } from './waiting.js';
+import { walletPage } from './wallet.js';
 
-/** The hosted payment page: what a checkout's `url` opens. It works without script. */
+type Fields = Record<string, string>;
+/** What a form asks for; `undefined` where the page offers no such thing. */
+type Choose = (checkout: StoredCheckout, fields: Fields, c: Context) => (() => unknown) | undefined;
+
+/** The hosted payment page, which a checkout's `url` opens, and the wallet that its code opens. They work without script. */
 export function payPages(context: SandboxContext): Hono {
   const { store, payments, guard, settings } = context;
   const pages = new Hono();
   const texts = { say: speaker(settings.messages), lang: settings.messages.lang };
 
-  pages.get('/pay/:id', (c) => {
-    const checkout = store.checkouts.get(c.req.param('id'));
-    return checkout ? show(checkout) : wrongPage(texts, 'unknown', 404);
-  });
+  /** A page of one checkout. */
+  const of =
+    (show: (checkout: StoredCheckout, c: Context) => Response | Promise<Response>) => async (c: Context) => {
+      const checkout = store.checkouts.get(c.req.param('id') ?? '');
+      return checkout ? show(checkout, c) : wrongPage(texts, 'unknown', 404);
+    };
 
-  pages.get('/pay/:id/done', (c) => {
-    const checkout = store.checkouts.get(c.req.param('id'));
-    if (!checkout) return wrongPage(texts, 'unknown', 404);
-    const payable = payments.problem(checkout) === undefined;
-    return payable ? cancelledPage(viewForPage(context, checkout), true) : show(checkout);
-  });
+  /** Does what a form asks for, and leads to the page that shows what came of it, so that reloading it does nothing again. */
+  const form = (choose: Choose, page: Address) =>
+    of(async (checkout, c) => {
+      const fields = await readForm(c.req.raw);
+      if (!guard.checkToken(checkout.id, fields.token))
+        return wrongPage(texts, 'staleForm', 403, page(checkout, c));
+      const act = choose(checkout, fields, c);
+      if (act === undefined) return wrongPage(texts, 'badChoice', 400, page(checkout, c));
+      try {
+        act();
+      } catch (error) {
+        if (!(error instanceof SandboxError)) throw error;
+      }
+      const done = c.req.param('action') === 'cancel' || checkout.state === 'paid';
+      return c.redirect(page(checkout, c, done), 303);
+    });
 
-  pages.get('/pay/:id/status', (c) => {
-    c.header('cache-control', 'no-store');
-    const checkout = store.checkouts.get(c.req.param('id'));
-    if (!checkout) return c.json({ state: 'unknown' }, 404);
-    const { state, leftMs } = viewForPage(context, checkout);
-    return c.json({ state, leftMs });
-  });
+  const show = (checkout: StoredCheckout): Promise<Response> => {
+    const view = viewForPage(context, checkout);
+    if (view.state === 'paid') return paidPage(view);
+    if (view.state === 'cancelled') return cancelledPage(view, false);
+    if (view.state === 'expired') return expiredPage(view);
+    if (payments.problem(checkout) !== undefined) return archivedPage(view);
+    return view.wallet === undefined ? openPage(view) : waitingPage(view, view.wallet);
+  };
 
-  pages.post('/pay/:id/:action{pay|fail|cancel|expire}', async (c) => {
-    const checkout = store.checkouts.get(c.req.param('id'));
-    if (!checkout) return wrongPage(texts, 'unknown', 404);
-    const fields = await readForm(c.req.raw);
-    if (!guard.checkToken(checkout.id, fields.token))
-      return wrongPage(texts, 'staleForm', 403, `/pay/${checkout.id}`);
-    const act = choice(c.req.param('action'), fields, checkout);
-    if (act === undefined) return wrongPage(texts, 'badChoice', 400, `/pay/${checkout.id}`);
-    return after(c, checkout, act);
-  });
-
-  /** What a form asks for; `undefined` where the page offers no such thing. */
-  function choice(action: string, fields: Record<string, unknown>, checkout: StoredCheckout) {
+  const choosePayment: Choose = (checkout, fields, c) => {
     const { id } = checkout;
+    const action = c.req.param('action');
     if (action === 'cancel') return () => payments.cancel(id);
     if (action === 'expire') return () => payments.expire(id);
     if (action === 'fail') {
-      const { reason = 'card_declined' } = fields;
-      const known = (['card_declined', 'insufficient_funds', 'wallet_declined'] as const).find(
-        (one) => one === reason,
-      );
-      return known && (() => payments.decline(id, known));
+      const { data: reason } = declineReason.safeParse(fields.reason ?? 'card_declined');
+      return reason && (() => payments.decline(id, reason));
     }
     if (fields.method === 'other') return () => payments.reopen(id);
     const wallet = wallets.find((one) => one === fields.method);
@@ -69,28 +73,47 @@ export function payPages(context: SandboxContext): Hono {
     if (card === undefined || (fields.method ?? 'card') !== 'card') return undefined;
     const { outcome } = card;
     return () => (outcome === 'approved' ? payments.pay(id, 'card') : payments.decline(id, outcome));
-  }
+  };
 
-  /** Acts, and leads to the page that shows what came of it, so that reloading it does nothing again. */
-  function after(c: Context, checkout: StoredCheckout, act: () => unknown) {
-    const cancels = c.req.param('action') === 'cancel';
-    try {
-      act();
-    } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
-      return c.redirect(`/pay/${checkout.id}`, 303);
-    }
-    return c.redirect(`/pay/${checkout.id}${cancels || checkout.state === 'paid' ? '/done' : ''}`, 303);
-  }
+  const answerInWallet: Choose = ({ id, state, method }, { answer }, c) => {
+    const wallet = walletOf(c);
+    if (answer !== 'approve' && answer !== 'decline') return undefined;
+    if (state !== 'processing' || method !== wallet) return () => undefined;
+    return () => (answer === 'approve' ? payments.pay(id, wallet) : payments.decline(id, 'wallet_declined'));
+  };
 
-  function show(checkout: StoredCheckout): Promise<Response> {
-    const view = viewForPage(context, checkout);
-    if (view.state === 'paid') return paidPage(view);
-    if (view.state === 'cancelled') return cancelledPage(view, false);
-    if (view.state === 'expired') return expiredPage(view);
-    if (payments.problem(checkout) !== undefined) return archivedPage(view);
-    return view.wallet === undefined ? openPage(view) : waitingPage(view, view.wallet);
-  }
+  pages.get('/pay/:id', of(show));
+  pages.get(
+    '/pay/:id/done',
+    of((checkout) => {
+      const payable = payments.problem(checkout) === undefined;
+      return payable ? cancelledPage(viewForPage(context, checkout), true) : show(checkout);
+    }),
+  );
+  pages.get('/pay/:id/status', (c) => {
+    c.header('cache-control', 'no-store');
+    const checkout = store.checkouts.get(c.req.param('id'));
+    if (!checkout) return c.json({ state: 'unknown' }, 404);
+    const { state, leftMs } = viewForPage(context, checkout);
+    return c.json({ state, leftMs });
+  });
+  pages.post('/pay/:id/:action{pay|fail|cancel|expire}', form(choosePayment, payAddress));
+  pages.get(
+    '/wallet/:id',
+    of((checkout, c) => {
+      const view = viewForPage(context, checkout);
+      const asks = payments.problem(checkout) === undefined;
+      return view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c), asks);
+    }),
+  );
+  pages.post('/wallet/:id', form(answerInWallet, walletAddress));
 
   return pages;
 }
+
+/** Where a page stands. */
+type Address = (checkout: StoredCheckout, c: Context, done?: boolean) => string;
+const payAddress: Address = ({ id }, _, done = false) => `/pay/${id}${done ? '/done' : ''}`;
+const walletAddress: Address = ({ id }, c) => `/wallet/${id}?m=${walletOf(c) === 'walletB' ? 'b' : 'a'}`;
+
+const walletOf = (c: Context): Wallet => (c.req.query('m') === 'b' ? 'walletB' : 'walletA');

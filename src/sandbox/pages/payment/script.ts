@@ -1,20 +1,11 @@
-/** What the payment page gains from script: a countdown, moving on by itself, copying. All can be done without it. */
+/** What the payment page gains from script: a countdown, moving on by itself. All can be done without it. */
 export const payScript = `
 (() => {
   addEventListener('pageshow', (shown) => { if (shown.persisted) location.reload(); });
 
   const page = document.querySelector('[data-state]');
   if (!page) return;
-  const live = document.querySelector('[data-live]');
-
-  for (const button of document.querySelectorAll('[data-copy]')) {
-    if (!navigator.clipboard) continue;
-    button.hidden = false;
-    button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(button.dataset.copy);
-      live.textContent = button.textContent = live.dataset.copied;
-    });
-  }
+  const live = document.querySelector('[data-say]');
 
   const two = (part) => String(part).padStart(2, '0');
   const shown = (seconds) => {

@@ -10,7 +10,6 @@ export const payStyle = `
     border: 0; border-radius: .5rem; background: none; color: var(--soft); font: inherit; font-weight: 550; text-align: start; cursor: pointer;
   }
   .back:hover { color: var(--ink) }
-  .icon { flex: none }
 
   .product { display: flex; gap: 1rem; align-items: center; padding: 1rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised); box-shadow: var(--shadow) }
   .picture {
@@ -28,7 +27,6 @@ export const payStyle = `
   }
   .expiry { display: flex; align-items: center; gap: .4rem; margin-top: .875rem; color: var(--soft); font-variant-numeric: tabular-nums }
 
-  h2 { font-size: 1.125rem }
   .methods .group { margin-top: .875rem; border: 1px solid var(--line); border-radius: .875rem; background: var(--raised) }
   .method + .method { border-top: 1px solid var(--line) }
   .method label { display: flex; align-items: center; gap: .75rem; min-height: 3.25rem; padding: .5rem 1rem; cursor: pointer; font-weight: 550 }
@@ -84,8 +82,6 @@ export const payStyle = `
   .panel h1 { font-size: 1.5rem; margin-bottom: .5rem }
   .panel p { text-wrap: balance }
   .badge { display: grid; place-items: center; width: 4rem; height: 4rem; margin: 0 auto 1.25rem; border-radius: 50%; background: var(--ground); color: var(--soft) }
-  .badge.good { background: var(--good-wash); color: var(--good) }
-  .badge.bad { background: var(--bad-wash); color: var(--bad) }
   .receipt { margin-top: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line); font-size: .875rem }
   .receipt dt { text-align: start }
   .receipt dd { text-align: end }

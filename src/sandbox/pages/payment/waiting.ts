@@ -1,7 +1,8 @@
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
+import { encode } from 'uqr';
+import type { Html } from '../layout.js';
 import type { CheckoutView, Wallet } from './checkout-view.js';
 import { payFrame, tokenField } from './frame.js';
-import { qrCode } from './qr.js';
 
 /** The code of the wallet that was chosen, until somebody approves. */
 export function waitingPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
@@ -14,7 +15,7 @@ export function waitingPage(view: CheckoutView, wallet: Wallet): Promise<Respons
 <p class="soft">${say('scan', { wallet: name })}</p>
 ${qrCode(view.walletUrl, say('qrLabel', { wallet: name }))}
 <div class="address"><a href="${view.walletUrl}" target="_blank" rel="noopener" data-testid="wallet-link"><span class="spoken">${say('walletLink')}: </span>${view.walletUrl}</a>
-<button class="button small" type="button" hidden data-copy="${view.walletUrl}" data-testid="copy-wallet-link">${say('copy')}</button></div>
+<button class="button small" type="button" data-copy="${view.walletUrl}" data-testid="copy-wallet-link">${say('copy')}</button></div>
 ${view.loopback && html`<p class="soft small">${say('loopbackOnly')}</p>`}
 <h3 class="or">${say('here')}</h3>
 <div class="pair">
@@ -27,4 +28,15 @@ ${view.loopback && html`<p class="soft small">${say('loopbackOnly')}</p>`}
 <button class="plain" data-testid="other-method">${say('otherMethod')}</button></form>
 </section>`,
   );
+}
+
+/** A QR code, black on white in every colour scheme: scanners want it so. Each dark stretch of a row is one line. */
+function qrCode(text: string, label: string): Html {
+  const { size, data } = encode(text, { ecc: 'M', border: 4 });
+  const lines = data.flatMap((row, y) =>
+    [...row.map(Number).join('').matchAll(/1+/g)].map(
+      ({ 0: dark, index }) => `M${index} ${y}.5h${dark.length}`,
+    ),
+  );
+  return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges" data-testid="qr"><path fill="#fff" d="M0 0h${size}v${size}H0z" /><path stroke="#000" d="${raw(lines.join(''))}" /></svg>`;
 }
