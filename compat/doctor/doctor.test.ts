@@ -81,7 +81,7 @@ const page: RequestHandler = (_, response) => void response.send('<!doctype html
 
 const ownFix = "app.post('/webhooks', express.raw({ type: 'application/json' }), handler)";
 const inExpress: [string, (app: Express) => unknown, string | undefined, string?][] = [
-  ['a correct handler', withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q)))), undefined, 'All well'],
+  ['a correct handler', withRaw((q, s) => answer(s, verified(q.headers, bytesOf(q)))), undefined, 'All good'],
   [
     'express.json() and JSON.stringify(req.body)',
     withJson((q, s) => answer(s, verified(q.headers, JSON.stringify(q.body)))),
@@ -141,7 +141,7 @@ const inExpress: [string, (app: Express) => unknown, string | undefined, string?
   ['a redirect to the login', (app) => app.use(login), 'redirect_login', 'In Express'],
   ['a login page with 200', (app) => app.use(page), 'login_page'],
   [
-    'a redirect to a final slash',
+    'a redirect to a trailing slash',
     (app) => app.use((q, s) => s.redirect(308, `${q.path}/`)),
     'redirect_slash',
   ],

@@ -6,7 +6,7 @@ import { UsageError } from './terminal.js';
 
 /** Moves the clock of a running sandbox. */
 export const advance: Command = {
-  summary: 'moves the clock of a running sandbox, and does what falls due: advance 2h',
+  summary: 'moves the clock of a running sandbox forward, and runs what falls due: advance 2h',
   usage: 'advance <duration> [flags]',
   flags: runningFlags,
   async run(args) {

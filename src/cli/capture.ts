@@ -16,7 +16,6 @@ const flags = {
   out: { value: '<file>', text: 'where to store the delivery; default delivery-<time>.json' },
   url: { value: '<url>', text: 'your webhook URL as the service knows it; some services sign it too' },
   json: { text: 'prints the result as JSON' },
-  help: { text: 'shows this' },
 } as const;
 
 interface Captured {
@@ -69,9 +68,11 @@ function record(port: number, host: string): Promise<Captured> {
         respond(413);
         return waitOn(`A POST to ${path} has a body over 1 MiB.`);
       }
-      respond(500, 'Captured by merchant-payments. Please deliver it again.\n');
-      if (headers['x-service-signature'] === undefined)
+      if (headers['x-service-signature'] === undefined) {
+        respond(500, 'Not captured: x-service-signature is missing.\n');
         return waitOn(`A POST to ${path} has no x-service-signature.`);
+      }
+      respond(500, 'Captured by merchant-payments. Please deliver it again.\n');
       response.once('close', () => {
         server.close();
         server.closeAllConnections();

@@ -18,8 +18,9 @@ const flags = {
   },
   currency: { value: '<code>', text: 'its currency; default USD' },
   scheme: schemeFlag,
-  'allow-remote': { text: 'examines a public address too: it receives signed payments that are not real' },
+  'allow-remote': { text: 'also examines a public address, which then receives signed fake payments' },
   ...runningFlags,
+  json: { text: 'prints the diagnosis as JSON' },
 } as const;
 
 /** Explains what is wrong with a webhook receiver. */
@@ -33,7 +34,8 @@ export const doctor: Command = {
   async run(args) {
     const given = new Flags(flags, args);
     const [target, ...rest] = given.positionals;
-    if (rest.length > 0) throw new UsageError('Pass one URL: your webhook.');
+    if (rest.length > 0 || (target !== undefined && !/^https?:\/\//.test(target)))
+      throw new UsageError('Pass one URL: your webhook, such as http://localhost:3000/webhooks.');
     const price = { amount: given.text('amount'), currency: given.text('currency') };
     const { problem } = readOrderPrice(price);
     if (problem !== undefined) throw new UsageError(`--${problem}`);
@@ -67,9 +69,7 @@ async function examine(
     return await sandbox.doctor(target, options);
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    throw new CommandError(
-      error.message.replace('Allow remote webhooks if it is meant.', 'Pass --allow-remote if it is meant.'),
-    );
+    throw new CommandError(error.message);
   } finally {
     await sandbox.close();
   }
@@ -114,7 +114,13 @@ async function fromSandbox(
       '--scheme and --allow-remote go with a URL; a running sandbox has settings of its own.',
     );
   onStep('the deliveries of the sandbox');
-  const result = report.safeParse(await ask(given, 'POST', '/doctor', price));
+  const content = await ask(given, 'POST', '/doctor', price).catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(
+      `${error.message}\nOr pass the URL of your webhook: merchant-payments doctor http://localhost:3000/webhooks`,
+    );
+  });
+  const result = report.safeParse(content);
   if (result.success) return result.data;
   throw new CommandError('The sandbox is of another version than this command.');
 }

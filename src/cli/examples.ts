@@ -9,7 +9,7 @@ import { noPositionals } from './serving.js';
 import { sandboxKey, sandboxSecret } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
-const flags = { help: { text: 'shows this' } };
+const flags = {};
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */
 const runsTypeScript = Boolean(Reflect.get(process.features, 'typescript'));

@@ -10,7 +10,6 @@ const flags = {
   ...servingFlags,
   port: { ...servingFlags.port, text: 'port of the sandbox; default: a free one' },
   quiet: { text: "does not print the dashboard's address" },
-  help: { text: 'shows this' },
 };
 
 /** Runs a program, in any language, with its own sandbox. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readFault } from '../sandbox/faults.js';
+import { malformedFaults, networkFaults, readFault } from '../sandbox/faults.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
 import { closest } from '../schemas/closest.js';
 import type { Command } from './command.js';
@@ -29,9 +29,6 @@ const flags = {
   list: { text: 'lists the faults that have not happened yet' },
   ...runningFlags,
 } as const;
-
-const network = ['reset', 'timeout', 'refused'];
-const malformed = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'];
 
 /** Sets a fault for the next request to a running sandbox, or for the delivery of the next event. */
 export const fault: Command = {
@@ -105,9 +102,9 @@ function kindOf(what: string, [value, ...rest]: readonly string[]): object {
   if (what === 'status') return { status: Number(value) };
   if (what === 'delay') return { delay: value };
   if (what === 'webhook') return { webhook: true };
-  if (network.includes(what)) return { network: what };
-  if (malformed.includes(what)) return { malformed: what };
-  const known = ['status', ...network, ...malformed, 'delay', 'webhook', 'clear'];
+  if (networkFaults.some((one) => one === what)) return { network: what };
+  if (malformedFaults.some((one) => one === what)) return { malformed: what };
+  const known = ['status', ...networkFaults, ...malformedFaults, 'delay', 'webhook', 'clear'];
   const meant = closest(what, known);
   throw new UsageError(
     `${JSON.stringify(what)} is not a fault. ${meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`}`,

@@ -13,6 +13,9 @@ export interface Flag {
   multiple?: true;
 }
 
+/** The flag of every command; `main.ts` acts on it. */
+const help: Flag = { text: 'shows this help' };
+
 export type FlagTable = Readonly<Record<string, Flag>>;
 
 /** The flags of one call: the command line, else the environment. */
@@ -38,7 +41,7 @@ export class Flags<Table extends FlagTable> {
       this.#given = values;
       this.positionals = positionals;
     } catch (error) {
-      throw new UsageError(problemOf(error, Object.keys(table)));
+      throw new UsageError(problemOf(error, Object.keys({ ...table, help })));
     }
   }
 
@@ -88,7 +91,7 @@ export class Flags<Table extends FlagTable> {
 
 /** The lines of a help text. */
 export function describeFlags(table: FlagTable): string {
-  const rows = Object.entries(table).map(([name, { value, env, text }]) => [
+  const rows = Object.entries({ ...table, help }).map(([name, { value, env, text }]) => [
     `  --${name}${value === undefined ? '' : ` ${value}`}`,
     env === undefined ? text : `${text} [${env}]`,
   ]);

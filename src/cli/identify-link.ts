@@ -18,7 +18,7 @@ function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): strin
   const path = field?.replaceAll(/\[\d+\]/g, '[0]');
   const value = fieldsOf(rawBody).find((one) => one.path === field)?.value;
   if (path === 'data.order_id') return value === checkoutId ? 'order_id' : undefined;
-  return Object.entries(eventLinks).find(([, { fields }]) =>
+  return Object.entries(eventLinks).find(([, fields]) =>
     fieldsOf(Buffer.from(JSON.stringify(fields(checkoutId)))).some(
       (one) => one.path === path && one.value === value,
     ),

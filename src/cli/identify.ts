@@ -12,19 +12,18 @@ const flags = {
   body: { value: '<file>', text: 'the raw body, byte for byte' },
   signature: { value: '<text>', text: 'the header x-service-signature' },
   timestamp: { value: '<text>', text: 'the header x-service-timestamp' },
-  url: { value: '<url>', text: 'your webhook address as the service knows it; some services sign it too' },
+  url: { value: '<url>', text: 'your webhook URL as the service knows it; some services sign it too' },
   link: {
     text: 'finds the field that names the checkout instead: at most five GET /v1/checkouts/{id}, nothing is written',
   },
   json: { text: 'prints the result as JSON' },
-  help: { text: 'shows this' },
 } as const;
 
 /** Finds the signature scheme of a delivery of the real service, or the field that names its checkout. */
 export const identify: Command = {
   summary: 'finds out how the real service signs, from one captured delivery, offline',
   usage:
-    'identify <file of capture>\n       merchant-payments identify --body <file> --signature <text> --timestamp <text>\n\n' +
+    'identify <file that capture wrote>\n       merchant-payments identify --body <file> --signature <text> --timestamp <text>\n\n' +
     'The secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. With --link, no secret is needed, but PAYMENTS_API_KEY\n' +
     'and PAYMENTS_BASE_URL. Exit code 1 when no known scheme, or no field, fits.',
   flags,
@@ -48,19 +47,16 @@ export function printIdentification(result: Identification, json: boolean): numb
 
 function deliveryOf(given: Flags<typeof flags>): SavedDelivery {
   const [file, ...rest] = given.positionals;
-  const body = given.text('body');
-  if (rest.length > 0 || (file !== undefined && body !== undefined))
-    throw new UsageError('Pass one file of `capture`, or --body, --signature and --timestamp.');
+  const [body, signature, timestamp] = [given.text('body'), given.text('signature'), given.text('timestamp')];
+  const own = [body, signature, timestamp].some((text) => text !== undefined);
+  const usage = 'Pass one file that `capture` wrote, or --body, --signature and --timestamp.';
+  if (rest.length > 0 || own === (file !== undefined)) throw new UsageError(usage);
   if (file !== undefined) return readSavedDelivery(file);
-  const signature = given.text('signature');
-  if (body === undefined || (signature === undefined && !given.has('link')))
-    throw new UsageError('Pass --body, --signature and --timestamp, or a file that `capture` wrote.');
+  if (body === undefined) throw new UsageError(`--body is missing. ${usage}`);
+  if (signature === undefined && !given.has('link')) throw new UsageError(`--signature is missing. ${usage}`);
   return {
     rawBody: read(body),
-    headers: {
-      'x-service-signature': signature,
-      'x-service-timestamp': given.text('timestamp'),
-    },
+    headers: { 'x-service-signature': signature, 'x-service-timestamp': timestamp },
   };
 }
 

@@ -9,7 +9,6 @@ const flags = {
   parked: { text: 'with retry: every parked delivery' },
   'older-than': { value: '<time>', text: 'with purge: such as 90d, 12h' },
   json: { text: 'prints the result as JSON' },
-  help: { text: 'shows this' },
 } as const;
 
 const usage = `inbox <file>                            states, and what is parked

@@ -1,3 +1,4 @@
+import { parseObject } from '../doctor/json.js';
 import type { RetrieveCheckout } from '../doctor/link.js';
 import { isLoopback, parseAbsoluteUrl } from '../schemas/url.js';
 import { CommandError } from './terminal.js';
@@ -39,7 +40,7 @@ export function retrieveCheckout(): RetrieveCheckout {
 
 /** The session in the service's envelope, if it is the one that was asked for. */
 function checkoutIn(text: string, id: string, base: string) {
-  const envelope = parse(text);
+  const envelope = parseObject(text);
   if (!envelope || !('code' in envelope))
     throw new CommandError(
       `${base} responded with something else than the service does. Check PAYMENTS_BASE_URL.`,
@@ -68,13 +69,4 @@ function reasonOf(error: unknown): string {
   if (error.name === 'TimeoutError') return 'no response within 10 s';
   const { cause } = error;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : error.message;
-}
-
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
-import type { Flags, FlagTable } from './flags.js';
+import { parseObject } from '../doctor/json.js';
+import type { Flag, Flags, FlagTable } from './flags.js';
 import { usualPort } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
@@ -13,12 +14,11 @@ export const runningFlags = {
     text: 'its access token, if other computers can reach it',
   },
   json: { text: "prints the sandbox's response" },
-  help: { text: 'shows this' },
 } as const satisfies FlagTable;
 
 /** Sends a request to a running sandbox. */
 export async function ask(
-  flags: Flags<typeof runningFlags>,
+  flags: Flags<Readonly<Record<'url' | 'token', Flag>>>,
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
   body?: object,
@@ -38,7 +38,7 @@ export async function ask(
   }).catch(() => {
     throw new CommandError(`No sandbox responds at ${url}. Start one with: merchant-payments sandbox`);
   });
-  const content = parse(await response.text());
+  const content = parseObject(await response.text());
   if (response.ok && content) return content;
   const error = content?.error;
   if (typeof error === 'object' && error !== null && 'message' in error)
@@ -48,13 +48,4 @@ export async function ask(
       ? `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`
       : `${url} responded ${response.status}, so it is not a sandbox. Check --url.`,
   );
-}
-
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -12,7 +12,6 @@ const flags = {
   ...servingFlags,
   quiet: { text: 'no line per request and delivery' },
   json: { text: 'one JSON object per line, for programs' },
-  help: { text: 'shows this' },
 };
 
 /** Serves until it is stopped. */

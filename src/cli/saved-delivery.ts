@@ -37,7 +37,10 @@ export function saveDelivery(
 
 export function readSavedDelivery(name: string): SavedDelivery {
   const result = file.safeParse(parse(name));
-  if (!result.success) throw new CommandError(`${name} was not written by \`merchant-payments capture\`.`);
+  if (!result.success)
+    throw new CommandError(
+      `${name} was not written by \`merchant-payments capture\`. If it is a raw body, pass it with --body.`,
+    );
   return { rawBody: Buffer.from(result.data.bodyBase64, 'base64'), headers: result.data.headers };
 }
 

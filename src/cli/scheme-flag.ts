@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseObject } from '../doctor/json.js';
 import { isPaymentsError } from '../errors.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
@@ -7,13 +8,14 @@ import { UsageError } from './terminal.js';
 /** The flag of every command that signs deliveries. */
 export const schemeFlag = {
   value: '<json or file>',
-  text: 'how to sign: JSON such as {"encoding":"base64"}, or a file of `identify --json`; default: the default scheme',
+  text: 'how to sign: JSON such as {"encoding":"base64"}, or a file written by `identify --json`',
 } as const;
 
 /** Reads a signature scheme from JSON, or from a file that holds one or the output of `identify --json`. */
 export function readSchemeFlag(text: string | undefined): Partial<SignatureScheme> | undefined {
   if (text === undefined) return undefined;
-  const given = parse(/^\s*\{/.test(text) ? text : read(text));
+  const given = parseObject(/^\s*\{/.test(text) ? text : read(text));
+  if (!given) throw new UsageError('--scheme: pass a JSON object, such as {"content":"{timestamp}{body}"}.');
   const scheme = 'found' in given ? given.scheme : given;
   if (typeof scheme !== 'object' || scheme === null)
     throw new UsageError(
@@ -35,14 +37,4 @@ function read(file: string): string {
       `--scheme: ${JSON.stringify(file)} is neither a JSON object such as {"encoding":"base64"} nor a file that can be read.`,
     );
   }
-}
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Reported below, as for JSON that is not an object.
-  }
-  throw new UsageError('--scheme: pass a JSON object, such as {"content":"{timestamp}{body}"}.');
 }

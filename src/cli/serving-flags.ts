@@ -1,8 +1,7 @@
-import { areChoices, choiceNames, choicesProblem } from '../sandbox/service/choices.js';
+import { choicesProblem } from '../sandbox/service/choices.js';
 import { isDuration } from '../sandbox/service/duration.js';
 import type { UnspecifiedChoices } from '../sandbox/service/unspecified.js';
 import { livePrefix, type SandboxOptions } from '../sandbox/settings.js';
-import { closest } from '../schemas/closest.js';
 import type { Flag, Flags, FlagTable } from './flags.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
 import { UsageError } from './terminal.js';
@@ -94,14 +93,9 @@ function choicesOf(flags: ServingFlags): Partial<UnspecifiedChoices> {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
     if (name === undefined || text === undefined)
       throw new UsageError('--unspecified: pass name=value, such as cancel=close.');
-    if (!choiceNames.includes(name)) {
-      const meant = closest(name, choiceNames);
-      const known = meant === undefined ? `Known are ${choiceNames.join(', ')}.` : `Did you mean ${meant}?`;
-      throw new UsageError(`--unspecified: ${name} is not a choice. ${known}`);
-    }
     const chosen = [text, ...parsed(text), text.split(',')]
       .map((value) => ({ [name]: value }))
-      .find((choice) => areChoices(choice));
+      .find((choice) => choicesProblem(choice) === undefined);
     if (!chosen) throw new UsageError(`--unspecified ${choicesProblem({ [name]: text })}`);
     Object.assign(choices, chosen);
   }

@@ -38,7 +38,7 @@ const outcomeOf = ({
 /** Creates a paid order in a running sandbox and shows the response of the receiver. */
 export const trigger: Command = {
   summary: 'creates a paid order in a running sandbox, with its webhook: trigger order.paid',
-  usage: 'trigger order.paid [flags]\n\nExit code 1 when the webhook was sent and refused.',
+  usage: 'trigger order.paid [flags]\n\nExit code 1 if the webhook was sent and rejected.',
   flags,
   async run(args) {
     const given = new Flags(flags, args);

@@ -9,14 +9,14 @@ import { comparison } from './symptoms.js';
 export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   const findings: Finding[] = [];
   if (exam.refused('compact') && exam.accepted('duplicate')) {
-    const evidence = 'It refused the first valid delivery, and accepted the same bytes later.';
-    return [exam.finding('handler_failed', { fails: 'fails only sometimes', likely: '', evidence })];
+    const evidence = 'It rejected the first valid delivery, and accepted the same bytes later.';
+    return [exam.finding('handler_failed', { fails: 'fails intermittently', evidence })];
   }
   if (exam.accepted('compact') && exam.refused('duplicate')) {
     const { status } = (await exam.probe('duplicate')).result;
     findings.push(
       exam.finding('refuses_duplicates', {
-        evidence: `To the same order again it responded ${status ?? 'nothing'}.`,
+        evidence: `The same order again got ${status ?? 'no response'}.`,
       }),
     );
     // The others were duplicates too: ask again about orders that it has not seen.
@@ -26,11 +26,11 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
     const [taken, refused] = exam.refused('spaced')
       ? (['compact', 'spaced'] as const)
       : (['spaced', 'compact'] as const);
-    const told = `The same event was accepted as "${probes[taken].says}" and refused as "${probes[refused].says}".`;
+    const told = `The same event was accepted as "${probes[taken].says}" and rejected as "${probes[refused].says}".`;
     return [...findings, exam.finding('re_encodes', { evidence: await showing(exam, refused, told) })];
   }
   if (exam.refused('newline')) {
-    const told = 'Only the body that ends in a line feed was refused.';
+    const told = 'Only the body with a trailing newline was rejected.';
     findings.push(exam.finding('trims', { evidence: await showing(exam, 'newline', told) }));
   }
   if (exam.refused('non_ascii')) findings.push(await nonAscii(exam));
@@ -41,9 +41,9 @@ async function nonAscii(exam: Examination): Promise<Finding> {
   const plain = await exam.send(signDelivery(withNote(exam.order, 'plain'), exam.patient.signer));
   if (!wasAccepted(plain))
     return exam.finding('refuses_new_fields', {
-      evidence: 'The event was accepted without an extra field and refused with one.',
+      evidence: 'The event was accepted without an extra field and rejected with one.',
     });
-  const told = 'Only the body with letters beyond ASCII was refused.';
+  const told = 'Only the body with non-ASCII letters was rejected.';
   return exam.finding('wrong_charset', { evidence: await showing(exam, 'non_ascii', told) });
 }
 

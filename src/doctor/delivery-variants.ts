@@ -1,69 +1,53 @@
 import { Buffer } from 'node:buffer';
+import { parseObject } from './json.js';
 import { spaced } from './spaced.js';
 
 /** A value as given, or changed in one way that people meet; then the note says so. */
 export interface Variant<Value> {
   value: Value;
-  note: string | undefined;
+  note?: string;
 }
-
-const capture = 'Capture a delivery byte for byte: `merchant-payments capture`.';
 
 /** The body as given, then what it may have been before an editor, a shell or a parser touched it. */
 export function* bodyVariants(body: Uint8Array): Generator<Variant<Uint8Array>> {
-  yield { value: body, note: undefined };
+  yield { value: body };
   const text = Buffer.from(body).toString('utf8');
-  const changed = (text: string, note: string) => ({ value: Buffer.from(text), note });
-  const ending = /\r?\n$/.exec(text);
-  if (ending) {
-    yield changed(
-      text.slice(0, ending.index),
-      `The body ends in a line feed that was not signed: an editor or \`echo\` added it. ${capture}`,
-    );
-  } else {
-    yield changed(
-      `${text}\n`,
-      `The body lacks a final line feed that was signed: something trimmed it. ${capture}`,
-    );
-  }
-  if (text.includes('\r\n'))
-    yield changed(
-      text.replaceAll('\r\n', '\n'),
-      `The line ends of the body were changed to CRLF. ${capture}`,
-    );
-  const parsed = parse(text);
-  if (parsed === undefined) return;
-  const reencoded = `The body is not what was signed: it was parsed and encoded again. ${capture}`;
-  for (const written of [JSON.stringify(parsed), spaced(parsed)]) {
-    if (written !== text) yield changed(written, reencoded);
-  }
+  const lines = text.replaceAll('\r\n', '\n');
+  const event = parseObject(text);
+  const reencoded = 'The body is not what was signed: it was parsed and encoded again.';
+  const variants: readonly [string | undefined, string][] = [
+    /\n$/.test(text)
+      ? [
+          text.replace(/\r?\n$/, ''),
+          'The body ends in a newline that was not signed: an editor or `echo` added it.',
+        ]
+      : [`${text}\n`, 'The body lacks a trailing newline that was signed: something trimmed it.'],
+    [lines, 'The line ends of the body were changed to CRLF.'],
+    [event && JSON.stringify(event), reencoded],
+    [event && spaced(event), reencoded],
+  ];
+  for (const [value, note] of variants)
+    if (value !== undefined && value !== text)
+      yield {
+        value: Buffer.from(value),
+        note: `${note} Capture a delivery byte for byte: \`merchant-payments capture\`.`,
+      };
 }
 
 /** The secret as given, then without what is often copied along with it. */
 export function* secretVariants(secret: string): Generator<Variant<string>> {
-  yield { value: secret, note: undefined };
+  yield { value: secret };
   const trimmed = secret.trim();
-  if (trimmed !== secret)
-    yield { value: trimmed, note: 'The secret has white space around it: remove it where it is read.' };
-  const quoted = /^(["'`])(.+)\1$/.exec(trimmed);
-  if (quoted?.[2] !== undefined)
-    yield {
-      value: quoted[2],
-      note: 'The secret has quotation marks around it: remove them where it is read.',
-    };
-  const prefixed = /^[a-z]{2,10}_(?:(?:live|test)_)?(.+)$/i.exec(trimmed);
-  if (prefixed?.[1] !== undefined)
-    yield {
-      value: prefixed[1],
-      note: 'The key is the secret without its prefix: pass what follows the underscore.',
-    };
-}
-
-function parse(text: string): object | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const variants: readonly [string | undefined, string][] = [
+    [trimmed, 'The secret has white space around it: remove it where it is read.'],
+    [
+      /^(["'`])(.+)\1$/.exec(trimmed)?.[2],
+      'The secret has quotation marks around it: remove them where it is read.',
+    ],
+    [
+      /^[a-z]{2,10}_(?:(?:live|test)_)?(.+)$/i.exec(trimmed)?.[1],
+      'The key is the secret without its prefix: pass what follows the underscore.',
+    ],
+  ];
+  for (const [value, note] of variants) if (value !== undefined && value !== secret) yield { value, note };
 }

@@ -15,5 +15,11 @@ export interface Sent {
   code?: string | undefined;
 }
 
+/** What a sender sees: a route handler that throws becomes a 500 in whatever server calls it. */
+export function asServed(sent: Sent, target: string): Sent {
+  const thrown = sent.status === undefined && sent.code !== 'timeout' && !URL.canParse(target);
+  return thrown ? { status: 500, headers: {}, body: sent.error } : sent;
+}
+
 /** Where deliveries go: a URL, or a Fetch-style route handler itself, which needs no port. */
 export type WebhookTarget = string | ((request: Request) => Response | Promise<Response>);

@@ -27,23 +27,25 @@ export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: Doc
 export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const exam = new Examination(patient);
   const blocked = await obstacle(exam);
-  if (blocked) return report(exam, { findings: [blocked] });
+  if (blocked) return report(exam, [blocked]);
 
   for (const name of ['forged', 'tampered', 'compact'] as const) await exam.probe(name);
   // Each further delivery would take as long, and shows no more.
   if (!exam.late('compact'))
     for (const name of [...bodies, 'stale', 'duplicate'] as const) await exam.probe(name);
   const fooled = await acceptedForgery(exam);
-  if (fooled) return report(exam, { findings: [fooled] });
-  if (exam.late('compact')) return report(exam, { findings: [late(exam)] });
+  if (fooled) return report(exam, [fooled]);
+  if (exam.late('compact')) return report(exam, [late(exam)]);
   if (bodies.some((name) => exam.accepted(name))) {
-    const findings = [...(await refusedBodies(exam)), ...replay(exam), ...lateSometimes(exam)];
-    return report(exam, { findings, warnings: slow(exam) });
+    const findings = await refusedBodies(exam);
+    if (exam.accepted('stale')) findings.push(exam.finding('no_tolerance'));
+    if ([...bodies, 'duplicate' as const].some((name) => exam.late(name))) findings.push(late(exam));
+    return report(exam, findings, { warnings: slow(exam) });
   }
   const told = await explainRefusal(exam);
-  if (told) return report(exam, { findings: [told] });
+  if (told) return report(exam, [told]);
   const { finding, expects, tried } = await expectation(exam);
-  return report(exam, { findings: [finding ?? (await lastGuess(exam, tried))], expects, tried });
+  return report(exam, [finding ?? (await lastGuess(exam, tried))], { expects, tried });
 }
 
 /** Why deliveries do not reach the handler: the same for a delivery without a signature and for a valid one. */
@@ -57,17 +59,8 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
 function late(exam: Examination): Finding {
   return exam.finding('slow', {
     slow: 'verifies the delivery, and then does not respond in time',
-    evidence: 'A forged delivery was refused at once; to a valid one there was no response in time.',
+    evidence: 'It rejected a forged delivery at once, and did not respond to a valid one in time.',
   });
-}
-
-function lateSometimes(exam: Examination): Finding[] {
-  const names = [...bodies, 'duplicate'] as const;
-  return names.some((name) => exam.late(name)) ? [late(exam)] : [];
-}
-
-function replay(exam: Examination): Finding[] {
-  return exam.accepted('stale') ? [exam.finding('no_tolerance')] : [];
 }
 
 function slow(exam: Examination): Finding[] {
@@ -78,28 +71,21 @@ function slow(exam: Examination): Finding[] {
   return [exam.finding('slow', { slow: `took ${(slowest / 1000).toFixed(1)} s to respond` })];
 }
 
-function report(
-  exam: Examination,
-  {
-    findings,
-    warnings = [],
-    expects,
-    tried = 0,
-  }: { findings: Finding[] } & Partial<Pick<Diagnosis, 'warnings' | 'expects' | 'tried'>>,
-): Diagnosis {
+function report(exam: Examination, findings: Finding[], more: Partial<Diagnosis> = {}): Diagnosis {
   const [first, ...others] = findings;
   return {
     ok: !first,
     target: exam.target,
     summary: first
       ? `${first.problem} ${first.fix}${others.length > 0 ? ` (And ${others.length} more, below.)` : ''}`
-      : 'All well: your handler accepts valid deliveries and refuses forged, changed, unsigned and old ones.',
+      : 'All good: your handler accepts valid deliveries and rejects forged, changed, unsigned and old ones.',
     findings,
-    warnings,
+    warnings: [],
     notes: notes(exam),
     probes: exam.results,
-    tried,
-    expects,
+    tried: 0,
+    expects: undefined,
+    ...more,
   };
 }
 
@@ -108,14 +94,14 @@ function notes({ order, results }: Examination): string[] {
   const price = `${order.amount} ${order.currency}`;
   const look =
     order.amount === unusualAmount
-      ? 'No shop asks for that amount, so a shop that matches payments by amount marks no waiting order as paid.'
-      : 'If your shop matches payments by amount, look whether it marked a waiting order of that amount as paid.';
+      ? 'No shop charges that amount, so a shop that matches payments by amount marks no real order as paid.'
+      : 'If your shop matches payments by amount, check that it marked no real order of that amount as paid.';
   if (results.every(({ status }) => status === undefined)) return [];
   const taken = results.filter(({ outcome }) => outcome === 'accepted').length;
   return [
     `Every delivery was about the order ${order.id} of ${price}. ${look}`,
     ...(taken > 1
-      ? [`It was accepted ${taken} times. Look in your shop: it must be fulfilled once, or not at all.`]
+      ? [`It was accepted ${taken} times. Check your shop: it must be fulfilled once, or not at all.`]
       : []),
   ];
 }

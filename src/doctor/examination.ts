@@ -1,4 +1,4 @@
-import type { Outgoing, Sent, WebhookTarget } from './delivery.js';
+import { asServed, type Outgoing, type Sent, type WebhookTarget } from './delivery.js';
 import type { ProbeName, ProbeResult } from './diagnosis.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
@@ -91,10 +91,7 @@ export class Examination {
 
   /** Sends anything, by default to the target. */
   async send(outgoing: Outgoing, target = this.patient.target): Promise<Sent> {
-    const sent = await this.patient.send(target, outgoing);
-    // A route handler that throws becomes a 500 in whatever server calls it.
-    const thrown = typeof target === 'function' && sent.status === undefined && sent.code !== 'timeout';
-    const response = thrown ? { status: 500, headers: {}, body: sent.error ?? '' } : sent;
+    const response = asServed(await this.patient.send(target, outgoing), this.target);
     this.#responses.push(response);
     return response;
   }

@@ -1,126 +1,106 @@
 import { readScheme } from '../webhooks/scheme.js';
 import type { Outgoing } from './delivery.js';
 import { type Examination, wasAccepted } from './examination.js';
-import type { Finding } from './findings.js';
+import type { Finding, FindingCode } from './findings.js';
 import { fixesIn } from './frameworks.js';
 import { eventBody, paid } from './probes.js';
 import { type KnownScheme, knownSchemes } from './schemes.js';
-import { type Signer, signedAs, signedBy } from './signed.js';
+import { signedAs, signedBy } from './signed.js';
 import { spaced } from './spaced.js';
 
 /** Requests in flight: a development server takes that many. */
 const inFlight = 6;
 
-/** What the second step found: a mistake by its finding, or the scheme that the receiver expects. */
-export interface Expectation {
-  finding: Finding | undefined;
-  expects: KnownScheme['scheme'] | undefined;
-  tried: number;
+/** A way to sign that a receiver may expect, and what it shows if the receiver accepts that. */
+interface Candidate {
+  make: () => Outgoing | undefined;
+  finding: () => Finding;
+  expects?: KnownScheme['scheme'];
 }
 
 /**
  * What would a receiver that refuses every valid delivery accept? First what the usual mistakes with secret and body
  * expect, then the likely schemes.
  */
-export async function expectation(exam: Examination): Promise<Expectation> {
-  const { signer } = exam.patient;
-  const body = eventBody(exam.order);
-  const mistake = await firstAccepted(exam, mistakesOf(exam), ([, signed]) =>
-    signedBy({ key: signer.secret, text: body, ...signed }, body, signer),
-  );
-  if (mistake.found) return { finding: mistake.found[0], expects: undefined, tried: mistake.tried };
-  const scheme = await firstAccepted(exam, likelySchemes(signer), (known) => signedAs(known, body, signer));
-  const tried = mistake.tried + scheme.tried;
-  if (!scheme.found) return { finding: undefined, expects: undefined, tried };
-  return { finding: findingOn(scheme.found, exam), expects: scheme.found.scheme, tried };
-}
-
-/** A receiver that makes the mistake accepts a signature made with that key, over that text. */
-type Mistake = [finding: Finding, signed: { key?: string; text?: string }];
-
-function mistakesOf(exam: Examination): Mistake[] {
-  const { secret } = exam.patient.signer;
-  const event = paid(exam.order);
-  const { amount, currency, order_id } = event.data;
-  const sorted = { data: { amount, currency, order_id }, type: event.type };
-  const bare = secret.replace(/^[a-z]{2,10}_/i, '');
-  const keys = (finding: Finding, ...all: string[]) => all.map((key): Mistake => [finding, { key }]);
-  const texts = (finding: Finding, ...all: string[]) => all.map((text): Mistake => [finding, { text }]);
-  const slip = (slip: string, remedy: string) => exam.finding('secret_slip', { slip, remedy });
-  return [
-    ...keys(
-      exam.finding('empty_secret', {
-        evidence: 'It accepted a delivery that was signed with an empty or "undefined" key.',
-      }),
-      ...['', 'undefined', 'null'],
-    ),
-    ...keys(
-      slip(
-        'ends in white space',
-        `Remove it where it is read (${fixesIn(exam.framework).trim}), or from the file or variable that holds it`,
-      ),
-      ...['\n', '\r\n', '\r', ' '].map((end) => secret + end),
-    ),
-    ...keys(
-      slip('has quotation marks around it', 'Remove them: Docker and some .env readers keep them'),
-      ...[`"${secret}"`, `'${secret}'`],
-    ),
-    ...keys(
-      slip('lacks its prefix', 'Pass the whole secret as it was given to you'),
-      ...(bare === secret ? [] : [bare]),
-    ),
-    ...texts(
-      exam.finding('parsed_object', { evidence: 'It verifies the text "[object Object]".' }),
-      '[object Object]',
-    ),
-    ...texts(exam.finding('body_consumed'), '', 'undefined', '{}', 'null'),
-    ...texts(
-      exam.finding('re_encodes', {
-        evidence: 'It accepted a signature over the same event, encoded differently.',
-      }),
-      ...[spaced(event), JSON.stringify(sorted), spaced(sorted), JSON.stringify(event, null, 2)],
-    ),
-  ];
-}
-
-/** Documented schemes, and those that differ in at most two parts from the default. */
-function likelySchemes(signer: Signer): KnownScheme[] {
-  const own = JSON.stringify(signer.scheme);
-  return knownSchemes().filter(
-    ({ like, distance, scheme, unit }) =>
-      (like !== undefined || distance <= 2) && !(unit === 'seconds' && JSON.stringify(scheme) === own),
-  );
-}
-
-/** The first candidate whose delivery the receiver accepts, and how many it got. */
-async function firstAccepted<One>(
-  exam: Examination,
-  candidates: readonly One[],
-  make: (candidate: One) => Outgoing | undefined,
-): Promise<{ found: One | undefined; tried: number }> {
+export async function expectation(exam: Examination) {
+  const candidates = [...mistakesOf(exam), ...likelySchemes(exam)];
   let tried = 0;
   for (let start = 0; start < candidates.length; start += inFlight) {
-    exam.patient.onStep?.(`other ways to sign, ${tried + 1} and on`);
+    exam.patient.onStep?.(`other ways to sign, from number ${tried + 1} on`);
     const batch = candidates.slice(start, start + inFlight);
     const accepted = await Promise.all(
-      batch.map(async (candidate) => {
-        const delivery = make(candidate);
+      batch.map(async ({ make }) => {
+        const delivery = make();
         if (!delivery) return false;
         tried++;
         return wasAccepted(await exam.send(delivery));
       }),
     );
     const found = batch[accepted.indexOf(true)];
-    if (found !== undefined) return { found, tried };
+    if (found) return { finding: found.finding(), expects: found.expects, tried };
   }
-  return { found: undefined, tried };
+  return { finding: undefined, expects: undefined, tried };
+}
+
+/** A receiver that makes a mistake accepts a signature made with another key, or over another text. */
+function mistakesOf(exam: Examination): Candidate[] {
+  const { signer } = exam.patient;
+  const { secret } = signer;
+  const body = eventBody(exam.order);
+  const event = paid(exam.order);
+  const { amount, currency, order_id } = event.data;
+  const sorted = { data: { amount, currency, order_id }, type: event.type };
+  const bare = secret.replace(/^[a-z]{2,10}_/i, '');
+  const encoded = [spaced(event), JSON.stringify(sorted), spaced(sorted), JSON.stringify(event, null, 2)];
+  const mistakes = (part: 'key' | 'text', all: string[], code: FindingCode, facts: Record<string, string>) =>
+    all.map((value) => ({
+      make: () => signedBy({ key: secret, text: body, [part]: value }, body, signer),
+      finding: () => exam.finding(code, facts),
+    }));
+  return [
+    ...mistakes('key', ['', 'undefined', 'null'], 'empty_secret', {
+      evidence: 'It accepted a delivery that was signed with an empty or "undefined" key.',
+    }),
+    ...mistakes('key', [`${secret}\n`, `${secret}\r\n`, `${secret}\r`, `${secret} `], 'secret_slip', {
+      slip: 'ends in white space',
+      remedy: `Remove it where it is read (${fixesIn(exam.framework).trim}), or from the file or variable that holds it`,
+    }),
+    ...mistakes('key', [`"${secret}"`, `'${secret}'`], 'secret_slip', {
+      slip: 'has quotation marks around it',
+      remedy: 'Remove them: Docker and some .env readers keep them',
+    }),
+    ...mistakes('key', bare === secret ? [] : [bare], 'secret_slip', {
+      slip: 'lacks its prefix',
+      remedy: 'Pass the whole secret as it was given to you',
+    }),
+    ...mistakes('text', ['[object Object]'], 'parsed_object', {
+      evidence: 'It verifies the text "[object Object]".',
+    }),
+    ...mistakes('text', ['', 'undefined', '{}', 'null'], 'body_consumed', {}),
+    ...mistakes('text', encoded, 're_encodes', {
+      evidence: 'It accepted a signature over the same event, encoded differently.',
+    }),
+  ];
+}
+
+/** Documented schemes, and those that differ in at most two parts from the default. */
+function likelySchemes(exam: Examination): Candidate[] {
+  const { signer } = exam.patient;
+  const own = JSON.stringify(signer.scheme);
+  return knownSchemes()
+    .filter(({ like, distance }) => like !== undefined || distance <= 2)
+    .filter(({ scheme, unit }) => unit !== 'seconds' || JSON.stringify(scheme) !== own)
+    .map((known) => ({
+      make: () => signedAs(known, eventBody(exam.order), signer),
+      finding: () => findingOn(known, exam),
+      expects: known.scheme,
+    }));
 }
 
 function findingOn(known: KnownScheme, exam: Examination): Finding {
   const { scheme } = exam.patient.signer;
   const own = readScheme(scheme);
   const other = readScheme(known.scheme);
-  const evidence = `It accepted a delivery signed by ${known.name}.`;
   const sameButUnit =
     known.header === `${own.prefix}{signature}` &&
     (['content', 'algorithm', 'encoding', 'secretEncoding'] as const).every(
@@ -129,11 +109,13 @@ function findingOn(known: KnownScheme, exam: Examination): Finding {
   if (sameButUnit)
     return exam.finding('wrong_time_unit', {
       unit: known.unit === 'iso8601' ? 'ISO 8601' : known.unit,
-      evidence,
+      evidence: `It accepted a delivery signed by ${known.name}.`,
     });
-  const usual = Object.keys(scheme).length === 0;
   return exam.finding('other_scheme', {
     name: known.name,
-    own: usual ? `the default: ${knownSchemes()[0]?.name}` : 'the scheme that it was told',
+    own:
+      Object.keys(scheme).length === 0
+        ? `the default: ${knownSchemes()[0]?.name}`
+        : 'the scheme of these deliveries',
   });
 }

@@ -3,136 +3,141 @@ import { type Framework, fixesIn } from './frameworks.js';
 /** The page that explains every finding, under a heading named as its code. */
 export const troubleshooting = 'docs/webhook-troubleshooting.md';
 
+const respondFirst = 'Store the event, respond 200, and fulfil in the background.';
+
 /** What can be wrong with a receiver, and what to change. `{words}` are filled in by `findingOf()`. */
 export const findings = {
-  // It takes what it must not.
+  // It accepts what it must reject.
   accepts_forged: [
-    'DANGER: your handler accepts forged events: it verifies no signature, so anybody can report an order as paid.',
+    'DANGER: your handler accepts forged events. It does not verify signatures, so anybody can report an order as paid.',
     'Verify before anything else, and respond 400 if that fails: {verify}.',
   ],
   accepts_unsigned: [
     'DANGER: your handler accepts deliveries without a signature, so anybody can report an order as paid.',
-    'Refuse a delivery that has no signature, too: {verify}.',
+    'Reject a delivery without a signature too: {verify}.',
   ],
   ignores_body: [
-    'DANGER: your handler accepts a changed amount: the body is not part of what it verifies.',
-    'Put the raw body into the signed text: the timestamp, a dot, the body.',
+    'DANGER: your handler accepts a changed amount, because the body is not part of what it verifies.',
+    'Compute the signature over the timestamp, a dot and the raw body.',
   ],
   answers_everything: [
-    'DANGER: forged events are accepted: whatever responds here says 200 to anything, at every path.',
-    'If it is a catch-all route, a mock or a proxy, register the path of your handler. If it is your handler, verify first: {verify}.',
+    'DANGER: forged events are accepted. Whatever runs here responds 200 to every request, on every path.',
+    'If it is a catch-all route, a mock or a proxy, use the URL of your handler. If it is your handler, verify first: {verify}.',
   ],
   answers_before_verifying: [
-    'DANGER: your handler accepts forged events: it responds 200 before it verifies, or never verifies.',
+    'DANGER: your handler accepts forged events. It responds 200 before it verifies, or never verifies.',
     'Verify before you respond, and respond 400 if that fails: {verify}.',
   ],
   login_page: [
-    'A web page responds 200 instead of your handler: a login, or the page of a single-page app.',
-    'Check the path. If a login stands before it: {exempt}.',
+    'A web page responds 200 instead of your handler: a login page, or a single-page app.',
+    'Check the path. If your handler is behind a login: {exempt}.',
   ],
   empty_secret: [
-    'DANGER: the secret is empty in your handler, so anybody can sign an order as paid.',
-    'Set the secret in the environment of that very process, and refuse to start without it.',
+    "DANGER: your handler's secret is empty, so anybody can sign an order as paid.",
+    'Set the secret in the environment of that process, and refuse to start without it.',
   ],
   // It does not verify the bytes that were sent.
-  re_encodes: ['Your handler verifies a body that {changed}.', '{raw}.'],
+  re_encodes: ['Your handler verifies a body that was {changed}.', '{raw}.'],
   parsed_object: ['Your handler verifies a parsed object instead of the raw body.', '{raw}.'],
-  body_consumed: ['Your handler verifies an empty body: something read it before.', '{raw}.'],
-  trims: ['Your handler trims the body before it verifies it.', 'Keep every byte: no {trim}. {raw}.'],
+  body_consumed: [
+    'Your handler verifies an empty body, because something else has already read it.',
+    '{raw}.',
+  ],
+  trims: ['Your handler trims the body before it verifies it.', 'Do not trim it ({trim}). {raw}.'],
   wrong_charset: [
-    'Your handler decodes the body in another charset than UTF-8 before it verifies it.',
-    'Verify bytes, or decode them as UTF-8, never as Latin-1 or ASCII. {raw}.',
+    'Your handler decodes the body with a charset other than UTF-8 before it verifies it.',
+    'Decode it as UTF-8, never as Latin-1 or ASCII, or not at all. {raw}.',
   ],
   // It verifies in another way.
-  secret_slip: ['The secret in your handler {slip}.', '{remedy}.'],
+  secret_slip: ["Your handler's secret {slip}.", '{remedy}.'],
   other_scheme: [
-    'Your handler expects another scheme: {name}.',
-    'If the service signs that way (`merchant-payments identify` tells from one real delivery), pass that scheme to the sandbox and the doctor with --scheme. Otherwise change your handler to {own}.',
+    'Your handler expects a different scheme: {name}.',
+    'If the service signs that way (`merchant-payments identify` finds out from one real delivery), pass that scheme to the sandbox and the doctor with --scheme. Otherwise change your handler to {own}.',
   ],
   wrong_time_unit: [
-    'Your handler reads the timestamp as {unit}, and it is in Unix seconds.',
+    'Your handler reads the timestamp as {unit}, but it is in Unix seconds.',
     'Compare both in seconds: {fresh}.',
   ],
   secret_or_scheme: [
-    'Your handler verifies {bytes}with another {differs}.',
-    'Copy the secret that signs the deliveries into the environment of your handler (PAYMENTS_WEBHOOK_SECRET), and restart it.',
+    'Your handler verifies {bytes}with a different secret or signature scheme.',
+    'Copy the secret that signs the deliveries into the environment of your handler (PAYMENTS_WEBHOOK_SECRET), and restart it. If it has that secret already, check its scheme, and that it verifies the raw body.',
   ],
   no_secret: [
     'Your handler has no usable secret.',
-    'Set the variable that it reads (PAYMENTS_WEBHOOK_SECRET) in the environment of that very process.',
+    'Set the variable that it reads (PAYMENTS_WEBHOOK_SECRET) in the environment of that process, and restart it.',
   ],
   wrong_clock: [
-    'The clock of the server that runs your handler is wrong: to it, a delivery of this second is {skew}.',
-    'Set the clock by NTP (timedatectl set-ntp true). Restart a container or virtual machine that slept.',
+    "The clock of your handler's server is wrong: it sees a delivery that was signed just now as {skew}.",
+    'Synchronise the clock with NTP (timedatectl set-ntp true). Restart a container or virtual machine that was suspended.',
   ],
   header_lost: [
     'The signature headers do not reach your handler, or reach it twice.',
-    'Make the proxy or gateway in front pass on x-service-signature and x-service-timestamp unchanged.',
+    'Configure the proxy or gateway in front to forward x-service-signature and x-service-timestamp unchanged.',
   ],
   no_tolerance: [
-    'Your handler accepts a delivery that was signed a day ago, so an old one can be sent again.',
-    'Refuse timestamps more than 300 s from now ({fresh}), and fulfil once per order_id.',
+    'Your handler accepts a delivery that was signed a day ago, so old deliveries can be replayed.',
+    'Reject timestamps more than 300 s from now ({fresh}), and fulfil once per order_id.',
   ],
   // It verifies, and then fails.
   handler_failed: ['Your handler {fails}.', 'See its log. {likely}'],
   refuses_new_fields: [
-    'Your handler refuses an event with a field that it does not know, so a new field would lose orders.',
+    'Your handler rejects an event with an unknown field, so you would lose orders if the service added one.',
     'Ignore unknown fields: no strict() schema, no additionalProperties: false.',
   ],
   refuses_duplicates: [
-    'Your handler refuses an order that it has seen, so a sender that retries never stops.',
+    'Your handler rejects an order that it has already seen, so a service that retries keeps retrying.',
     'Respond 200 to a duplicate and do nothing: INSERT … ON CONFLICT DO NOTHING, and fulfil only if a row was inserted.',
   ],
   // It is not reached.
   not_listening: [
-    'Nothing listens at {host}.',
-    'Start the receiver, and check the port. In a container, localhost is the container itself: use host.docker.internal or the name of the service. If only IPv4 is bound, use 127.0.0.1.',
+    'Nothing is listening on {host}.',
+    'Start the receiver, and check the port. In a container, localhost is the container itself: use host.docker.internal or the name of the service. If it listens on IPv4 only, use 127.0.0.1.',
   ],
   host_unknown: ['The host name does not resolve.', 'Check the host in the webhook URL.'],
-  tls: ['The TLS connection fails.', '{tls}'],
+  tls: ['The TLS connection failed.', '{tls}'],
   connection_lost: [
-    'It closed the connection without a response.',
-    'See the log of your handler: it may have crashed. A server that speaks only https also does this to http.',
+    'The server closed the connection without a response.',
+    'See the log of your handler: it may have crashed. A server that only speaks https does this to http requests too.',
   ],
   time_out: [
     'Your handler does not respond in time.',
-    'Answer first, work later: {queue}. Look for an `await` that never ends.',
+    `${respondFirst} Look for an \`await\` that never resolves.`,
   ],
   gateway: [
     'A gateway in front of your handler cannot reach it, or gave up waiting for it.',
-    'Start the application behind it, and check the port that the gateway forwards to. If it runs: answer first, work later.',
+    `Start the application behind it, and check the port that the gateway forwards to. If it is only slow: ${respondFirst}`,
   ],
   redirect_https: [
-    'It redirects to {location}, and redirects are not followed.',
-    'Register {to}, or let this URL respond itself.',
+    'The URL redirects to {location}, and redirects are not followed.',
+    'Register {to}, or remove the redirect.',
   ],
   redirect_slash: [
-    'It redirects to {location}, and redirects are not followed: only a final slash differs.',
-    'Register {to}, or let this path respond itself.',
+    'The URL redirects to {location}, and redirects are not followed: only a trailing slash differs.',
+    'Register {to}, or remove the redirect.',
   ],
-  redirect_login: ['A login stands before your handler.', '{exempt}.'],
+  redirect_login: ['The URL redirects to a login page, {location}.', '{exempt}.'],
   redirect: [
-    'It redirects to {location}, and redirects are not followed.',
-    'Register the URL that it redirects to, or let this one respond itself.',
+    'The URL redirects to {location}, and redirects are not followed.',
+    'Register the URL that it redirects to, or remove the redirect.',
   ],
   not_found: [
     'There is no route for {path}.',
-    'Register the path of your route, prefix and version included, or add the route.',
+    'Use the whole path of your route, with any prefix or version, or add the route.',
   ],
   wrong_method: [
-    '{path} takes no POST.',
+    '{path} does not accept POST.',
     'Check the path, and export or register the route for POST: webhooks are always POST.',
   ],
-  access_check: ['A login or access check refuses deliveries before your handler sees them.', '{exempt}.'],
-  csrf: ['A CSRF check refuses deliveries before your handler sees them.', '{exempt}.'],
-  rate_limited: ['A rate limit refuses deliveries.', 'Exempt the webhook path from the rate limit.'],
-  content_type: ['A body parser refuses the content type.', 'Let the webhook path take application/json.'],
+  access_check: ['A login or access check rejects deliveries before your handler sees them.', '{exempt}.'],
+  csrf: ['A CSRF check rejects deliveries before your handler sees them.', '{exempt}.'],
+  rate_limited: ['A rate limit rejects deliveries.', 'Exempt the webhook path from the rate limit.'],
+  content_type: ['A body parser rejects the content type.', 'Accept application/json on the webhook path.'],
   too_large: [
-    'A body limit in front of your handler refuses a delivery of some hundred bytes.',
+    'A body limit in front of your handler rejects a delivery of a few hundred bytes.',
     'Raise the limit on the webhook path; 1 MiB is plenty.',
   ],
   // A finding where no response comes in time, else a warning.
-  slow: ['Your handler {slow}.', 'Answer first, work later: {queue}.'],
+  slow: ['Your handler {slow}.', respondFirst],
 } satisfies Record<string, [problem: string, fix: string]>;
 
 /** What a finding is called, the same from version to version. */
@@ -152,22 +157,21 @@ export interface Finding {
   evidence?: string | undefined;
 }
 
-/** What is filled in unless the probes showed something else. */
-const usual = {
-  queue: 'store the event, respond 200, fulfil in the background',
-  changed: 'was parsed and encoded again',
-  differs: 'secret',
-};
-
 /** A finding in the words of the receiver's framework, with the facts that the probes showed. */
 export function findingOf(
   code: FindingCode,
   framework: Framework | undefined,
   { evidence, ...facts }: { evidence?: string | undefined; [fact: string]: string | undefined } = {},
 ): Finding {
-  const known: Record<string, string | undefined> = { ...usual, ...fixesIn(framework), ...facts };
+  const known: Record<string, string | undefined> = {
+    // Unless the probes showed something else.
+    changed: 'parsed and encoded again',
+    ...fixesIn(framework),
+    ...facts,
+  };
   const [problem, fix] = findings[code];
-  const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');
+  const filled = (text: string) =>
+    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '').trim();
   return {
     code,
     problem: filled(problem),

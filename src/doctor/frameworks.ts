@@ -7,9 +7,10 @@ export interface Framework {
   language: keyof typeof languages;
   /** Keeps the raw body for the handler. */
   raw: string;
-  /** Lets the webhook path past the CSRF or login check. */
-  exempt: string;
-  made(response: { headers: Record<string, string>; body: string; server: string }): boolean;
+  /** Lets the webhook path past the CSRF or login check, where there is one usual way. */
+  exempt?: string;
+  /** What betrays it in a response: header lines, an empty line, the body. */
+  sign: RegExp;
 }
 
 const languages = {
@@ -52,143 +53,117 @@ const languages = {
 };
 
 /** The more special first: Express behind NestJS, Rails before Ruby. */
-const frameworks: readonly Framework[] = [
-  {
-    name: 'NestJS',
+const frameworks: Readonly<Record<string, Omit<Framework, 'name'>>> = {
+  NestJS: {
     language: 'JavaScript',
-    made: ({ server, body }) => /express/i.test(server) && /^\{.*"statusCode":\d+/.test(body),
+    sign: /^x-powered-by: express.*\n\n\{.*"statusCode":\d+/ims,
     raw: 'NestFactory.create(AppModule, { rawBody: true }), then verify req.rawBody',
     exempt: 'leave the webhook route out of the global guard, for instance with a @Public() decorator',
   },
-  {
-    name: 'Express',
+  Express: {
     language: 'JavaScript',
-    made: ({ server }) => /express/i.test(server),
+    sign: /^(?:server|x-powered-by): .*express/im,
     raw: "app.post('/webhooks', express.raw({ type: 'application/json' }), handler), above app.use(express.json())",
     exempt: 'register the webhook route above app.use() of the login or CSRF middleware',
   },
-  {
-    name: 'Next.js',
+  'Next.js': {
     language: 'JavaScript',
-    made: ({ server, headers }) => /next/i.test(server) || 'x-nextjs-cache' in headers,
+    sign: /^(?:server|x-powered-by): .*next|^x-nextjs-cache:/im,
     raw: 'a route handler with `await request.arrayBuffer()`; under pages/api, `bodyParser: false`',
     exempt: 'leave the webhook path out of the `matcher` of the middleware',
   },
-  {
-    name: 'Laravel',
+  Laravel: {
     language: 'PHP',
-    made: ({ headers, body }) =>
-      /laravel|XSRF-TOKEN/.test(headers['set-cookie'] ?? '') || /Laravel/.test(body),
+    sign: /^set-cookie: .*(?:laravel|XSRF-TOKEN)|Laravel/m,
     raw: '$request->getContent()',
     exempt: "validateCsrfTokens(except: ['webhooks']) in bootstrap/app.php",
   },
-  {
-    name: 'Rails',
+  Rails: {
     language: 'Ruby',
-    made: ({ headers, body }) => 'x-runtime' in headers || /ActionController::/.test(body),
+    sign: /^x-runtime:|ActionController::/m,
     raw: 'request.raw_post',
     exempt: 'skip_before_action :verify_authenticity_token in the webhook controller',
   },
-  {
-    name: 'Django',
+  Django: {
     language: 'Python',
-    made: ({ server, body }) => /WSGIServer/.test(server) || /CSRF verification failed|Django/.test(body),
+    sign: /^server: .*WSGIServer|CSRF verification failed|Django/m,
     raw: 'request.body, never json.dumps(json.loads(…))',
     exempt: '@csrf_exempt on the webhook view',
   },
-  {
-    name: 'Flask',
+  Flask: {
     language: 'Python',
-    made: ({ server }) => /Werkzeug/.test(server),
+    sign: /^server: .*Werkzeug/m,
     raw: 'request.get_data()',
     exempt: '@csrf.exempt on the webhook view',
   },
-  {
-    name: 'FastAPI',
+  FastAPI: {
     language: 'Python',
-    made: ({ server, body }) => /uvicorn|hypercorn/.test(server) || /^\{"detail":/.test(body),
+    sign: /^server: .*(?:uvicorn|hypercorn)|\n\n\{"detail":/m,
     raw: 'await request.body()',
     exempt: 'leave the webhook route out of the dependency that checks the login',
   },
-  {
-    name: 'Python',
+  Python: {
     language: 'Python',
-    made: ({ server, body }) =>
-      /Python|gunicorn|waitress|CherryPy/.test(server) || /Traceback \(most recent|\.py", line \d/.test(body),
+    sign: /^server: .*(?:Python|gunicorn|waitress|CherryPy)|Traceback \(most recent|\.py", line \d/m,
     raw: "the bytes as read, such as self.rfile.read(int(self.headers['Content-Length'])), never json.dumps(json.loads(…))",
-    exempt: 'leave the webhook path out of the check',
   },
-  {
-    name: 'Spring',
+  Spring: {
     language: 'Java',
-    made: ({ headers, body }) =>
-      'x-application-context' in headers || /"timestamp":.*"status":\d+.*"path":/.test(body),
+    sign: /^x-application-context:|"timestamp":.*"status":\d+.*"path":/m,
     raw: '@RequestBody byte[] body',
     exempt: 'csrf.ignoringRequestMatchers("/webhooks") and permitAll() for that path',
   },
-  {
-    name: 'ASP.NET Core',
+  'ASP.NET Core': {
     language: 'C#',
-    made: ({ server }) => /Kestrel|ASP\.NET/.test(server),
+    sign: /^(?:server|x-powered-by): .*(?:Kestrel|ASP\.NET)/m,
     raw: 'read Request.Body to its end yourself, before model binding (Request.EnableBuffering())',
     exempt: '[AllowAnonymous] and [IgnoreAntiforgeryToken] on the webhook action',
   },
-  {
-    name: 'PHP',
+  PHP: {
     language: 'PHP',
-    made: ({ server, body }) => /php/i.test(server) || /\.php(?::\d| on line)/.test(body),
+    sign: /^(?:server|x-powered-by): .*php|\.php(?::\d| on line)/im,
     raw: "file_get_contents('php://input')",
-    exempt: 'leave the webhook path out of the check',
   },
-  {
-    name: 'Ruby',
+  Ruby: {
     language: 'Ruby',
-    made: ({ server, body }) =>
-      /WEBrick|Puma|Passenger|\bthin\b/i.test(server) || /Sinatra|\.rb:\d+/.test(body),
+    sign: /^(?:server|x-powered-by): .*(?:WEBrick|Puma|Passenger|\bthin\b)|Sinatra|\.rb:\d+/im,
     raw: 'request.body.read, before anything parses it',
-    exempt: 'leave the webhook path out of the check',
   },
-  {
-    name: 'Fastify',
+  Fastify: {
     language: 'JavaScript',
-    made: ({ body }) => /^\{"statusCode":\d+,.*"(?:error|message)":|"code":"FST_ERR/.test(body),
+    sign: /\n\n\{"statusCode":\d+,.*"(?:error|message)":|"code":"FST_ERR/,
     raw: "app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body))",
     exempt: 'register the webhook route outside of the plugin that adds the hook',
   },
-  {
-    name: 'Go',
+  Go: {
     language: 'Go',
     // As http.Error() and http.NotFound() write it.
-    made: ({ headers, body }) =>
-      (headers['x-content-type-options'] === 'nosniff' &&
-        headers['content-type'] === 'text/plain; charset=utf-8' &&
-        body.endsWith('\n')) ||
-      /goroutine \d|\.go:\d+/.test(body),
+    sign: /^(?=.*x-content-type-options: nosniff\n)(?=.*content-type: text\/plain; charset=utf-8\n).*\S\n$|goroutine \d|\.go:\d+/s,
     raw: 'body, err := io.ReadAll(r.Body), before json.Unmarshal',
     exempt: 'register the webhook path outside of the middleware',
   },
-];
+};
 
 /** The framework behind a receiver, by whatever response betrays it. */
 export function frameworkOf(responses: readonly Sent[]): Framework | undefined {
-  const seen = responses.flatMap(({ headers, body = '' }) =>
-    headers
-      ? { headers, body: body.slice(0, 4096), server: `${headers.server} ${headers['x-powered-by']}` }
-      : [],
-  );
-  return frameworks.find(({ made }) => seen.some(made));
+  const seen = responses.map(({ headers = {}, body = '' }) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+    return `\n${lines.join('')}\n${body.slice(0, 4096)}`;
+  });
+  const found = Object.entries(frameworks).find(([, { sign }]) => seen.some((text) => sign.test(text)));
+  return found && { name: found[0], ...found[1] };
 }
 
 /** The usual fixes in a framework's own words. */
 export function fixesIn(framework: Framework | undefined): Record<string, string> {
   const { verify, ...language } = languages[framework?.language ?? 'JavaScript'];
-  const proof = 'the signature is its proof';
+  const exempt = framework?.exempt
+    ? `In ${framework.name}: ${framework.exempt}`
+    : 'Exempt the webhook path from it';
   return {
     ...language,
-    verify: framework === undefined ? verify : `in ${framework.language}, ${verify}`,
-    raw: framework ? `In ${framework.name}: ${framework.raw}` : `Verify the raw bytes. ${rawBytes}`,
-    exempt: framework
-      ? `In ${framework.name}: ${framework.exempt}; ${proof}`
-      : `Exempt the webhook path from it; ${proof}`,
+    verify: framework ? `in ${framework.language}, ${verify}` : verify,
+    raw: `Verify the raw bytes. ${framework ? `In ${framework.name}: ${framework.raw}` : rawBytes}`,
+    exempt: `${exempt}; the signature authenticates deliveries`,
   };
 }

@@ -1,17 +1,13 @@
-import type { Sent } from './delivery.js';
+import { asServed, type Sent } from './delivery.js';
 import { findingOf } from './findings.js';
 import { fixesIn, frameworkOf } from './frameworks.js';
 import { comparison, receivedBy, toldBy, unreachable } from './symptoms.js';
 
-/** What is known of a failed attempt. */
-export interface Failure {
+/** A failed attempt. */
+interface Failure extends Pick<Sent, 'status' | 'error' | 'code'> {
   target: string;
-  status?: number | undefined;
-  responseHeaders?: Record<string, string> | undefined;
-  responseBody?: string | undefined;
-  error?: string | undefined;
-  /** The system's code, such as `ECONNREFUSED`, or `timeout`. */
-  code?: string | undefined;
+  responseHeaders?: Sent['headers'];
+  responseBody?: Sent['body'];
 }
 
 /**
@@ -19,14 +15,11 @@ export interface Failure {
  * the doctor, which finds out for certain.
  */
 export function hintFor(failure: Failure, sentBody: string): string {
-  const { target, responseHeaders, responseBody, error, code } = failure;
-  // A route handler that throws becomes a 500 in whatever server calls it.
-  const thrown = failure.status === undefined && code !== 'timeout' && !URL.canParse(target);
-  const status = thrown ? 500 : failure.status;
-  const sent: Sent = { status, headers: responseHeaders, body: thrown ? error : responseBody, error, code };
+  const { target, responseHeaders, responseBody, ...rest } = failure;
+  const sent = asServed({ ...rest, headers: responseHeaders, body: responseBody }, target);
   const framework = frameworkOf([sent]);
   const blocked = unreachable(sent, target, framework);
-  if (blocked) return `${blocked.problem} ${blocked.fix}${status === undefined ? '' : ask(target)}`;
+  if (blocked) return `${blocked.problem} ${blocked.fix}${sent.status === undefined ? '' : ask(target)}`;
   const told = toldBy(sent, sentBody, framework) ?? guess(sent, sentBody, framework);
   return [told.problem, told.evidence, told.fix].filter(Boolean).join(' ') + ask(target);
 }
@@ -36,21 +29,20 @@ function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: Ret
   if (receivedBy(body))
     return findingOf('secret_or_scheme', framework, {
       bytes: 'the right bytes ',
-      differs: 'secret or signature scheme',
       evidence: comparison(body, sentBody),
     });
   if (status >= 500)
     return findingOf('handler_failed', framework, {
       fails: 'failed',
-      likely: 'Most often it was given a parsed body, or has no secret.',
+      likely: 'Usually it verifies a parsed body, or has no secret.',
     });
   return {
     problem: `It responded ${status}.`,
     evidence: undefined,
     fix:
       status === 401 || status === 403
-        ? `Either a login or CSRF check stands before your handler (${fixesIn(framework).exempt}), or your handler refuses the signature.`
-        : 'Your handler refused the delivery: check the secret, the raw body and the tolerance.',
+        ? `Either a login or CSRF check runs before your handler (${fixesIn(framework).exempt}), or your handler rejects the signature.`
+        : 'Your handler rejected the delivery: check the secret, the raw body and the tolerance.',
   };
 }
 

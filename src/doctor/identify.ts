@@ -73,36 +73,42 @@ export interface Identification {
  */
 export function identifyScheme(options: IdentifyOptions): Identification {
   const delivery = readDelivery(options);
-  const { url } = options;
   let tried = 0;
   // A prefix that no known service uses is tried last: it makes the table larger.
-  for (const prefix of [undefined, prefixOf(delivery.signature)]) {
-    if (tried > 0 && prefix === undefined) break;
-    const lists = listsFor({ url, prefix });
+  for (const prefix of [undefined, ...(ownPrefix.exec(delivery.signature) ?? [])]) {
+    const lists = listsFor({ url: options.url, prefix });
     tried = countOf(lists);
     for (const body of bodyVariants(delivery.body)) {
       for (const secret of secretVariants(options.secret)) {
         const signed = { ...delivery, body: body.value };
         const [best, ...others] = matchingSchemes(lists, signed, secret.value);
-        if (best) return found(best, others, signed, [body.note, secret.note], secret.value, tried);
+        const changes = [delivery.note, body.note, secret.note].filter((note) => note !== undefined);
+        if (best) return { ...found(best, others, signed, secret.value, changes), tried };
       }
     }
   }
-  return notFound(delivery, options, tried);
+  return {
+    found: false,
+    summary: `None of the ${tried} known schemes produces this signature with this secret.`,
+    scheme: undefined,
+    alternatives: [],
+    like: undefined,
+    notes: likelyReasons(delivery, options),
+    questions,
+    tried,
+  };
 }
 
-const prefixOf = (signature: string) => /^[a-z][\w-]{0,19}[=:,] ?/i.exec(signature)?.[0];
+const ownPrefix = /^[a-z][\w-]{0,19}[=:,] ?/i;
 
 function found(
   best: KnownScheme,
   others: KnownScheme[],
   delivery: Delivery,
-  changes: (string | undefined)[],
   secret: string,
-  tried: number,
-): Identification {
+  changes: string[],
+): Omit<Identification, 'tried'> {
   const scheme = { ...best.scheme, ...delivery.headerNames };
-  const notes = [...delivery.notes, ...changes, ...notesOn(scheme, delivery, secret)];
   return {
     found: true,
     summary:
@@ -112,33 +118,28 @@ function found(
     scheme,
     alternatives: others.map((one) => ({ ...one.scheme, ...delivery.headerNames })),
     like: best.like,
-    notes: notes.filter((note) => note !== undefined),
+    notes: [...changes, ...notesOn(scheme, delivery, secret)],
     questions: [],
-    tried,
   };
 }
 
 interface Delivery extends SignedDelivery {
   headerNames: Pick<Partial<SignatureScheme>, 'signatureHeader' | 'timestampHeader'>;
-  notes: string[];
+  /** Where the timestamp was, unless it was in its own header. */
+  note: string | undefined;
 }
 
-function readDelivery({
-  rawBody,
-  headers,
-  secret,
-  signatureHeader,
-  timestampHeader,
-}: IdentifyOptions): Delivery {
+function readDelivery(options: IdentifyOptions): Delivery {
+  const { secret, signatureHeader, timestampHeader } = options;
   const names = readScheme({ signatureHeader, timestampHeader });
   readKey(typeof secret === 'string' ? secret.trim() : secret, names);
-  const header = readHeaders(headers);
+  const header = readHeaders(options.headers);
   const signature = header(names.signatureHeader) ?? '';
   const own = header(names.timestampHeader);
   const listed = /(?:^|[,;])(?:t|ts|timestamp)=([^,;]+)/.exec(signature)?.[1];
   const timestamp = own ?? listed ?? '';
   return {
-    body: readBody(rawBody),
+    body: readBody(options.rawBody),
     signature,
     timestamp,
     unit: unitOf(timestamp),
@@ -146,14 +147,13 @@ function readDelivery({
       ...(signatureHeader === undefined ? {} : { signatureHeader: names.signatureHeader }),
       ...(timestampHeader === undefined ? {} : { timestampHeader: names.timestampHeader }),
     },
-    notes: own === undefined ? [withoutTimestamp(names.timestampHeader, listed)] : [],
+    note:
+      own !== undefined
+        ? undefined
+        : listed === undefined
+          ? `No timestamp was given, so no scheme that signs one can match: pass ${names.timestampHeader} as well (--timestamp).`
+          : `The timestamp is only in the signature header; verify() needs it in ${names.timestampHeader} too.`,
   };
-}
-
-function withoutTimestamp(header: string, listed: string | undefined): string {
-  return listed === undefined
-    ? `No timestamp was given, so no scheme that signs one can match: pass ${header} as well (--timestamp).`
-    : `The timestamp is in the signature header alone; verify() needs it in ${header}, too.`;
 }
 
 function unitOf(timestamp: string): TimestampUnit | undefined {
@@ -180,49 +180,40 @@ function notesOn(scheme: Partial<SignatureScheme>, delivery: Delivery, secret: s
   }
   if (!names.content.includes('{timestamp}'))
     notes.push(
-      'The timestamp is not signed, so an old delivery can be sent again under a new one: fulfil once per order_id.',
+      'The timestamp is not signed, so an old delivery can be replayed with a new one: fulfil once per order_id.',
     );
   return notes;
 }
 
 const questions = [
-  'Which algorithm makes x-service-signature: HMAC (with which hash), or a private key (where is the public one)?',
+  'Which algorithm produces x-service-signature: HMAC (with which hash), or a private key (where is the public key)?',
   'Exactly which bytes are signed, in which order and with what between them: timestamp, body, URL, an id?',
   'Which secret is the key: one for webhooks, or the API key? As text, or decoded first (base64, hex; with or without a prefix)?',
-  'How is the signature written: hex or base64, with what before it, several at once while a secret is replaced?',
+  'How is the signature encoded: hex or base64, with which prefix, and several at once while a secret is rotated?',
   'What is the unit of x-service-timestamp, and how old may a delivery be?',
-  'May I have one example: secret, body, both headers?',
+  'Can you send one example: secret, body and both headers?',
 ];
 
-function notFound(delivery: Delivery, { secret, url }: IdentifyOptions, tried: number): Identification {
-  const notes = [...delivery.notes];
+/** Why no scheme was found, the likeliest first. */
+function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): string[] {
+  const notes = delivery.note === undefined ? [] : [delivery.note];
   const other = otherMac(delivery, secret.trim());
   if (other !== undefined)
-    notes.push(`It is ${other}. verify() has no option for that; write \`scheme.verify\`.`);
-  else if (delivery.signature === '')
-    notes.push(
-      'There is no signature header: the service does not sign, or something on the way dropped it.',
-    );
-  else {
-    notes.push(signatureForm(delivery.signature));
-    notes.push(
-      /^service_(?:live|test)_/.test(secret.trim())
-        ? 'The secret looks like an API key. If the service gave you another secret for webhooks, try that one.'
-        : 'A wrong secret looks just like an unknown scheme: copy it again, for this very environment, or try the API key.',
-    );
-    if (delivery.timestamp !== '' && delivery.unit === undefined)
-      notes.push('The timestamp is neither Unix time nor ISO 8601.');
-    if (url === undefined)
-      notes.push("Some services sign the webhook's URL too: pass it as well (--url), and those are tried.");
-  }
-  return {
-    found: false,
-    summary: `None of the ${tried} known schemes makes this signature with this secret.`,
-    scheme: undefined,
-    alternatives: [],
-    like: undefined,
-    notes,
-    questions,
-    tried,
-  };
+    return [...notes, `It is ${other}. verify() has no option for that; write \`scheme.verify\`.`];
+  if (delivery.signature === '')
+    return [
+      ...notes,
+      'There is no signature header: the service does not sign, or something on the way removed it.',
+    ];
+  notes.push(
+    signatureForm(delivery.signature),
+    /^service_(?:live|test)_/.test(secret.trim())
+      ? 'The secret looks like an API key. If the service gave you another secret for webhooks, try that one.'
+      : 'A wrong secret looks just like an unknown scheme: copy it again, for this environment, or try the API key.',
+  );
+  if (delivery.timestamp !== '' && delivery.unit === undefined)
+    notes.push('The timestamp is neither Unix time nor ISO 8601.');
+  if (url === undefined)
+    notes.push("Some services sign the webhook's URL too: pass it as well (--url), and those are tried.");
+  return notes;
 }

@@ -36,20 +36,22 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
     asked.push(path);
     const checkout = await retrieve(id);
     if (!checkout) continue;
-    const also = fields.filter((other) => other.path !== path && String(other.value) === value);
     const part = id === value ? '' : ` after ${JSON.stringify(value.slice(0, value.indexOf(id)))}`;
+    const differs =
+      !agrees(fields, 'data.amount', checkout.amount) || !agrees(fields, 'data.currency', checkout.currency);
     return {
       ...told,
       found: true,
-      summary: `${path} names the checkout session${part}: GET /v1/checkouts/{id} knows it.`,
+      summary: `${path} names the checkout session${part}: GET /v1/checkouts/{id} finds it.`,
       field: path,
       checkoutId: id,
       notes: [
-        ...also.map((other) => `${other.path} has the same value.`),
-        ...(agrees(fields, 'data.amount', checkout.amount) &&
-        agrees(fields, 'data.currency', checkout.currency)
-          ? []
-          : ['Amount or currency of that checkout session differ from the event: it may be another one.']),
+        ...fields
+          .filter((other) => other.path !== path && String(other.value) === value)
+          .map((other) => `${other.path} has the same value.`),
+        ...(differs
+          ? ['Amount or currency of that checkout session differ from the event: it may be another one.']
+          : []),
         'The specification promises no such field: ask the service to confirm that it will stay.',
       ],
     };
@@ -61,13 +63,13 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
     summary:
       asked.length === 0
         ? 'Nothing in this event can be the id of a checkout session.'
-        : `No field of this event names its checkout session: the service knows none by the value of ${asked.join(', ')}.`,
+        : `No field of this event names its checkout session: the service has none with the value of ${asked.join(', ')}.`,
     field: undefined,
     checkoutId: undefined,
     notes: [
-      ...(fields.length === 0 ? ['The body is not JSON with any field.'] : []),
+      ...(fields.length === 0 ? ['The body is not JSON, or has no fields.'] : []),
       ...(left > 0 ? [`${left} less likely values were not tried.`] : []),
-      'Tell payments apart by the return of the customer: docs/which-order.md.',
+      'Match payments to orders when the customer returns instead: docs/which-order.md.',
     ],
   };
 }
@@ -81,7 +83,7 @@ function agrees(fields: readonly Field[], path: string, value: unknown): boolean
 /** A value of an event's body, and where it is, such as `data.items[0].checkout_id`. */
 interface Field {
   path: string;
-  value: string | number | boolean | null;
+  value: unknown;
 }
 
 /** Text of a field that may be a checkout's id: the whole value, or a part of it such as the end of a URL. */
@@ -109,9 +111,7 @@ function leaves(value: unknown, path: string): Field[] {
     return Object.entries(value).flatMap(([name, one]) =>
       leaves(one, path === '' ? name : `${path}.${name}`),
     );
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null)
-    return [{ path, value }];
-  return [];
+  return [{ path, value }];
 }
 
 /** The paths that the specification does not list, an array's once. */
@@ -124,15 +124,10 @@ function undocumentedOf(fields: readonly Field[]): string[] {
 function candidatesOf(fields: readonly Field[]): Candidate[] {
   const all = fields
     .filter(({ path }) => path === 'data.order_id' || !documented.has(path))
-    .flatMap(({ path, value }) =>
-      typeof value === 'string' || Number.isSafeInteger(value)
-        ? idsIn(String(value)).map((id) => ({ path, id, value: String(value) }))
-        : [],
-    )
-    .map((candidate) => ({ candidate, score: likelihood(candidate) }))
-    .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score)
-    .map(({ candidate }) => candidate);
+    .filter(({ value }) => typeof value === 'string' || Number.isSafeInteger(value))
+    .flatMap(({ path, value }) => idsIn(String(value)).map((id) => ({ path, id, value: String(value) })))
+    .filter((candidate) => likelihood(candidate) > 0)
+    .sort((one, other) => likelihood(other) - likelihood(one));
   return all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index);
 }
 
@@ -155,17 +150,12 @@ const ofCheckout = /^(?:chk|cs|co|checkout|sess?(?:ion)?)[_-]/i;
 /** A date, an amount, an API key. */
 const ofSomethingElse = /^\d{4}-\d\d-\d\d|^-?\d+\.\d+$|^service_(?:live|test)_/;
 
+const ofAnother = /^(?:prod|evt|event|ord|order|cus|customer|pay|pi|ch)_/i;
+
 function likelihood({ path, id, value }: Candidate): number {
-  const name = /(?:checkout|session)(?:_?id|\W?id|\W?reference|\W?token|_?url)?$/i.test(path)
-    ? 6
-    : /(?:^|[._])id$|Id$/.test(path)
-      ? 2
-      : 0;
-  const prefix = ofCheckout.test(id)
-    ? 6
-    : /^(?:prod|evt|event|ord|order|cus|customer|pay|pi|ch)_/i.test(id)
-      ? -1
-      : 0;
+  const named = /(?:checkout|session)(?:_?id|\W?id|\W?reference|\W?token|_?url)?$/i.test(path);
+  const name = named ? 6 : /(?:^|[._])id$|Id$/.test(path) ? 2 : 0;
+  const prefix = ofCheckout.test(id) ? 6 : ofAnother.test(id) ? -1 : 0;
   const form = looksRandom(id) ? 2 : /\d/.test(id) ? 1 : -4;
   return name + prefix + form + (id === value || /[:/]/.test(value) ? 1 : 0);
 }

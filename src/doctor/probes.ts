@@ -28,7 +28,7 @@ const valid: Probe['make'] = (order, signer) => signDelivery(eventBody(order), s
  */
 export const probes: Readonly<Record<ProbeName, Probe>> = {
   unsigned: refused('no signature at all', (order) => outgoing(eventBody(order), {})),
-  forged: refused('signed with another secret', (order, { scheme }) =>
+  forged: refused('signed with a different secret', (order, { scheme }) =>
     valid(order, { scheme, secret: `whsec_${randomText()}` }),
   ),
   tampered: refused('amount raised after signing', (order, signer) => ({
@@ -39,10 +39,10 @@ export const probes: Readonly<Record<ProbeName, Probe>> = {
   spaced: accepted('valid, JSON with uneven spaces', (order, signer) =>
     signDelivery(unevenlySpaced(paid(order)), signer),
   ),
-  newline: accepted('valid, with a final line feed', (order, signer) =>
+  newline: accepted('valid, with a trailing newline', (order, signer) =>
     signDelivery(`${unevenlySpaced(paid(order))}\n`, signer),
   ),
-  non_ascii: accepted('valid, with letters beyond ASCII', (order, signer) =>
+  non_ascii: accepted('valid, with non-ASCII letters', (order, signer) =>
     signDelivery(withNote(order, 'Café ☕ 東京'), signer),
   ),
   stale: refused('valid, signed a day ago', (order, signer) =>

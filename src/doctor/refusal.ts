@@ -8,39 +8,39 @@ export async function explainRefusal(exam: Examination): Promise<Finding | undef
   const { sent, body, result } = await exam.probe('compact');
   const forged = await exam.probe('forged');
   const told = toldBy(sent, body, exam.framework);
-  if (told) return { ...told, evidence: `${toEveryOne(result.status)} ${told.evidence ?? ''}`.trim() };
+  if (told)
+    return {
+      ...told,
+      evidence: `Every valid delivery got ${result.status ?? 'no response'}. ${told.evidence ?? ''}`.trim(),
+    };
   if (!differ(sent, forged.sent)) return undefined;
   return exam.finding('handler_failed', {
     fails: 'verifies the signature, and then fails',
-    likely:
-      'Respond 200 to an order that it does not know, and look into it: sending it again will not help.',
-    evidence: `To a valid delivery it responded ${result.status ?? 'nothing'}, to a forged one ${forged.result.status ?? 'nothing'}.`,
+    likely: 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.',
+    evidence: `A valid delivery got ${result.status ?? 'no response'}, a forged one ${forged.result.status ?? 'none'}.`,
   });
 }
 
 /** Why it refuses every valid delivery, if neither its response nor any scheme tells. */
 export async function lastGuess(exam: Examination, tried: number): Promise<Finding> {
   const { sent, body, result } = await exam.probe('compact');
-  const evidence = `${toEveryOne(result.status)} So it did to a forged one, and to ${tried} other ways to sign.`;
+  const evidence = `Every valid delivery got ${result.status ?? 'no response'}, and so did a forged one and ${tried} other ways to sign.`;
   const raw = exam.finding('parsed_object').fix;
   if ((sent.status ?? 0) >= 500)
     return exam.finding('handler_failed', {
       fails: 'fails on every delivery',
-      likely: `Most often it was given a parsed body, or has no secret. ${raw}`,
+      likely: `Usually it verifies a parsed body, or has no secret. ${raw}`,
       evidence,
     });
   if ((sent.status === 401 || sent.status === 403) && (await exam.respondsElsewhere(sent)))
     return exam.finding('access_check', {
-      evidence: `It responded ${sent.status}, also at a path beside your handler's.`,
+      evidence: `It responded ${sent.status} on a path beside your handler's, too.`,
     });
   return exam.finding('secret_or_scheme', {
     bytes: receivedBy(sent.body ?? '') ? 'the right bytes ' : '',
     evidence: `${evidence} ${comparison(sent.body ?? '', body)}`.trim(),
   });
 }
-
-const toEveryOne = (status: number | undefined) =>
-  `To every valid delivery it responded ${status ?? 'nothing'}.`;
 
 /** Whether two responses differ in more than numbers and ids. */
 function differ(one: Sent, other: Sent): boolean {

@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { decodeSignature, macOf, readSignatures } from '../webhooks/signature.js';
-import type { TimestampUnit } from './documented-schemes.js';
-import { byLikelihood, headerOf, type KnownScheme, type Lists, optionsOf, schemeOf } from './schemes.js';
+import type { Lists, TimestampUnit } from './documented-schemes.js';
+import { byLikelihood, headerOf, type KnownScheme, optionsOf, schemeOf } from './schemes.js';
 
 /** What a signature was made of, and the signature. */
 export interface SignedDelivery {

@@ -1,17 +1,12 @@
 import type { SignatureScheme } from '../webhooks/index.js';
 import {
-  algorithms,
-  contents,
   contentsWithUrl,
+  documented,
   documentedSchemes,
-  encodings,
-  type HeaderForm,
-  headerForms,
-  keys,
-  type Part,
+  type Lists,
+  type Parts,
   sources,
   type TimestampUnit,
-  units,
 } from './documented-schemes.js';
 
 /** One way to sign a delivery. */
@@ -29,35 +24,17 @@ export interface KnownScheme {
   readonly distance: number;
 }
 
-/** One choice from every list. */
-export interface Parts {
-  content: Part<string>;
-  algorithm: Part<SignatureScheme['algorithm']>;
-  encoding: Part<SignatureScheme['encoding']>;
-  key: Part<SignatureScheme['secretEncoding']>;
-  form: Part<HeaderForm>;
-  unit: Part<TimestampUnit>;
-}
-
-/** The lists whose combinations are the known schemes. */
-export type Lists = { readonly [Name in keyof Parts]: readonly Parts[Name][] };
-
 /**
  * The documented lists. With the URL of the webhook, also the contents that include it; with a prefix of the signature
  * header that no service here uses, also that one.
  */
 export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: string | undefined }): Lists {
-  const own: Part<HeaderForm>[] =
-    prefix === undefined
-      ? []
-      : [[{ text: `${prefix}{signature}`, prefix }, `with "${prefix}" before it`, 'the captured header']];
+  const own: Lists['form'] =
+    prefix === undefined ? [] : [[{ text: `${prefix}{signature}` }, `with "${prefix}" before it`]];
   return {
-    content: url === undefined ? contents : [...contents, ...contentsWithUrl(url)],
-    algorithm: algorithms,
-    encoding: encodings,
-    key: keys,
-    form: [...headerForms, ...own],
-    unit: units,
+    ...documented,
+    content: [...documented.content, ...(url === undefined ? [] : contentsWithUrl(url))],
+    form: [...documented.form, ...own],
   };
 }
 
@@ -66,14 +43,14 @@ export const countOf = (lists: Lists): number =>
   Object.values(lists).reduce((product, list) => product * list.length, 1);
 
 /** Every combination of the lists, the likeliest first. */
-export function knownSchemes(lists = listsFor({})): KnownScheme[] {
+export function knownSchemes(): KnownScheme[] {
   const all: KnownScheme[] = [];
-  for (const content of lists.content)
-    for (const algorithm of lists.algorithm)
-      for (const encoding of lists.encoding)
-        for (const key of lists.key)
-          for (const form of lists.form)
-            for (const unit of lists.unit)
+  for (const content of documented.content)
+    for (const algorithm of documented.algorithm)
+      for (const encoding of documented.encoding)
+        for (const key of documented.key)
+          for (const form of documented.form)
+            for (const unit of documented.unit)
               all.push(schemeOf({ content, algorithm, encoding, key, form, unit }));
   return byLikelihood(all);
 }
@@ -84,14 +61,12 @@ export function byLikelihood(schemes: readonly KnownScheme[]): KnownScheme[] {
   return [...schemes].sort((a, b) => rank(a) - rank(b));
 }
 
-const documented = new Map(documentedSchemes.map(({ service, parts }) => [parts, service]));
+const defaults = new Set<unknown>(Object.values(documented).map(([first]) => first));
 
 export function schemeOf(parts: Parts): KnownScheme {
   const { content, algorithm, encoding, key, form, unit } = parts;
-  const service = documented.get(
-    [content[0], algorithm[0], encoding[0], key[0], form[0].text, unit[0]].join(' '),
-  );
-  const defaults = [contents[0], algorithms[0], encodings[0], keys[0], headerForms[0], units[0]];
+  const written = [content[0], algorithm[0], encoding[0], key[0], form[0].text, unit[0]].join(' ');
+  const service = documentedSchemes[written];
   return {
     name:
       `${algorithm[1]} of ${content[1]}, in ${encoding[1]}, keyed with ${key[1]}; ` +
@@ -100,9 +75,7 @@ export function schemeOf(parts: Parts): KnownScheme {
     scheme: optionsOf(parts),
     header: headerOf(form, algorithm),
     unit: unit[0],
-    distance: [content, algorithm, encoding, key, form, unit].filter(
-      (part, index) => part !== defaults[index],
-    ).length,
+    distance: Object.values(parts).filter((part) => !defaults.has(part)).length,
   };
 }
 
@@ -110,15 +83,19 @@ export function schemeOf(parts: Parts): KnownScheme {
 export const headerOf = ([{ text }]: Parts['form'], [algorithm]: Parts['algorithm']): string =>
   text.replace('{algorithm}', algorithm);
 
+/** The parts by which `verify()` reads the signature header. */
+type HeaderParts = Pick<Parts, 'algorithm' | 'encoding' | 'form'>;
+
 /** The option of `webhooks.verify()` for some parts: what differs from its default. */
-export function optionsOf({ content, algorithm, encoding, key, form, unit }: Partial<Parts>) {
-  const { prefix = '', separator } = form?.[0] ?? {};
+export function optionsOf({ content, algorithm, encoding, key, form, unit }: HeaderParts & Partial<Parts>) {
+  const prefix = headerOf(form, algorithm).replace(/^\w+=\{timestamp\}[,;]|\{signature\}$/g, '');
+  const [{ separator }] = form;
   const scheme: Partial<SignatureScheme> = {
-    ...(content && content !== contents[0] && { content: content[0] }),
-    ...(algorithm && algorithm !== algorithms[0] && { algorithm: algorithm[0] }),
-    ...(encoding && encoding !== encodings[0] && { encoding: encoding[0] }),
-    ...(key && key !== keys[0] && { secretEncoding: key[0] }),
-    ...(prefix !== '' && { prefix: prefix.replace('{algorithm}', algorithm?.[0] ?? '') }),
+    ...(content && content !== documented.content[0] && { content: content[0] }),
+    ...(algorithm !== documented.algorithm[0] && { algorithm: algorithm[0] }),
+    ...(encoding !== documented.encoding[0] && { encoding: encoding[0] }),
+    ...(key && key !== documented.key[0] && { secretEncoding: key[0] }),
+    ...(prefix !== '' && { prefix }),
     ...(separator !== undefined && { separator }),
     ...(unit?.[0] === 'iso8601' && { timestamp: unit[0] }),
   };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Sent } from './delivery.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import type { Framework } from './frameworks.js';
+import { parseObject } from './json.js';
 
 /** Why a delivery does not reach the handler, from its response; `undefined` if it seems to. */
 export function unreachable(
@@ -65,38 +66,38 @@ function withoutResponse(code: string): Symptom {
   return ['connection_lost'];
 }
 
+/** What the codes of `verify()` and the handlers mean where the delivery was valid. */
+const told = new Map<string, Symptom>([
+  ['timestamp_too_old', ['wrong_clock', { skew: 'too old' }]],
+  ['timestamp_in_future', ['wrong_clock', { skew: 'from the future' }]],
+  ['missing_signature', ['header_lost']],
+  ['missing_timestamp', ['header_lost']],
+  ['duplicate_header', ['header_lost']],
+  ['invalid_secret', ['no_secret']],
+  ['invalid_body', ['parsed_object']],
+]);
+
 /** Why a handler refuses a valid delivery, if its response tells. */
 export function toldBy(
   { body = '' }: Sent,
   sentBody: string,
   framework: Framework | undefined,
 ): Finding | undefined {
-  const evidence = comparison(body, sentBody);
-  const found = (code: FindingCode, facts: Record<string, string> = {}) =>
-    findingOf(code, framework, { evidence, ...facts });
-  const told = fieldOf(body, 'error') ?? fieldOf(body, 'code');
-  switch (told) {
-    case 'timestamp_too_old':
-      return found('wrong_clock', { skew: 'too old' });
-    case 'timestamp_in_future':
-      return found('wrong_clock', { skew: 'in the future' });
-    case 'missing_signature':
-    case 'missing_timestamp':
-    case 'duplicate_header':
-      return found('header_lost');
-    case 'invalid_secret':
-      return found('no_secret');
-    case 'invalid_body':
-      return found('parsed_object');
-  }
+  const symptom = told.get(fieldOf(body, 'error') ?? fieldOf(body, 'code') ?? '') ?? readIn(body, sentBody);
+  if (!symptom) return undefined;
+  const [code, facts] = symptom;
+  return findingOf(code, framework, { evidence: comparison(body, sentBody), ...facts });
+}
+
+function readIn(body: string, sentBody: string): Symptom | undefined {
   if (/secret is (?:missing|empty)|secret.{0,30}(?:undefined|not set|required)/i.test(body))
-    return found('no_secret');
-  if (parsedObject.test(body)) return found('parsed_object');
+    return ['no_secret'];
+  if (parsedObject.test(body)) return ['parsed_object'];
   const received = receivedBy(body);
   if (!received || received.sha256 === sha256(sentBody)) return undefined;
-  if (received.bytes === 0) return found('body_consumed');
+  if (received.bytes === 0) return ['body_consumed'];
   const compact = Buffer.byteLength(JSON.stringify(JSON.parse(sentBody)));
-  return found('re_encodes', received.bytes === compact ? {} : { changed: 'something changed on its way' });
+  return ['re_encodes', received.bytes === compact ? {} : { changed: 'changed on the way' }];
 }
 
 const parsedObject =
@@ -114,19 +115,13 @@ export function comparison(response: string, sentBody: string): string {
   const received = receivedBy(response);
   if (!received) return '';
   return received.sha256 === sha256(sentBody)
-    ? 'Your handler verified the very bytes that were sent.'
+    ? 'Your handler verified exactly the bytes that were sent.'
     : `We sent ${Buffer.byteLength(sentBody)} bytes, your handler verified ${received.bytes}.`;
 }
 
 function fieldOf(text: string, name: string): string | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null) return undefined;
-    const value: unknown = Reflect.get(parsed, name);
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseObject(text)?.[name];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

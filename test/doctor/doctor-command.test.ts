@@ -39,10 +39,10 @@ const verifying = (how: Verifying) =>
   listen((delivery) => (holds(delivery, secret, how) ? { status: 200 } : { status: 400 }));
 
 describe('merchant-payments doctor', () => {
-  test('says that all is well, and exits with 0', async () => {
+  test('says that all is good, and exits with 0', async () => {
     receiver = await verifying({});
     const { status, stdout } = await run(['doctor', receiver.url]);
-    expect(stdout).toMatch(/^✓ All well: /);
+    expect(stdout).toMatch(/^✓ All good: /);
     expect(status).toBe(0);
   });
 
@@ -105,7 +105,7 @@ describe('merchant-payments doctor', () => {
       return { status: 200 };
     });
     const { status, stdout, stderr } = await run(['doctor', receiver.url, '--json']);
-    expect(stderr).toContain('letters beyond ASCII');
+    expect(stderr).toContain('non-ASCII letters');
     expect(JSON.parse(stdout).ok).toBe(true);
     expect(status).toBe(0);
   });
@@ -122,7 +122,7 @@ describe('merchant-payments doctor', () => {
     await sandbox.listen();
     try {
       const { status, stdout } = await run(['doctor', '--url', sandbox.url], {});
-      expect(stdout).toMatch(/^✓ All well: /);
+      expect(stdout).toMatch(/^✓ All good: /);
       expect(status).toBe(0);
     } finally {
       await sandbox.close();
@@ -139,6 +139,19 @@ describe('merchant-payments doctor', () => {
   test('asks for the secret where there is a terminal, and says so where there is none', async () => {
     const { status, stderr } = await run(['doctor', 'http://127.0.0.1:9/'], {});
     expect(stderr).toContain('Set PAYMENTS_WEBHOOK_SECRET');
+    expect(status).toBe(1);
+  });
+
+  test.each(['localhost:3000/webhooks', '3000', 'POST'])('refuses %s, which is no URL', async (url) => {
+    expect(await run(['doctor', url])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Pass one URL: your webhook, such as http://localhost:3000/webhooks.'),
+    });
+  });
+
+  test('says how to go without a sandbox where none runs', async () => {
+    const { status, stderr } = await run(['doctor', '--url', 'http://127.0.0.1:9'], {});
+    expect(stderr).toMatch(/^No sandbox responds at .*\nOr pass the URL of your webhook: /);
     expect(status).toBe(1);
   });
 
@@ -190,11 +203,16 @@ describe('merchant-payments identify', () => {
   });
 
   test.each([
-    [['identify'], 2, '--body'],
+    [['identify'], 2, 'Pass one file that `capture` wrote, or --body'],
+    [['identify', '--body', 'body'], 2, '--signature is missing'],
+    [['identify', '--signature', 'ab'], 2, '--body is missing'],
+    [['identify', 'one.json', '--signature', 'ab'], 2, 'Pass one file'],
+    [['identify', 'body'], 1, 'If it is a raw body, pass it with --body.'],
     [['identify', 'absent.json'], 1, 'cannot be read'],
     [['identify', '--body', 'absent', '--signature', 'ab'], 1, 'cannot be read'],
     [['identify', '--secret', 'whsec'], 2, '--secret is not a flag'],
   ])('%j is refused', async (args, status, message) => {
+    command.write('body', rawBody);
     expect(await run(args)).toMatchObject({ status, stderr: expect.stringContaining(message) });
   });
 });
@@ -215,7 +233,11 @@ describe('merchant-payments capture', () => {
       'content-type': 'application/json',
     };
     expect((await fetch(url)).status).toBe(405);
-    expect((await fetch(`${url}/other`, { method: 'POST', body: '{}' })).status).toBe(500);
+    const unsigned = await fetch(`${url}/other`, { method: 'POST', body: '{}' });
+    expect([unsigned.status, await unsigned.text()]).toEqual([
+      500,
+      'Not captured: x-service-signature is missing.\n',
+    ]);
     expect((await fetch(`${url}/webhooks?a=b`, { method: 'POST', headers, body: rawBody })).status).toBe(500);
     const { status, stdout } = await ended;
     expect(stdout).toContain("scheme: { prefix: 'sha256=' },");

@@ -41,7 +41,7 @@ describe('a right receiver', () => {
   test('has no finding, of any make', async () => {
     const diagnosis = await examine(verifying({}));
     expect(diagnosis).toMatchObject({ ok: true, findings: [], warnings: [], tried: 0 });
-    expect(diagnosis.summary).toMatch(/^All well/);
+    expect(diagnosis.summary).toMatch(/^All good/);
     expect(diagnosis.probes.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
       'unsigned refused',
       'forged refused',
@@ -60,7 +60,7 @@ describe('a right receiver', () => {
     const orders = new Set(receiver?.received.map(({ body }) => JSON.parse(body.toString()).data.order_id));
     expect(orders.size).toBe(1);
     expect(diagnosis.notes.join()).toContain([...orders].join());
-    expect(diagnosis.notes.join()).toContain('98765.43 USD. No shop asks for that amount');
+    expect(diagnosis.notes.join()).toContain('98765.43 USD. No shop charges that amount');
     const amounts = new Set(receiver?.received.map(({ body }) => JSON.parse(body.toString()).data.amount));
     expect(amounts).toEqual(new Set(['98765.43', '998765.43']));
   });
@@ -93,7 +93,7 @@ describe('a receiver that takes what is false', () => {
     });
     expect(codes(diagnosis)).toEqual(['accepts_forged']);
     expect(diagnosis.summary).toMatch(
-      /^DANGER: your handler accepts forged events: it verifies no signature.*webhooks\.verify\(/,
+      /^DANGER: your handler accepts forged events\. It does not verify signatures.*webhooks\.verify\(/,
     );
   });
 
@@ -266,7 +266,9 @@ describe('a receiver that verifies in another way', () => {
     });
     const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(POST);
     expect(codes(diagnosis)).toEqual(['secret_or_scheme']);
-    expect(diagnosis.summary).toMatch(/^Your handler verifies the right bytes with another secret\./);
+    expect(diagnosis.summary).toMatch(
+      /^Your handler verifies the right bytes with a different secret or signature scheme\./,
+    );
   });
 
   test.each([['no secret', { secret: () => undefined }, 'no_secret']])(
@@ -374,7 +376,7 @@ describe('a receiver that fails after verifying', () => {
   test('crashes on every valid delivery', async () => {
     const diagnosis = await examine((delivery) => (holds(delivery, secret) ? 'hang up' : bad));
     expect(codes(diagnosis)).toEqual(['handler_failed']);
-    expect(diagnosis.findings[0]?.evidence).toContain('it responded nothing, to a forged one 400');
+    expect(diagnosis.findings[0]?.evidence).toContain('A valid delivery got no response, a forged one 400.');
   });
 
   test('does not know the order', async () => {
@@ -442,7 +444,7 @@ describe('a receiver that is not reached', () => {
     ['502', { status: 502 }, 'gateway'],
     ['503', { status: 503 }, 'gateway'],
     ['504', { status: 504 }, 'gateway'],
-    ['a redirect to a final slash', ({ path }) => to(`${path}/`), 'redirect_slash'],
+    ['a redirect to a trailing slash', ({ path }) => to(`${path}/`), 'redirect_slash'],
     ['a redirect to https', ({ headers }) => to(`https://${headers.host}/webhooks`), 'redirect_https'],
     ['a redirect to the login', () => to('/login?next=/webhooks'), 'redirect_login'],
     ['a redirect elsewhere', () => to('/api/webhooks'), 'redirect'],
@@ -466,7 +468,7 @@ describe('a receiver that is not reached', () => {
   });
 
   test.each([
-    [{ code: 'timeout', error: 'No response within 10 s.' }, 'time_out', /Answer first, work later/],
+    [{ code: 'timeout', error: 'No response within 10 s.' }, 'time_out', /Store the event, respond 200/],
     [{ code: 'ENOTFOUND', error: 'getaddrinfo ENOTFOUND shop' }, 'host_unknown', /does not resolve/],
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', error: 'self-signed certificate' }, 'tls', /TLS/],
   ])('gives no answer: %j', (sent, code, words) => {

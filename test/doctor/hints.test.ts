@@ -14,7 +14,7 @@ describe('the hint beside a failed attempt', () => {
     ['a reset', { code: 'ECONNRESET' }, 'closed the connection'],
     ['no TLS', { code: 'EPROTO' }, 'use http:'],
     ['a certificate of its own', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'certificate is not trusted'],
-    ['no answer in time', { code: 'timeout' }, 'Answer first, work later'],
+    ['no response in time', { code: 'timeout' }, 'Store the event, respond 200'],
     [
       '301',
       { status: 301, responseHeaders: { location: 'https://shop.example/webhooks/' } },
@@ -26,9 +26,9 @@ describe('the hint beside a failed attempt', () => {
     ['403', { status: 403 }, 'login or CSRF check'],
     ['419', { status: 419 }, 'CSRF check'],
     ['404', { status: 404 }, 'There is no route for /webhooks'],
-    ['405', { status: 405 }, '/webhooks takes no POST'],
+    ['405', { status: 405 }, '/webhooks does not accept POST'],
     ['413', { status: 413 }, 'A body limit'],
-    ['415', { status: 415 }, 'refuses the content type'],
+    ['415', { status: 415 }, 'rejects the content type'],
     ['500', { status: 500 }, 'See its log'],
     [
       'a parsed object',
@@ -76,13 +76,13 @@ describe('the hint beside a failed attempt', () => {
   });
 
   test.each([
-    [sent, 'the right bytes with another secret or signature scheme'],
+    [sent, 'the right bytes with a different secret or signature scheme'],
     [
       JSON.stringify(JSON.parse(sent)),
       'was parsed and encoded again. We sent 53 bytes, your handler verified 49',
     ],
-    ['', 'something read it before. We sent 53 bytes, your handler verified 0'],
-    [`${sent}\n`, 'something changed on its way. We sent 53 bytes, your handler verified 54'],
+    ['', 'something else has already read it. We sent 53 bytes, your handler verified 0'],
+    [`${sent}\n`, 'was changed on the way. We sent 53 bytes, your handler verified 54'],
   ])('on a 400 that tells what was verified, %j', (verified, hint) => {
     expect(hintFor(sawBytes(verified), sent)).toContain(hint);
   });
@@ -95,7 +95,7 @@ describe('a handler of this package', () => {
     const sandbox = createSandbox({ webhook: handler({ secret: 'whsec_other', on }) });
     const { delivery } = await sandbox.trigger('order.paid');
     expect(delivery).toMatchObject({ ok: false, status: 400 });
-    expect(delivery?.hint).toContain('with another secret or signature scheme');
+    expect(delivery?.hint).toContain('with a different secret or signature scheme');
   });
 
   test('behind a body parser shows that the body was re-encoded', async () => {

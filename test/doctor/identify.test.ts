@@ -131,7 +131,7 @@ describe('identifyScheme()', () => {
   });
 
   test.each([
-    ['a line feed that an editor added', `${rawBody}\n`, 'line feed that was not signed'],
+    ['a newline that an editor added', `${rawBody}\n`, 'newline that was not signed'],
     ['a re-encoded body', JSON.stringify(JSON.parse(rawBody)), 'parsed and encoded again'],
   ])('tells %s from a wrong secret', (_what, changed, note) => {
     const result = identifyScheme({ rawBody: changed, headers: sign({ rawBody, secret }), secret });
