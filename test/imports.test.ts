@@ -82,6 +82,19 @@ test('no files import each other in a circle', () => {
   expect(circles).toEqual([]);
 });
 
+test('no room is more than eight files deep in imports that are loaded', () => {
+  const depths = new Map<string, number>();
+  const depth = (file: string): number => {
+    const within = sources
+      .get(file)
+      ?.imports.filter(({ to, isType }) => !isType && files.includes(to) && roomOf(to) === roomOf(file));
+    const known = depths.get(file) ?? 1 + Math.max(0, ...(within ?? []).map(({ to }) => depth(to)));
+    depths.set(file, known);
+    return known;
+  };
+  expect(files.filter((file) => depth(file) > 8)).toEqual([]);
+});
+
 test('no two rooms export different things of one name', () => {
   const all = [...sources].flatMap(([file, { declared }]) =>
     declared.map((one) => ({ ...one, room: roomOf(file) })),
