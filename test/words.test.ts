@@ -30,6 +30,7 @@ const phrases: readonly (readonly [RegExp, string])[] = [
   [/\bwhat was given in the place of\b/i, 'what was passed instead of'],
   [/\bfor what is none\b/i, 'returns `undefined` if invalid'],
   [/\bcome again\b|\bcomes again\b/i, 'is delivered again; retries'],
+  [/\banswer first\b|\bwork later\b/i, 'respond first, then do the work'],
   [/webhook secret from (the dashboard|Webhook Settings)/i, 'ask the service which secret signs'],
   [/three values (change|and no code)|changes? (these )?three values/i, 'the scheme may change the code'],
 ];
