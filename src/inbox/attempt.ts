@@ -13,7 +13,7 @@ export interface InboxDelivery extends Delivery {
    * has failed.
    */
   commit<Result>(fn: (db: SqliteDatabase) => Result): Result;
-  /** Aborted when `close()` has waited for `graceMs`, and when another process has taken the delivery over. */
+  /** Aborted when `close()` has waited for `graceMs`, and when another process has taken over the delivery. */
   signal: AbortSignal;
 }
 
@@ -41,12 +41,12 @@ export class InboxAttempt {
     return this.#phase === 'committed';
   }
 
-  /** Nothing more is written for it. */
+  /** Whether it is over and can write nothing more. */
   get isOver(): boolean {
     return this.#phase === 'over';
   }
 
-  /** Throws what made its commit fail, even if your function caught it: nothing of it was written. */
+  /** Throws the error of a failed commit, even if your function caught it: nothing was written. */
   checkCommit(): void {
     if (this.#phase === 'failed') throw this.#failure;
   }
@@ -57,7 +57,7 @@ export class InboxAttempt {
     this.#aborter.abort(commitError(reason));
   }
 
-  /** Ends it: a commit that comes later is refused. Returns whether it had committed. */
+  /** Ends it, so that a later commit throws. Returns whether it has committed. */
   end(): boolean {
     const committed = this.isCommitted;
     this.#phase = 'over';
@@ -81,14 +81,14 @@ export class InboxAttempt {
     }
   }
 
-  /** Marks it done first: if `fn` ended the transaction by itself, what it wrote would not be repeated. */
+  /** Marks it done first: even if `fn` ends the transaction itself, its writes are not repeated. */
   #write<Result>(fn: (db: SqliteDatabase) => Result): Result {
     if (typeof fn !== 'function') throw commitError('commit() takes a function.');
     if (Object.prototype.toString.call(fn) === '[object AsyncFunction]') throw isAsync();
     if (!this.#store.settle(this.claim, { state: 'done' }, Date.now())) throw lostLease();
     const result = fn(this.#store.database);
     if (!isThenable(result)) return result;
-    // Nobody handles its rejection any more, and it must not end the process.
+    // Nobody else handles its rejection, which must not end the process.
     Promise.resolve(result).catch(() => {});
     throw isAsync();
   }

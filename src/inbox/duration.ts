@@ -1,4 +1,4 @@
-/** How long: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
+/** A duration: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -2,7 +2,7 @@ import type { WebhookEvent } from '../webhooks/index.js';
 import { hasTransaction } from './sqlite.js';
 import { isoOf, Statements } from './statements.js';
 
-/** What has become of a delivery. */
+/** The state of a delivery. */
 export type InboxState = 'pending' | 'running' | 'done' | 'parked' | 'discarded';
 
 export const inboxStates: readonly InboxState[] = ['pending', 'running', 'done', 'parked', 'discarded'];
@@ -11,13 +11,13 @@ export const inboxStates: readonly InboxState[] = ['pending', 'running', 'done',
 export interface InboxEntry {
   /** Such as `order.paid:<order_id>`. */
   key: string;
-  /** What has become of it. */
+  /** Its state. */
   state: InboxState;
-  /** The event; `null` once it was purged. */
+  /** The event; `null` after `purge()`. */
   event: WebhookEvent | null;
   /** ISO 8601. */
   receivedAt: string;
-  /** How many attempts were begun. */
+  /** How many attempts have started. */
   attempts: number;
   /** Why the last attempt failed, without secrets and API keys. */
   lastError: string | null;
@@ -31,13 +31,13 @@ export interface InboxStats {
   running: number;
   done: number;
   parked: number;
-  /** Age of the oldest delivery that is pending; `null` if there is none. */
+  /** Age of the oldest pending delivery; `null` if there is none. */
   oldestPendingMs: number | null;
 }
 
 const shown = 'key, state, event, received_at, attempts, last_error, due_at';
 
-/** Deliveries as people see them, and what is decided by hand. */
+/** Deliveries as people see them, and the decisions that people make. */
 export class Entries extends Statements {
   stats(now: number): InboxStats {
     const count = (state: InboxState) => `count(*) FILTER (WHERE state = '${state}') AS ${state}`;
@@ -92,7 +92,7 @@ export class Entries extends Statements {
        WHERE finished_at < ? AND raw_body IS NOT NULL`,
       before,
     );
-    // The log beside the file has it too. Refused while a transaction is open.
+    // The write-ahead log has it too. SQLite refuses this while a transaction is open.
     if (!hasTransaction(this.database)) this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     return count;
   }

@@ -1,6 +1,6 @@
 import { type DeliveryFacts, type HooksOf, type WebhookHookFacts, webhookHooks } from '../webhooks/hooks.js';
 
-/** What each hook of an inbox is told. Never a secret, a header or a body. */
+/** What each hook of an inbox receives: never a secret, a header or a body. */
 export interface InboxHookFacts extends Pick<WebhookHookFacts, 'received' | 'duplicate' | 'refused'> {
   /** Your function is called. */
   started: AttemptFacts;
@@ -12,13 +12,13 @@ export interface InboxHookFacts extends Pick<WebhookHookFacts, 'received' | 'dup
   parked: AttemptFacts & { lastError: string };
 }
 
-/** Which attempt a hook is told of. */
+/** The attempt that a hook is called for. */
 export interface AttemptFacts extends DeliveryFacts {
   /** Counted from 1. */
   attempt: number;
 }
 
-/** Functions that are told what happens to deliveries, for logs and metrics. A hook that throws changes nothing. */
+/** Functions called with what happens to deliveries, for logs and metrics. Errors that they throw are ignored. */
 export type InboxHooks = HooksOf<InboxHookFacts>;
 
 export const inboxHooks = { ...webhookHooks, started: undefined, parked: undefined };

@@ -20,16 +20,16 @@ export interface Inbox {
   get(key: string): InboxEntry | undefined;
   /** Makes a pending or parked delivery due now, with all its retries. `false` if there is none with that key. */
   retry(key: string): boolean;
-  /** Does so for every parked delivery; returns how many. */
+  /** Does the same for every parked delivery; returns how many there were. */
   retryParked(): number;
-  /** Gives up a pending or parked delivery. Its key stays known. `false` if there is none with that key. */
+  /** Gives up a pending or parked delivery, but keeps its key. `false` if there is none with that key. */
   discard(key: string): boolean;
-  /** Deletes event, body and headers of what was done or discarded before; keys stay known. Returns how many. */
+  /** Deletes event, body and headers of deliveries done or discarded before that, but keeps keys. Returns how many. */
   purge(params: { olderThan: Duration | Date }): number;
   /** Resolves when nothing is due or running. A retry that is due later is not waited for. */
   idle(): Promise<void>;
   /**
-   * Responds with 503 from now on, waits `graceMs` for functions, aborts their `signal` and gives their deliveries back.
+   * Responds with 503 from now on, waits `graceMs` for functions, aborts their `signal` and releases their deliveries.
    * A `database` that you passed stays open.
    */
   close(): Promise<void>;

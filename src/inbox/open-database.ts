@@ -29,11 +29,11 @@ const tables = `
   INSERT INTO payments_inbox_version VALUES (${version});
 `;
 
-/** How long another process may hold the file before a call fails. This thread stands still meanwhile. */
+/** How long a call waits, blocking this thread, while another process holds the file. */
 const busyTimeoutMs = 1000;
 const setupTimeoutMs = 10_000;
 
-/** Opens the file of an inbox. A file that is no SQLite database, or of a newer version, is left as it was. */
+/** Opens the file of an inbox. A file that is no SQLite database, or comes from a newer version, is left unchanged. */
 export function openFile(file: string, { create }: { create: boolean }): SqliteDatabase {
   const Database = databaseClass();
   const path = file === ':memory:' ? file : resolve(file);
@@ -41,7 +41,7 @@ export function openFile(file: string, { create }: { create: boolean }): SqliteD
   try {
     if (path !== ':memory:' && !existsSync(path)) {
       if (!create) throw new ConfigurationError(`${JSON.stringify(file)} does not exist.`);
-      // SQLite gives its files beside this one the same mode.
+      // SQLite creates its log files with the same mode.
       closeSync(openSync(path, 'a', 0o600));
     }
     database = new Database(path);
@@ -81,7 +81,7 @@ export function createTables(database: SqliteDatabase, name: string): void {
   });
 }
 
-/** Whether the tables are there, in this version. */
+/** Whether the tables exist, in this version. */
 function checkVersion(database: SqliteDatabase, name: string): boolean {
   const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'payments_inbox_version'").get();
   if (found === undefined) return false;

@@ -12,9 +12,9 @@ import type { SqliteDatabase } from './sqlite.js';
 export interface InboxOptions extends ReceiverOptions {
   /** Path of the SQLite file; created with mode 600 if it does not exist. `:memory:` is for tests. */
   file?: string | undefined;
-  /** In place of `file`: an open `DatabaseSync` of yours, to write your own tables in `commit()`. It stays open. */
+  /** Instead of `file`: your own open `DatabaseSync`, to write your own tables in `commit()`. It stays open. */
   database?: SqliteDatabase | undefined;
-  /** What to do, by event type. It may run more than once for a delivery, and never twice at a time. */
+  /** Your functions, by event type. One may run more than once for a delivery, but never twice at a time. */
   on?: {
     /** A customer paid: fulfil the order. */
     'order.paid': (event: OrderPaidEvent, delivery: InboxDelivery) => unknown;
@@ -27,11 +27,11 @@ export interface InboxOptions extends ReceiverOptions {
   graceMs?: number | undefined;
   /** How many deliveries this process works on at a time; default 4. */
   concurrency?: number | undefined;
-  /** After how many milliseconds a delivery that a dead process held is taken up; default 60,000. */
+  /** How long until the delivery of a dead process is taken over, in milliseconds; default 60,000. */
   leaseMs?: number | undefined;
   /** `false`: only store deliveries, and let another process work on them. Then `on` is not needed. Default `true`. */
   work?: boolean | undefined;
-  /** Functions that are told what happens to deliveries, for logs and metrics. */
+  /** Functions called with what happens to deliveries, for logs and metrics. */
   hooks?: InboxHooks | undefined;
 }
 
@@ -54,7 +54,7 @@ const defaultRetries = ['5s', '30s', '2m', '10m', '30m', '1h', '3h', '6h', '12h'
 /** The longest lease and grace: a day. */
 const longestMs = 86_400_000;
 
-/** All that is wrong with the options is thrown here, before a file is touched. */
+/** Checks the options, before a file is touched. */
 export function readInboxOptions(options: InboxOptions) {
   const own = ownOptions(options, absent, what);
   const work = own.work === undefined ? true : own.work;

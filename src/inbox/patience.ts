@@ -4,7 +4,7 @@ import { isBusy } from './sqlite.js';
 /** How long a delivery waits for another connection's lock, or for the end of the shop's own transaction. */
 const patienceMs = 5000;
 
-/** Does what needs the database to be free, and tries again while it is not. */
+/** Runs work that needs the database to be free, and tries again while it is not. */
 export async function whenFree<Result>(work: () => Result): Promise<Result> {
   const until = Date.now() + patienceMs;
   for (;;) {

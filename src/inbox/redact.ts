@@ -3,7 +3,7 @@ const secretLike =
   /\b(?:service|sk|rk|pk)_(?:live|test)_[\w-]+|\bwhsec_[\w+/=-]+|\bBearer \S+|(?<=:\/\/)[^\s/@]+(?=@)/g;
 const longest = 500;
 
-/** Makes text of errors that may be stored: without the webhook secret and API keys, and not long. */
+/** Turns errors into text that may be stored: short, without the webhook secret and API keys. */
 export class Redactor {
   /** The secret as it was given. If it is a function, its result is remembered. */
   readonly secret: unknown;

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors.js';
 
-/** What is used of a `DatabaseSync` of `node:sqlite`; yours can do more. */
+/** The parts of a `node:sqlite` `DatabaseSync` that are used. */
 export interface SqliteDatabase {
   /** Runs statements that return nothing. */
   exec(sql: string): void;
@@ -14,9 +14,9 @@ export interface SqliteDatabase {
   readonly isOpen?: boolean;
 }
 
-/** What is used of a `StatementSync`. */
+/** The parts of a `StatementSync` that are used. */
 export interface SqliteStatement {
-  /** Runs it for its changes. */
+  /** Runs it and returns how many rows changed. */
   run(...values: SqliteValue[]): { changes: number | bigint };
   /** The first row. */
   get(...values: SqliteValue[]): Record<string, unknown> | undefined;
@@ -66,7 +66,7 @@ export function transaction<Result>(database: SqliteDatabase, work: () => Result
     try {
       database.exec('ROLLBACK');
     } catch {
-      // SQLite has rolled back by itself, as it does when the disk is full.
+      // SQLite has already rolled back, as it does when the disk is full.
     }
     throw error;
   }
@@ -76,7 +76,7 @@ export function refuseTransaction(database: SqliteDatabase): void {
   if (hasTransaction(database)) throw new OpenTransaction();
 }
 
-/** Before Node 22.16 only an attempt to begin one tells. */
+/** Before Node 22.16 the only way to know is to try to begin one. */
 export function hasTransaction(database: SqliteDatabase): boolean {
   if (typeof database.isTransaction === 'boolean') return database.isTransaction;
   try {

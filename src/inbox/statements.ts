@@ -30,7 +30,7 @@ export class Statements {
     const known = this.#compiled.get(sql);
     if (known) return known;
     const statement = this.database.prepare(sql);
-    // Whatever the connection was opened with.
+    // Overrides the options of the connection.
     statement.setReadBigInts?.(false);
     statement.setReturnArrays?.(false);
     this.#compiled.set(sql, statement);

@@ -2,7 +2,7 @@ import { type Delivery, typeOf } from '../webhooks/delivery.js';
 import { refuseTransaction, type SqliteValue } from './sqlite.js';
 import { isoOf, Statements } from './statements.js';
 
-/** A delivery that this process holds. The attempt's number tells it from every earlier and later holder. */
+/** A delivery that this process holds. The attempt's number tells it apart from earlier and later holders. */
 export interface Claim {
   id: number;
   attempt: number;
@@ -12,10 +12,10 @@ export interface Claim {
   delivery: Delivery;
 }
 
-/** What becomes of a claimed delivery. */
+/** How a claimed delivery ends. */
 export interface Settlement {
   state: 'done' | 'parked' | 'pending';
-  /** Of what is pending. */
+  /** Only if it is pending again. */
   dueAt?: number;
   /** Counts as a failed attempt. */
   lastError?: string;
@@ -60,7 +60,7 @@ export class InboxStore extends Statements {
     return row && toClaim(row);
   }
 
-  /** Keeps a claim until then; `false` if another process has taken it over. Must run in a transaction. */
+  /** Extends a claim; `false` if another process has taken it over. Must run in a transaction. */
   renew(claim: Claim, until: number): boolean {
     return this.#changeClaimed(claim, 'due_at = ?', until);
   }
@@ -82,7 +82,7 @@ export class InboxStore extends Statements {
     return this.first(found, now) !== undefined;
   }
 
-  /** A shop's own connection may have been told not to wait for the disk. */
+  /** A shop's own connection may be set not to wait for the disk. */
   #durably<Result>(work: () => Result): Result {
     const level = Number(this.first('PRAGMA synchronous')?.synchronous);
     if (level >= 2) return this.transaction(work);

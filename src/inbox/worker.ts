@@ -22,14 +22,14 @@ export interface WorkerSettings {
   textOf(error: unknown): string;
 }
 
-/** How often rows are looked for that other processes have stored. */
+/** How often to look for rows that other processes have stored. */
 const pollMs = 250;
 const longestPauseMs = 30_000;
 
-/** A delivery that ended so many processes is not tried again. */
+/** A delivery whose process ended this many times is not tried again. */
 const mostLost = 20;
 
-/** Takes up what is due, runs your functions and keeps their leases. */
+/** Claims due deliveries, runs your functions and renews their leases. */
 export class Worker {
   readonly #settings: WorkerSettings;
   readonly #running = new Map<InboxAttempt, Promise<void>>();
@@ -49,14 +49,14 @@ export class Worker {
     return this.#running.size === 0;
   }
 
-  /** Looks for work at once. Called again before that, it does not put it off. */
+  /** Looks for work soon. Calling it again before that does not postpone it. */
   wake(): void {
     if (this.#isWoken || this.#isClosing) return;
     this.#isWoken = true;
     this.#schedule(0);
   }
 
-  /** Takes up nothing more, waits for what runs, and gives back what still runs after `graceMs`. */
+  /** Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     // #timer keeps the process alive meanwhile.
@@ -79,7 +79,7 @@ export class Worker {
     let delayMs = Math.min(pollMs, leaseMs / 3);
     this.#isWoken = false;
     try {
-      // First, so that a process that stood still does not take up its own deliveries.
+      // First, so that a process that was suspended does not claim its own deliveries again.
       this.#renew();
       if (!this.#isClosing) delayMs = Math.min(delayMs, this.#takeUp());
       this.#errors = 0;
@@ -103,7 +103,7 @@ export class Worker {
     for (const attempt of lost) attempt.abort(lostLease().message);
   }
 
-  /** Begins attempts while there is room; returns how long to wait for the next one. */
+  /** Starts attempts while there is room; returns how long to wait for the next one. */
   #takeUp(): number {
     const { store, leaseMs, concurrency } = this.#settings;
     while (this.#running.size < concurrency) {
@@ -146,7 +146,7 @@ export class Worker {
     } catch (error) {
       if (attempt.isOver) return;
       if (!attempt.end()) return this.#fail(claim, error, durationMs());
-      // It is done; what came afterwards does not undo it.
+      // The delivery is done; a later error does not undo it.
       void report(error);
       return tell('done', { ...facts, durationMs: durationMs() });
     }
@@ -158,7 +158,7 @@ export class Worker {
   async #fail(claim: Claim, error: unknown, durationMs: number): Promise<void> {
     const { retriesMs, tell, report, textOf } = this.#settings;
     const waitMs = retriesMs[claim.failures];
-    // A tenth either way, so that deliveries that failed together are not retried together.
+    // Ten percent either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     tell('failed', { ...factsOf(claim), durationMs, error, delayMs });
     void report(error);

@@ -2,9 +2,9 @@ import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { moment, money, record, text } from './wire.js';
 
-/** What the merchant's account holds. All amounts are decimal strings in one `currency`. Spec, "Balance". */
+/** The balance of the merchant's account. All amounts are decimal strings in one `currency`. Spec, "Balance". */
 export interface Balance {
-  /** Can be paid out. */
+  /** What can be paid out. */
   available: string;
   /** Paid by customers, not available yet. */
   pending: string;

@@ -5,13 +5,13 @@ import { moment, optional, price, reads, record, text } from './wire.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {
-  /** The session: what `checkouts.retrieve()` takes. */
+  /** Id of the session, for `checkouts.retrieve()`. */
   id: string;
   /** The product that is sold. */
   productId: string;
   /** What the customer pays: decimal string with at least two decimals. */
   amount: string;
-  /** Of `amount`. */
+  /** Currency of `amount`. */
   currency: CurrencyCode;
   /** The hosted payment page, to which the customer is redirected. */
   url: string;
@@ -21,7 +21,7 @@ export interface CheckoutSession {
   createdAt: Date;
 }
 
-/** What creating a checkout returns. The spec guarantees only `url`; the rest is there if the service sends it. */
+/** What creating a checkout returns. The spec guarantees only `url`; the rest is present if the service sends it. */
 export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   /** The hosted payment page, to which the customer is redirected. */
   url: string;

@@ -11,14 +11,14 @@ export interface OrderPaidEvent {
     order_id: string;
     /** What was paid: a decimal string with at least two decimals. */
     amount: string;
-    /** Of `amount`. */
+    /** Currency of `amount`. */
     currency: CurrencyCode;
-    /** What the spec does not list is kept as received, unchecked. */
+    /** Fields that the spec does not list, as received and unchecked. */
     [field: string]: unknown;
   };
 }
 
-/** An event of a type that this version does not know. Answer 200: a new type must not turn into failed deliveries. */
+/** An event of a type that this version does not know. Respond with 200: a new type must not cause failed deliveries. */
 export interface UnknownEvent {
   /** A type that this version does not know. */
   type: 'unknown';
@@ -28,7 +28,7 @@ export interface UnknownEvent {
   data: unknown;
 }
 
-/** What `verify()` returns: tell them apart by `type`. */
+/** What `verify()` returns. Check `type` to narrow it. */
 export type WebhookEvent = OrderPaidEvent | UnknownEvent;
 
 /**

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { count, record } from './wire.js';
 
-/** Where a page stands in its list. Spec, "Pagination object". */
+/** Position of a page in its list. Spec, "Pagination object". */
 export interface Pagination {
   /** 1-based. */
   page: number;

@@ -14,7 +14,7 @@ export interface ProductCreateParams {
   description?: string | undefined;
   /** Absolute URL. */
   image?: string | undefined;
-  /** Three-letter ISO 4217 code. The service takes USD when it is left out. */
+  /** Three-letter ISO 4217 code. Default of the service: USD. */
   currency?: CurrencyCode | undefined;
   /** Strings by name, kept with the product and returned with it. */
   metadata?: Metadata | undefined;
@@ -27,11 +27,11 @@ export type ProductUpdateParams = {
 
 /** Which products, and which page of them. Spec, "GET /v1/products: list products". */
 export interface ProductListParams {
-  /** Only products in this status; all when left out. */
+  /** Only products in this status. Default: all. */
   status?: 'ACTIVE' | 'ARCHIVED' | undefined;
-  /** 1-based; 1 when left out. */
+  /** 1-based. Default 1. */
   page?: number | undefined;
-  /** Items per page, 1 to 100; 20 when left out. */
+  /** Items per page, 1 to 100. Default 20. */
   size?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export const limits = {
   pageSize: 100,
 } as const;
 
-/** What is wrong with a value, ready to follow the field's name; `undefined` when nothing is. */
+/** What is wrong with a value, to follow the field's name in a message; `undefined` if nothing is. */
 type Problem = (value: unknown) => string | undefined;
 
 function checked<T>(is: (value: unknown) => value is T, problem: Problem): z.ZodMiniType<T> {
@@ -216,7 +216,7 @@ export function quote(value: unknown): string {
   return isNumber(value) || typeof value === 'boolean' ? String(value) : kind(value);
 }
 
-/** What a value of the wrong type is, ready to follow the field's name. */
+/** What a value of the wrong type is, to follow the field's name in a message. */
 function whatItIs(value: unknown): string {
   const plain = isString(value) || isNumber(value) || typeof value === 'boolean';
   return plain ? `${quote(value)} is ${kind(value)}` : `is ${kind(value)}`;

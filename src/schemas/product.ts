@@ -9,7 +9,7 @@ export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
 
 /** Something that a merchant sells. Spec, "Product". */
 export interface Product {
-  /** What `products.update()` and `checkouts.create()` take. */
+  /** Id of the product, for `products.update()` and `checkouts.create()`. */
   id: string;
   /** 1 to 200 characters, shown to customers. */
   name: string;
@@ -19,7 +19,7 @@ export interface Product {
   image: string | null;
   /** Decimal string with at least two decimals, such as `"19.90"`. */
   price: string;
-  /** Of `price`. */
+  /** Currency of `price`. */
   currency: CurrencyCode;
   /** Whether it can be sold. */
   status: ProductStatus;

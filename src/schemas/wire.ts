@@ -6,7 +6,7 @@ import { readMoney, readPrice } from './money.js';
 /** Turns every wire form of a value into its one normal form, or returns `undefined` if it is invalid. */
 type Reader<T> = (value: unknown) => T | undefined;
 
-/** How each schema made here reads; `record` calls these without zod's own steps in between. */
+/** The reader of each schema made here. `record` calls them directly, without zod's steps in between. */
 const readers = new WeakMap<object, Reader<unknown>>();
 const optionals = new WeakSet<object>();
 
@@ -22,7 +22,7 @@ export function reads<T>(read: Reader<T>, expected: string): z.ZodMiniType<T> {
   return schema;
 }
 
-/** A field that may be left out or `null`, and is then absent. */
+/** A field that may be missing or `null`, which both become absent. */
 export function optional<T>(schema: z.ZodMiniType<T>): z.ZodMiniExactOptional<z.ZodMiniType<T>> {
   const orNull = z.transform((value, context): T => {
     const parsed = value === null ? undefined : z.safeParse(schema, value);
@@ -37,7 +37,7 @@ export function optional<T>(schema: z.ZodMiniType<T>): z.ZodMiniExactOptional<z.
   return field;
 }
 
-/** An array of which every item is read. */
+/** An array whose items are read. */
 export function list<Item extends z.ZodMiniType>(item: Item): z.ZodMiniArray<Item> {
   const schema = z.array(item, { error: 'expected an array' });
   const readItem = readerOf(item);
@@ -55,8 +55,8 @@ export function list<Item extends z.ZodMiniType>(item: Item): z.ZodMiniArray<Ite
 }
 
 /**
- * An object whose fields are read; what else it holds is kept. A well-formed one is read in one loop, which costs a
- * sixth of zod's own way (docs/decisions/schema-speed.md); any other is left to zod, which reports what is wrong.
+ * An object whose fields are read; other fields are kept. A well-formed object is read in one loop, which is faster
+ * than zod's transforms (docs/decisions/schema-speed.md). For any other, zod reports what is wrong.
  */
 export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape) {
   type Result = z.output<z.ZodMiniObject<Shape, z.core.$loose>>;

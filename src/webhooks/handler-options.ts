@@ -17,13 +17,13 @@ import {
 import { SeenKeys } from './seen-keys.js';
 
 interface CommonOptions extends ReceiverOptions {
-  /** Functions that are told what happens to deliveries, for logs and metrics. */
+  /** Functions called with what happens to deliveries, for logs and metrics. */
   hooks?: WebhookHooks | undefined;
 }
 
 /** Handles events inside the request. Nothing is stored: if your function fails, the event is lost unless the service retries. */
 export interface OnOptions extends CommonOptions {
-  /** What to do, by event type. The response is sent once the promise settles: 500 if it rejects. */
+  /** Your functions, by event type. The response is sent once the promise settles: 500 if it rejects. */
   on: {
     /** A customer paid: fulfil the order. */
     'order.paid': (event: OrderPaidEvent) => unknown;
@@ -33,10 +33,10 @@ export interface OnOptions extends CommonOptions {
   accept?: undefined;
 }
 
-/** Stores deliveries before the response, in a queue or a table of yours. */
+/** Stores deliveries before the response, in your queue or table. */
 export interface AcceptOptions extends CommonOptions {
   /**
-   * Stores a verified delivery, of whatever type. The response is 200 once the promise resolves, and 500 if it rejects.
+   * Stores a verified delivery of any type. The response is 200 once the promise resolves, and 500 if it rejects.
    * The same delivery may come more than once: use `delivery.key` as the job's key.
    */
   accept: (delivery: Delivery) => unknown;
@@ -50,7 +50,7 @@ export type HandlerOptions = OnOptions | AcceptOptions;
 const absent = { ...receiverOptions, on: undefined, onUnknown: undefined, accept: undefined };
 const former = ['claim', 'release', 'finish'];
 
-/** What a handler does with each delivery. All that is wrong with its options is thrown here. */
+/** Returns what a handler does with each delivery; throws if an option is invalid. */
 export function readHandlerOptions(options: HandlerOptions, what: string): Receive {
   const own = ownOptions(options, absent, what, former);
   const gone = former.find((name) => Object.hasOwn(options, name));

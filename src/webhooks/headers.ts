@@ -5,10 +5,10 @@ export type WebhookHeaders =
   | Iterable<readonly [string, string | readonly string[]]>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Reads the one value of a header, whose name is given in lower case; `undefined` where there is none. */
+/** Reads the single value of a header by its lower-case name; `undefined` if it is missing. */
 export type HeaderReader = (name: string) => string | undefined;
 
-/** Any container of headers, to be read by name; nothing inherited counts. */
+/** Returns a reader for any container of headers. Inherited properties are ignored. */
 export function readHeaders(headers: unknown): HeaderReader {
   if (typeof headers !== 'object' || headers === null) {
     throw invalidHeaders('headers must be an object. Pass request.headers');
@@ -27,7 +27,7 @@ export function readHeaders(headers: unknown): HeaderReader {
   }
 }
 
-/** Refuses what holds no header because it is none: asked once a header is missing. */
+/** Throws if the value is no container of headers at all. Called when a header is missing. */
 export function checkContainer(headers: unknown): void {
   if (typeof headers !== 'object' || headers === null) return;
   if (typeof Reflect.get(headers, 'then') === 'function') {
@@ -41,7 +41,7 @@ export function checkContainer(headers: unknown): void {
 
 type ValueAt = (index: number, name: string) => unknown;
 
-/** Two values of one name, in whatever spelling, are refused: only one of them was signed. */
+/** Rejects two values of one name, in any letter case: only one of them was signed. */
 function oneOf(names: readonly string[], valueAt: ValueAt): HeaderReader {
   return (wanted) => {
     let found: string | undefined;
@@ -64,7 +64,7 @@ function repeated(name: string): WebhookVerificationError {
   );
 }
 
-/** The string of a value, or of an array with one, as frameworks that allow repeated headers pass it. */
+/** A string, or the only string of an array: frameworks that allow repeated headers pass arrays. */
 function textOf(valueAt: ValueAt, index: number, name: string, wanted: string): string | undefined {
   let texts: unknown[];
   try {

@@ -1,12 +1,12 @@
 import { invalidOptions, ownOptions, readFunction } from './own-options.js';
 
-/** What each hook of a webhook handler is told. Never a secret, a header or a body. */
+/** What each hook of a webhook handler receives: never a secret, a header or a body. */
 export interface WebhookHookFacts {
   /** An authentic delivery arrived, for the first time or again. */
   received: DeliveryFacts & { bytes: number };
-  /** It had arrived before; nothing is done again. */
+  /** The delivery arrived before and is not handled again. */
   duplicate: DeliveryFacts;
-  /** A delivery was refused: `code` as in the error, `body_too_large`, or `internal_error`. */
+  /** A delivery was rejected: `code` as in the error, `body_too_large`, or `internal_error`. */
   refused: { status: number; code: string };
   /** Your function finished. */
   done: DeliveryFacts & { durationMs: number };
@@ -14,7 +14,7 @@ export interface WebhookHookFacts {
   failed: DeliveryFacts & { durationMs: number; error: unknown };
 }
 
-/** Which delivery a hook is told of. */
+/** The delivery that a hook is called for. */
 export interface DeliveryFacts {
   /** Such as `order.paid:<order_id>`. */
   key: string;
@@ -22,13 +22,13 @@ export interface DeliveryFacts {
   type: string;
 }
 
-/** Functions that are told what happens to deliveries, for logs and metrics. A hook that throws changes nothing. */
+/** Functions called with what happens to deliveries, for logs and metrics. Errors that they throw are ignored. */
 export type WebhookHooks = HooksOf<WebhookHookFacts>;
 
 /** Hooks by name, each called with its facts. */
 export type HooksOf<Facts> = { [Name in keyof Facts]?: ((facts: Facts[Name]) => unknown) | undefined };
 
-/** Tells a hook its facts, if there is one. */
+/** Calls a hook with its facts, if there is one. */
 export type Tell<Facts> = <Name extends keyof Facts & string>(name: Name, facts: Facts[Name]) => void;
 
 export const webhookHooks = {
@@ -39,7 +39,7 @@ export const webhookHooks = {
   failed: undefined,
 };
 
-/** Reads an object of hooks, or an instance of a class with hooks as methods. What a hook throws is dropped. */
+/** Reads an object of hooks, or an instance of a class with hooks as methods. Errors that a hook throws are ignored. */
 export function readHooks<Facts>(
   given: unknown,
   absent: Readonly<Record<keyof Facts & string, undefined>>,
@@ -57,12 +57,12 @@ export function readHooks<Facts>(
       const result: unknown = functions.get(name)?.call(hooks, facts);
       Promise.resolve(result).catch(() => {});
     } catch {
-      // A log that is full must not decide what becomes of a payment.
+      // A full log disk must not decide what happens to a payment.
     }
   };
 }
 
-/** A plain object must not have other names. Nothing counts that a polluted `Object.prototype` adds. */
+/** A plain object must not have other names. What a polluted `Object.prototype` adds is ignored. */
 function find(
   hooks: unknown,
   name: string,

@@ -3,12 +3,12 @@ import { type Checks, readChecks } from './verify.js';
 
 type GivenSecret = WebhookSecret | readonly WebhookSecret[] | undefined;
 
-/** A secret, or a function that returns it, at once or as a promise. */
+/** A secret, or a function that returns it or a promise of it. */
 export type LateSecret = GivenSecret | (() => GivenSecret | Promise<GivenSecret>);
 
 /**
- * The checks of a handler. All that is wrong with them is thrown now, except the result of a secret that is a function:
- * that one is called at the first delivery, and again as long as it fails.
+ * The checks of a handler. Invalid options throw now, except for the result of a `secret` function: it is called at the
+ * first delivery, and again at each further one until it succeeds.
  */
 export function lateChecks(own: {
   secret: unknown;

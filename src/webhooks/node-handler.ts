@@ -4,29 +4,29 @@ import { type HandlerOptions, readHandlerOptions } from './handler-options.js';
 import type { WebhookHeaders } from './headers.js';
 import type { Receive } from './receiver.js';
 
-/** What is used of a request of `node:http`, Express or NestJS. */
+/** The parts of a `node:http`, Express or NestJS request that are used. */
 export interface NodeRequest {
   /** Anything but POST gets 405. */
   method?: string | undefined;
   /** As Node parsed them. */
   headers: WebhookHeaders;
-  /** What a body parser made of the body: bytes of `express.raw()` can be verified, a parsed object cannot. */
+  /** The body as a body parser left it: bytes from `express.raw()` can be verified, a parsed object cannot. */
   body?: unknown;
   /** The bytes that NestJS keeps with `rawBody: true`. */
   rawBody?: unknown;
-  /** Whether somebody has read the stream before. */
+  /** Whether the stream has been read from. */
   readableDidRead?: boolean;
-  /** The body arrives. */
+  /** A part of the body arrived. */
   on(event: 'data', listener: (chunk: Uint8Array | string) => void): unknown;
-  /** It broke off. */
+  /** The request failed. */
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** It is over. */
+  /** The body is complete, or the connection was closed. */
   on(event: 'end' | 'close', listener: () => void): unknown;
   /** Stops a body that is too long. */
   pause(): unknown;
 }
 
-/** What is used of a response of `node:http`, Express or NestJS. */
+/** The parts of a `node:http`, Express or NestJS response that are used. */
 export interface NodeResponse {
   /** Set before `end()`. */
   statusCode: number;
@@ -37,11 +37,11 @@ export interface NodeResponse {
 }
 
 /**
- * A webhook receiver for `node:http` and frameworks on it: Express, NestJS, Fastify. It takes the options of `handler()`
- * and responds as that does.
+ * A webhook receiver for `node:http` and frameworks on it: Express, NestJS, Fastify. It takes the same
+ * options as `handler()` and responds in the same way.
  *
  * It reads the raw body itself, so mount it before `express.json()`. A body that `express.raw()` has read, or that
- * NestJS kept with `rawBody: true`, is taken as it is; a parsed one is refused, and the error names the line to change.
+ * NestJS kept with `rawBody: true`, is used as it is; a parsed one is rejected, and the error names the line to change.
  *
  * @throws {WebhookConfigError} an option is invalid. Only a `secret` that is a function is checked later, at the first
  * delivery: 500 and `onError`.

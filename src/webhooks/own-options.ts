@@ -1,7 +1,7 @@
 import { WebhookConfigError } from '../errors.js';
 import { closest } from '../schemas/closest.js';
 
-/** What other libraries call our options. */
+/** Names that other libraries use for our options. */
 const synonyms: Record<string, string> = {
   body: 'rawBody',
   payload: 'rawBody',
@@ -13,9 +13,9 @@ const synonyms: Record<string, string> = {
 };
 
 /**
- * The own properties of an options object, over `absent`, which has each name with `undefined`. Inherited ones never
- * count, so that a polluted `Object.prototype` cannot loosen a check, and an unknown name is refused, so that a
- * misspelt option is not silently dropped; only those in `ignored` are.
+ * Returns the own properties of an options object, over `absent`, which has each name with `undefined`. Inherited
+ * properties are ignored, so a polluted `Object.prototype` cannot loosen a check. Unknown names throw, so a misspelt
+ * option is noticed; only those in `ignored` are dropped.
  */
 export function ownOptions<Name extends string>(
   given: unknown,
@@ -37,7 +37,7 @@ export function ownOptions<Name extends string>(
   return own;
 }
 
-/** An optional function of the options. */
+/** Reads an option that is a function, or absent. */
 export function readFunction<Arguments extends unknown[]>(
   value: unknown,
   name: string,

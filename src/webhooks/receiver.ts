@@ -11,7 +11,7 @@ import { type LateSecret, lateChecks } from './late-secret.js';
 import { readFunction } from './own-options.js';
 import { type VerifyOptions, verifyDelivery } from './verify.js';
 
-/** Options that every way to receive webhooks has. */
+/** Options of every webhook receiver. */
 export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' | 'scheme'> {
   /**
    * The webhook secret, or several while one is being replaced. Required unless `scheme.verify` is given. A function
@@ -19,21 +19,21 @@ export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' 
    */
   secret?: LateSecret;
   /**
-   * Gets every error: of refused deliveries, and what your own functions threw. Default: `console.error`, with one line
-   * for a refused delivery.
+   * Called with every error: why a delivery was rejected, and what your functions threw. Default: `console.error`, with
+   * one line for a rejected delivery.
    */
   onError?: ((error: unknown) => unknown) | undefined;
 }
 
-/** A request, whichever server it came through. */
+/** A request from any kind of server. */
 export interface Incoming {
   method: string | undefined;
   headers: unknown;
-  /** The raw body, or `undefined` where it is longer than `longestBody`. */
+  /** The raw body, or `undefined` if it is longer than `longestBody`. */
   read(): Promise<RawBody | undefined>;
 }
 
-/** The response to it: a status, and JSON that says why. */
+/** The response: a status, and JSON that says why. */
 export interface Reply {
   status: number;
   body: Record<string, unknown>;
@@ -41,7 +41,7 @@ export interface Reply {
 
 export type Receive = (incoming: Incoming) => Promise<Reply>;
 
-/** Passes an error to `onError`. Never rejects: what a log does must not decide the response. */
+/** Passes an error to `onError`. Never rejects: logging must not change the response. */
 export type Report = (error: unknown) => Promise<void>;
 
 export const received: Reply = { status: 200, body: { received: true } };
@@ -55,13 +55,13 @@ export const receiverOptions = {
   hooks: undefined,
 };
 
-/** The hooks that are told before a delivery is passed on. */
+/** The hooks called before a delivery is passed on. */
 export interface ReceiverHooks {
   received(facts: WebhookHookFacts['received']): void;
   refused(facts: WebhookHookFacts['refused']): void;
 }
 
-/** Verifies what comes in and passes on what is authentic. It never rejects, as long as `deliver` does not. */
+/** Verifies requests and passes authentic deliveries to `deliver`. Rejects only if `deliver` does. */
 export function createReceiver(
   own: Record<keyof ReceiverOptions, unknown>,
   hooks: ReceiverHooks,
@@ -95,7 +95,7 @@ export function createReceiver(
   }
 }
 
-/** The option `onError`, or one line for what was refused and the whole error for the rest. */
+/** The option `onError`, or its default: one line for a rejected delivery, the whole error otherwise. */
 export function readReport(given: unknown): Report {
   const onError = readFunction<[unknown]>(given, 'onError') ?? print;
   return async (error) => {
@@ -109,12 +109,12 @@ function print(error: unknown): void {
   console.error(isPaymentsError(error) ? `${error.name} ${error.code}: ${error.message}` : error);
 }
 
-/** Which delivery it is, for a hook. */
+/** What hooks receive about a delivery. */
 export function factsOf({ key, event }: Pick<Delivery, 'key' | 'event'>): DeliveryFacts {
   return { key, type: typeOf(event) };
 }
 
-/** Names the check that failed. With a mismatch the sender can compare the body that was verified with its own. */
+/** Names the check that failed. After a mismatch, the sender can compare the verified body with its own. */
 function refusal(error: unknown): Reply {
   if (error instanceof WebhookVerificationError) {
     return { status: error.httpStatus, body: { error: error.code, ...error.received } };

@@ -1,6 +1,6 @@
 import { invalidOptions, isOneOf, ownOptions, readFunction } from './own-options.js';
 
-/** What the custom `verify` of a scheme is called with. */
+/** The argument of a scheme's custom `verify`. */
 export interface SignedMessage {
   /** The body, exactly as received. */
   body: Uint8Array;
@@ -8,7 +8,7 @@ export interface SignedMessage {
   timestamp: string;
   /** What follows the prefix in the signature header. */
   signature: string;
-  /** Any other header of the delivery, by name in any case; `null` where there is none. */
+  /** Another header of the delivery, by name in any letter case; `null` if it is missing. */
   header(name: string): string | null;
 }
 
@@ -19,11 +19,11 @@ export interface SignedMessage {
 export interface SignatureScheme {
   /** Hash of the HMAC; default `sha256`. */
   algorithm: 'sha256' | 'sha384' | 'sha512';
-  /** How the signature is written; default `hex`. Decoded strictly. */
+  /** Encoding of the signature; default `hex`. Decoded strictly. */
   encoding: 'hex' | 'base64' | 'base64url';
   /** What precedes each signature, such as `v1=`; default none. */
   prefix: string;
-  /** Between several signatures in the header, of which one has to match; default `undefined`: exactly one signature. */
+  /** Separates several signatures in the header, one of which must match; default `undefined`: exactly one signature. */
   separator: ',' | ' ' | ';' | undefined;
   /** What is signed, with `{timestamp}` and `{body}` filled in; default `{timestamp}.{body}`. */
   content: string;
@@ -36,8 +36,8 @@ export interface SignatureScheme {
   /** Default `x-service-timestamp`. */
   timestampHeader: string;
   /**
-   * Replaces the MAC step alone, for asymmetric keys; no secret is needed then. Only `true` counts, so it has to
-   * be synchronous; a promise is refused.
+   * Replaces only the MAC step, for asymmetric keys; no secret is needed then. Must be synchronous and return `true` to
+   * accept; a promise is rejected.
    */
   verify?: ((message: SignedMessage) => boolean) | undefined;
 }
@@ -131,7 +131,7 @@ function header(own: Fields, field: Field, otherwise: string): string {
   throw invalidOptions(`scheme.${field} must be the name of a header, such as "${otherwise}".`);
 }
 
-/** Without the body, or with a placeholder that nothing fills, less would be signed than the template shows. */
+/** A template without the body, or with an unknown placeholder, would sign less than it shows. */
 function readContent(content: string): Pick<Scheme, 'content' | 'before' | 'after'> {
   const [before, after, ...more] = content.split('{body}');
   if (before === undefined || after === undefined || more.length > 0) {

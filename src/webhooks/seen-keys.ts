@@ -5,7 +5,7 @@ export class SeenKeys {
   readonly #running = new Set<string>();
   readonly #finished = new Set<string>();
 
-  /** Takes a key, or tells what became of the delivery that has it. At once: two deliveries must not both take it. */
+  /** Takes a key, or says whether it is running or finished. Synchronous: two deliveries must not both take it. */
   take(key: string): 'taken' | 'running' | 'finished' {
     if (this.#finished.has(key)) return 'finished';
     if (this.#running.has(key)) return 'running';

@@ -13,7 +13,7 @@ export interface SignOptions {
   secret: WebhookSecret;
   /** Default now. Written in the scheme's unit; `auto` writes seconds. */
   timestamp?: Date | undefined;
-  /** Where the signature scheme differs from the default. A custom `verify` cannot sign. */
+  /** The fields of the signature scheme that differ from the default. A custom `verify` cannot sign. */
   scheme?: Partial<SignatureScheme> | undefined;
 }
 

@@ -9,7 +9,7 @@ const longestHeader = 4096;
 /** Bytes of a MAC. */
 const digestBytes = { sha256: 32, sha384: 48, sha512: 64 };
 
-/** The signatures of the header, without the prefix. Those with another prefix are of another version: left out. */
+/** The signatures in the header, without the prefix. Those with another prefix, of another version, are skipped. */
 export function readSignatures(header: string, { prefix, separator }: Scheme): string[] {
   if (header.length > longestHeader) throw malformed(`is longer than ${longestHeader} characters`);
   const signatures: string[] = [];
@@ -45,7 +45,7 @@ export function macOf(key: WebhookSecret, timestamp: string, body: Uint8Array, s
     .digest();
 }
 
-/** Whether one of the keys makes one of the signatures. Bytes are compared, in constant time. */
+/** Whether one of the keys produces one of the signatures. Bytes are compared, in constant time. */
 export function isSigned(
   keys: readonly WebhookSecret[],
   signatures: readonly Uint8Array[],

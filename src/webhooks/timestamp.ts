@@ -25,7 +25,7 @@ export function readTimestamp(text: string, unit: Scheme['timestamp']): number {
   );
 }
 
-/** Refuses what was signed longer ago, or further ahead, than the tolerance. Both bounds are inside. */
+/** Rejects a timestamp further in the past or future than the tolerance, which is inclusive. */
 export function checkFreshness(
   sentAt: number,
   now: number,
@@ -56,13 +56,13 @@ export function readTolerance(value: unknown): number {
   throw invalidOptions('toleranceSeconds must be a number above 0; write Infinity to switch the check off.');
 }
 
-/** When a delivery was received, in Unix milliseconds; now where that is not given. */
+/** When a delivery was received, in Unix milliseconds; now if that is not given. */
 export function readReceivedAt(value: unknown): number {
   const read = typeof value === 'string' && value.length <= longestIso ? readIsoMoment(value) : undefined;
   return readDate(read ?? value, 'receivedAt', 'a valid Date or ISO 8601 with a zone');
 }
 
-/** A `Date` of the caller in Unix milliseconds; now where there is none. */
+/** A `Date` of the caller in Unix milliseconds; now if there is none. */
 export function readDate(value: unknown, option: string, form = 'a valid Date'): number {
   if (value === undefined) return Date.now();
   if (Object.prototype.toString.call(value) === '[object Date]') {

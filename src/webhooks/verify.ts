@@ -18,11 +18,11 @@ export interface VerifyOptions {
   headers: WebhookHeaders;
   /** The webhook secret, or several while one is being replaced. Required unless `scheme.verify` is given. */
   secret?: WebhookSecret | readonly WebhookSecret[] | undefined;
-  /** How far the timestamp may be from the clock, both ways, in seconds; default 300. `Infinity` switches it off. */
+  /** How far the timestamp may be from the clock, past or future, in seconds; default 300. `Infinity` turns this off. */
   toleranceSeconds?: number | undefined;
   /** When the delivery was received: a `Date` or ISO 8601 with a zone; default now. For stored deliveries and tests. */
   receivedAt?: Date | string | undefined;
-  /** Where the signature scheme differs from the default. */
+  /** The fields of the signature scheme that differ from the default. */
   scheme?: Partial<SignatureScheme> | undefined;
 }
 
@@ -34,7 +34,7 @@ const absent = {
   receivedAt: undefined,
   scheme: undefined,
 };
-/** What a stored `Delivery` has besides; the event is read from the body again. */
+/** Fields of a stored `Delivery` that are not options: the event is read from the body again. */
 const ofDelivery = ['key', 'event'];
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -42,7 +42,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Verifies a webhook delivery and returns its event. Synchronous: there is no promise to forget.
  *
  * **The service does not document how it signs.** The default scheme is a guess: HMAC-SHA256 over `<timestamp>.<body>`,
- * in hex. Compare it with a real delivery (`merchant-payments identify`) and set `scheme` where it differs.
+ * in hex. Compare it with a real delivery (`merchant-payments identify`) and set what differs in `scheme`.
  *
  * An event of a type that this version does not know is returned as `{ type: 'unknown', originalType, data }`.
  * A delivery may arrive more than once: fulfil once per `order_id`. A stored `Delivery` is verified again with
@@ -68,7 +68,7 @@ export function verify(options: VerifyOptions): WebhookEvent {
   return verifyDelivery(checks, { ...own, now: readReceivedAt(own.receivedAt) }).event;
 }
 
-/** What does not depend on the sender, checked before anything of a delivery is looked at. */
+/** What does not depend on the sender, checked before the delivery is looked at. */
 export interface Checks {
   scheme: Scheme;
   keys: readonly WebhookSecret[];
@@ -81,7 +81,7 @@ export function readChecks(own: { secret: unknown; scheme: unknown; toleranceSec
   return { scheme, keys, toleranceSeconds: readTolerance(own.toleranceSeconds) };
 }
 
-/** What a delivery proved to be. */
+/** A verified delivery. */
 export interface VerifiedDelivery {
   event: WebhookEvent;
   body: Uint8Array;
@@ -89,7 +89,7 @@ export interface VerifiedDelivery {
   headers: Record<string, string>;
 }
 
-/** The checks in their order. Nothing is parsed before it is authentic. */
+/** Runs the checks in order. Nothing is parsed before it is authenticated. */
 export function verifyDelivery(
   { scheme, keys, toleranceSeconds }: Checks,
   given: { rawBody: unknown; headers: unknown; now: number },
