@@ -1,2 +1,2 @@
-/** The version of this package; `npm version` writes it. */
+/** The version of this package; `npm run release` writes it. */
 export const version = '0.1.0';
