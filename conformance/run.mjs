@@ -59,9 +59,9 @@ async function report(results, asJson) {
   if (asJson) console.log(JSON.stringify({ passed, deviations, skipped }, null, 2));
   else {
     for (const { id, title, problem } of deviations) console.log(`✗ ${id}: ${title}\n  ${problem}`);
-    console.log(
-      `${passed} as expected, ${deviations.length} deviations, ${skipped.length} that do not apply here`,
-    );
+    const count = `${deviations.length} deviation${deviations.length === 1 ? '' : 's'}`;
+    const others = skipped.length > 0 ? '; --json says why' : '';
+    console.log(`${passed} as expected, ${count}, ${skipped.length} that do not apply here${others}`);
   }
   return deviations.length > 0 ? 1 : 0;
 }

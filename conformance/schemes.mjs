@@ -59,3 +59,9 @@ export function inapplicable(one, scheme) {
   }
   return undefined;
 }
+
+/** Why a case says nothing where the clock is the real one, or `undefined` where it does. */
+export function tooNear(one) {
+  const offset = Math.abs(one.recipe?.offsetSeconds ?? 0);
+  return offset > 240 && offset < 360 ? 'it is about one second, which may pass on the way' : undefined;
+}

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { bytesOf, cases, defaults, textOf } from './corpus.mjs';
 import { makeDelivery } from './make.mjs';
-import { inapplicable, merchantPayments } from './schemes.mjs';
+import { inapplicable, merchantPayments, tooNear } from './schemes.mjs';
 
 const limitMs = 15_000;
 
@@ -18,7 +18,7 @@ export async function* examineVerifier([command, ...args], { secret, scheme }) {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   try {
     for (const one of cases) {
-      const skipped = scheme === merchantPayments ? undefined : inapplicable(one, scheme);
+      const skipped = scheme === merchantPayments ? undefined : (inapplicable(one, scheme) ?? tooNear(one));
       if (skipped) {
         yield { one, skipped };
         continue;

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 interface Case {
   id: string;
@@ -34,6 +36,11 @@ const schema = read('schema.json');
 const run = (...args: string[]) =>
   promisify(execFile)(process.execPath, [path('run.mjs'), ...args]).catch((error) => error);
 
+/** A verifier that accepts everything. */
+const credulous =
+  'require("readline").createInterface({ input: process.stdin }).on("line", (line) => ' +
+  'console.log(JSON.stringify({ id: JSON.parse(line).id, result: "accepted" })))';
+
 describe('the conformance corpus', () => {
   it.each(['cases', 'vectors'])('%s.json follows its schema', (name) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -62,20 +69,66 @@ describe('the conformance corpus', () => {
   });
 
   it('reports a verifier that accepts everything, case by case', async () => {
-    const credulous =
-      'require("readline").createInterface({ input: process.stdin }).on("line", (line) => ' +
-      'console.log(JSON.stringify({ id: JSON.parse(line).id, result: "accepted" })))';
     const { stdout, code } = await run('--json', '--stdio', '--', process.execPath, '-e', credulous);
     const rejected = cases.filter((one) => one.expect === 'reject').map(({ id }) => id);
     expect(JSON.parse(stdout).deviations.map(({ id }: { id: string }) => id)).toEqual(rejected);
     expect(code).toBe(1);
   });
 
+  it('tells a receiver that signs other bytes that it has to take the raw ones', async () => {
+    const { code, stderr } = await run(await receiver(() => 400));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /answered 400 to a valid delivery.*WEBHOOK_SECRET.*--scheme.*raw bytes of the body/s,
+    );
+  });
+
+  it('wants a delivery that is too old refused with 4xx', async () => {
+    // It accepts everything but a timestamp of some hours ago.
+    const { stdout, code } = await run(
+      await receiver(({ headers }) => {
+        const age = Date.now() / 1000 - Number(headers['x-service-timestamp']);
+        return age > 300 && age < 86_000 ? 302 : 200;
+      }),
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      '✗ ts-hour-old: one hour old, validly signed\n  must be rejected, but it failed in an undeclared way (HTTP 302)\n',
+    );
+  });
+
+  it('puts no delivery at the edge of a tolerance to a verifier that reads the real clock', async () => {
+    const { stdout } = await run(
+      '--json',
+      '--scheme',
+      'standard-webhooks',
+      '--stdio',
+      '--',
+      process.execPath,
+      '-e',
+      credulous,
+    );
+    const { skipped }: { skipped: { id: string; reason: string }[] } = JSON.parse(stdout);
+    const edges = ['ts-at-tolerance', 'ts-ahead-at', 'ts-one-second-too-old', 'ts-one-second-too-new'];
+    const reasons = edges.map((id) => skipped.find((one) => one.id === id)?.reason);
+    expect(reasons).toEqual(edges.map(() => 'it is about one second, which may pass on the way'));
+  });
+
   it.each([
     ['a command that does not exist', ['--stdio', '--', 'no-such-verifier'], /did not start/],
     ['a verifier that ends', ['--stdio', '--', process.execPath, '-e', ''], /ended with code 0/],
-    ['a receiver that is not there', ['http://127.0.0.1:9/'], /valid delivery/],
-    ['a scheme that it does not know', ['--scheme', 'x', 'http://127.0.0.1:9/'], /Schemes: default, stripe/],
+    [
+      'a receiver that is not there',
+      ['http://127.0.0.1:2/'],
+      /^No receiver answers at http:\/\/127.0.0.1:2\/: connect/,
+    ],
+    ['an address without http', ['localhost:3000/hooks'], /^"localhost:3000\/hooks" is not the address/],
+    [
+      'a text that is no address',
+      ['shop'],
+      /^"shop" is not the address of a receiver. Pass one such as http:/,
+    ],
+    ['a scheme that it does not know', ['--scheme', 'x', 'http://127.0.0.1:2/'], /Schemes: default, stripe/],
     ['nothing', [], /Usage/],
   ])('says so and exits with 2 when given %s', async (_what, args, message) => {
     const { code, stderr } = await run(...args);
@@ -83,6 +136,18 @@ describe('the conformance corpus', () => {
     expect(stderr).toMatch(message);
   });
 });
+
+/** The address of a receiver that answers with these statuses, until the test ends. */
+async function receiver(statusOf: (request: IncomingMessage) => number): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(statusOf(request)).end();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+}
 
 /** The runner is plain JavaScript, for others to copy: it has no types. */
 function load(name: string) {

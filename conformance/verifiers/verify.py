@@ -119,7 +119,7 @@ def is_money(amount):
 
 
 def answer_questions():
-    for line in sys.stdin:
+    for line in sys.stdin.buffer:  # UTF-8 on every system
         question = json.loads(line)
         outcome = {"id": question["id"]}
         try:
