@@ -8,6 +8,7 @@ interface Step {
   uses?: string;
   run?: string;
   with?: Record<string, unknown>;
+  env?: Record<string, string>;
 }
 
 interface Job {
@@ -46,6 +47,18 @@ describe('the workflows', () => {
   it.each(workflows)('$name grants nothing to a job that does not ask', ({ workflow, jobs }) => {
     expect(workflow.permissions).toEqual({});
     for (const [, job] of jobs) expect(job.permissions).toBeTypeOf('object');
+  });
+
+  it('a job may read the repository; no more than three jobs may do anything else', () => {
+    const more = allJobs.filter(({ job: { permissions } }) => {
+      const granted = Object.entries(permissions ?? {});
+      return granted.some(([scope, access]) => scope !== 'contents' || access !== 'read');
+    });
+    expect(Object.fromEntries(more.map(({ title, job: { permissions } }) => [title, permissions]))).toEqual({
+      'docs.yml: publish': { pages: 'write', 'id-token': 'write' },
+      'release.yml: stage': { 'id-token': 'write' },
+      'scorecard.yml: scorecard': { contents: 'read', 'security-events': 'write' },
+    });
   });
 
   it.each(workflows)('$name is not started by what a stranger controls', ({ workflow }) => {
@@ -112,7 +125,10 @@ describe('a release', () => {
     const stage = steps.findIndex((command) => command.startsWith('npm stage publish'));
     expect(check).toBeGreaterThan(-1);
     expect(stage).toBeGreaterThan(check);
-    expect(steps[check]).toContain('merchant-payments-${GITHUB_REF_NAME#v}.tgz');
+    expect(job('stage').steps[check]?.env).toEqual({ DIGEST: '${{ needs.build.outputs.digest }}' });
+    expect(steps[check]).toBe(
+      'echo "$DIGEST  merchant-payments-${GITHUB_REF_NAME#v}.tgz" | sha256sum --check --strict',
+    );
     expect(steps[stage]).toContain('./release/merchant-payments-${GITHUB_REF_NAME#v}.tgz');
   });
 
