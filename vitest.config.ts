@@ -27,6 +27,8 @@ export default defineConfig({
     execArgv: ['--disable-warning=ExperimentalWarning'],
     // Tests on sockets wait more than they compute.
     maxWorkers: Math.max(3, availableParallelism() - 1),
+    setupFiles: ['test/helpers/patience.ts'],
+    expect: { poll: { timeout: 15_000 } },
     testTimeout: 20_000, // child processes on a busy machine; no test waits for it
     restoreMocks: true,
     unstubEnvs: true,

@@ -212,17 +212,20 @@ describe('concurrency', () => {
   ])('%s runs %d functions at a time', async (concurrency, most) => {
     let running = 0;
     const seen: number[] = [];
+    const { promise, resolve } = withResolvers();
     const { inbox, post } = opened({
       concurrency,
       on: {
         'order.paid': async () => {
           seen.push(++running);
-          await new Promise((resolve) => setTimeout(resolve, 15));
+          await promise;
           running--;
         },
       },
     });
     await Promise.all(Array.from({ length: 9 }, (_, id) => post(orderPaid(`${id}`))));
+    await vi.waitFor(() => expect(running).toBe(most));
+    resolve();
     await inbox.idle();
     expect(Math.max(...seen)).toBe(most);
     expect(inbox.stats()).toMatchObject({ done: 9 });
