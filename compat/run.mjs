@@ -20,7 +20,7 @@ const parts = {
   types: ['node_modules/typescript/bin/tsc'],
   transport: ['transport/run.mjs'],
   observability: [...tests, 'observability/observability.test.ts'],
-  examples: ['examples/run.mjs'],
+  examples: ['--import', 'tsx', 'examples/run.mjs'],
   shops: [...tests, 'shops/shops.test.ts'],
   doctor: [...tests, 'doctor/doctor.test.ts'],
 };

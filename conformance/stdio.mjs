@@ -11,7 +11,9 @@ export async function* examineVerifier([command, ...args], { secret, scheme }) {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise((_, reject) => {
     child.on('error', (error) => reject(new Error(`The verifier did not start: ${error.message}`)));
-    child.on('exit', (code) => reject(new Error(`The verifier ended with code ${code} before it answered.`)));
+    child.on('close', (code) =>
+      reject(new Error(`The verifier ended with code ${code} before it answered.`)),
+    );
   });
   ended.catch(() => {});
   child.stdin.on('error', () => {}); // `ended` tells

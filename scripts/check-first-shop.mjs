@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { freePort } from '../test/helpers/ports.ts';
 
 const folder = '.first-shop';
 mkdirSync(folder, { recursive: true });
@@ -46,11 +46,3 @@ for (const page of ['README.md', 'docs/getting-started.md']) {
   }
 }
 rmSync(folder, { recursive: true });
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
-}

@@ -52,7 +52,7 @@ function start(
       });
     }
   });
-  const done = once(child, 'exit').then(([code]) => ({ code, output }));
+  const done = once(child, 'close').then(([code]) => ({ code, output }));
   return { ready, done, output: () => output };
 }
 

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../test/helpers/ports.ts';
 import { check, run } from '../check.mjs';
 
 const compat = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -65,7 +65,7 @@ for (const version of ['20', '22', '24', '26']) {
   });
 
   await check(`Node ${version}: npm start, and a customer who pays`, async () => {
-    const [sandboxPort, port] = [await freePort(), await freePort()];
+    const [sandboxPort, port] = [await freePort(), await freePort()].map(String);
     usePorts(cwd, sandboxPort, port);
     const child = spawn('npm', ['start'], { cwd, env: { ...process.env, PATH, PORT: port }, detached: true });
     let output = '';
@@ -90,7 +90,7 @@ await check('recipe: Vitest, and Mock Service Worker', () =>
 );
 await check('recipe: Jest', () => run('npx', ['jest', 'testing/jest.test.cjs'], { cwd: shop, env }));
 await check('recipe: Playwright, with a paid order for each test', async () => {
-  const [sandboxPort, port] = [await freePort(), await freePort()];
+  const [sandboxPort, port] = [await freePort(), await freePort()].map(String);
   usePorts(join(project, 'shop-20'), sandboxPort, port);
   const args = ['playwright', 'test', '--config', 'testing/playwright.config.ts'];
   await run('npx', args, { cwd: join(project, 'shop-20'), env: { ...env, PORT: port } });
@@ -119,12 +119,4 @@ async function buyAndPay(shopUrl, sandboxUrl) {
   });
   const { redirectUrl } = await complete.json();
   assert.match(await (await fetch(redirectUrl)).text(), /class="state paid"/);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return String(port);
 }

@@ -1,6 +1,6 @@
 // A database in another room: every packet takes some milliseconds, so that a kill meets each step of a transaction.
 import { connect, createServer, type Socket } from 'node:net';
-import { freePort } from '../lib/receiver.js';
+import { freePort } from '../../test/helpers/ports.js';
 
 /** Passes a server on with a delay both ways. Returns the URL with the new port. */
 export async function delayed(url: string, delayMs: number): Promise<{ url: string; stop(): void }> {

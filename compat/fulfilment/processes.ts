@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../lib/receiver.js';
+import { freePort } from '../../test/helpers/ports.js';
 
 export interface Program {
   file: string;

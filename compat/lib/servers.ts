@@ -5,7 +5,8 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort, listening } from './receiver.js';
+import { freePort } from '../../test/helpers/ports.js';
+import { listening } from './receiver.js';
 
 export interface Server {
   url: string;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import { freePort } from '../../test/helpers/ports.js';
 
 const here = new URL('..', import.meta.url);
 const secret = 'whsec_of_the_shops';
@@ -134,12 +134,4 @@ async function start(args: string[]): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   assert.fail('the shop did not respond within 30 s');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
 }

@@ -55,8 +55,18 @@ async function runBeside(args: string[], env: NodeJS.ProcessEnv = {}) {
   child.stderr.on('data', (text) => {
     output.stderr += text;
   });
-  const [status] = await once(child, 'exit');
+  const [status] = await once(child, 'close');
   return { status, ...output };
+}
+
+/** What it prints before it serves. */
+async function bannerOf(child: ChildProcess): Promise<string> {
+  let text = '';
+  child.stdout?.on('data', (chunk) => {
+    text += chunk;
+  });
+  await expect.poll(() => text).toContain('Ctrl+C');
+  return text;
 }
 
 /** A webhook receiver that always responds so, and what it got. */
@@ -303,10 +313,10 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
       env: { ...inherited, SANDBOX_TOKEN: 'shared' },
     });
     children.push(child);
-    const [banner] = await once(child.stdout, 'data');
-    expect(String(banner)).toContain('Other machines can reach this sandbox on 0.0.0.0.');
-    expect(String(banner)).toContain('/?token=shared');
-    const url = /PAYMENTS_BASE_URL=(\S+)/.exec(String(banner))?.[1] ?? '';
+    const banner = await bannerOf(child);
+    expect(banner).toContain('Other machines can reach this sandbox on 0.0.0.0.');
+    expect(banner).toContain('/?token=shared');
+    const url = /PAYMENTS_BASE_URL=(\S+)/.exec(banner)?.[1] ?? '';
     expect((await runBeside(['reset', '--url', url])).stderr).toContain('requires its access token');
     expect((await runBeside(['reset', '--url', url, '--token', 'shared'])).status).toBe(0);
   });
@@ -318,9 +328,9 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
       env: { PATH: process.env.PATH, HOME: empty },
     });
     children.push(child);
-    const [banner] = await once(child.stdout, 'data');
-    expect(String(banner)).toContain('PAYMENTS_API_KEY=service_test_sandbox_0000\n');
-    expect(String(banner)).not.toContain('\u001b');
+    const banner = await bannerOf(child);
+    expect(banner).toContain('PAYMENTS_API_KEY=service_test_sandbox_0000\n');
+    expect(banner).not.toContain('\u001b');
     child.kill('SIGTERM');
     await once(child, 'exit');
     expect(readdirSync(empty)).toEqual([]);

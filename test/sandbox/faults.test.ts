@@ -7,7 +7,7 @@ const mug = { name: 'Mug', price: '19.90' };
 async function open(way: 'in process' | 'over HTTP', options: SandboxOptions = {}) {
   const sandbox = createSandbox(options);
   if (way === 'over HTTP') await sandbox.listen();
-  const client = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0, timeoutMs: 500 });
+  const client = new PaymentsClient({ ...sandbox.clientOptions, maxRetries: 0 });
   return { sandbox, client };
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { PaymentsClient } from 'merchant-payments';
 import { createSandbox } from 'merchant-payments/sandbox';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 /** What nobody caught while `run` ran and shortly after. */
 async function uncaughtIn(run: () => Promise<unknown>): Promise<unknown[]> {
@@ -67,7 +67,7 @@ test('an event after reset() is delivered, though one with its id was in flight 
     },
   });
   const before = sandbox.trigger('order.paid');
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await vi.waitFor(() => expect(bodies).toHaveLength(1));
   sandbox.reset();
   expect((await before).delivery).toMatchObject({ ok: false, error: 'The sandbox was reset.' });
   const { event, delivery } = await sandbox.trigger('order.paid');

@@ -373,13 +373,15 @@ describe('lifetime', () => {
 
   test('close() ends a connection that is open, and a long poll', async () => {
     const { sandbox: target } = await listening();
-    const poll = fetch(`${target.url}/_sandbox/events?wait=30s`).catch((error: unknown) => error);
+    // It lasts longer than a test may.
+    const poll = fetch(`${target.url}/_sandbox/events?wait=30s`).then(
+      ({ status }) => status,
+      () => 'ended',
+    );
     while (process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length === 0)
       await new Promise(setImmediate);
-    const started = performance.now();
     await target.close();
-    await poll;
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(await poll).toBe('ended');
   });
 
   test('a port that is taken is named, and no other is used instead', async () => {
