@@ -63,7 +63,7 @@ function deliveryLine(
   attempt: Attempt | undefined,
   now: number,
 ): string {
-  const wait = nextAttemptAt && span(nextAttemptAt.getTime() - now);
+  const wait = nextAttemptAt && waitText(nextAttemptAt.getTime() - now);
   const waits = {
     held: 'held until you deliver it',
     no_url: 'kept: no webhook is set',
@@ -87,7 +87,7 @@ function outcomeOf({ ok, status, error, durationMs, number, cause }: Attempt): s
 }
 
 /** A wait in its largest unit: `5 s`, `2 min`, `1.5 h`. */
-function span(ms: number): string {
+export function waitText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 360) / 10} h`;

@@ -3,7 +3,7 @@ import { identifyScheme } from '../doctor/identify.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { printIdentification } from './identify.js';
-import { saveDelivery } from './saved-delivery.js';
+import { checkNewFile, saveDelivery } from './saved-delivery.js';
 import { CommandError, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
@@ -35,8 +35,9 @@ export const capture: Command = {
     const given = new Flags(flags, args);
     if (given.positionals.length > 0) throw new UsageError('capture takes no arguments but flags.');
     const port = given.integer('port', 0, 65_535) ?? defaultPort;
-    const delivery = await record(port, given.text('host') ?? '127.0.0.1');
     const file = given.text('out') ?? `delivery-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
+    checkNewFile(file);
+    const delivery = await record(port, given.text('host') ?? '127.0.0.1');
     saveDelivery(file, delivery);
     process.stderr.write(
       `Captured ${delivery.body.byteLength} bytes in ${file}. It holds a customer's payment: delete it when done.\n` +

@@ -1,8 +1,8 @@
-import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/snapshot.js';
 import type { Signal } from '../sandbox/signal.js';
-import { CommandError } from './terminal.js';
+import { CommandError, codeOf } from './terminal.js';
 
 const saveAfterMs = 300;
 
@@ -22,6 +22,9 @@ export class DataFile {
 
   /** What was saved; `undefined` if there is no file yet. */
   async load(): Promise<SandboxSnapshot | undefined> {
+    await access(dirname(this.#path), constants.W_OK).catch((error: unknown) => {
+      throw this.#unwritable(error);
+    });
     let text: string;
     try {
       text = await readFile(this.#path, 'utf8');
@@ -46,7 +49,9 @@ export class DataFile {
     changed.subscribe(() => {
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
-        this.#save().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+        this.#save().catch((error: unknown) => {
+          process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+        });
       }, saveAfterMs);
     });
   }
@@ -77,10 +82,14 @@ export class DataFile {
       await rename(beside, this.#path);
     } catch (error) {
       await rm(beside, { force: true });
-      throw new CommandError(
-        `--data: ${this.#path} could not be written (${codeOf(error) ?? 'unknown error'}). Check its folder and permissions.`,
-      );
+      throw this.#unwritable(error);
     }
+  }
+
+  #unwritable(error: unknown): CommandError {
+    return new CommandError(
+      `--data: ${this.#path} could not be written (${codeOf(error) ?? 'unknown error'}). Check its folder and permissions.`,
+    );
   }
 
   #unreadable(why: string): CommandError {
@@ -88,8 +97,4 @@ export class DataFile {
       `--data: ${this.#path} could not be read: ${why}. It was left as it is; move it away, or name another file.`,
     );
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }

@@ -5,13 +5,17 @@ import { closest } from '../schemas/closest.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { ask, runningFlags } from './running.js';
+import { noPositionals } from './serving.js';
 import { CommandError, UsageError } from './terminal.js';
 
 const flags = {
   method: { value: '<method>', text: 'only requests with this method; default: every one' },
   path: { value: '<path>', text: 'only requests to this exact path, such as /v1/products' },
   times: { value: '<n>', text: 'how often it happens; default 1' },
-  when: { value: '<before|after>', text: 'after: the work is done and its response lost; default before' },
+  when: {
+    value: '<before|after>',
+    text: 'after: the work is done and its response lost; default before; for a broken response, after',
+  },
   delay: { value: '<duration>', text: 'waits before it happens, such as 2s' },
   body: { value: '<text>', text: 'of a status: the body of the response, JSON or text' },
   header: {
@@ -51,19 +55,18 @@ export const fault: Command = {
     const content =
       what === undefined
         ? await ask(given, 'GET', '/faults')
-        : await ask(
-            given,
-            'POST',
-            '/faults',
-            what === 'clear' ? { clear: true } : ordered(what, values, given),
-          );
+        : await ask(given, 'POST', '/faults', ordered(what, values, given));
     process.stdout.write(given.has('json') ? `${JSON.stringify(content)}\n` : listOf(content));
     return 0;
   },
 };
 
-/** The fault that the words and flags describe, checked as `failNext()` does. */
+/** What the words and flags order, checked as `failNext()` does. */
 function ordered(what: string, words: readonly string[], given: Flags<typeof flags>): object {
+  if (what === 'clear') {
+    noPositionals({ positionals: words });
+    return { clear: true };
+  }
   const all = {
     ...kindOf(what, words),
     ...(given.text('delay') !== undefined && { delay: given.text('delay') }),
@@ -97,8 +100,9 @@ function ordered(what: string, words: readonly string[], given: Flags<typeof fla
 
 function kindOf(what: string, [value, ...rest]: readonly string[]): object {
   const takesValue = what === 'status' || what === 'delay';
-  const [stray] = takesValue ? rest : [value];
-  if (stray !== undefined) throw new UsageError(`${JSON.stringify(stray)} is not expected here.`);
+  noPositionals({ positionals: takesValue || value === undefined ? rest : [value] });
+  if (what === 'delay' && value === undefined)
+    throw new UsageError('Pass the duration, such as: fault delay 2s');
   if (what === 'status') return { status: Number(value) };
   if (what === 'delay') return { delay: value };
   if (what === 'webhook') return { webhook: true };

@@ -1,6 +1,6 @@
 import type { SandboxContext } from '../sandbox/context.js';
 import { version } from '../version.js';
-import { watch } from './activity.js';
+import { waitText, watch } from './activity.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { noPositionals, startServing } from './serving.js';
@@ -45,10 +45,15 @@ function banner(
   { sandbox: { url, apiKey, webhookSecret, dashboardUrl }, settings, guard }: SandboxContext,
   host?: string,
 ): string {
+  const { webhooks } = settings;
+  const when =
+    typeof webhooks === 'object'
+      ? `, ${waitText(webhooks.delayMs)} after each payment`
+      : { auto: '', manual: ', held back until you deliver them' }[webhooks];
   const webhook =
     settings.webhook === undefined
       ? 'kept; pass --webhook-url to send them'
-      : `to ${String(settings.webhook)}${settings.webhooks === 'manual' ? ', held back until you deliver them' : ''}`;
+      : `to ${String(settings.webhook)}${when}`;
   const rows = [
     ['Base URL', paint('cyan', url)],
     ['Dashboard', paint('cyan', dashboardUrl)],

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import * as z from 'zod/mini';
-import { CommandError } from './terminal.js';
+import { CommandError, codeOf } from './terminal.js';
 
 /** A captured delivery, as `identifyScheme()` takes it. */
 export interface SavedDelivery {
@@ -14,6 +15,16 @@ const file = z.object({
   headers: z.array(z.tuple([z.string(), z.string()])),
   bodyBase64: z.string(),
 });
+
+/** Fails where `saveDelivery()` would: to be known before the one delivery comes. */
+export function checkNewFile(name: string): void {
+  if (existsSync(name)) throw new CommandError(`${name} exists already. Pass another --out.`);
+  try {
+    accessSync(dirname(name), constants.W_OK);
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+}
 
 /** Writes a delivery byte for byte to a new file that only its owner can read: it holds a customer's payment. */
 export function saveDelivery(
@@ -30,10 +41,13 @@ export function saveDelivery(
   };
   try {
     writeFileSync(name, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  } catch {
-    throw new CommandError(`${name} cannot be written, or exists already. Pass another --out.`);
+  } catch (error) {
+    throw unwritable(name, error);
   }
 }
+
+const unwritable = (name: string, error: unknown) =>
+  new CommandError(`${name} cannot be written (${codeOf(error) ?? 'unknown error'}). Pass another --out.`);
 
 export function readSavedDelivery(name: string): SavedDelivery {
   const result = file.safeParse(parse(name));

@@ -24,7 +24,9 @@ export function readSchemeFlag(text: string | undefined): Partial<SignatureSchem
   try {
     readScheme(scheme);
   } catch (error) {
-    throw isPaymentsError(error) ? new UsageError(`--scheme: ${error.message}`) : error;
+    throw isPaymentsError(error)
+      ? new UsageError(`--scheme: ${error.message.replace(/^scheme: /, '')}`)
+      : error;
   }
   return { ...scheme };
 }

@@ -12,6 +12,7 @@ const flags = {
 
 const paid = z.object({
   order: z.object({ id: z.string(), amount: z.string(), currency: z.string() }),
+  event: z.object({ state: z.string() }),
   delivery: z.optional(
     z.object({
       ok: z.boolean(),
@@ -23,6 +24,11 @@ const paid = z.object({
     }),
   ),
 });
+
+const unsent = new Map([
+  ['no_url', 'No webhook was sent: none is set.\n'],
+  ['held', 'Its webhook is held until you deliver it.\n'],
+]);
 
 /** `200 in 12 ms.`, or why there was no response. */
 const outcomeOf = ({
@@ -52,14 +58,14 @@ export const trigger: Command = {
     });
     const result = paid.safeParse(content);
     if (!result.success) throw new CommandError('The sandbox is of another version than this command.');
-    const { order, delivery } = result.data;
+    const { order, event, delivery } = result.data;
     if (given.has('json')) process.stdout.write(`${JSON.stringify(content)}\n`);
     else {
       process.stdout.write(`Order ${order.id} of ${order.amount} ${order.currency} is paid.\n`);
       process.stdout.write(
         delivery
           ? `Webhook to ${delivery.target}: ${outcomeOf(delivery)}\n`
-          : 'No webhook was sent: none is set, or it is held.\n',
+          : (unsent.get(event.state) ?? 'Its webhook goes out later.\n'),
       );
       if (delivery?.hint !== undefined) process.stdout.write(`${delivery.hint}\n`);
     }

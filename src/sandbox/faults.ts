@@ -109,14 +109,14 @@ const kinds = {
   }),
   network: requestFault({ network: oneOf(...networkFaults) }).check(
     z.refine(({ network, when }) => network !== 'refused' || when !== 'after', {
-      error: 'a refused connection carries no request: it cannot happen after the work. Pass "reset".',
-      path: ['network'],
+      error: 'a refused connection carries no request: it cannot happen after the work, as a reset can.',
+      path: ['when'],
     }),
   ),
   malformed: requestFault({ malformed: oneOf(...malformedFaults) }).check(
     z.refine(({ malformed, when }) => malformed !== 'code-not-zero' || when !== 'after', {
       error: 'a code other than 0 says that nothing was done: it cannot happen after the work.',
-      path: ['malformed'],
+      path: ['when'],
     }),
   ),
   delay: closed({ ...requests, delay: duration }, 'a field of a fault'),

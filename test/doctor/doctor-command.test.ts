@@ -288,8 +288,10 @@ describe('merchant-payments capture', () => {
     const [file = ''] = readdirSync(command.folder).filter((name) => name.startsWith('delivery-'));
     expect((await run(['identify', file])).status).toBe(0);
 
-    const again = await waiting(['--out', file]);
-    await fetch(again.url, { method: 'POST', headers: sign({ rawBody, secret }), body: rawBody });
-    expect(await again.ended).toMatchObject({ status: 1 });
+    // Before it waits: the delivery would be lost.
+    const stderr = `${file} exists already. Pass another --out.\n`;
+    expect(await run(['capture', '--port', '0', '--out', file])).toEqual({ status: 1, stdout: '', stderr });
+    const nowhere = await run(['capture', '--port', '0', '--out', 'missing/delivery.json']);
+    expect(nowhere.stderr).toBe('missing/delivery.json cannot be written (ENOENT). Pass another --out.\n');
   });
 });

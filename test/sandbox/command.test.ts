@@ -178,7 +178,9 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     ];
     const { ready, api } = await serve([...flags, ...choices.flatMap((one) => ['--unspecified', one])]);
     const env = { SANDBOX_URL: ready.url };
-    expect((await runBeside(['trigger', 'order.paid'], env)).stdout).toContain('No webhook was sent');
+    expect((await runBeside(['trigger', 'order.paid'], env)).stdout).toContain(
+      'Its webhook is held until you deliver it.\n',
+    );
     expect(got).toEqual([]);
     const delivered = await fetch(`${ready.url}/_sandbox/events/deliver`, {
       method: 'POST',
@@ -431,14 +433,26 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['sandbox', '--unspecified', 'cancel'], {}, 2, '--unspecified: pass name=value, such as cancel=close.'],
   [['sandbox', '--unspecified', 'cancle=close'], {}, 2, 'cancle is not a choice. Did you mean cancel?'],
   [['sandbox', '--unspecified', 'cancel=never'], {}, 2, '--unspecified cancel: pass "stay-open" or "close".'],
-  [['sandbox', '--scheme', '{"encoding":"base32"}'], {}, 2, '--scheme: '],
+  [['sandbox', '--unspecified', 'retries=soon'], {}, 2, 'retries: pass durations, such as ["5s", "30s"].'],
+  [['sandbox', '--scheme', '{"encoding":"base32"}'], {}, 2, '--scheme: scheme.encoding must be'],
+  [['sandbox', '--scheme', '{"encodng":"hex"}'], {}, 2, '--scheme: there is no option "encodng". Write'],
+  [
+    ['sandbox', '--data', 'missing/data.json'],
+    {},
+    1,
+    '--data: missing/data.json could not be written (ENOENT).',
+  ],
+  [['sandbox', '--host', '192.0.2.1'], {}, 1, 'of 192.0.2.1 (EADDRNOTAVAIL). Pass another host or port.'],
   [['fault'], {}, 2, 'Pass the fault, such as: fault status 503. Or --list.'],
   [['fault', 'resett'], {}, 2, '"resett" is not a fault. Did you mean reset?'],
   [['fault', 'status'], {}, 2, 'status: pass an integer from 200 to 599.'],
   [['fault', 'status', '503', 'twice'], {}, 2, '"twice" is not expected here.'],
   [['fault', 'status', '503', '--times', '0'], {}, 2, '--times: "0" is not an integer from 1'],
   [['fault', 'status', '503', '--drop'], {}, 2, '--drop does not go with: fault status'],
-  [['fault', 'refused', '--when', 'after'], {}, 2, 'cannot happen after the work'],
+  [['fault', 'delay'], {}, 2, 'Pass the duration, such as: fault delay 2s'],
+  [['fault', 'clear', 'now'], {}, 2, '"now" is not expected here.'],
+  [['fault', 'refused', '--when', 'after'], {}, 2, '--when: a refused connection carries no request'],
+  [['fault', 'code-not-zero', '--when', 'after'], {}, 2, '--when: a code other than 0 says'],
   [['fault', 'reset', '--when', 'later'], {}, 2, '--when: pass one of before, after.'],
   [['fault', 'status', '429', '--header', 'retry-after'], {}, 2, '--header: pass a name and a value'],
   [['fault', 'webhook'], {}, 2, 'Pass what happens to it: --drop, --hold'],

@@ -39,5 +39,5 @@ function failure(error: unknown): Sent {
   if (!(error instanceof Error)) return { error: 'The handler threw something that is not an Error.' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const message = error.message || (code ?? error.name);
-  return { error: message.slice(0, 500), ...(code === undefined ? {} : { code }) };
+  return { error: message.trim().slice(0, 500), ...(code === undefined ? {} : { code }) };
 }

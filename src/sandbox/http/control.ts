@@ -14,10 +14,12 @@ const string = z.optional(z.string('pass a string.'));
 const type = z.optional(
   z.literal('order.paid', 'pass "order.paid", the one type that the service documents.'),
 );
+const isDate = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const date = z.custom<string>(isDate, { error: ({ input }) => `${JSON.stringify(input)} is not a date.` });
 const field = 'a field of this body';
 const bodies = {
   nothing: closed({}, field),
-  clock: closed({ advance: z.optional(duration), to: string }, field),
+  clock: closed({ advance: z.optional(duration), to: z.optional(date) }, field),
   trigger: closed({ type, amount: string, currency: string }, field),
   doctor: closed({ target: string, amount: string, currency: string }, field),
   complete: closed({ method: z.optional(paymentMethod) }, field),

@@ -22,6 +22,8 @@ export async function serve(
   where: { port: number; host: string },
   names: Pick<HostRule, 'publicUrl' | 'allowed'>,
 ): Promise<Listening> {
+  if (!Number.isInteger(where.port) || where.port < 0 || where.port > 65_535)
+    throw new SandboxError('invalid_options', 'listen: port: pass an integer from 0 to 65535.');
   const listener = getRequestListener(
     async (request, { incoming }) => {
       try {
@@ -49,9 +51,14 @@ export async function serve(
     response.end('The sandbox does not serve this host name.\n');
   });
   server.listen(where.port, where.host);
-  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    const message = `Port ${where.port} on ${where.host} is taken. End what uses it, or choose another port.`;
-    throw error.code === 'EADDRINUSE' ? new SandboxError('port_taken', message) : error;
+  await once(server, 'listening').catch(({ code, message }: NodeJS.ErrnoException) => {
+    const { port, host } = where;
+    if (code === 'EADDRINUSE') {
+      const taken = `Port ${port} on ${host} is taken. End what uses it, or choose another port.`;
+      throw new SandboxError('port_taken', taken);
+    }
+    const why = `Cannot listen on port ${port} of ${host} (${code ?? message}). Pass another host or port.`;
+    throw new SandboxError('invalid_options', why);
   });
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The socket has no address.');

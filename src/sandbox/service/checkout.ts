@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { oneOf } from '../closed.js';
 
 /** What the customer pays with. */
 export type PaymentMethod = 'card' | 'walletA' | 'walletB';
@@ -44,13 +45,13 @@ export interface SandboxCheckout {
 /** A checkout as it is kept: its URL follows from its id. */
 export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
 
-export const paymentMethod = z.enum(['card', 'walletA', 'walletB']) satisfies z.ZodMiniType<PaymentMethod>;
+export const paymentMethod = oneOf('card', 'walletA', 'walletB') satisfies z.ZodMiniType<PaymentMethod>;
 
-export const declineReason = z.enum([
+export const declineReason = oneOf(
   'card_declined',
   'insufficient_funds',
   'wallet_declined',
-]) satisfies z.ZodMiniType<DeclineReason>;
+) satisfies z.ZodMiniType<DeclineReason>;
 
 export const storedCheckout = z.object({
   id: z.string(),

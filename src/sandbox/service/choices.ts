@@ -36,7 +36,9 @@ const isLink = (value: unknown) => typeof value === 'string' && Object.hasOwn(ev
 const schema = closed(
   {
     checkoutCreated: choiceOf('session', 'url'),
-    checkoutRequired: z._default(z.array(checkoutField, 'pass an array of field names.'), ['productId']),
+    checkoutRequired: z._default(z.array(checkoutField, 'pass field names, such as ["productId"].'), [
+      'productId',
+    ]),
     expiresIn: z._default(
       z.union([z.strictObject({ after: duration, unit: z.enum(['ms', 's']) }), duration], {
         error: 'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
@@ -77,7 +79,12 @@ const schema = closed(
       ),
       {},
     ),
-    retries: z._default(z.array(duration, 'pass an array of durations.'), ['5s', '30s', '2m', '10m']),
+    retries: z._default(z.array(duration, 'pass durations, such as ["5s", "30s"].'), [
+      '5s',
+      '30s',
+      '2m',
+      '10m',
+    ]),
     deliveryTimeout: z._default(duration, '10s'),
     cancel: choiceOf('stay-open', 'close'),
     redirect: choiceOf('exact', 'with-ids'),
