@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { describeIssues } from '../schemas/issues.js';
 import { idProblem } from '../schemas/params.js';
 import { type CallDescription, type FailedAttempt, refusal, unusable } from './failures.js';
-import { type CompleteResponse, encodingsOf, isRedirect, isSuccess } from './send.js';
+import { type CompleteResponse, encodingsOf, isRedirect, isSuccess } from './fetch-contract.js';
 import { shielded } from './shield.js';
 
 /** The data of a response, parsed by the schema, or why there is none. */

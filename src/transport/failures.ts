@@ -18,7 +18,6 @@ import {
   TimeoutError,
 } from '../errors.js';
 import type { Operation } from './call.js';
-import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 import {
   isSuccess,
   isTlsCode,
@@ -26,7 +25,8 @@ import {
   type ResponseHead,
   type ResponseHeaders,
   type SendFailure,
-} from './send.js';
+} from './fetch-contract.js';
+import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
 export interface FailedAttempt {

@@ -11,7 +11,7 @@ import {
   SendFailure,
   type SendInit,
   stringField,
-} from './send.js';
+} from './fetch-contract.js';
 import { shielded } from './shield.js';
 
 /**

@@ -1,9 +1,9 @@
 import ky, { type KyInstance, type Options, replaceOption } from 'ky';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
+import { type CompleteResponse, isResponse, type Send, SendFailure } from './fetch-contract.js';
 import { givenFetch } from './given-fetch.js';
 import { nodeFetch } from './node-fetch.js';
-import { type CompleteResponse, isResponse, type Send, SendFailure } from './send.js';
 import { isPolluted, shielded } from './shield.js';
 
 /** Retries and statuses are handled by the sender: writes have their own rules. */

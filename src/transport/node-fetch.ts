@@ -14,7 +14,7 @@ import {
   type Send,
   SendFailure,
   stringField,
-} from './send.js';
+} from './fetch-contract.js';
 import { shielded } from './shield.js';
 
 /**

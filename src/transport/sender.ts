@@ -12,11 +12,11 @@ import {
   outOfTime,
   refusal,
 } from './failures.js';
+import { type CompleteResponse, isSuccess, SendFailure } from './fetch-contract.js';
 import { tell } from './hooks.js';
 import { Http } from './http.js';
 import { redactor } from './redact.js';
 import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
-import { type CompleteResponse, isSuccess, SendFailure } from './send.js';
 
 /** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
 export class Sender {

@@ -2,7 +2,7 @@ import { AuthenticationError, InvalidResponseError, ServerError } from 'merchant
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { readResponse } from '../../src/transport/envelope.js';
-import { CompleteResponse } from '../../src/transport/send.js';
+import { CompleteResponse } from '../../src/transport/fetch-contract.js';
 import { key, read, write } from './call.js';
 
 const schema = z.object({ id: z.string() });

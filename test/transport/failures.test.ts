@@ -14,7 +14,7 @@ import {
 } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
 import { noResponse, outOfTime, refusal, unusable } from '../../src/transport/failures.js';
-import { type Phase, SendFailure } from '../../src/transport/send.js';
+import { type Phase, SendFailure } from '../../src/transport/fetch-contract.js';
 import { factsOf, key, read, write } from './call.js';
 
 const attempt = { scope: 'attempt', limitMs: 1_500.4 } as const;

@@ -90,22 +90,21 @@ export class SendFailure extends Error {
 /** A larger body is not from the service, and reading stops. Counted after decompression. */
 export const largestBody = 8 * 1024 * 1024;
 
-/** Rejected certificates and failed handshakes. */
-const tls = /^(?:ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO$)/;
-
 /** No address, connection refused, no route, no tunnel through the proxy; the last two are Bun's. */
 const unreachable =
   /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/;
 
-/** Whether a code is a TLS failure, which a retry would repeat. */
+/** Whether a code is a rejected certificate or a failed handshake, which a retry would repeat. */
 export function isTlsCode(code: string): boolean {
-  return tls.test(code);
+  return /^(?:ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO$)/.test(
+    code,
+  );
 }
 
 /** Whether an error proves that no byte of the request was sent. */
 export function isBeforeSending(error: object): boolean {
   const code = stringField(error, 'code') ?? '';
-  if (unreachable.test(code) || tls.test(code)) return true;
+  if (unreachable.test(code) || isTlsCode(code)) return true;
   // A host with several addresses fails with one error for each.
   const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
   return errors.every((each) => each instanceof Error && stringField(each, 'syscall') === 'connect');
