@@ -126,12 +126,13 @@ function readBody(
 
 /**
  * The response and what decompresses it, in the order of the bytes: some servers compress without being asked. A body
- * in an encoding that is not known here stays as it is. Of a cut one the readable part is kept, as fetch does it.
+ * in an encoding that is not known here stays as it is, and so does one in more than five: each takes memory of its own.
+ * Of a cut one the readable part is kept, as fetch does it.
  */
 function decoded(response: IncomingMessage, contentEncoding: string | null): Readable[] {
   const streams: Readable[] = [response];
   const names = encodingsOf(contentEncoding);
-  if (!names.every((name) => decoders.has(name))) return streams;
+  if (names.length > 5 || !names.every((name) => decoders.has(name))) return streams;
   const zlib = process.getBuiltinModule('node:zlib');
   for (const name of names.reverse()) {
     const decoder = decoders.get(name)?.(zlib, { finishFlush: zlib.constants.Z_SYNC_FLUSH });
@@ -156,12 +157,11 @@ class RawHeaders implements ResponseHeaders {
   }
 
   get(name: string): string | null {
-    const raw = this.#raw;
-    for (let index = 0; index < raw.length; index += 2) {
-      const key = raw[index] ?? '';
-      if (key.length === name.length && key.toLowerCase() === name) return raw[index + 1] ?? null;
-    }
-    return null;
+    const values: string[] = [];
+    this.forEach((value, key) => {
+      if (key.length === name.length && key.toLowerCase() === name) values.push(value);
+    });
+    return values.length === 0 ? null : values.join(', ');
   }
 
   forEach(run: (value: string, name: string) => void): void {

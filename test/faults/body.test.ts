@@ -188,6 +188,27 @@ test.each(carriers)(
   },
 );
 
+test.each(carriers)('over %s encodings that come in two header lines count as one list', async (carrier) => {
+  const bytes = brotliCompressSync(gzipSync(rightBody('GET')));
+  const twice = writes(
+    Buffer.concat([
+      Buffer.from(
+        `${ok}Content-Encoding: gzip\r\nContent-Encoding: br\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+      ),
+      bytes,
+    ]),
+  );
+  const { error, value } = await meet(twice, carrier, 'GET');
+  expect(error).toBeUndefined();
+  expect(value).toMatchObject({ available: '1250.00' });
+});
+
+test('more than five encodings are not decoded: each would take memory of its own', async () => {
+  const many = respondsWith(200, gzipSync(rightBody('GET')), { 'content-encoding': 'gzip,'.repeat(6) });
+  const { error } = await meet(many, 'http', 'GET');
+  expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'encoding' });
+});
+
 test.each(carriers)('over %s no encoding is asked for', async (carrier) => {
   const { requests } = await meet(stalls, carrier, 'GET', { ...short, maxRetries: 0 });
   const [request] = requests;
