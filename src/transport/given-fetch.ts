@@ -33,6 +33,7 @@ export function givenFetch(fetch: Fetch): Send {
     const response = async () => {
       const given: unknown = await fetch(url, shielded(init));
       if (!isResponse(given)) throw new SendFailure('exchange', 'not_a_response');
+      if (given.type === 'error') throw new SendFailure('exchange', 'network');
       phase = 'body';
       const { headers, body } = given;
       const status = given.type === 'opaqueredirect' ? 302 : given.status;
@@ -41,7 +42,7 @@ export function givenFetch(fetch: Fetch): Send {
         leave(body);
         return new CompleteResponse(head, new Uint8Array());
       }
-      return new CompleteResponse(head, await readBody(body, head));
+      return new CompleteResponse(head, await readBody(given, head));
     };
     return new Promise((resolve, reject) => {
       // Not every `fetch` obeys its signal.
@@ -54,8 +55,9 @@ export function givenFetch(fetch: Fetch): Send {
   };
 }
 
-/** Web streams and Node streams (node-fetch) can both be iterated. */
-async function readBody(body: unknown, head: ResponseHead): Promise<Uint8Array> {
+/** Web streams and Node streams (node-fetch) can both be iterated; those of older Safari cannot. */
+async function readBody(response: Response, head: ResponseHead): Promise<Uint8Array> {
+  const { body } = response;
   const tooLarge = new SendFailure('body', 'too_large', head);
   if (Number(head.headers.get('content-length')) > largestBody) {
     leave(body);
@@ -63,17 +65,13 @@ async function readBody(body: unknown, head: ResponseHead): Promise<Uint8Array> 
   }
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
-  for await (const chunk of chunksOf(body)) {
+  for await (const chunk of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
     size += chunk.byteLength;
     // Leaving the loop cancels the stream.
     if (size > largestBody) throw tooLarge;
     chunks.push(chunk);
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
-}
-
-function chunksOf(body: unknown): AsyncIterable<Uint8Array<ArrayBuffer>> | [] {
-  return isIterable(body) ? body : [];
 }
 
 function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer>> {
@@ -88,15 +86,20 @@ function leave(body: unknown): void {
 }
 
 function failureOf(error: unknown, phase: Phase, head: ResponseHead | undefined): SendFailure {
-  if (error instanceof SendFailure) return error;
-  for (const link of causes(error)) {
-    const code = stringField(link, 'code') ?? parserFault(link);
-    if (code === undefined) continue;
-    const unsent = phase === 'exchange' && isBeforeSending(link);
-    return new SendFailure(unsent ? 'connect' : phase, code, head);
+  try {
+    if (error instanceof SendFailure) return error;
+    for (const link of causes(error)) {
+      const code = stringField(link, 'code') ?? parserFault(link);
+      if (code === undefined) continue;
+      const unsent = phase === 'exchange' && isBeforeSending(link);
+      return new SendFailure(unsent ? 'connect' : phase, code, head);
+    }
+    const reason = typeof error === 'object' && error !== null ? 'network' : 'not_an_error';
+    return new SendFailure(phase, reason, head);
+  } catch {
+    // Its fields throw.
+    return new SendFailure(phase, 'not_an_error', head);
   }
-  const reason = typeof error === 'object' && error !== null ? 'network' : 'not_an_error';
-  return new SendFailure(phase, reason, head);
 }
 
 /** A response that is not HTTP has a code in Node 20 and 22, and only a name from 24 on. */

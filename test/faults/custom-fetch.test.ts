@@ -1,5 +1,6 @@
 import { PaymentsClient } from 'merchant-payments';
 import { describe, expect, test, vi } from 'vitest';
+import { rightBody } from '../helpers/bodies.js';
 import { canaryKey } from '../helpers/canary.js';
 import { call, expectNoTrace, methods, settled, watch } from '../helpers/meeting.js';
 
@@ -15,6 +16,10 @@ function clientWith(behaviour: (request: unknown, init: RequestInit | undefined)
   return { client, calls };
 }
 
+function throwing(): never {
+  throw new Error('read');
+}
+
 /** Faults that only a function of the user's own can have. */
 const faults: [title: string, () => unknown][] = [
   [
@@ -28,6 +33,12 @@ const faults: [title: string, () => unknown][] = [
   ['returns nothing', () => undefined],
   ['returns text', () => 'OK'],
   ['returns what only looks like a response', () => ({ status: 200, headers: new Map(), body: null })],
+  [
+    'throws what throws when it is read',
+    () => {
+      throw new Proxy({}, { get: throwing });
+    },
+  ],
 ];
 
 describe.each(faults)('a fetch that %s', (_title, behaviour) => {
@@ -48,6 +59,20 @@ test('a fetch that fails with an error of its own is tried again for a GET; noth
   expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', reason: 'network' });
   expectNoTrace(error);
   expect(calls).toHaveBeenCalledTimes(3);
+});
+
+test('a fetch that returns the response of a network error may be called again for a GET', async () => {
+  const { client, calls } = clientWith(() => Response.error(), 1);
+  const { error } = await settled(call(client, 'GET'));
+  expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', reason: 'network' });
+  expect(calls).toHaveBeenCalledTimes(2);
+});
+
+test('a response whose stream cannot be iterated, as in Safari, is read', async () => {
+  const { client } = clientWith(() =>
+    Object.defineProperty(new Response(rightBody('GET')), 'body', { value: { cancel: () => {} } }),
+  );
+  expect(await call(client, 'GET')).toMatchObject({ available: '1250.00' });
 });
 
 test('a fetch that never settles and ignores its signal is left when time is up', async () => {
