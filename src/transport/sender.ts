@@ -75,6 +75,7 @@ export class Sender {
     const began = performance.now();
     const left = startedAt + totalTimeoutMs - began;
     tell(this.#hooks.request, { operation, method, path, attempt });
+    signal?.throwIfAborted();
     let response: CompleteResponse;
     try {
       response = await this.#http.attempt(call, Math.min(timeoutMs, left));

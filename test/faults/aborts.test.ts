@@ -18,6 +18,15 @@ describe.each(carriers)('over %s', (carrier) => {
     expect(connections).toBe(0);
   });
 
+  test.each(methods)('%s that a hook aborts as its request goes out sends nothing', async (method) => {
+    const controller = new AbortController();
+    const hooks = { request: () => controller.abort('enough') };
+    const { error, connections } = await meet(succeeds, carrier, method, { hooks }, controller.signal);
+    expect(error).toBe('enough');
+    expect(connections).toBe(0);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+
   test.each(methods)(
     '%s that is aborted while it waits ends at once with the reason itself',
     async (method) => {
