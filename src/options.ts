@@ -54,16 +54,14 @@ const names = [
 
 /** Options and environment, checked; throws a `ConfigurationError` with every problem and its fix. */
 export function readOptions(options: PaymentsClientOptions): ClientSettings {
-  if (typeof options !== 'object' || options === null) {
-    throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
-  }
   const given = ownFields(options);
+  if (!given) throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
   const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;
   const url = readBaseUrl(baseUrl, given.allowInsecureHttp === true);
   const problems = [
     ...(isBrowser() && given.dangerouslyAllowBrowser !== true ? [browserProblem] : []),
     ...apiKeyProblems(apiKey),
-    ...('problem' in url ? [url.problem] : []),
+    ...(typeof url === 'string' ? [url] : []),
     ...[
       ...unknownNames(Object.keys(given), names),
       ...limitProblems(given, defaultTotalTimeoutMs),
@@ -71,7 +69,7 @@ export function readOptions(options: PaymentsClientOptions): ClientSettings {
       ...typeProblems(given),
     ].map(({ path, message }) => `${path} ${message}`),
   ];
-  if (problems.length > 0 || apiKey === undefined || 'problem' in url) {
+  if (problems.length > 0 || apiKey === undefined || typeof url === 'string') {
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
   }
   const totalTimeoutMs = given.totalTimeoutMs ?? defaultTotalTimeoutMs;
@@ -82,7 +80,7 @@ export function readOptions(options: PaymentsClientOptions): ClientSettings {
     totalTimeoutMs,
     maxRetries: given.maxRetries ?? 2,
     headers: lowerCased(given.headers),
-    hooks: ownFields(Object.fromEntries(hooksOf(given.hooks))),
+    hooks: Object.assign(Object.create(null), Object.fromEntries(hooksOf(given.hooks))),
     userAgent: `merchant-payments/${version}${given.userAgent ? ` ${given.userAgent}` : ''}`,
     allowInsecureHttp: given.allowInsecureHttp === true,
     fetch: given.fetch,
@@ -115,14 +113,15 @@ function apiKeyProblems(apiKey: unknown): string[] {
       ];
 }
 
-function readBaseUrl(baseUrl: unknown, allowInsecureHttp: boolean): URL | { problem: string } {
+/** The URL, or what is wrong with it. */
+function readBaseUrl(baseUrl: unknown, allowInsecureHttp: boolean): URL | string {
   if (baseUrl === undefined || baseUrl === '')
-    return { problem: 'baseUrl is missing. Pass it, or set PAYMENTS_BASE_URL.' };
+    return 'baseUrl is missing. Pass it, or set PAYMENTS_BASE_URL.';
   const url = typeof baseUrl === 'string' ? parseAbsoluteUrl(baseUrl) : undefined;
   const problem = url
     ? baseUrlProblem(url, allowInsecureHttp)
     : 'is not an absolute URL. Pass one such as "https://api.example".';
-  return url && problem === undefined ? url : { problem: `baseUrl ${problem}` };
+  return url && problem === undefined ? url : `baseUrl ${problem}`;
 }
 
 /** Quotes only the scheme, host and port of the URL: the rest may contain credentials. */

@@ -130,7 +130,9 @@ interface ListParts extends RequestParts {
 
 /** Copied, so that later changes by the caller do not affect later pages. */
 function readListParts(params: ProductListParams, given: ListOptions): ListParts {
-  const options = { ...given, headers: { ...given.headers } };
+  // Own fields alone: the copy must not make what a polluted prototype adds its own.
+  const options: ListOptions = Object.assign(Object.create(null), given);
+  options.headers = { ...options.headers };
   const query = checkParams(list, productListParams, params, prefetchProblems(options.prefetch ?? 1));
   return { query: { ...query }, options };
 }

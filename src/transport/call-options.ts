@@ -20,8 +20,9 @@ const callOptionNames = ['signal', 'timeoutMs', 'totalTimeoutMs', 'maxRetries', 
 /** The longest delay that setTimeout accepts. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Own fields alone, so that a polluted prototype sets no option. */
-export function ownFields<T extends object>(options: T): T {
+/** Own fields alone, so that a polluted prototype sets no option; `undefined` if it is no object. */
+export function ownFields<T>(options: T): T | undefined {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return undefined;
   return Object.assign(Object.create(null), options);
 }
 

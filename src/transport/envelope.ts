@@ -10,7 +10,7 @@ export function readResponse<T>(
   call: CallDescription,
   response: CompleteResponse,
   schema: z.ZodMiniType<T>,
-): { data: T } | FailedAttempt {
+): { data: T; error: undefined } | FailedAttempt {
   const { status, bytes } = response;
   if (isRedirect(status)) {
     const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key. Check baseUrl`;
@@ -29,7 +29,7 @@ export function readResponse<T>(
     return unusable(call, status, envelope.reason, envelope.problem, { retriable });
   }
   const parsed = z.safeParse(schema, envelope.data);
-  if (parsed.success) return { data: parsed.data };
+  if (parsed.success) return { data: parsed.data, error: undefined };
   if (envelope.data === undefined || envelope.data === null)
     return unusable(call, status, 'envelope', 'it has no data');
   const issues = describeIssues(parsed.error.issues);
@@ -88,7 +88,7 @@ function unusableFor(reason: UnusableReason, problem: string): Envelope {
 }
 
 /** The own fields of a JSON object, without those of a polluted prototype; none if it is not an object. */
-function fieldsOf(body: unknown): { code?: unknown; message?: unknown; data?: unknown } {
+function fieldsOf(body: unknown): Partial<Record<'code' | 'message' | 'data' | 'id', unknown>> {
   return shielded(typeof body === 'object' && body !== null ? body : {});
 }
 
@@ -103,6 +103,6 @@ function redirectTarget(call: CallDescription, { headers }: CompleteResponse): s
 
 /** The id in data that is otherwise unusable, if it is a valid one. */
 function idOf(data: unknown): string | undefined {
-  const id: unknown = typeof data === 'object' && data !== null && 'id' in data ? data.id : undefined;
+  const { id } = fieldsOf(data);
   return typeof id === 'string' && idProblem(id) === undefined ? id : undefined;
 }

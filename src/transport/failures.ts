@@ -27,6 +27,7 @@ import {
   type SendFailure,
 } from './fetch-contract.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
+import { shielded } from './shield.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
 export interface FailedAttempt {
@@ -85,10 +86,10 @@ export function refusal(
   envelope: { code?: number | undefined; message?: string | undefined; snippet?: string | undefined },
 ): FailedAttempt {
   const byStatus = !isSuccess(status);
-  const { code } = envelope;
+  const { code, message: text, snippet } = shielded(envelope);
   const kind = byStatus || code === undefined ? status : code;
   const outcome = byStatus || (kind >= 400 && kind <= 599) ? outcomeOfStatus(kind) : 'rejected';
-  const apiMessage = envelope.message === undefined ? undefined : shorten(call.redact(envelope.message));
+  const apiMessage = text === undefined ? undefined : shorten(call.redact(text));
   const redacted = headersOf(headers, call.redact);
   const facts: ApiFacts = {
     ...factsOf(call, outcome),
@@ -98,7 +99,7 @@ export function refusal(
     retryAfterMs: readRetryAfterMs(headers.get('retry-after'), headers.get('date')),
     headers: redacted,
     requestId: requestIdOf(redacted),
-    bodySnippet: envelope.snippet === undefined ? undefined : shorten(call.redact(envelope.snippet)),
+    bodySnippet: snippet === undefined ? undefined : shorten(call.redact(snippet)),
   };
   const said = byStatus ? `${status}` : `${status} with code ${code}`;
   const words = apiMessage
@@ -121,13 +122,14 @@ export function unusable(
   more: { issues?: readonly Issue[]; id?: string | undefined; retriable?: Retriable } = {},
 ): FailedAttempt {
   const outcome = reason === 'redirect' ? 'unknown' : 'done';
-  const id = more.id === undefined ? undefined : call.redact(more.id);
-  const facts = { ...factsOf(call, outcome), status, reason, issues: more.issues ?? [], id };
+  const { issues = [], id: read, retriable = 'never' } = shielded(more);
+  const id = read === undefined ? undefined : call.redact(read);
+  const facts = { ...factsOf(call, outcome), status, reason, issues, id };
   const its = id === undefined ? '' : ` Its id is ${JSON.stringify(id)}.`;
   const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${shorten(call.redact(problem), 1_000)}.`;
   return {
     error: new InvalidResponseError(message + its + doubt(call, outcome), facts),
-    retriable: more.retriable ?? 'never',
+    retriable,
   };
 }
 
@@ -140,10 +142,11 @@ export function headersOf(headers: ResponseHeaders, redact: (text: string) => st
   return copy;
 }
 
-/** The request id for support, under the names that services and gateways use. */
+/** The names under which services and gateways send a request id. It is for support, so it is no secret. */
+export const requestIdNames: readonly string[] = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
+
 function requestIdOf(headers: Headers): string | undefined {
-  const names = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
-  return names.map((name) => headers.get(name)).find((id) => id) ?? undefined;
+  return requestIdNames.map((name) => headers.get(name)).find((id) => id) ?? undefined;
 }
 
 function factsOf({ operation, method, path, attempts }: CallDescription, outcome: Outcome): CallFacts {

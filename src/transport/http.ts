@@ -64,8 +64,10 @@ export class Http {
 
   /** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
   #kyShielded(url: string, options: Options): Promise<unknown> {
-    const request = new Request(url, shielded({ headers: {}, body: null }));
-    return this.#ky(request, shielded({ ...defaults, body: null, searchParams: '', ...options }));
+    const { method = 'GET' } = options;
+    const plain = { headers: {}, body: null, window: null };
+    const request = new Request(url, shielded({ ...plain, method }));
+    return this.#ky(request, shielded({ ...defaults, ...plain, searchParams: '', ...options }));
   }
 }
 

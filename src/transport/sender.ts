@@ -20,35 +20,31 @@ import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
 
 /** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
 export class Sender {
-  readonly #hooks: ClientSettings['hooks'];
-  readonly #host: string;
+  readonly #settings: ClientSettings;
   readonly #http: Http;
-  readonly #redact: (text: string) => string;
   readonly #budget = new RetryBudget();
 
   constructor(settings: ClientSettings) {
-    this.#hooks = settings.hooks;
-    this.#host = settings.baseUrl.host;
+    this.#settings = settings;
     this.#http = new Http(settings);
-    this.#redact = redactor([settings.apiKey]);
   }
 
   /** Rejects with an error of the package, or with the caller's `signal.reason`. */
   async send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
-    const secrets = Object.values(call.headers);
-    const redact = this.#redact;
+    const { apiKey, baseUrl } = this.#settings;
+    const secrets = [apiKey, ...Object.values(call.headers)];
     const description: CallDescription = {
       ...call.operation,
       attempts: 0,
-      host: this.#host,
-      redact: secrets.length > 0 ? (text) => redactor(secrets)(redact(text)) : redact,
+      host: baseUrl.host,
+      redact: (text) => redactor(secrets)(text),
     };
     call.signal?.throwIfAborted();
     for (;;) {
       const attempts = ++description.attempts;
       progress.attempts = attempts;
       const result = await this.#attempt(call, description, schema, progress);
-      if ('data' in result) {
+      if (!result.error) {
         progress.outcome = 'done';
         this.#budget.answered();
         const { data, response } = result;
@@ -69,12 +65,12 @@ export class Sender {
     description: CallDescription,
     schema: z.ZodMiniType<T>,
     progress: Progress,
-  ): Promise<{ data: T; response: CompleteResponse } | FailedAttempt> {
+  ): Promise<{ data: T; response: CompleteResponse; error: undefined } | FailedAttempt> {
     const { startedAt, timeoutMs, totalTimeoutMs, signal } = call;
     const { operation, method, path, attempts: attempt } = description;
     const began = performance.now();
     const left = startedAt + totalTimeoutMs - began;
-    tell(this.#hooks.request, { operation, method, path, attempt });
+    tell(this.#settings.hooks.request, { operation, method, path, attempt });
     signal?.throwIfAborted();
     let response: CompleteResponse;
     try {
@@ -94,9 +90,9 @@ export class Sender {
     }
     const { status } = response;
     const durationMs = performance.now() - began;
-    tell(this.#hooks.response, { operation, method, path, attempt, status, durationMs });
+    tell(this.#settings.hooks.response, { operation, method, path, attempt, status, durationMs });
     const result = readResponse(description, response, schema);
-    return 'error' in result ? result : { data: result.data, response };
+    return result.error ? result : { ...result, response };
   }
 
   /** Waits for the next attempt, or throws the failure if there is none. */
@@ -115,7 +111,7 @@ export class Sender {
     const delayMs = Math.max(asked, backOffMs(attempt));
     if (delayMs >= left) throw outOfTime(description, error, totalTimeoutMs);
     if (!this.#budget.spend()) throw error;
-    tell(this.#hooks.retry, { operation, method, path, attempt, delayMs, error });
+    tell(this.#settings.hooks.retry, { operation, method, path, attempt, delayMs, error });
     await sleep(delayMs, signal);
   }
 }

@@ -47,13 +47,12 @@ export class Transport {
     try {
       const { call, parts } = this.#prepare(operation, options, readParts, startedAt);
       const sender = this.#sender ?? (await this.#loadSender());
-      const completed = await sender.send(call, schema, progress);
-      tell(hooks.end, { ...about(), ...progress });
-      return { ...completed, parts };
+      return { ...(await sender.send(call, schema, progress)), parts };
     } catch (error) {
       if (isPaymentsError(error)) tell(hooks.error, { ...about(), attempt: progress.attempts, error });
-      tell(hooks.end, { ...about(), ...progress });
       throw error;
+    } finally {
+      tell(hooks.end, { ...about(), ...progress });
     }
   }
 
@@ -72,7 +71,7 @@ export class Transport {
     startedAt: number,
   ): { call: Call; parts: Parts } {
     try {
-      const given = fieldsOf(options);
+      const given = ownFields(options);
       const problems = given
         ? callOptionProblems(given, operation.extraOptions ?? [], this.#settings.totalTimeoutMs)
         : [{ path: 'options', message: 'is not an object.' }];
@@ -106,12 +105,6 @@ function pathOf({ path }: Operation, { id, query = {} }: RequestParts): string {
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   const own = id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id));
   return text === '' ? own : `${own}?${text}`;
-}
-
-function fieldsOf(options: unknown): CallOptions | undefined {
-  return typeof options === 'object' && options !== null && !Array.isArray(options)
-    ? ownFields<CallOptions>(options)
-    : undefined;
 }
 
 /** The checked parameters; if invalid, their problems come before those of the options. */

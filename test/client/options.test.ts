@@ -361,7 +361,7 @@ test('all problems come at once, each with its way out', () => {
   );
 });
 
-test.each([null, 5, 'key', () => {}])('options that are no object are refused: %o', (options) => {
+test.each([null, 5, 'key', [], () => {}])('options that are no object are refused: %o', (options) => {
   // @ts-expect-error JavaScript callers can pass anything
   expect(() => new PaymentsClient(options)).toThrow(
     new ConfigurationError('new PaymentsClient(): the options must be an object.'),

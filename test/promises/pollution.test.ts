@@ -1,4 +1,6 @@
+import { PaymentsError } from 'merchant-payments';
 import { afterEach, beforeAll, expect, test } from 'vitest';
+import list from '../fixtures/product-list.json' with { type: 'json' };
 import { rightBody } from '../helpers/bodies.js';
 import { FaultyServer, respondsWith } from '../helpers/faulty-server.js';
 import { call, clientOf, methods, settled } from '../helpers/meeting.js';
@@ -16,6 +18,7 @@ const pollution: Record<string, unknown> = {
   dangerouslyAllowBrowser: true,
   request: () => sent.push('hook'),
   prefetch: 8,
+  problem: 'polluted',
   page: 9,
   status: 'ARCHIVED',
   query: { polluted: 1 },
@@ -42,6 +45,8 @@ const pollution: Record<string, unknown> = {
   fetch: () => sent.push('fetch'),
   duplex: 'half',
   integrity: 'sha256-polluted',
+  method: 5,
+  window: 5,
   // Node's.
   agent: false,
   auth: 'polluted:polluted',
@@ -112,6 +117,60 @@ async function bytesSent(name?: string): Promise<string[]> {
 
 test.each(Object.keys(pollution))('what a polluted prototype says of "%s" changes no byte', async (name) => {
   expect(await bytesSent(name)).toEqual(await bytesSent());
+});
+
+/** What the client looks for in its own objects, with values that would change what a failure means. */
+const ofFailures: [name: string, value: unknown][] = [
+  ['data', { polluted: 1 }],
+  ['error', new Error('polluted')],
+  ['retriable', 'any'],
+  ['code', 401],
+  ['message', 5],
+  ['id', 'polluted'],
+];
+
+test.each(ofFailures)(
+  'what a polluted prototype says of "%s" makes no failure another',
+  async (name, value) => {
+    for (const [status, body] of [
+      [200, '{"code":0,"message":"success","data":{}}'],
+      [200, 'no JSON'],
+      [502, '<html>'],
+      [401, '{"code":401}'],
+    ] as const) {
+      const server = await FaultyServer.start(respondsWith(status, body));
+      const client = clientOf('http', server.url);
+      const run = async () => {
+        const { error } = await settled(call(client, 'POST'));
+        const { name, outcome, apiCode, id }: Record<string, unknown> = Object.assign(
+          Object.create(null),
+          error,
+        );
+        return { is: error instanceof PaymentsError, name, outcome, apiCode, id };
+      };
+      const usual = await run();
+      expect(await polluted(name, value, run)).toEqual(usual);
+      expect(server.requests).toHaveLength(2);
+      await server.close();
+    }
+  },
+);
+
+test.each([
+  ['headers', { 'x-polluted': '1' }],
+  ['prefetch', 'polluted'],
+])('what a polluted prototype says of "%s" reaches no page of a list', async (name, value) => {
+  const server = await FaultyServer.start((socket, request) => {
+    const pagination = { ...list.data.pagination, totalPages: 3, page: server.requests.length };
+    respondsWith(200, JSON.stringify({ ...list, data: { ...list.data, pagination } }))(socket, request);
+  });
+  const client = clientOf('http', server.url);
+  await polluted(name, value, async () => {
+    for await (const product of client.products.list()) expect(product.id).toBeTruthy();
+  });
+  expect(server.requests).toHaveLength(3);
+  expect(server.requests.flatMap(({ headers }) => headers).join()).not.toContain('polluted');
+  await server.close();
 });
 
 test('a response without a code stays unusable, whatever the prototype holds', async () => {
