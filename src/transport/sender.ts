@@ -11,6 +11,7 @@ import {
   noResponse,
   outOfTime,
   refusal,
+  requestIdNames,
 } from './failures.js';
 import { type CompleteResponse, isSuccess, SendFailure } from './fetch-contract.js';
 import { tell } from './hooks.js';
@@ -32,7 +33,8 @@ export class Sender {
   /** Rejects with an error of the package, or with the caller's `signal.reason`. */
   async send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
     const { apiKey, baseUrl } = this.#settings;
-    const secrets = [apiKey, ...Object.values(call.headers)];
+    const names = Object.keys(call.headers).filter((name) => !requestIdNames.includes(name));
+    const secrets = [apiKey, ...names.map((name) => call.headers[name] ?? '')];
     const description: CallDescription = {
       ...call.operation,
       attempts: 0,

@@ -95,3 +95,10 @@ test('a product in a response stays as the service sent it: redaction is for err
   );
   expect((await create().products.list()).items[0]?.name).toBe(name);
 });
+
+test('the request id that a caller chose is in the error: support is told by it', async () => {
+  const headers = { 'x-request-id': 'req_4c1d9b' };
+  service.on('GET /v1/balance', jsonResponse(unauthorized, 401, headers));
+  const call = create().balance.retrieve({ headers });
+  await expect(call).rejects.toMatchObject({ requestId: 'req_4c1d9b' });
+});
