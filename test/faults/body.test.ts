@@ -8,7 +8,7 @@ import { carriers, meet, methods, watch } from '../helpers/meeting.js';
 
 watch();
 
-const short = { timeoutMs: 200 };
+const short = { timeoutMs: 400 };
 const ok = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 const half = `{"code":0,"message":"success","data":{"id":"${bodyCanary}`;
 const brokenOff = { error: 'ConnectionError', phase: 'body', reason: 'ECONNRESET' };
@@ -34,7 +34,7 @@ faultTable([
     write: 1,
     outcome: 'done',
     options: short,
-    least: 200,
+    least: 400,
   },
   {
     title: 'one byte after the other',
@@ -44,7 +44,7 @@ faultTable([
     write: 1,
     outcome: 'done',
     options: short,
-    least: 200,
+    least: 400,
   },
   {
     title: 'reset in the middle of the body',

@@ -8,7 +8,7 @@ import { call, carriers, clientOf, meet, watch } from '../helpers/meeting.js';
 watch();
 
 const lost = { error: 'ConnectionError', phase: 'exchange' };
-const short = { timeoutMs: 300 };
+const short = { timeoutMs: 400 };
 
 faultTable([
   {
@@ -36,7 +36,7 @@ faultTable([
     write: 1,
     outcome: 'unknown',
     options: short,
-    least: 300,
+    least: 400,
   },
   {
     title: 'an interim answer, then closed',
