@@ -38,15 +38,9 @@ export interface SandboxParts {
  *   `guard.token(scope)` in a hidden field named `token`, and their routes call `guard.checkToken(scope, token)`; the
  *   scope is the checkout's id on the payment page and `'dashboard'` on the dashboard.
  */
-export interface SandboxContext extends Omit<SandboxParts, 'schedule' | 'reach'> {
+export interface SandboxContext extends SandboxParts {
   /** The public interface: what the dashboard's buttons do. */
   readonly sandbox: Sandbox;
   /** Emits after whatever may have changed something worth saving. */
   readonly changed: Signal<void>;
-  /** Aborted when the sandbox is closed, to end what waits. */
-  readonly closing: AbortSignal;
-  /** Origin by which a browser reaches the sandbox. */
-  readonly origin: string;
-  /** Address of a checkout's payment page. */
-  checkoutUrl(id: string): string;
 }

@@ -65,18 +65,7 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
   };
   const reach = newReach(handle, guard, settings.publicUrl, tick);
   const parts = { settings, clock, store, payments, faults, deliveries, schedule, requests, guard, reach };
-  const context: SandboxContext = {
-    ...parts,
-    changed,
-    sandbox: localSandbox(parts),
-    get closing() {
-      return reach.closing;
-    },
-    get origin() {
-      return reach.origin;
-    },
-    checkoutUrl: (id) => `${reach.origin}/pay/${id}`,
-  };
+  const context = { ...parts, changed, sandbox: localSandbox(parts) };
   const app = sandboxApp(context);
   return context;
 }

@@ -92,7 +92,7 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       payments.catchUp();
       return [...store.checkouts.values()].map((checkout) => ({
         ...structuredClone(checkout),
-        url: `${reach.origin}/pay/${checkout.id}`,
+        url: reach.checkoutUrl(checkout.id),
       }));
     },
     get orders() {

@@ -22,7 +22,7 @@ type Call = Context<ApiEnv>;
 
 /** The six operations of the specification, under `/v1`. Key, log and errors are the caller's. */
 export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
-  const { store, clock, payments, settings } = context;
+  const { store, clock, payments, settings, reach } = context;
   const { choices } = settings;
   const api = new Hono<ApiEnv>();
 
@@ -36,7 +36,7 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
   /** A checkout as its retrieval shows it. */
   function session(checkout: StoredCheckout, notes: RequestNotes): Response {
     notes.mark('expiresIn');
-    const url = context.checkoutUrl(checkout.id);
+    const url = reach.checkoutUrl(checkout.id);
     return success(notes, wire.checkoutSession(checkout, url, choices.expiresIn.unit));
   }
 
@@ -100,7 +100,7 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
     const checkout = payments.createCheckout({ ...params, amount, currency: product.currency });
     notes.mark('checkoutCreated');
     if (choices.checkoutCreated === 'session') return session(checkout, notes);
-    return success(notes, { url: context.checkoutUrl(checkout.id) });
+    return success(notes, { url: reach.checkoutUrl(checkout.id) });
   });
 
   api.get('/checkouts/:id', (c: Call) =>

@@ -9,21 +9,21 @@ import { milliseconds } from '../service/duration.js';
 import { livePrefix, type Settings } from '../settings.js';
 import { documentedApi, isDocumentedPath } from './api.js';
 import { controlRoutes } from './control.js';
+import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';
 import { sameText } from './guard.js';
 import type { LoggedRequest } from './log.js';
 import { type ApiEnv, Refusal, RequestNotes } from './notes.js';
 import { refused, unauthorized } from './responses.js';
-import { comesAfterWork, NetworkFault, spoiltResponse } from './spoil.js';
 
 /** The whole sandbox as one function from request to response: no socket, no timer. */
 export function sandboxApp(context: SandboxContext): (request: Request) => Promise<Response> {
-  const { guard, settings, faults } = context;
+  const { guard, settings, faults, reach } = context;
   const app = new Hono<ApiEnv>();
 
   app.use('*', (c, next) => {
     const { path, method } = c.req;
     if (method !== 'OPTIONS' && (path === '/v1' || path.startsWith('/v1/'))) return next();
-    return guard.protect(c, context.origin, next);
+    return guard.protect(c, reach.origin, next);
   });
 
   /** Checks the key, has the request worked on and names the choices that the response depended on. */
@@ -39,7 +39,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   /** The same with a fault that was ordered. */
   async function spoil(c: Context<ApiEnv>, fault: RequestFault, working: () => Promise<void>) {
     if (fault.delay !== undefined)
-      await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, context.closing]);
+      await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, reach.closing]);
     const after = comesAfterWork(fault);
     if (after) await working();
     const spoilt = await spoiltResponse(fault, after ? c.res : undefined);

@@ -23,10 +23,7 @@ export async function readForm(request: Request): Promise<Record<string, string>
   return Object.fromEntries(new URLSearchParams(decode(await readBytes(request))));
 }
 
-/**
- * The whole body, or a refusal as soon as it is over the limit. Hono's `bodyLimit()` wraps a chunked body in the global
- * `Request`, which takes none of the Node adapter's while that leaves the globals alone.
- */
+/** The whole body, or a refusal as soon as it is over the limit. Why not hono's: docs/decisions/hono-middleware.md. */
 async function readBytes(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -134,7 +134,7 @@ export function controlRoutes(context: SandboxContext): Hono {
       const unsubscribe = context.deliveries.changed.subscribe(() => {
         if (newer().length > 0) arrived.abort();
       });
-      await pause(waitMs, [arrived.signal, c.req.raw.signal, context.closing]);
+      await pause(waitMs, [arrived.signal, c.req.raw.signal, context.reach.closing]);
       unsubscribe();
     }
     return c.json({ events: newer() });

@@ -7,8 +7,7 @@ import { getCookie, setCookie } from 'hono/cookie';
  * the sandbox's own pages, and forms carry a token that only those pages know. Where other machines can reach the
  * sandbox, dashboard and control routes require an access token too.
  *
- * Hono's `csrf()` is not enough: it compares Origin with the host that the request names, which DNS rebinding makes
- * equal, and it lets cross-site JSON pass. Its `bearerAuth()` knows neither the cookie nor the dashboard's link.
+ * Why not hono's `csrf()` and `bearerAuth()`: docs/decisions/hono-middleware.md.
  */
 export class Guard {
   readonly #secret = randomBytes(32);

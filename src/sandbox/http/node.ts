@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../../schemas/url.js';
 import { SandboxError } from '../sandbox-error.js';
-import { NetworkFault } from './spoil.js';
+import { NetworkFault } from './fault-response.js';
 
 /** An open socket in front of the sandbox. */
 export interface Listening {

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { untilAborted } from '../abort.js';
 import { SandboxError } from '../sandbox-error.js';
 import { randomId } from '../service/ids.js';
+import { fetchFailed, NetworkFault } from './fault-response.js';
 import type { Guard } from './guard.js';
 import { type Listening, serve } from './node.js';
-import { fetchFailed, NetworkFault } from './spoil.js';
 
 /** Options of `sandbox.listen()`. */
 export interface ListenOptions {
@@ -43,8 +44,7 @@ export function newReach(
       return await handle(request);
     } catch (error) {
       if (!(error instanceof NetworkFault)) throw error;
-      const silence = new Promise<never>(() => {});
-      if (error.fault === 'timeout') await untilAborted(silence, closing.signal).catch(() => undefined);
+      if (error.fault === 'timeout') await once(closing.signal, 'abort');
       throw fetchFailed(error.fault === 'refused' ? 'refused' : 'reset');
     }
   }
@@ -64,6 +64,8 @@ export function newReach(
     get origin(): string {
       return publicUrl ?? reach.url;
     },
+    /** Address of a checkout's payment page. */
+    checkoutUrl: (id: string) => `${reach.origin}/pay/${id}`,
     get listens(): boolean {
       return listening !== undefined;
     },

@@ -57,9 +57,9 @@ function secretLine(value: string, what: string, shown: boolean, toggle: string,
 ${shown && copyButton(value, what)}</div>`;
 }
 
-function envBlock({ settings, origin }: SandboxContext, shown: Shown): Html {
+function envBlock({ settings, reach }: SandboxContext, shown: Shown): Html {
   const lines = [
-    `PAYMENTS_BASE_URL=${origin}`,
+    `PAYMENTS_BASE_URL=${reach.origin}`,
     `PAYMENTS_API_KEY=${shown.key ? settings.apiKey : masked(settings.apiKey)}`,
     `PAYMENTS_WEBHOOK_SECRET=${shown.secret ? settings.webhookSecret : masked(settings.webhookSecret)}`,
   ].join('\n');

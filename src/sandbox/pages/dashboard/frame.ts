@@ -106,20 +106,16 @@ export const badge = (text: string, tone: 'good' | 'bad' | 'warn' | 'calm'): Htm
 
 /** Where an event stands. */
 export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number): Html {
-  switch (state) {
-    case 'delivered':
-      return badge('delivered', 'good');
-    case 'failed':
-      return badge('failed', 'bad');
-    case 'retrying':
-      return badge(`retrying in ${span((nextAttemptAt?.getTime() ?? now) - now)}`, 'warn');
-    case 'held':
-      return badge('held', 'warn');
-    case 'no_url':
-      return badge('no URL', 'calm');
-    case 'pending':
-      return badge('sending', 'calm');
-  }
+  const next = nextAttemptAt && span(nextAttemptAt.getTime() - now);
+  const shown = {
+    delivered: badge('delivered', 'good'),
+    failed: badge('failed', 'bad'),
+    retrying: badge(`retrying in ${next}`, 'warn'),
+    held: badge('held', 'warn'),
+    no_url: badge('no URL', 'calm'),
+    pending: badge(next === undefined ? 'sending' : `goes out in ${next}`, 'calm'),
+  };
+  return shown[state];
 }
 
 export const copyButton = (text: string, what: string): Html =>

@@ -75,7 +75,7 @@ function counts({ store, requests }: SandboxContext): Html {
 }
 
 /** The one thing that is worth doing now. */
-function nextStep({ settings, store, origin }: SandboxContext): Html | undefined {
+function nextStep({ settings, store, reach }: SandboxContext): Html | undefined {
   const events = [...store.events.values()];
   const held = events.filter(({ state }) => state === 'held').length;
   const failed = events.filter(({ state }) => state === 'failed' || state === 'retrying');
@@ -99,7 +99,7 @@ function nextStep({ settings, store, origin }: SandboxContext): Html | undefined
   if (store.checkouts.size === 0)
     return step(
       'Next: create a product and a checkout',
-      html`<p>Point your client at <code>${origin}</code>; the <a href="/developer#env">.env block</a> has what it needs.</p>`,
+      html`<p>Point your client at <code>${reach.origin}</code>; the <a href="/developer#env">.env block</a> has what it needs.</p>`,
     );
   return undefined;
 }

@@ -10,6 +10,7 @@ export type CheckoutView = ReturnType<typeof viewForPage>;
 
 export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
   const { settings, store, payments, clock, guard } = context;
+  const { origin } = context.reach;
   const { id, state, declined, expiresAt, method, orderId } = checkout;
   const product = payments.product(checkout.productId);
   const awaited = state === 'processing' || state === 'expired';
@@ -31,9 +32,9 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     method,
     /** The wallet that is waited for, or was when the time ran out. */
     wallet,
-    walletUrl: `${context.origin}/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`,
+    walletUrl: `${origin}/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`,
     /** Whether only this machine reaches `walletUrl`. */
-    loopback: isLoopback(new URL(context.origin)),
+    loopback: isLoopback(new URL(origin)),
     expiresAt,
     leftMs: Math.max(0, expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,

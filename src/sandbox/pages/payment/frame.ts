@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { arrowLeft, clockIcon, parcelIcon } from '../icons.js';
 import { type Html, page } from '../layout.js';
-import type { CheckoutView } from './checkout-view.js';
-import { timeLeft } from './checkout-view.js';
+import { type CheckoutView, timeLeft } from './checkout-view.js';
 import { payScript } from './script.js';
 import { payStyle } from './style.js';
 

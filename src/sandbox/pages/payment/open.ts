@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { alertIcon, cardIcon, phoneIcon } from '../icons.js';
-import type { Html } from '../layout.js';
+import { cardIcon, phoneIcon } from '../icons.js';
 import type { CheckoutView } from './checkout-view.js';
+import { declinedNotice } from './declined.js';
 import { payFrame, tokenField } from './frame.js';
 
 /** The test cards that can be chosen, by their last four digits. There is no field for a number. */
@@ -13,12 +13,12 @@ export const cards = [
 
 export const wallets = ['walletA', 'walletB'] as const;
 
-/** The form of a checkout that can be paid. */
+/** The form of a checkout that can be paid, also after a declined card. */
 export function openPage(view: CheckoutView): Promise<Response> {
   const { say } = view;
   return payFrame(
     view,
-    html`${problem(view)}
+    html`${declinedNotice(view)}
 <form class="pay" method="post" action="/pay/${view.id}/pay">${tokenField(view)}
 <fieldset class="methods"${view.declined !== undefined && html` aria-describedby="problem-text"`}>
 <legend><h2>${say('chooseMethod')}</h2></legend>
@@ -47,14 +47,4 @@ ${wallets.map(
     )}</button>
 </form>`,
   );
-}
-
-/** The summary of a failed attempt. It takes the focus and leads to the choice that fixes it. */
-function problem({ declined, say }: CheckoutView): Html | undefined {
-  if (declined === undefined) return undefined;
-  return html`<div class="problem" role="alert" tabindex="-1" autofocus data-testid="problem">${alertIcon}<div>
-<h2>${say('problemHeading')}</h2>
-<p id="problem-text">${say(declined)}</p>
-<p><a href="#method-card">${say('problemFix')}</a></p>
-</div></div>`;
 }
