@@ -64,7 +64,10 @@ function record(port: number, host: string): Promise<Captured> {
       const { method, url: path = '/', headers, rawHeaders } = request;
       const body = await bodyOf(request).catch(() => undefined);
       if (body === undefined) return waitOn(`A ${method} to ${path} broke off in its body.`);
-      if (method !== 'POST') return respond(405);
+      if (method !== 'POST') {
+        respond(405);
+        return waitOn(`A ${method} to ${path} is no delivery: webhooks are POST.`);
+      }
       if (body === 'too large') {
         respond(413);
         return waitOn(`A POST to ${path} has a body over 1 MiB.`);

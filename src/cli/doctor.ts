@@ -60,18 +60,16 @@ async function examine(
   options: DoctorOptions,
 ): Promise<DoctorReport> {
   const scheme = readSchemeFlag(given.text('scheme'));
-  const sandbox = createSandbox({
-    webhookSecret: await webhookSecret(),
-    allowRemoteWebhooks: given.has('allow-remote'),
-    unspecified: scheme && { signature: scheme },
-  });
+  const secret = await webhookSecret();
   try {
-    return await sandbox.doctor(target, options);
+    return await createSandbox({
+      webhookSecret: secret,
+      allowRemoteWebhooks: given.has('allow-remote'),
+      unspecified: scheme && { signature: scheme },
+    }).doctor(target, options);
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    throw new CommandError(error.message);
-  } finally {
-    await sandbox.close();
+    throw new CommandError(error.message.replace('createSandbox: webhookSecret', 'PAYMENTS_WEBHOOK_SECRET'));
   }
 }
 

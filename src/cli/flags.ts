@@ -41,7 +41,7 @@ export class Flags<Table extends FlagTable> {
       this.#given = values;
       this.positionals = positionals;
     } catch (error) {
-      throw new UsageError(problemOf(error, Object.keys({ ...table, help })));
+      throw new UsageError(problemOf(error, { ...table, help }));
     }
   }
 
@@ -99,8 +99,16 @@ export function describeFlags(table: FlagTable): string {
   return rows.map(([left = '', right = '']) => left.padEnd(width) + right).join('\n');
 }
 
-function problemOf(error: unknown, names: readonly string[]): string {
+function problemOf(error: unknown, table: FlagTable): string {
   const message = error instanceof Error ? error.message : String(error);
+  const names = Object.keys(table);
+  const misused = /^Option '(?:-\w, )?--([\w-]+)/.exec(message)?.[1];
+  if (misused !== undefined) {
+    const value = table[misused]?.value;
+    return value === undefined
+      ? `--${misused} takes no value.`
+      : `--${misused}: pass a value: --${misused}=${value}`;
+  }
   const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1];
   if (unknown === undefined) return message;
   const meant = closest(unknown, names);

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseObject } from '../doctor/json.js';
-import { isPaymentsError } from '../errors.js';
+import { schemeProblem } from '../sandbox/service/choices.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { readScheme } from '../webhooks/scheme.js';
 import { UsageError } from './terminal.js';
 
 /** The flag of every command that signs deliveries. */
@@ -21,13 +20,8 @@ export function readSchemeFlag(text: string | undefined): Partial<SignatureSchem
     throw new UsageError(
       '--scheme: `identify` found no scheme in that delivery, so there is nothing to sign with.',
     );
-  try {
-    readScheme(scheme);
-  } catch (error) {
-    throw isPaymentsError(error)
-      ? new UsageError(`--scheme: ${error.message.replace(/^scheme: /, '')}`)
-      : error;
-  }
+  const problem = schemeProblem(scheme);
+  if (problem !== undefined) throw new UsageError(`--scheme: ${problem}`);
   return { ...scheme };
 }
 

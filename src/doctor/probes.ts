@@ -1,6 +1,6 @@
 import type { Outgoing } from './delivery.js';
 import type { ProbeName } from './diagnosis.js';
-import { outgoing, randomText, type Signer, signDelivery } from './signed.js';
+import { newSecret, outgoing, randomText, type Signer, signDelivery } from './signed.js';
 import { unevenlySpaced } from './spaced.js';
 
 /** The test order of the deliveries. */
@@ -29,7 +29,7 @@ const valid: Probe['make'] = (order, signer) => signDelivery(eventBody(order), s
 export const probes: Readonly<Record<ProbeName, Probe>> = {
   unsigned: refused('no signature at all', (order) => outgoing(eventBody(order), {})),
   forged: refused('signed with a different secret', (order, { scheme }) =>
-    valid(order, { scheme, secret: `whsec_${randomText()}` }),
+    valid(order, { scheme, secret: newSecret(scheme) }),
   ),
   tampered: refused('amount raised after signing', (order, signer) => ({
     ...valid(order, signer),

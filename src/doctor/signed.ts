@@ -16,6 +16,10 @@ export interface Signer {
 /** Characters that nobody can guess. */
 export const randomText = (): string => randomBytes(10).toString('hex');
 
+/** A secret that nobody knows, in the form that a scheme reads. */
+export const newSecret = ({ secretEncoding }: Partial<SignatureScheme>): string =>
+  secretEncoding === 'hex' ? randomText() : `whsec_${randomText()}`;
+
 export function outgoing(body: string, headers: Record<string, string>): Outgoing {
   const own = { 'content-type': 'application/json', 'user-agent': `merchant-payments-doctor/${version}` };
   return { body, headers: { ...own, ...headers } };

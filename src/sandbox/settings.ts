@@ -1,6 +1,10 @@
 import * as z from 'zod/mini';
 import type { WebhookTarget } from '../doctor/delivery.js';
+import { newSecret } from '../doctor/signed.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
+import type { SignatureScheme } from '../webhooks/index.js';
+import { readScheme } from '../webhooks/scheme.js';
+import { readKey } from '../webhooks/secret.js';
 import { choiceOf, closed, problemOf } from './closed.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { SandboxError } from './sandbox-error.js';
@@ -121,18 +125,30 @@ export function readSettings(options: SandboxOptions, saved?: { apiKey: string; 
       `apiKey begins with ${livePrefix}: a live key moves real money. Leave the option out, or pass acceptPrefix: ` +
         `'${livePrefix}' with a key that is not a real one.`,
     );
+  const choices = readChoices(unspecified);
+  if (own.webhookSecret !== undefined) checkEncoding(own.webhookSecret, choices.signature);
   return {
     ...own,
     apiKey: own.apiKey ?? newApiKey(live),
-    webhookSecret: own.webhookSecret ?? `whsec_${randomId()}`,
+    webhookSecret: own.webhookSecret ?? newSecret(choices.signature),
     webhooks:
       typeof webhooks === 'object' ? { delayMs: milliseconds(webhooks.delay, 'webhooks.delay') } : webhooks,
     start: now === 'real' ? now : now.getTime(),
     publicUrl: publicUrl && new URL(publicUrl).origin,
-    choices: readChoices(unspecified),
+    choices,
     messages: { ...defaultMessages, ...messages },
     livePrefix: live,
   };
+}
+
+function checkEncoding(secret: string, scheme: Partial<SignatureScheme>): void {
+  const { secretEncoding } = scheme;
+  if (secretEncoding === undefined) return;
+  try {
+    readKey(secret, readScheme(scheme));
+  } catch {
+    throw invalid(`webhookSecret: pass ${secretEncoding}, as secretEncoding of the signature scheme says.`);
+  }
 }
 
 export const newApiKey = (live: boolean): string => `${live ? livePrefix : 'service_test_'}${randomId()}`;

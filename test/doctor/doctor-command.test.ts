@@ -159,6 +159,11 @@ describe('merchant-payments doctor', () => {
     expect(await run(['doctor', 'http://127.0.0.1:9/', '--scheme', 'base64'])).toMatchObject({ status: 2 });
     const wrong = await run(['doctor', 'http://127.0.0.1:9/', '--scheme', '{"encoding":"base32"}']);
     expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('scheme.encoding') });
+    const other = await run(['doctor', 'http://127.0.0.1:9/', '--scheme', '{"secretEncoding":"hex"}']);
+    expect(other).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^PAYMENTS_WEBHOOK_SECRET: pass hex,/),
+    });
   });
 });
 

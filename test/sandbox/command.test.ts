@@ -410,7 +410,10 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['sandbox', '--port', '70000'], {}, 2, '--port: "70000" is not an integer from 0 to 65535.'],
   [['sandbox'], { SANDBOX_PORT: 'x' }, 2, 'SANDBOX_PORT: "x" is not an integer'],
   [['sandbox', 'now'], {}, 2, '"now" is not expected here.'],
-  [['sandbox', '--port'], {}, 2, '--port'],
+  [['sandbox', '--port'], {}, 2, '--port: pass a value: --port=<port>\nSee: '],
+  [['sandbox', '--seed', '-1'], {}, 2, '--seed: pass a value: --seed=<integer>\nSee: '],
+  [['sandbox', '--quiet=1'], {}, 2, '--quiet takes no value.\nSee: '],
+  [['sandbox', '--unspecified', 'signature={"enc":1}'], {}, 2, '--unspecified signature: '],
   [
     ['sandbox', '--webhook-url', 'localhost:3000'],
     {},
@@ -435,6 +438,12 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['sandbox', '--unspecified', 'cancel=never'], {}, 2, '--unspecified cancel: pass "stay-open" or "close".'],
   [['sandbox', '--unspecified', 'retries=soon'], {}, 2, 'retries: pass durations, such as ["5s", "30s"].'],
   [['sandbox', '--scheme', '{"encoding":"base32"}'], {}, 2, '--scheme: scheme.encoding must be'],
+  [
+    ['sandbox', '--scheme', '{"secretEncoding":"hex"}'],
+    {},
+    2,
+    '--webhook-secret: pass hex, as secretEncoding',
+  ],
   [['sandbox', '--scheme', '{"encodng":"hex"}'], {}, 2, '--scheme: there is no option "encodng". Write'],
   [
     ['sandbox', '--data', 'missing/data.json'],

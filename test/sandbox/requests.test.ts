@@ -359,7 +359,8 @@ describe('choices where the spec is silent', () => {
     [{ errorStatus: { validation: 200 } }, 'errorStatus.validation: pass a status from 400 to 599'],
     [{ errorStatus: { other: 400 } }, 'errorStatus: other is not a kind of error'],
     [{ fees: '2.999' }, 'fees: pass a percentage'],
-    [{ signature: { encoding: 'base32' } }, 'encoding'],
+    [{ signature: { encoding: 'base32' } }, 'signature: scheme.encoding must be one of "hex"'],
+    [{ signature: { encodng: 'hex' } }, 'signature: there is no option "encodng"'],
   ])('a choice that does not exist is refused: %j', (unspecified, message) => {
     expect(() => open({ unspecified })).toThrow(message);
   });
@@ -370,6 +371,10 @@ test.each<[object, string]>([
   [{ apiKey: 'service_live_x' }, 'a live key moves real money'],
   [{ apiKey: 'a b' }, 'apiKey: pass a string without white space'],
   [{ webhookSecret: '' }, 'webhookSecret: pass a string'],
+  [
+    { webhookSecret: 'whsec_-', unspecified: { signature: { secretEncoding: 'hex' } } },
+    'webhookSecret: pass hex,',
+  ],
   [{ webhook: 'ftp://x' }, 'webhook: pass an absolute http: or https: URL'],
   [{ webhook: 'http://u:p@localhost/' }, 'webhook: pass an absolute'],
   [{ publicUrl: 'http://localhost:1/path' }, 'publicUrl: pass an origin'],

@@ -26,6 +26,26 @@ function open(options: SandboxOptions = {}) {
 const reencodedBy = (program: string, args: string[]) => (body: string) =>
   (spawnSync(program, args, { input: body, encoding: 'utf8' }).stdout ?? '').split('\n').filter(Boolean);
 
+test.each([
+  ['base64', undefined],
+  ['hex', undefined],
+  ['base64', 'whsec_bWVyY2hhbnQ='],
+  ['hex', '6d65726368616e74'],
+] as const)(
+  'signs with a secret that is decoded from %s first: %s',
+  async (secretEncoding, webhookSecret) => {
+    const scheme = { secretEncoding };
+    const sandbox = open({ webhookSecret, unspecified: { signature: scheme } });
+    sandbox.setWebhook(
+      webhooks.handler({ secret: sandbox.webhookSecret, scheme, on: { 'order.paid': () => {} } }),
+    );
+    expect((await sandbox.trigger('order.paid')).delivery).toMatchObject({ ok: true });
+    sandbox.failNext({ webhook: true, tamper: 'secret' });
+    expect((await sandbox.trigger('order.paid')).delivery).toMatchObject({ status: 400 });
+    expect((await sandbox.doctor()).findings).toEqual([]);
+  },
+);
+
 describe('delivery', () => {
   test('a paid checkout is delivered once, signed, before completeCheckout returns', async () => {
     const { got, handler } = receiver();

@@ -1,10 +1,10 @@
 import type * as z from 'zod/mini';
 import type { Outgoing } from '../../doctor/delivery.js';
+import { newSecret } from '../../doctor/signed.js';
 import { version } from '../../version.js';
 import { sign } from '../../webhooks/index.js';
 import { oneOf } from '../closed.js';
 import type { Clock } from '../service/clock.js';
-import { randomId } from '../service/ids.js';
 import type { Settings } from '../settings.js';
 
 /** How a delivery is spoilt. */
@@ -37,8 +37,8 @@ export const tamper = oneOf(
 /** A body, signed now or spoilt in one way. */
 export function signed(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {
   const time = (settings.signatureTime === 'real' ? Date.now() : clock.now()) + (shifts[tamper ?? ''] ?? 0);
-  const secret = tamper === 'secret' ? `whsec_${randomId()}` : settings.webhookSecret;
   const { signature: scheme } = settings.choices;
+  const secret = tamper === 'secret' ? newSecret(scheme) : settings.webhookSecret;
   const own = sign({ rawBody: body, secret, timestamp: new Date(time), scheme });
   const [signatureHeader = '', timestampHeader = ''] = Object.keys(own);
   if (tamper === 'signature') own[signatureHeader] = altered(own[signatureHeader] ?? '');

@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
-import { type SignatureScheme, sign } from '../../webhooks/index.js';
+import { isPaymentsError } from '../../errors.js';
+import type { SignatureScheme } from '../../webhooks/index.js';
+import { readScheme } from '../../webhooks/scheme.js';
 import { choiceOf, closed, problemOf } from '../closed.js';
 import { SandboxError } from '../sandbox-error.js';
 import { duration, milliseconds } from './duration.js';
@@ -73,10 +75,9 @@ const schema = closed(
     ),
     webhookBody: choiceOf('text', 'number'),
     signature: z._default(
-      z.custom<Partial<SignatureScheme>>(
-        (value) => typeof value === 'object' && value !== null,
-        'pass an object: a signature scheme.',
-      ),
+      z.custom<Partial<SignatureScheme>>((value) => schemeProblem(value) === undefined, {
+        error: ({ input }) => schemeProblem(input),
+      }),
       {},
     ),
     retries: z._default(z.array(duration, 'pass durations, such as ["5s", "30s"].'), [
@@ -100,6 +101,17 @@ const schema = closed(
   'a choice',
 );
 
+/** What is wrong with a signature scheme; `undefined` if nothing is. */
+export function schemeProblem(scheme: unknown): string | undefined {
+  try {
+    readScheme(scheme);
+    return undefined;
+  } catch (error) {
+    if (!isPaymentsError(error)) throw error;
+    return error.message.replace(/^scheme: /, '');
+  }
+}
+
 /** The names of all choices. */
 export const choiceNames = Object.keys(schema.def.shape);
 
@@ -118,7 +130,6 @@ export function readChoices(given: Partial<UnspecifiedChoices> = {}) {
   if (!result.success)
     throw new SandboxError('invalid_options', `createSandbox: unspecified.${problemOf(result.error)}`);
   const { expiresIn, settlement, deliveryTimeout, ...chosen } = result.data;
-  sign({ rawBody: '', secret: 'checks the scheme', scheme: chosen.signature });
   const { after, unit } =
     typeof expiresIn === 'object' ? expiresIn : { after: expiresIn, unit: 'ms' as const };
   return {
