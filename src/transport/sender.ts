@@ -49,11 +49,10 @@ export class Sender {
       if (!result.error) {
         progress.outcome = 'done';
         this.#budget.answered();
-        const { data, response } = result;
-        const { status, headers } = response;
+        const { status, headers } = result.response;
         const durationMs = performance.now() - call.startedAt;
         return {
-          data,
+          data: result.data,
           facts: () => ({ status, headers: headersOf(headers, (value) => value), attempts, durationMs }),
         };
       }

@@ -102,3 +102,14 @@ test('the request id that a caller chose is in the error: support is told by it'
   const call = create().balance.retrieve({ headers });
   await expect(call).rejects.toMatchObject({ requestId: 'req_4c1d9b' });
 });
+
+test('a key and a header of 60,000 characters are redacted too', async () => {
+  const long = `${'tok/en+'.repeat(8_571)}end`;
+  const said = `${long} was refused\n${encodeURIComponent(long)}`;
+  const fetch = async () =>
+    Response.json({ code: 401, message: said }, { status: 401, headers: { 'x-echo': btoa(long) } });
+  const client = create({ apiKey: long, headers: { 'x-gateway': `Bearer ${long}` }, fetch });
+  const error: unknown = await client.balance.retrieve().catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ name: 'AuthenticationError', apiMessage: '[redacted]\n[redacted]' });
+  expect(inspect(error, { depth: null, showHidden: true })).not.toMatch(/tok(?:.|%2F)en|b2svZW4/i);
+});
