@@ -29,7 +29,9 @@ export default defineConfig({
     maxWorkers: Math.max(3, availableParallelism() - 1),
     setupFiles: ['test/helpers/patience.ts'],
     expect: { poll: { timeout: 15_000 } },
-    testTimeout: 20_000, // child processes on a busy machine; no test waits for it
+    // Child processes on a busy machine; no test waits for it.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,

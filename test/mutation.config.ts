@@ -9,7 +9,7 @@ export default defineConfig({
   ...(base.resolve && { resolve: base.resolve }),
   test: {
     include: part.tests,
-    testTimeout: part.testTimeout ?? 20_000, // as in vitest.config.ts
+    testTimeout: part.testTimeout ?? 20_000,
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,

@@ -373,7 +373,7 @@ describe('lifetime', () => {
 
   test('close() ends a connection that is open, and a long poll', async () => {
     const { sandbox: target } = await listening();
-    // It lasts longer than a test may.
+    // Nothing else ends it for 30 seconds.
     const poll = fetch(`${target.url}/_sandbox/events?wait=30s`).then(
       ({ status }) => status,
       () => 'ended',
