@@ -8,7 +8,5 @@ export default {
     include: ['test/browser/**/*.test.ts'],
     exclude: ['node_modules/**'],
     fileParallelism: false,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
   },
 };
