@@ -71,7 +71,7 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test("a time limit of the caller ends the call with the caller's own TimeoutError", async () => {
-    const { error, requests } = await meet(stalls, carrier, 'GET', {}, AbortSignal.timeout(200));
+    const { error, requests } = await meet(stalls, carrier, 'GET', {}, AbortSignal.timeout(1000));
     expect(error).toBeInstanceOf(DOMException);
     expect(error).toMatchObject({ name: 'TimeoutError' });
     expect(requests).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,7 +20,8 @@ export function children(): Children {
   let folder = '';
   let count = 0;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'merchant-payments-'));
+    // On macOS the folder for temporary files is a link, and the stack of an error names where it leads.
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'merchant-payments-')));
     if (built) return;
     await build({
       entryPoints: ['src/index.ts'],

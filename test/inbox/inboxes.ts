@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, vi } from 'vitest';
@@ -18,8 +18,10 @@ export function later(cleanup: () => unknown): void {
 }
 
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'inbox-'));
-  later(() => rmSync(folder, { recursive: true, force: true }));
+  // On macOS the folder for temporary files is a link, and SQLite names where it leads.
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'inbox-')));
+  // Windows holds the files of a process for a moment after its end.
+  later(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 

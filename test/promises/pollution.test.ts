@@ -102,7 +102,7 @@ async function bytesSent(name?: string): Promise<string[]> {
     respondsWith(200, rightBody(request.method))(socket, request);
   });
   const calls = async () => {
-    const client = clientOf('http', server.url, { timeoutMs: 1_000, totalTimeoutMs: 2_000, maxRetries: 0 });
+    const client = clientOf('http', server.url, { timeoutMs: 20_000, totalTimeoutMs: 40_000, maxRetries: 0 });
     for (const method of methods) await call(client, method);
     await client.request({ method: 'GET', path: '/v1/balance' });
   };
