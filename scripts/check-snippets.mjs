@@ -61,6 +61,7 @@ process.exitCode = failures.length === 0 ? 0 : 1;
 
 function filesIn(root, extension) {
   return readdirSync(root, { recursive: true })
+    .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => path.endsWith(extension) && !path.startsWith('api/'))
     .map((path) => `${root}/${path}`);
 }

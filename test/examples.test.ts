@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { payInBrowser } from '../examples/quickstart-customer.ts';
 import { createSandbox, type Sandbox } from '../src/sandbox/index.js';
 import { sign } from '../src/webhooks/index.js';
+import { filesIn } from './helpers/files.js';
 import { freePort } from './helpers/ports.js';
 
 const tsx = import.meta.resolve('tsx');
@@ -215,7 +216,7 @@ test('check-balance.ts names the unpaid order that a surplus may be for, and say
   const deficit = await check();
   expect(deficit.output).toContain('47.40 USD less than your paid orders: fees, payouts or refunds.');
   expect(deficit.code).toBe(0);
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, maxRetries: 10 });
 });
 
 test('merchant-payments examples copies them with a start script, and overwrites nothing', async () => {
@@ -245,12 +246,10 @@ test('merchant-payments examples copies them with a start script, and overwrites
   writeFileSync(join(folder, 'file'), '');
   const refused = await start('../src/cli/main.ts', {}, ['examples', 'file'], folder).done;
   expect([refused.code, refused.output]).toEqual([1, expect.stringMatching(/^file could not be filled: /)]);
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, maxRetries: 10 });
 });
 
-const files = readdirSync('examples', { recursive: true, encoding: 'utf8' })
-  .map((name) => name.replaceAll('\\', '/'))
-  .filter((name) => /\.tsx?$/.test(name));
+const files = filesIn('examples').filter((name) => /\.tsx?$/.test(name));
 const source = (name: string) => readFileSync(`examples/${name}`, 'utf8');
 
 test('no two examples listen on the same port, and each takes another from PORT', () => {

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
 import { expect, test } from 'vitest';
+import { filesIn } from './helpers/files.js';
 
 /** What each room of src/ may import besides itself; `type` where types alone. docs/decisions/rooms.md has the reasons. */
 const rooms = new Map(
@@ -27,9 +28,7 @@ const rooms = new Map(
   }).map(([room, allowed]) => [room, allowed.split(', ')]),
 );
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
-  name.endsWith('.ts'),
-);
+const files = filesIn('src').filter((name) => name.endsWith('.ts'));
 const roomOf = (path: string) => path.replace(/\/.*/, '/');
 
 /** A file's imports and what it declares for others. The formatter keeps each at the start of a line. */

@@ -11,7 +11,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'set-repository-'));
   for (const file of ['package.json', 'README.md']) cpSync(file, join(folder, file));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
 const run = (...args: string[]) =>
   spawnSync(process.execPath, [script, ...args], { cwd: folder, encoding: 'utf8' });

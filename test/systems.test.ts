@@ -37,6 +37,18 @@ describe('on other systems', () => {
     expect(byHand).toEqual([]);
   });
 
+  it('no list of a folder and its folders keeps the backslashes of Windows', () => {
+    const code = files.filter((file) => /^(?:src|test|scripts)\/.*\.(?:ts|mjs)$/.test(file));
+    const keeping = code.filter((file) => {
+      const text = readFileSync(file, 'utf8');
+      return (
+        /readdirSync\([^;]*?recursive: true/.test(text) && !/replaceAll\((?:sep|'\\\\'), '\/'\)/.test(text)
+      );
+    });
+    // It reads what it found, and prints it.
+    expect(keeping).toEqual(['scripts/site/check.mjs']);
+  });
+
   it('no script starts npm by its bare name, which is a script for cmd.exe there', () => {
     const starts = /(?:spawn|exec)\w*\(\s*'(?:npm|npx)'/;
     const found = files.filter(

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { filesIn } from './helpers/files.js';
 
 /** A phrase that reads like a translation, and the one to write. Patterns hit the phrase and leave other uses alone. */
 const phrases: readonly (readonly [RegExp, string])[] = [
@@ -37,17 +38,17 @@ const phrases: readonly (readonly [RegExp, string])[] = [
 
 const skipped = /node_modules|^docs\/api\//;
 
-function filesIn(folder: string, name: RegExp): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+function pathsIn(folder: string, name: RegExp): string[] {
+  return filesIn(folder)
     .map((path) => `${folder}/${path}`)
     .filter((path) => name.test(path) && !skipped.test(path));
 }
 
 const files = [
   ...['README.md', 'AGENTS.md', 'llms.txt', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
-  ...filesIn('docs', /\.md$/),
-  ...filesIn('examples', /\.(md|tsx?)$/),
-  ...filesIn('src', /\.ts$/),
+  ...pathsIn('docs', /\.md$/),
+  ...pathsIn('examples', /\.(md|tsx?)$/),
+  ...pathsIn('src', /\.ts$/),
 ];
 
 /** What is read by people: whole files, with line breaks inside a sentence undone, and the titles of tests. */
@@ -56,7 +57,7 @@ const texts = [
     file,
     text: readFileSync(file, 'utf8').replaceAll(/\n\s*(\*|\/\/)? ?(?=\S)/g, ' '),
   })),
-  ...filesIn('test', /\.test\.ts$/)
+  ...pathsIn('test', /\.test\.ts$/)
     .filter((file) => !file.endsWith('words.test.ts'))
     .map((file) => ({
       file,

@@ -39,6 +39,7 @@ export const examples = () => files('examples', /(?<!\.d)\.(ts|tsx|mjs|cjs)$/);
 
 function files(folder, name) {
   return readdirSync(folder, { recursive: true })
+    .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => name.test(path) && !path.includes('node_modules'))
     .map((path) => `${folder}/${path}`)
     .sort();

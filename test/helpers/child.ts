@@ -34,7 +34,7 @@ export function children(): Children {
       logLevel: 'error',
     });
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
   return {
     async run(program, { flags = [], env = {} } = {}) {

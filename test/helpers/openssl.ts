@@ -25,6 +25,6 @@ export function macsOf(hash: string, keyHex: string, texts: readonly Buffer[]): 
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     return texts.map((text) => createHmac(hash, Buffer.from(keyHex, 'hex')).update(text).digest());
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, maxRetries: 10 });
   }
 }

@@ -1,4 +1,4 @@
-const isWindows = process.platform === 'win32';
+export const isWindows = process.platform === 'win32';
 
 /** What `stat` says of a file that was made with these permissions: Windows has none but "read-only". */
 export function permissions(mode: number): number {

@@ -19,7 +19,7 @@ beforeAll(async () => {
     format: 'esm',
   });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
 function run(...args: string[]) {
   const flags = ['--disable-warning=ExperimentalWarning', bin, 'inbox', ...args];

@@ -1,15 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { filesIn } from '../helpers/files.js';
 
 const size = 100_000;
 
 /** Every regular expression that the package holds, as it is written. */
 function patterns(): [where: string, pattern: RegExp][] {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  );
+  const files = filesIn('src').filter((name) => name.endsWith('.ts'));
   return files.flatMap((name) => {
     const found: [string, RegExp][] = [];
     const visit = (node: ts.Node) => {
