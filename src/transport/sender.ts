@@ -75,7 +75,8 @@ export class Sender {
     signal?.throwIfAborted();
     let response: CompleteResponse;
     try {
-      response = await this.#http.attempt(call, Math.min(timeoutMs, left));
+      // In a process that was busy nothing may be left, and Node warns of a timer below 1 ms.
+      response = await this.#http.attempt(call, Math.max(1, Math.min(timeoutMs, left)));
     } catch (failure) {
       if (!(failure instanceof SendFailure)) throw failure;
       const scope = left < timeoutMs ? 'total' : 'attempt';
@@ -114,6 +115,8 @@ export class Sender {
     if (!this.#budget.spend()) throw error;
     tell(this.#settings.hooks.retry, { operation, method, path, attempt, delayMs, error });
     await sleep(delayMs, signal);
+    // A busy process wakes up late.
+    if (performance.now() - startedAt >= totalTimeoutMs) throw outOfTime(description, error, totalTimeoutMs);
   }
 }
 

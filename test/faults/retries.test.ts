@@ -10,6 +10,7 @@ import {
   stalls,
 } from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, meet, methods, settled, watch } from '../helpers/meeting.js';
+import { deadPort } from '../helpers/ports.js';
 
 watch();
 
@@ -95,6 +96,30 @@ describe.each(carriers)('over %s', (carrier) => {
       cause,
     });
     expect(requests).toHaveLength(1);
+  });
+
+  test('a call whose wait ends after its time, since the process was busy, is not tried again', async () => {
+    const { now } = performance;
+    let busyMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + busyMs);
+    const hooks = {
+      retry: () => {
+        busyMs = 3_600_000;
+      },
+    };
+    const { error, requests } = await meet(resets, carrier, 'GET', { hooks });
+    const cause = expect.objectContaining({ name: 'ConnectionError', reason: 'ECONNRESET' });
+    expect(error).toMatchObject({ name: 'TimeoutError', scope: 'total', attempts: 1, cause });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('a call whose time is over before its first attempt times out, and Node warns of no negative timer', async () => {
+    const { now } = performance;
+    let calls = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 3_600_000 * calls++);
+    const client = clientOf(carrier, `http://127.0.0.1:${deadPort}`, { maxRetries: 0 });
+    const { error } = await settled(call(client, 'GET'));
+    expect(error).toMatchObject({ attempts: 1 });
   });
 
   test('a call whose time runs out in an attempt is not tried again', async () => {
