@@ -112,7 +112,7 @@ test.each(carriers)(
       ),
     );
   },
-  60_000,
+  240_000,
 );
 
 /** Half of the calls read, half of them write under a name of their own; one in a hundred goes where nobody listens. */
