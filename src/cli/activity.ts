@@ -1,5 +1,6 @@
 import type { SandboxContext } from '../sandbox/context.js';
 import type { LoggedRequest } from '../sandbox/http/log.js';
+import { span } from '../sandbox/pages/dashboard/moments.js';
 import type { Attempt, SandboxEvent } from '../sandbox/service/event.js';
 import { paint } from './terminal.js';
 
@@ -63,7 +64,7 @@ function deliveryLine(
   attempt: Attempt | undefined,
   now: number,
 ): string {
-  const wait = nextAttemptAt && waitText(nextAttemptAt.getTime() - now);
+  const wait = nextAttemptAt && span(nextAttemptAt.getTime() - now);
   const waits = {
     held: 'held until you deliver it',
     no_url: 'kept: no webhook is set',
@@ -84,13 +85,6 @@ function outcomeOf({ ok, status, error, durationMs, number, cause }: Attempt): s
       ? paint('red', `failed: ${error?.replace(/\.$/, '')}`)
       : `${ok ? paint('green', `delivered ${status}`) : paint('red', `refused ${status}`)}  ${Math.round(durationMs)} ms`;
   return `${outcome}  (${which})`;
-}
-
-/** A wait in its largest unit: `5 s`, `2 min`, `1.5 h`. */
-export function waitText(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 360) / 10} h`;
 }
 
 const note = (text: string) => `          ${paint('yellow', '!')} ${text}`;

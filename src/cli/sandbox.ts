@@ -1,6 +1,7 @@
 import type { SandboxContext } from '../sandbox/context.js';
+import { span } from '../sandbox/pages/dashboard/moments.js';
 import { version } from '../version.js';
-import { waitText, watch } from './activity.js';
+import { watch } from './activity.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { noPositionals, startServing } from './serving.js';
@@ -48,7 +49,7 @@ function banner(
   const { webhooks } = settings;
   const when =
     typeof webhooks === 'object'
-      ? `, ${waitText(webhooks.delayMs)} after each payment`
+      ? `, ${span(webhooks.delayMs)} after each payment`
       : { auto: '', manual: ', held back until you deliver them' }[webhooks];
   const webhook =
     settings.webhook === undefined

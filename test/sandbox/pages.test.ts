@@ -251,6 +251,19 @@ describe('the dashboard', () => {
     expect(await (await sandbox.fetch('/checkouts?page=99')).text()).toContain('checkout-row');
   });
 
+  it.each<[SandboxOptions['webhooks'], string, string]>([
+    ['auto', 'as soon as a checkout is paid', 'delivered'],
+    ['manual', 'when you deliver them', 'held'],
+    [{ delay: '10m' }, '10 min after a checkout is paid', 'goes out in 10 min'],
+  ])('says when webhooks go out: %j', async (webhooks, when, state) => {
+    const now = new Date('2026-01-01T00:00:00Z');
+    const { sandbox } = await open({ now, webhooks, webhook: () => new Response() });
+    await sandbox.trigger('order.paid');
+    expect(await (await sandbox.fetch('/events')).text()).toContain(`>${state}</span>`);
+    sandbox.setWebhook('http://127.0.0.1:3000/');
+    expect(await (await sandbox.fetch('/developer')).text()).toContain(`Events are sent here ${when}.`);
+  });
+
   it('pages through more than fifty checkouts, newest first', async () => {
     const { sandbox, client, product } = await open();
     for (let count = 0; count < 60; count++) await client.checkouts.create({ productId: product.id });

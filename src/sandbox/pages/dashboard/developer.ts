@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
 import { actionForm, copyButton, dashboardPage, type FailedAction } from './frame.js';
+import { span } from './moments.js';
 
 /** What is shown of key and secret: nothing, until it is asked for. */
 export interface Shown {
@@ -32,7 +33,7 @@ ${actionForm(
 <div class="line"><input class="field" id="url" name="url" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="http://127.0.0.1:3000/webhooks" value="${url ?? (typeof webhook === 'string' ? webhook : '')}" aria-describedby="url-help" data-testid="webhook-url">
 <button class="button primary" data-testid="save-webhook">Save</button></div>`,
 )}
-<p class="soft small" id="url-help">${typeof webhook === 'function' ? 'Events go to a function in this process. A URL takes its place.' : 'Events are sent here as soon as a checkout is paid. Empty: they are kept and not sent.'}</p>
+<p class="soft small" id="url-help">${typeof webhook === 'function' ? 'Events go to a function in this process. A URL takes its place.' : `Events are sent here ${when(settings)}. Empty: they are kept and not sent.`}</p>
 <h3>Secret</h3>
 ${secretLine(settings.webhookSecret, 'the webhook secret', shown.secret, `${address({ ...shown, secret: !shown.secret })}#webhook`, 'webhook-secret')}
 ${scheme(settings.choices.signature)}
@@ -43,6 +44,13 @@ ${webhook !== undefined && 'The doctor sends valid and invalid deliveries about 
 </section>
 ${envBlock(context, shown)}`,
   });
+}
+
+function when({ webhooks }: SandboxContext['settings']): string {
+  if (webhooks === 'manual') return 'when you deliver them';
+  return webhooks === 'auto'
+    ? 'as soon as a checkout is paid'
+    : `${span(webhooks.delayMs)} after a checkout is paid`;
 }
 
 /** How deliveries are signed, if not by the default scheme. */

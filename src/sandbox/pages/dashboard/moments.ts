@@ -8,12 +8,13 @@ export function shortMoment(at: Date, now: number): string {
   return new Date(now).toISOString().startsWith(day) ? clock : `${day} ${clock}`;
 }
 
-/** A length of time in its largest unit: `25 s`, `4 min`, `2 h`, `3 d`. */
+/** A length of time in the unit that suits it: `25 s`, `4 min`, `2.5 h`, `3 d`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  const hours = seconds / 3600;
+  return hours < 48 ? `${Math.round(hours * 10) / 10} h` : `${Math.round(hours / 24)} d`;
 }
 
 export const millisecondsText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
