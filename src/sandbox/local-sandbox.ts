@@ -45,7 +45,7 @@ export function localSandbox(parts: SandboxParts): Sandbox {
     },
     [Symbol.asyncDispose]: () => sandbox.close(),
     reset({ seed = settings.seed } = {}) {
-      clock.reset();
+      schedule.reset();
       store.clear(clock.now(), seed);
       requests.clear();
       faults.clear();

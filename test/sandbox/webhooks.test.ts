@@ -368,6 +368,64 @@ describe('delivery over HTTP', () => {
     },
   );
 
+  test.each(['reset', 'close'] as const)(
+    '%s() sends nothing more, nor what waits for its turn',
+    async (end) => {
+      let calls = 0;
+      const webhook = () => {
+        calls++;
+        return new Promise<Response>(() => {});
+      };
+      const sandbox = open({ webhook });
+      sandbox.failNext({ webhook: true, duplicate: 3 });
+      const paid = Array.from({ length: 20 }, () => sandbox.trigger('order.paid'));
+      await expect.poll(() => calls).toBe(16);
+      await sandbox[end]();
+      await Promise.all(paid);
+      expect(calls).toBe(16);
+    },
+  );
+
+  test('reset() ends duplicates and redeliveries, and tells nobody of their events', async () => {
+    const sandbox = open({ webhook: () => new Response() });
+    let calls = 0;
+    sandbox.setWebhook(() => {
+      if (++calls === 2) sandbox.reset();
+      return new Response();
+    });
+    sandbox.failNext({ webhook: true, duplicate: 5 });
+    await sandbox.trigger('order.paid');
+    expect(calls).toBe(2);
+
+    const { event } = await sandbox.trigger('order.paid');
+    const { promise: arrived, resolve } = deferred();
+    sandbox.setWebhook(() => {
+      resolve();
+      return new Promise<Response>(() => {});
+    });
+    const again = sandbox.redeliver(event.id);
+    await arrived;
+    sandbox.reset();
+    const seen = sandbox.waitForEvent(undefined, { timeoutMs: 20 });
+    expect(await again).toMatchObject({ error: 'The sandbox was reset.' });
+    await expect(seen).rejects.toMatchObject({ code: 'wait_timeout' });
+  });
+
+  test('reset() ends a move of the clock that waits for a delivery', async () => {
+    const { promise: arrived, resolve } = deferred();
+    const webhook = () => {
+      resolve();
+      return new Promise<Response>(() => {});
+    };
+    const sandbox = open({ webhook, webhooks: { delay: '1h' } });
+    await sandbox.trigger('order.paid');
+    const moved = sandbox.advanceTime('1d');
+    await arrived;
+    sandbox.reset();
+    await moved;
+    expect(sandbox.now()).toEqual(start);
+  });
+
   test('closing the sandbox ends a delivery that hangs', async () => {
     const { promise: arrived, resolve } = deferred();
     const server = createTcpServer((socket) => {

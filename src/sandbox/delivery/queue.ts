@@ -80,11 +80,11 @@ export class Deliveries {
 
   /** Sends any event once more, to the current URL and with the current secret. */
   async redeliver(eventId: string): Promise<Attempt> {
+    await this.#running.get(this.event(eventId));
     const event = this.event(eventId);
-    this.#target();
-    await this.#running.get(event);
     const { state, nextAttemptAt } = event;
     const attempt = await this.#attempt(event, 'redelivery');
+    if (!this.#holds(event)) return attempt;
     const goesOn = !attempt.ok && (state === 'delivered' || state === 'retrying');
     event.state = attempt.ok ? 'delivered' : goesOn ? state : 'failed';
     event.nextAttemptAt = goesOn ? nextAttemptAt : undefined;
@@ -118,13 +118,14 @@ export class Deliveries {
     if (current) return current;
     const fault = this.#spoilt.get(event);
     this.#spoilt.delete(event);
+    const stop = this.#stop.signal;
     const run = this.#attempt(event, 'due', fault)
       .then(async (attempt) => {
         if (!this.#holds(event)) return attempt;
         this.#conclude(event, attempt);
-        for (let more = fault?.duplicate ?? 0; more > 0; more--) {
+        for (let more = fault?.duplicate ?? 0; more > 0 && !stop.aborted; more--) {
           await this.#attempt(event, 'duplicate');
-          this.changed.emit(event);
+          if (this.#holds(event)) this.changed.emit(event);
         }
         return attempt;
       })

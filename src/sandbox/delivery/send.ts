@@ -12,6 +12,7 @@ export async function send(
   const timeout = setTimeout(() => timer.abort(), withinMs);
   const signal = AbortSignal.any([timer.signal, stop]);
   try {
+    stop.throwIfAborted();
     if (typeof target === 'function') return await untilAborted(call(target, outgoing), signal);
     return await post(target, { ...outgoing, signal, allowRemote });
   } catch (error) {

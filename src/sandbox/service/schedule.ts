@@ -12,20 +12,23 @@ export function newSchedule(
   deliver: (eventId: string) => Promise<void>,
 ) {
   let moving: Promise<unknown> = Promise.resolve();
+  let resets = 0;
 
-  /** Stops wherever something falls due, also what was scheduled on the way. */
-  async function runUntil(time: number): Promise<void> {
-    while (agenda.next <= time) {
+  /** Stops wherever something falls due, also what was scheduled on the way. Resolves to whether it came to the end. */
+  async function runUntil(time: number): Promise<boolean> {
+    const before = resets;
+    while (before === resets && agenda.next <= time) {
       const at = agenda.next;
       if (at > clock.now()) clock.moveTo(at);
       await Promise.all(
         agenda.take(at).map((due) => (due.kind === 'deliver' ? deliver(due.id) : payments.due(due))),
       );
     }
+    return before === resets;
   }
 
   /** One move after another: two at once would each see the other's clock. */
-  function inTurn(move: () => Promise<void>): Promise<void> {
+  function inTurn<T>(move: () => Promise<T>): Promise<T> {
     const done = moving.then(move);
     moving = done.catch(() => undefined);
     return done;
@@ -34,8 +37,7 @@ export function newSchedule(
   const moveTo = (target: () => number) =>
     inTurn(async () => {
       const time = target();
-      await runUntil(time);
-      clock.moveTo(time);
+      if (await runUntil(time)) clock.moveTo(time);
     });
 
   return {
@@ -43,5 +45,10 @@ export function newSchedule(
     tick: () => inTurn(() => runUntil(clock.now())),
     moveBy: (duration: number) => moveTo(() => clock.now() + duration),
     moveTo: (time: number) => moveTo(() => time),
+    /** Ends a move where it is, and sets the clock back. */
+    reset(): void {
+      resets++;
+      clock.reset();
+    },
   };
 }
