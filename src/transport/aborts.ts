@@ -1,8 +1,8 @@
-/** The functions to run when a signal is aborted; itself the signal's listener. */
+/** The functions to run when a signal is aborted, and the signal's one listener: polyfills take only functions. */
 class Runs extends Set<() => void> {
-  handleEvent(): void {
+  readonly listener = () => {
     for (const run of [...this]) run();
-  }
+  };
 }
 
 const bySignal = new WeakMap<AbortSignal, Runs>();
@@ -16,10 +16,10 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
   if (!signal) return () => {};
   const runs = bySignal.get(signal) ?? new Runs();
   bySignal.set(signal, runs);
-  if (runs.size === 0) signal.addEventListener('abort', runs);
+  if (runs.size === 0) signal.addEventListener('abort', runs.listener);
   runs.add(run);
   return () => {
     runs.delete(run);
-    if (runs.size === 0) signal.removeEventListener('abort', runs);
+    if (runs.size === 0) signal.removeEventListener('abort', runs.listener);
   };
 }

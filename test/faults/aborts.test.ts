@@ -1,4 +1,4 @@
-import { getEventListeners } from 'node:events';
+import { EventEmitter, getEventListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
@@ -75,6 +75,27 @@ describe.each(carriers)('over %s', (carrier) => {
     expect(error).toBeInstanceOf(DOMException);
     expect(error).toMatchObject({ name: 'TimeoutError' });
     expect(requests).toHaveLength(1);
+  });
+
+  test('a signal that takes functions alone as listeners, as polyfills do, ends a call', async () => {
+    const emitter = new EventEmitter();
+    let aborted = false;
+    const signal = Object.assign(new AbortController().signal, {
+      addEventListener: emitter.on.bind(emitter),
+      removeEventListener: emitter.off.bind(emitter),
+      throwIfAborted: () => {
+        if (aborted) throw 'enough';
+      },
+    });
+    const server = await FaultyServer.start(() => {
+      aborted = true;
+      emitter.emit('abort');
+    });
+    const { error } = await settled(call(clientOf(carrier, server.url), 'POST', signal));
+    expect(error).toBe('enough');
+    expect(server.requests).toHaveLength(1);
+    expect(emitter.listenerCount('abort')).toBe(0);
+    await server.close();
   });
 
   test('one signal serves 1,000 calls at once and keeps no listener', async () => {
