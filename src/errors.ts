@@ -138,7 +138,7 @@ export class ConnectionError extends PaymentsError {
   declare readonly outcome: Outcome;
   /** How far it got: `connect` (nothing was sent), `exchange` (sent, no response), `body` (the response was cut off). */
   declare readonly phase: 'connect' | 'exchange' | 'body';
-  /** Why the connection failed: the system's code, such as `ECONNREFUSED`, or `network` if there is none. */
+  /** Why the connection failed: the system's code, such as `ECONNREFUSED`; else `timeout`, `protocol` (not HTTP) or `network`. */
   declare readonly reason: string;
 
   /** @internal */
@@ -318,7 +318,7 @@ export class InvalidResponseError extends PaymentsError {
   declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   declare readonly status: number;
-  /** Which fields broke the contract; empty unless `reason` is `schema` or `envelope`. */
+  /** Which fields broke the contract; empty unless `reason` is `schema`. */
   declare readonly issues: readonly Issue[];
   /** Id of the created or changed resource, where it could be read. */
   declare readonly id?: string | undefined;

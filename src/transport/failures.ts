@@ -226,7 +226,7 @@ function failureInWords({ host }: CallDescription, phase: Phase, reason: string)
 function isPermanent(reason: string): boolean {
   return (
     isTlsCode(reason) ||
-    /^(?:HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH|Z_DATA_ERROR|not_a_response|not_an_error)/.test(
+    /^(?:HPE_|protocol|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH|Z_DATA_ERROR|not_a_response|not_an_error)/.test(
       reason,
     )
   );

@@ -74,7 +74,7 @@ export type Phase = 'connect' | 'exchange' | 'body';
 /** Why there is no complete response. It stays inside the transport, which turns it into a public error. */
 export class SendFailure extends Error {
   readonly phase: Phase;
-  /** The system's code, or one of our own: `stopped` (by its signal), `too_large`, `network`, `wrong_url`, `not_a_response`, `not_an_error`. */
+  /** The system's code, or one of our own: `stopped` (by its signal), `too_large`, `network`, `protocol` (not HTTP), `wrong_url`, `not_a_response`, `not_an_error`. */
   readonly reason: string;
   /** Status and headers, where the response had begun. */
   readonly head: ResponseHead | undefined;

@@ -104,7 +104,7 @@ function failureOf(error: unknown, phase: Phase, head: ResponseHead | undefined)
 
 /** A response that is not HTTP has a code in Node 20 and 22, and only a name from 24 on. */
 function parserFault(error: object): string | undefined {
-  return error instanceof Error && error.name === 'HTTPParserError' ? error.name : undefined;
+  return error instanceof Error && error.name === 'HTTPParserError' ? 'protocol' : undefined;
 }
 
 /** The error, its causes, and the errors of an AggregateError (happy eyeballs), outermost first. */

@@ -46,11 +46,11 @@ export function nodeFetch(baseUrl: URL): Send {
     new Promise((resolve, reject) => {
       let phase: Phase = 'connect';
       let head: ResponseHead | undefined;
-      const whole: Record<string, string> = { host, ...headers };
-      if (method !== 'GET') whole['content-length'] = String(Buffer.byteLength(body ?? ''));
+      const allHeaders: Record<string, string> = { host, ...headers };
+      if (method !== 'GET') allHeaders['content-length'] = String(Buffer.byteLength(body ?? ''));
       const path = url.slice(origin.length);
       // Node's own `Connection` header stays: without it, an msw response without a length never ends.
-      const request = http.request(shielded({ ...server, path, method, headers: whole }));
+      const request = http.request(shielded({ ...server, path, method, headers: allHeaders }));
       const fail = (reason: string) => {
         signal.removeEventListener('abort', stop);
         reject(new SendFailure(phase, reason, head));
@@ -70,11 +70,11 @@ export function nodeFetch(baseUrl: URL): Send {
       request.on('response', (response) => {
         phase = 'body';
         const { statusCode: status = 0, rawHeaders } = response;
-        const whose = { status, headers: new RawHeaders(rawHeaders) };
-        head = whose;
-        readBody(response, head, fail, (bytes) => {
+        const received = { status, headers: new RawHeaders(rawHeaders) };
+        head = received;
+        readBody(response, received, fail, (bytes) => {
           signal.removeEventListener('abort', stop);
-          resolve(new CompleteResponse(whose, bytes));
+          resolve(new CompleteResponse(received, bytes));
         });
       });
       request.on('error', (error) => {

@@ -32,7 +32,7 @@ export function faultTable(faults: readonly Fault[]): void {
 }
 
 /** How `fetch` names a response that is not HTTP: like Node's parser, or, from Node 22 or 24 on, by another word. */
-export function notHttp(parserCode: string, newer = 'HTTPParserError'): unknown {
+export function notHttp(parserCode: string, newer = 'protocol'): unknown {
   return expect.stringMatching(new RegExp(`^(?:${parserCode}|${newer})$`));
 }
 

@@ -88,7 +88,7 @@ describe('a connection that fails', () => {
   test.each([
     'EPROTO',
     'HPE_INVALID_CONSTANT',
-    'HTTPParserError',
+    'protocol',
     'UND_ERR_HEADERS_OVERFLOW',
     'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
     'Z_DATA_ERROR',
