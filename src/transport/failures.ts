@@ -222,13 +222,11 @@ function failureInWords({ host }: CallDescription, phase: Phase, reason: string)
   return `was not sent: ${host} could not be reached (${reason}).`;
 }
 
-/** Failures that a retry would repeat: rejected certificates, responses that are not HTTP, invalid gzip. */
+/** Failures that a retry would repeat: rejected certificates, invalid gzip, and what is not HTTP, a response or an error. */
 function isPermanent(reason: string): boolean {
   return (
     isTlsCode(reason) ||
-    /^(?:HPE_|protocol|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH|Z_DATA_ERROR|not_a_response|not_an_error)/.test(
-      reason,
-    )
+    /^(?:HPE_|protocol|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH|Z_DATA_ERROR|not_)/.test(reason)
   );
 }
 

@@ -64,9 +64,8 @@ export class Http {
 
   /** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
   #kyShielded(url: string, options: Options): Promise<unknown> {
-    const { method = 'GET' } = options;
     const plain = { headers: {}, body: null, window: null };
-    const request = new Request(url, shielded({ ...plain, method }));
+    const request = new Request(url, shielded({ ...plain, method: options.method ?? 'GET' }));
     return this.#ky(request, shielded({ ...defaults, ...plain, searchParams: '', ...options }));
   }
 }

@@ -110,6 +110,9 @@ test('a key and a header of 60,000 characters are redacted too', async () => {
     Response.json({ code: 401, message: said }, { status: 401, headers: { 'x-echo': btoa(long) } });
   const client = create({ apiKey: long, headers: { 'x-gateway': `Bearer ${long}` }, fetch });
   const error: unknown = await client.balance.retrieve().catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ name: 'AuthenticationError', apiMessage: '[redacted]\n[redacted]' });
+  expect(error).toMatchObject({
+    name: 'AuthenticationError',
+    apiMessage: '[redacted] was refused\n[redacted]',
+  });
   expect(inspect(error, { depth: null, showHidden: true })).not.toMatch(/tok(?:.|%2F)en|b2svZW4/i);
 });
