@@ -6,4 +6,4 @@ export function permissions(mode: number): number {
 }
 
 /** Windows ends a process at once, whatever signal `kill()` names; only a key in its own console asks it to end. */
-export const endsAtOnce = isWindows;
+export const endsAtOnce = process.platform === 'win32';
