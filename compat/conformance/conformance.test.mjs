@@ -1,14 +1,15 @@
 // The runner against verifiers and receivers that are right, that hold one planted fault each, and that are published.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { bytesOf, cases, vectors } from '../../conformance/corpus.mjs';
 import { examine, results } from './results.mjs';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
-const { cases } = JSON.parse(readFileSync(path('../../conformance/cases.json'), 'utf8'));
 const everything = { passed: cases.length, deviations: [], skipped: [] };
 
 describe('a right verifier has no deviation', () => {
@@ -85,6 +86,51 @@ describe('a receiver is found out over HTTP', () => {
     }
   });
 });
+
+test('Node, Python and PHP make the MACs of vectors.json', () => {
+  const wanted = vectors.flatMap((vector) => {
+    const body = bytesOf({ vector: vector.id });
+    const stamped = Buffer.concat([Buffer.from(`${vector.timestamp}.`), body]);
+    const { standardWebhooks } = vector;
+    const numbered = Buffer.concat([
+      Buffer.from(`${standardWebhooks.id}.${standardWebhooks.timestamp}.`),
+      body,
+    ]);
+    const key = Buffer.from(vector.secret);
+    const decoded = Buffer.from(standardWebhooks.secret.slice('whsec_'.length), 'base64');
+    const signature = Buffer.from(standardWebhooks.signature.slice('v1,'.length), 'base64');
+    return [
+      ['sha256', key, stamped, vector.hmacSha256.hex],
+      ['sha512', key, stamped, vector.hmacSha512.hex],
+      ['sha256', key, body, vector.bodyOnlySha256.hex],
+      ['sha256', decoded, numbered, signature.toString('hex')],
+    ];
+  });
+  const macs = wanted.map(([, , , mac]) => mac);
+  const own = wanted.map(([algorithm, key, message]) =>
+    createHmac(algorithm, key).update(message).digest('hex'),
+  );
+  assert.deepEqual(own, macs);
+  const input = JSON.stringify(
+    wanted.map(([algorithm, key, message]) => [
+      algorithm,
+      key.toString('base64'),
+      message.toString('base64'),
+    ]),
+  );
+  const made = (program, flag, code) =>
+    JSON.parse(execFileSync(program, [flag, code], { input, encoding: 'utf8' }));
+  assert.deepEqual(made('python3', '-c', python), macs);
+  assert.deepEqual(made('php', '-r', php), macs);
+});
+
+const python = `
+import base64, hmac, json, sys
+made = [(a, base64.b64decode(key), base64.b64decode(message)) for a, key, message in json.load(sys.stdin)]
+print(json.dumps([hmac.new(key, message, a).hexdigest() for a, key, message in made]))`;
+const php = `
+$mac = fn ($one) => hash_hmac($one[0], base64_decode($one[2]), base64_decode($one[1]));
+echo json_encode(array_map($mac, json_decode(stream_get_contents(STDIN), true)));`;
 
 test('RESULTS.md says what the published verifiers do', async () => {
   const fresh = await results();
