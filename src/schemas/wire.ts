@@ -66,9 +66,9 @@ export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape
     isOptional: optionals.has(schema),
   }));
   /** Puts each field in its normal form. */
-  const isRead = (copy: Record<string, unknown>): copy is Result => {
+  const isRead = (copy: Record<string, unknown>, given: Record<string, unknown>): copy is Result => {
     for (const { name, read, isOptional } of fields) {
-      const wire = copy[name];
+      const wire = given[name];
       if (isOptional && (wire === null || wire === undefined)) {
         if (wire === null) delete copy[name];
         continue;
@@ -80,9 +80,9 @@ export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape
     return true;
   };
   const read = (value: unknown): Result | undefined => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    if (!isObject(value)) return undefined;
     const copy = { ...value };
-    return isRead(copy) ? copy : undefined;
+    return isRead(copy, value) ? copy : undefined;
   };
   const schema = z.withParser(
     z.looseObject(shape, { error: 'expected an object' }),
@@ -90,6 +90,10 @@ export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape
   );
   readers.set(schema, read);
   return schema;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readerOf(schema: object): Reader<unknown> {

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { describeIssues } from '../schemas/issues.js';
 import { idProblem } from '../schemas/params.js';
+import { ownFields } from './call-options.js';
 import { type CallDescription, type FailedAttempt, refusal, unusable } from './failures.js';
 import { type CompleteResponse, encodingsOf, isRedirect, isSuccess } from './fetch-contract.js';
-import { shielded } from './shield.js';
+import { isPolluted, shielded } from './shield.js';
 
 /** The data of a response, parsed by the schema, or why there is none. */
 export function readResponse<T>(
@@ -69,7 +70,8 @@ function openEnvelope({ bytes, headers }: CompleteResponse): Envelope {
   }
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    // Objects inherit nothing where a polluted prototype would fill in what the response lacks.
+    body = JSON.parse(text, isPolluted() ? (_, value: unknown) => ownFields(value) ?? value : undefined);
   } catch {
     const type = headers.get('content-type') ?? '';
     if (type === '' || /\bjson\b/i.test(type)) return unusableFor('json', 'the body is not valid JSON');

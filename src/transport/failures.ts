@@ -127,10 +127,7 @@ export function unusable(
   const facts = { ...factsOf(call, outcome), status, reason, issues, id };
   const its = id === undefined ? '' : ` Its id is ${JSON.stringify(id)}.`;
   const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${shorten(call.redact(problem), 1_000)}.`;
-  return {
-    error: new InvalidResponseError(message + its + doubt(call, outcome), facts),
-    retriable,
-  };
+  return { error: new InvalidResponseError(message + its + doubt(call, outcome), facts), retriable };
 }
 
 /** A copy for the caller, without secrets. */

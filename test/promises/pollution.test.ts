@@ -1,5 +1,7 @@
 import { PaymentsError } from 'merchant-payments';
 import { afterEach, beforeAll, expect, test } from 'vitest';
+import balance from '../fixtures/balance.json' with { type: 'json' };
+import checkout from '../fixtures/checkout-retrieved.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import { rightBody } from '../helpers/bodies.js';
 import { FaultyServer, respondsWith } from '../helpers/faulty-server.js';
@@ -118,6 +120,26 @@ async function bytesSent(name?: string): Promise<string[]> {
 test.each(Object.keys(pollution))('what a polluted prototype says of "%s" changes no byte', async (name) => {
   expect(await bytesSent(name)).toEqual(await bytesSent());
 });
+
+test.each([
+  ['balance', 'available', '9.99'],
+  ['balance', 'currency', 'USD'],
+  ['checkout', 'amount', '0.01'],
+  ['checkout', 'url', 'https://evil.example'],
+] as const)(
+  'a %s whose %s is missing does not get one from a polluted prototype',
+  async (of, name, value) => {
+    const { data } = of === 'balance' ? balance : checkout;
+    const body = JSON.stringify({ code: 0, message: 'success', data: { ...data, [name]: undefined } });
+    const server = await FaultyServer.start(respondsWith(200, body));
+    const client = clientOf('http', server.url);
+    const retrieve = async () =>
+      of === 'balance' ? client.balance.retrieve() : client.checkouts.retrieve('chk_1');
+    const { error } = await polluted(name, value, () => settled(retrieve()));
+    expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'schema', issues: [{ path: name }] });
+    await server.close();
+  },
+);
 
 /** What the client looks for in its own objects, with values that would change what a failure means. */
 const ofFailures: [name: string, value: unknown][] = [
