@@ -411,6 +411,15 @@ describe('delivery over HTTP', () => {
     await expect(seen).rejects.toMatchObject({ code: 'wait_timeout' });
   });
 
+  test('a redelivery that fails takes no due attempt away', async () => {
+    const { handler } = receiver(500, 200);
+    const sandbox = open({ webhook: handler, webhooks: { delay: '1m' } });
+    const { event } = await sandbox.trigger('order.paid');
+    expect((await sandbox.redeliver(event.id)).status).toBe(500);
+    await sandbox.advanceTime('1m');
+    expect(sandbox.events[0]).toMatchObject({ state: 'delivered', attempts: [{ ok: false }, { ok: true }] });
+  });
+
   test('reset() ends a move of the clock that waits for a delivery', async () => {
     const { promise: arrived, resolve } = deferred();
     const webhook = () => {

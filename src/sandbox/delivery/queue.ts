@@ -85,7 +85,7 @@ export class Deliveries {
     const { state, nextAttemptAt } = event;
     const attempt = await this.#attempt(event, 'redelivery');
     if (!this.#holds(event)) return attempt;
-    const goesOn = !attempt.ok && (state === 'delivered' || state === 'retrying');
+    const goesOn = !attempt.ok && (state === 'delivered' || nextAttemptAt !== undefined);
     event.state = attempt.ok ? 'delivered' : goesOn ? state : 'failed';
     event.nextAttemptAt = goesOn ? nextAttemptAt : undefined;
     this.changed.emit(event);
