@@ -5,7 +5,7 @@ import { probes, withNote } from './probes.js';
 import { signDelivery } from './signed.js';
 import { comparison } from './symptoms.js';
 
-/** What is wrong with a receiver that takes some valid deliveries and refuses others. */
+/** What is wrong with a receiver that accepts some valid deliveries and rejects others. */
 export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   const findings: Finding[] = [];
   if (exam.refused('compact') && exam.accepted('duplicate')) {
@@ -47,7 +47,7 @@ async function nonAscii(exam: Examination): Promise<Finding> {
   return exam.finding('wrong_charset', { evidence: await showing(exam, 'non_ascii', told) });
 }
 
-/** What was seen, and what the handler itself says that it verified. */
+/** What the probes showed, and what the handler says it verified. */
 async function showing(exam: Examination, name: ProbeName, told: string) {
   const { sent, body } = await exam.probe(name);
   return `${told} ${comparison(sent.body ?? '', body)}`.trim();

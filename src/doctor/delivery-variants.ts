@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { parseObject } from './json.js';
 import { spaced } from './spaced.js';
 
-/** A value as given, or changed in one way that people meet; then the note says so. */
+/** A value as given, or changed in one common way, which the note names. */
 export interface Variant<Value> {
   value: Value;
   note?: string;

@@ -4,7 +4,7 @@ export interface Outgoing {
   body: string;
 }
 
-/** What came of sending a delivery once: a response, or why there is none. */
+/** The result of sending a delivery once: a response, or why there is none. */
 export interface Sent {
   status?: number | undefined;
   headers?: Record<string, string> | undefined;
@@ -15,7 +15,7 @@ export interface Sent {
   code?: string | undefined;
 }
 
-/** What a sender sees: a route handler that throws becomes a 500 in whatever server calls it. */
+/** What a sender sees: a route handler that throws becomes a 500 in any server. */
 export function asServed(sent: Sent, target: string): Sent {
   const thrown = sent.status === undefined && sent.code !== 'timeout' && !URL.canParse(target);
   return thrown ? { status: 500, headers: {}, body: sent.error } : sent;

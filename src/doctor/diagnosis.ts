@@ -4,39 +4,39 @@ import type { Finding } from './findings.js';
 /** Options of `sandbox.doctor()`. */
 export interface DoctorOptions {
   /**
-   * What the throw-away order costs. Default `'98765.43'`: no shop asks for it, so a receiver that matches payments by
-   * amount marks no waiting order as paid.
+   * Amount of the test order. Default `'98765.43'`, which no shop charges, so that a receiver that matches payments by
+   * amount marks no real order as paid.
    */
   amount?: string | undefined;
-  /** Of `amount`. Default `'USD'`. */
+  /** Currency of `amount`. Default `'USD'`. */
   currency?: string | undefined;
-  /** Called with each step before it is taken: a slow receiver takes a while. */
+  /** Called before each step, because a slow receiver takes a while. */
   onStep?: ((step: string) => void) | undefined;
 }
 
-/** What `sandbox.doctor()` found out about a webhook receiver. None of it holds the secret. */
+/** What `sandbox.doctor()` found out about a webhook receiver. It never contains the secret. */
 export interface Diagnosis {
   /** Whether there is no finding. Warnings do not count. */
   ok: boolean;
   /** The address; `(handler)` for a function. */
   target: string;
-  /** The fault and the line to change, or that all is well: the first line of the report. */
+  /** First line of the report: the fault and the line to change, or that all is well. */
   summary: string;
-  /** What has to be changed, the gravest first. */
+  /** What must be changed, most serious first. */
   findings: Finding[];
-  /** What works, and could be better. */
+  /** What works but could be better. */
   warnings: Finding[];
   /** What only the merchant can see. */
   notes: string[];
   /** What was sent and how the receiver responded, in order. */
   probes: ProbeResult[];
-  /** How many other ways to sign were tried, because every valid delivery was refused. */
+  /** How many other ways to sign were tried, if every valid delivery was rejected. */
   tried: number;
-  /** The scheme that the receiver expects, if it is another one than the sandbox's. */
+  /** The scheme that the receiver expects, if it is not the sandbox's. */
   expects: Partial<SignatureScheme> | undefined;
 }
 
-/** What a delivery of the doctor is called. */
+/** The names of the doctor's deliveries. */
 export type ProbeName =
   | 'unsigned'
   | 'forged'

@@ -4,7 +4,7 @@ import type { SignatureScheme } from '../webhooks/index.js';
 /** One value of one part of a scheme, and what it is in words. */
 export type Part<Value> = readonly [value: Value, says: string];
 
-/** The signature header. Where it may hold several signatures, `separator` stands between them. */
+/** The signature header. `separator` separates signatures, if it may hold several. */
 export interface HeaderForm {
   text: string;
   separator?: SignatureScheme['separator'];

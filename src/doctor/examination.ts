@@ -11,7 +11,7 @@ export interface Patient {
   signer: Signer;
   /** The price of the test order. */
   price: { amount: string; currency: string };
-  /** Sends once. Rejects only where nothing may be sent, which ends the examination. */
+  /** Sends once. Rejects only if nothing may be sent there, which ends the examination. */
   send(target: WebhookTarget, outgoing: Outgoing): Promise<Sent>;
   /** Called before each step. */
   onStep?: ((step: string) => void) | undefined;
@@ -50,7 +50,7 @@ export class Examination {
     return Object.keys(probes).flatMap((name) => this.#probed.get(name)?.result ?? []);
   }
 
-  /** Sends a probe once; a second call returns what came of the first. */
+  /** Sends a probe once; a second call returns the same result. */
   async probe(name: ProbeName): Promise<Probed> {
     return this.#probed.get(name) ?? this.repeat(name, this.order);
   }
@@ -75,7 +75,7 @@ export class Examination {
     return this.#probed.get(name)?.result.outcome === 'accepted';
   }
 
-  /** Whether a probe was refused: one that was not responded to in time may have been accepted. */
+  /** Whether a probe was rejected: without a response in time it may have been accepted. */
   refused(name: ProbeName): boolean {
     return !this.accepted(name) && !this.late(name);
   }
@@ -96,7 +96,7 @@ export class Examination {
     return response;
   }
 
-  /** Whether an address beside the handler's responds the same. */
+  /** Whether another address on the same host responds the same. */
   async respondsElsewhere(usual: Sent): Promise<boolean> {
     if (typeof this.patient.target !== 'string') return false;
     const beside = new URL(this.patient.target);

@@ -3,7 +3,7 @@ import type { Finding } from './findings.js';
 import { probes } from './probes.js';
 import { outgoing } from './signed.js';
 
-/** What is wrong with a receiver that takes a forged delivery. */
+/** What is wrong with a receiver that accepts a forged delivery. */
 export async function acceptedForgery(exam: Examination): Promise<Finding | undefined> {
   const taken = (['unsigned', 'forged', 'tampered'] as const).filter((name) => exam.accepted(name));
   if (taken.length === 0) return undefined;

@@ -1,15 +1,15 @@
 import { rawBytes } from '../webhooks/body.js';
 import type { Sent } from './delivery.js';
 
-/** What runs behind a receiver, where its responses betray it, and its own words for the usual fixes. */
+/** The framework of a receiver, if its responses show it, and how the usual fixes are written in it. */
 export interface Framework {
   name: string;
   language: keyof typeof languages;
   /** Keeps the raw body for the handler. */
   raw: string;
-  /** Lets the webhook path past the CSRF or login check, where there is one usual way. */
+  /** Exempts the webhook path from the CSRF or login check, if there is one usual way. */
   exempt?: string;
-  /** What betrays it in a response: header lines, an empty line, the body. */
+  /** Matches its responses: header lines, an empty line, the body. */
   sign: RegExp;
 }
 
@@ -52,7 +52,7 @@ const languages = {
   },
 };
 
-/** The more special first: Express behind NestJS, Rails before Ruby. */
+/** The more specific first: NestJS before Express, Rails before Ruby. */
 const frameworks: Readonly<Record<string, Omit<Framework, 'name'>>> = {
   NestJS: {
     language: 'JavaScript',
@@ -144,7 +144,7 @@ const frameworks: Readonly<Record<string, Omit<Framework, 'name'>>> = {
   },
 };
 
-/** The framework behind a receiver, by whatever response betrays it. */
+/** The framework behind a receiver, if any response shows it. */
 export function frameworkOf(responses: readonly Sent[]): Framework | undefined {
   const seen = responses.map(({ headers = {}, body = '' }) => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);

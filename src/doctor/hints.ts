@@ -11,8 +11,8 @@ interface Failure extends Pick<Sent, 'status' | 'error' | 'code'> {
 }
 
 /**
- * Why a receiver probably failed, and what to do, from one response and from what was sent. A refused delivery names
- * the doctor, which finds out for certain.
+ * Why a receiver probably failed, and what to do, from one response and from what was sent. For a rejected
+ * delivery it names the doctor, which finds out for certain.
  */
 export function hintFor(failure: Failure, sentBody: string): string {
   const { target, responseHeaders, responseBody, ...rest } = failure;
@@ -46,7 +46,7 @@ function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: Ret
   };
 }
 
-/** The way to the doctor: in a shell for a URL, in code for a route handler. */
+/** How to run the doctor: in a shell for a URL, in code for a route handler. */
 function ask(target: string): string {
   const url = /^[\w.:/-]+$/.test(target) ? target : `'${target}'`;
   return ` To find out why: ${URL.canParse(target) ? `npx merchant-payments doctor ${url}` : 'await sandbox.doctor()'}`;

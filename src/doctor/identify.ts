@@ -27,7 +27,7 @@ export interface IdentifyOptions {
   timestampHeader?: string | undefined;
 }
 
-/** What `identifyScheme()` found out. None of it holds the secret. */
+/** What `identifyScheme()` found out. It never contains the secret. */
 export interface Identification {
   /** Whether a known scheme makes this signature. */
   found: boolean;
@@ -35,9 +35,9 @@ export interface Identification {
   summary: string;
   /** The option for `webhooks.verify()`: what differs from the default, so `{}` is the default itself. */
   scheme: Partial<SignatureScheme> | undefined;
-  /** Other options that this one delivery fits as well. A second delivery tells them apart. */
+  /** Other options that match this delivery too. A second delivery tells them apart. */
   alternatives: Partial<SignatureScheme>[];
-  /** A service that documents just this scheme, and where. */
+  /** A service that documents this scheme, and where. */
   like:
     | {
         /** Its name. */
@@ -46,7 +46,7 @@ export interface Identification {
         source: string;
       }
     | undefined;
-  /** What to change or to know besides. */
+  /** What else to change or to know. */
   notes: string[];
   /** What to ask the service, if nothing was found. */
   questions: string[];
@@ -55,8 +55,8 @@ export interface Identification {
 }
 
 /**
- * Finds the signature scheme of a captured delivery, offline. For setting up, never for receiving: trying several
- * schemes on live traffic would accept more than it should, so `verify()` never does it.
+ * Finds the signature scheme of a captured delivery, offline. Use it to set up a receiver, not to receive:
+ * trying several schemes on live traffic would accept more than it should.
  *
  * @throws {WebhookConfigError} the body, the headers or the secret are invalid.
  * @throws {WebhookVerificationError} a header came twice.
@@ -125,7 +125,7 @@ function found(
 
 interface Delivery extends SignedDelivery {
   headerNames: Pick<Partial<SignatureScheme>, 'signatureHeader' | 'timestampHeader'>;
-  /** Where the timestamp was, unless it was in its own header. */
+  /** Where the timestamp was, if not in its own header. */
   note: string | undefined;
 }
 

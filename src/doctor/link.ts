@@ -12,13 +12,13 @@ export interface Link {
   checkoutId: string | undefined;
   /** The fields of the event that the specification does not list. */
   undocumented: string[];
-  /** What to know besides. */
+  /** What else to know. */
   notes: string[];
-  /** The fields whose values were asked for, in order. */
+  /** The fields whose values were looked up, in order. */
   asked: string[];
 }
 
-/** Asks the service for a checkout session; `undefined` if there is none of that id. Rejects if it cannot tell. */
+/** Retrieves a checkout session from the service; `undefined` if there is none with that id. Rejects if it cannot tell. */
 export type RetrieveCheckout = (id: string) => Promise<{ amount: unknown; currency: unknown } | undefined>;
 
 const askAtMost = 5;
@@ -96,7 +96,7 @@ interface Candidate {
 
 const documented = new Set(['type', 'data.order_id', 'data.amount', 'data.currency']);
 
-/** The fields of a body, nested ones too; empty where it is not JSON. */
+/** The fields of a body, nested ones too; empty if it is not JSON. */
 export function fieldsOf(rawBody: Uint8Array): Field[] {
   try {
     return leaves(JSON.parse(Buffer.from(rawBody).toString('utf8')), '');
@@ -120,7 +120,7 @@ function undocumentedOf(fields: readonly Field[]): string[] {
   return [...new Set(paths)].filter((path) => !documented.has(path));
 }
 
-/** What of an event may be the id of its checkout, the likeliest first, each id once. */
+/** Values in an event that may be its checkout's id, the likeliest first, each id once. */
 function candidatesOf(fields: readonly Field[]): Candidate[] {
   const all = fields
     .filter(({ path }) => path === 'data.order_id' || !documented.has(path))

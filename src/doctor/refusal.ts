@@ -3,7 +3,7 @@ import type { Examination } from './examination.js';
 import type { Finding } from './findings.js';
 import { comparison, receivedBy, toldBy } from './symptoms.js';
 
-/** Why a receiver refuses every valid delivery, if its response tells. */
+/** Why a receiver rejects every valid delivery, if its response says so. */
 export async function explainRefusal(exam: Examination): Promise<Finding | undefined> {
   const { sent, body, result } = await exam.probe('compact');
   const forged = await exam.probe('forged');
@@ -21,7 +21,7 @@ export async function explainRefusal(exam: Examination): Promise<Finding | undef
   });
 }
 
-/** Why it refuses every valid delivery, if neither its response nor any scheme tells. */
+/** Why it rejects every valid delivery, if neither its response nor any scheme shows it. */
 export async function lastGuess(exam: Examination, tried: number): Promise<Finding> {
   const { sent, body, result } = await exam.probe('compact');
   const evidence = `Every valid delivery got ${result.status ?? 'no response'}, and so did a forged one and ${tried} other ways to sign.`;

@@ -11,7 +11,7 @@ export interface SignedDelivery {
   /** The values of the two headers. */
   signature: string;
   timestamp: string;
-  /** `undefined` where the timestamp is in no known form. */
+  /** `undefined` if the timestamp has no known format. */
   unit: TimestampUnit | undefined;
 }
 
@@ -68,7 +68,7 @@ function hasForm(header: string, template: string): boolean {
   return names.every((name) => parts.some((part) => part.startsWith(name)));
 }
 
-/** What a reader makes of its input; `undefined` where it refuses it. */
+/** What a reader returns; `undefined` if it throws. */
 function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();

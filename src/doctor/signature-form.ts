@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
 import type { SignedDelivery } from './scheme-search.js';
 
-/** Bytes of the MACs and signatures that are met, and what they are. */
+/** Lengths of common MACs and signatures in bytes, and what they are. */
 const lengths: Record<number, string> = {
   16: 'HMAC-MD5',
   20: 'HMAC-SHA1',

@@ -77,7 +77,7 @@ const told = new Map<string, Symptom>([
   ['invalid_body', ['parsed_object']],
 ]);
 
-/** Why a handler refuses a valid delivery, if its response tells. */
+/** Why a handler rejects a valid delivery, if its response says so. */
 export function toldBy(
   { body = '' }: Sent,
   sentBody: string,
@@ -103,7 +103,7 @@ function readIn(body: string, sentBody: string): Symptom | undefined {
 const parsedObject =
   /Unexpected token '?o|\[object Object\]|must be of type string or an instance of (?:Buffer|ArrayBuffer)|expected a bytes-like object|a bytes-like object is required/i;
 
-/** What `webhooks.handler()` and `verify()` tell of the body that they were given. */
+/** What `webhooks.handler()` and `verify()` say about the body that they received. */
 export function receivedBy(response: string): { bytes: number; sha256: string } | undefined {
   const bytes = Number(fieldOf(response, 'bytes'));
   const sha = fieldOf(response, 'sha256');

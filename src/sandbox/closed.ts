@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { closest } from '../schemas/closest.js';
 
-/** An object of these fields and no others. `noun` is what a field is called: `a choice`. */
+/** An object with these fields and no others. `noun` says in messages what a field is: `a choice`. */
 export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, noun: string) {
   const known = Object.keys(shape);
   return z.strictObject(shape, {

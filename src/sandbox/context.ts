@@ -33,7 +33,7 @@ export interface SandboxParts {
  * - Change things through `payments` (what a customer does) and `sandbox` (what the dashboard does) alone. Their methods
  *   throw a `SandboxError` (`unknown_id`, `not_payable`) whose message may be shown; after that, look at the state
  *   again and show it. `payments` returns at once; webhooks are sent beside it, so no page waits for a receiver.
- * - What is due by now has been done before a route runs: an expired checkout's `state` is `expired`.
+ * - Everything that is due is done before a route runs: an expired checkout's `state` is `expired`.
  * - The Host header has been checked, and so have `Origin` and `Sec-Fetch-Site` of unsafe methods. Forms carry
  *   `guard.token(scope)` in a hidden field named `token`, and their routes call `guard.checkToken(scope, token)`; the
  *   scope is the checkout's id on the payment page and `'dashboard'` on the dashboard.
@@ -41,6 +41,6 @@ export interface SandboxParts {
 export interface SandboxContext extends SandboxParts {
   /** The public interface: what the dashboard's buttons do. */
   readonly sandbox: Sandbox;
-  /** Emits after whatever may have changed something worth saving. */
+  /** Emits after anything that may have changed the data to save. */
   readonly changed: Signal<void>;
 }

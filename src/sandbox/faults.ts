@@ -4,7 +4,7 @@ import { type Tamper, tamper } from './delivery/signing.js';
 import { SandboxError } from './sandbox-error.js';
 import { type Duration, duration } from './service/duration.js';
 
-/** Which requests a fault meets, and when. */
+/** Which requests a fault applies to, and when. */
 interface FaultOfRequests {
   /** Such as `POST`. Default: every method. */
   method?: string | undefined;
@@ -13,11 +13,11 @@ interface FaultOfRequests {
   /** How many requests. Default 1. */
   times?: number | undefined;
   /**
-   * `'after'`: the work is done and its response lost. Default `'before'`; `'after'` for `malformed`, but for
-   * `'code-not-zero'`, which says that nothing was done.
+   * `'after'`: the request is carried out and its response is lost. Default: `'before'`, but `'after'` for `malformed`
+   * other than `'code-not-zero'`, which says that nothing was done.
    */
   when?: 'before' | 'after' | undefined;
-  /** Waits this long before it happens, in real time. */
+  /** Delay before the fault, in real time. */
   delay?: Duration | undefined;
 }
 
@@ -41,30 +41,30 @@ export type RequestFault = FaultOfRequests &
         malformed: 'html' | 'truncated' | 'empty' | 'not-enveloped' | 'code-not-zero';
       }
     | {
-        /** Late, and otherwise as ever. */
+        /** The normal response, this much later. */
         delay: Duration;
       }
   );
 
-/** A fault of the first attempt to deliver an event. */
+/** A fault in the first attempt to deliver an event. */
 export interface WebhookFault {
   /** Marks it as a fault of a delivery. */
   webhook: true;
   /** How many events. Default 1. */
   times?: number | undefined;
-  /** Sends it this many more times. */
+  /** Sends the event this many more times. */
   duplicate?: number | undefined;
-  /** Keeps it until `deliver()` or `redeliver()`: late, or after newer ones. */
+  /** Holds the event until `deliver()` or `redeliver()`: late, or after newer events. */
   hold?: boolean | undefined;
-  /** Loses the attempt; the retries come. */
+  /** Loses the attempt; retries follow. */
   drop?: boolean | undefined;
-  /** Spoils it. */
+  /** Tampers with the delivery. */
   tamper?: Tamper | undefined;
-  /** Sends it this much later, on the sandbox's clock. */
+  /** Sends the event this much later, on the sandbox's clock. */
   delay?: Duration | undefined;
 }
 
-/** What `failNext()` makes happen. */
+/** A fault for `failNext()`. */
 export type Fault = RequestFault | WebhookFault;
 
 function integer(least: number, most: number, wanted: string) {
@@ -84,7 +84,7 @@ const requests = {
 export const networkFaults = ['reset', 'timeout', 'refused'] as const;
 export const malformedFaults = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'] as const;
 
-/** The fields of a fault of requests, and no others. */
+/** A schema of a request fault: its fields, and no others. */
 const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
   closed({ ...requests, ...fields }, 'a field of a fault');
 
@@ -122,7 +122,7 @@ const kinds = {
   delay: closed({ ...requests, delay: duration }, 'a field of a fault'),
 } satisfies Record<string, z.ZodMiniType<Fault>>;
 
-/** Checks a fault. `what` begins the error. */
+/** Checks a fault. The error message begins with `what`. */
 export function readFault(value: object, what: string): Fault {
   const name = (['webhook', 'status', 'network', 'malformed', 'delay'] as const).find((one) => one in value);
   if (name === undefined)
@@ -146,7 +146,7 @@ export function describeFault(fault: Fault): string {
   return 'malformed' in fault ? fault.malformed : 'delay';
 }
 
-/** A fault with what it waits for. */
+/** A fault and what it waits for. */
 export function describeArmed({ fault, left }: Armed): string {
   const times = left === 1 ? '' : `${left} `;
   if ('webhook' in fault) return `${describeFault(fault)} · next ${times}${left === 1 ? 'event' : 'events'}`;
@@ -156,13 +156,13 @@ export function describeArmed({ fault, left }: Armed): string {
   return `${describeFault(fault)} · next ${times}${requests}`;
 }
 
-/** A fault that was ordered and has not happened, or not as often. */
+/** A fault that was set, and how often it has yet to happen. */
 export interface Armed {
   readonly fault: Fault;
   left: number;
 }
 
-/** The faults that were ordered and have not happened yet. The oldest that fits happens. */
+/** The faults that were set and have not happened yet. The oldest match happens first. */
 export class Faults {
   #waiting: Armed[] = [];
 
@@ -178,7 +178,7 @@ export class Faults {
     this.#waiting = [];
   }
 
-  /** The fault of a request, which is then used up. */
+  /** The fault for a request, which is used up. */
   ofRequest(method: string, path: string): RequestFault | undefined {
     return this.#take((fault): fault is RequestFault => {
       if ('webhook' in fault) return false;
@@ -188,7 +188,7 @@ export class Faults {
     });
   }
 
-  /** The fault of an event's first attempt. */
+  /** The fault for an event's first attempt. */
   ofDelivery(): WebhookFault | undefined {
     return this.#take((fault): fault is WebhookFault => 'webhook' in fault);
   }

@@ -1,6 +1,6 @@
 /**
  * The whole service on your own machine, for tests and for trying things out: products, checkouts, a payment page,
- * signed webhooks, a clock that can be moved and faults on order.
+ * signed webhooks, a clock that you can move and faults that you can set.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 import { PaymentsError } from '../errors.js';
 
-/** The sandbox was asked for something that it cannot do: a wrong option, an unknown id, a payment that is over. */
+/** The sandbox cannot do what was asked: an invalid option, an unknown id, a checkout that can no longer be paid. */
 export class SandboxError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'SandboxError';

@@ -12,11 +12,11 @@ import type { SandboxOrder } from './service/order.js';
 import type { Product } from './service/product.js';
 import type { SandboxSnapshot } from './service/snapshot.js';
 
-/** What a paid checkout leads to. */
+/** The result of a payment. */
 export interface Paid {
   /** The order. */
   order: SandboxOrder;
-  /** The event that tells of it. */
+  /** The event that announces it. */
   event: SandboxEvent;
   /** The first delivery attempt, if one was made. */
   delivery?: Attempt | undefined;
@@ -26,11 +26,11 @@ export interface Paid {
 
 /** The whole service on your own machine. Make one with {@link createSandbox}. */
 export interface Sandbox extends AsyncDisposable {
-  /** Where it is: the address after `listen()`, before that a name that only `fetch` knows. */
+  /** The address after `listen()`; before that, a name that only `fetch` knows. */
   readonly url: string;
   /** The key that the API takes. */
   readonly apiKey: string;
-  /** The secret that signs events. */
+  /** The secret that events are signed with. */
   readonly webhookSecret: string;
   /**
    * What `new PaymentsClient()` needs. Before `listen()` the client calls the sandbox in process, without a socket;
@@ -56,9 +56,9 @@ export interface Sandbox extends AsyncDisposable {
   /** The dashboard, with its access token if other machines can reach the sandbox. */
   readonly dashboardUrl: string;
 
-  /** Handles a request in process. A path alone is taken to be under `url`. */
+  /** Handles a request in process. A path is resolved against `url`. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
-  /** Opens a socket on 127.0.0.1, on a free port unless one is given. Two calls at once open one. */
+  /** Opens a socket on 127.0.0.1, on a free port unless one is given. Two calls at the same time open one socket. */
   listen(options?: ListenOptions): Promise<Sandbox>;
   /** Ends sockets, timers and deliveries in flight. */
   close(): Promise<void>;
@@ -78,14 +78,14 @@ export interface Sandbox extends AsyncDisposable {
   failCheckout(ref: string, reason?: DeclineReason): Promise<void>;
   /** The customer goes back to the shop: `redirectUrl` is `cancelUrl`. */
   cancelCheckout(ref: string): Promise<Pick<Paid, 'redirectUrl'>>;
-  /** Ends the checkout's time now. */
+  /** Makes the checkout expire now. */
   expireCheckout(ref: string): Promise<void>;
 
   /** The product can no longer be sold. */
   archiveProduct(id: string): void;
   /** The product can be sold again. */
   restoreProduct(id: string): void;
-  /** Makes a new key; the old one gets 401 at once. */
+  /** Makes a new key; from then on the old one gets 401. */
   regenerateKey(): string;
   /** Where webhooks go from now on; `undefined` for nowhere. */
   setWebhook(target: WebhookTarget | undefined): void;
@@ -106,7 +106,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly events: SandboxEvent[];
   /** The newest 500 requests to the documented API. */
   readonly requests: LoggedRequest[];
-  /** What the account holds now. */
+  /** The account's balance now. */
   readonly balance: Balance;
 
   /**
@@ -122,14 +122,14 @@ export interface Sandbox extends AsyncDisposable {
   /** Sends any event once more, to the current webhook and with the current secret. */
   redeliver(eventId: string): Promise<Attempt>;
   /**
-   * The first event that matches, as soon as there is one. Default: the first of all, within 5 seconds. What `match`
-   * throws rejects this call alone.
+   * The first event that matches, as soon as there is one. Default: the first of all, within 5 seconds. An
+   * error in `match` rejects only this call.
    */
   waitForEvent(
     match?: (event: SandboxEvent) => boolean,
     options?: { timeoutMs?: number | undefined },
   ): Promise<SandboxEvent>;
-  /** The event as your handler gets it, or spoilt: to test that your handler refuses it. */
+  /** The event as your handler receives it, or tampered with, to test that your handler rejects it. */
   signedRequest(event: SandboxEvent, options?: { tamper?: Tamper | undefined }): Promise<Request>;
   /**
    * Finds out what is wrong with a receiver: sends valid, forged, changed and stale deliveries about one throw-away
@@ -150,12 +150,12 @@ export interface Sandbox extends AsyncDisposable {
 
   /** The sandbox's time. */
   now(): Date;
-  /** Moves the clock and does what falls due on the way, in order of time: expiry, settlement, each retry. */
+  /** Moves the clock and does everything that becomes due, in order: expiry, settlement, each retry. */
   advanceTime(by: Duration): Promise<void>;
   /** Moves the clock to a date. Going back undoes nothing. */
   setTime(to: Date): Promise<void>;
   /**
-   * Orders a fault of the next request to the documented API, or of the next event's delivery.
+   * Sets a fault for the next request to the documented API, or for the next event's delivery.
    *
    * @example
    * ```ts
@@ -163,10 +163,10 @@ export interface Sandbox extends AsyncDisposable {
    * ```
    */
   failNext(fault: Fault): void;
-  /** The faults that were ordered and have not happened, or not as often: `left` is how often they will. */
+  /** The faults that were set; `left` is how often each has yet to happen. */
   readonly faults: readonly { readonly fault: Fault; readonly left: number }[];
-  /** Forgets faults that have not happened. */
+  /** Removes all faults. */
   clearFaults(): void;
-  /** All that the sandbox remembers, as JSON, with key and secret; `createSandbox({ from })` restores it. */
+  /** All data of the sandbox as JSON, key and secret included; `createSandbox({ from })` restores it. */
   snapshot(): SandboxSnapshot;
 }

@@ -34,7 +34,7 @@ export interface SandboxOptions {
         delay: Duration;
       }
     | undefined;
-  /** Makes ids repeat from run to run. Default: random, so that they never meet ids in a merchant's own database. */
+  /** Makes ids repeat from run to run. Default: random, so that they never equal ids in a merchant's own database. */
   seed?: number | undefined;
   /** Where the clock starts. A `Date` freezes it: only `advanceTime` and `setTime` move it. Default `'real'`. */
   now?: Date | 'real' | undefined;
@@ -48,15 +48,15 @@ export interface SandboxOptions {
   merchantName?: string | undefined;
   /** Other texts for the payment page, such as a translation. Default: English. */
   messages?: Partial<PageMessages> | undefined;
-  /** Restores what `snapshot()` returned. Options given beside it win. */
+  /** Restores what `snapshot()` returned. Other options take precedence. */
   from?: SandboxSnapshot | undefined;
-  /** For code that insists on the live prefix: the key then begins with it, and only that one key is accepted. */
+  /** For code that requires the live prefix: the key then begins with it, and only that one key is accepted. */
   acceptPrefix?: 'service_live_' | undefined;
   /** The clock in signatures. Default `'real'`, so that a moved clock fails no receiver's tolerance check. */
   signatureTime?: 'real' | 'virtual' | undefined;
   /**
-   * How event bodies are encoded. Default `'spaced'`: with spaces where no encoder writes them, so that a receiver
-   * which parses and re-encodes the body before verifying it fails here and not in production.
+   * How event bodies are encoded. Default `'spaced'`: with spaces that no encoder writes, so that a receiver
+   * that parses and re-encodes the body before it verifies fails here and not in production.
    */
   encoding?: 'spaced' | 'compact' | undefined;
   /**
@@ -69,7 +69,7 @@ export interface SandboxOptions {
 /** The prefix of keys that move real money: no sandbox accepts one by accident. */
 export const livePrefix = 'service_live_';
 
-/** A value of one form, or the message that says which. */
+/** A string that passes `fits`; otherwise the message. */
 const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
@@ -112,7 +112,7 @@ const schema = closed(
 /** Options with their defaults, checked. Key and webhook target change while the sandbox runs. */
 export type Settings = ReturnType<typeof readSettings>;
 
-/** `saved` are the keys of the snapshot that the sandbox goes on from. */
+/** `saved` has the keys from the snapshot that is restored. */
 export function readSettings(options: SandboxOptions, saved?: { apiKey: string; webhookSecret: string }) {
   const apiKey = options.apiKey ?? saved?.apiKey;
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;

@@ -1,4 +1,4 @@
-/** Tells those who asked of each thing that happens. */
+/** Calls its subscribers with each value. */
 export class Signal<T> {
   readonly #listeners = new Set<(value: T) => void>();
 

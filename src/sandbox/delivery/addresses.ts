@@ -14,7 +14,7 @@ function blockList(...subnets: string[]): BlockList {
   return list;
 }
 
-/** Why nothing is sent to an address; `undefined` when it may be. */
+/** Why nothing may be sent to an address; `undefined` if it may. */
 export function addressProblem(address: string, allowRemote: boolean): string | undefined {
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
   if (never.check(address, family))
@@ -28,7 +28,7 @@ export function addressRefused(problem: string): Error {
   return Object.assign(new Error(problem), { code: 'address_refused' });
 }
 
-/** Resolves a name, and refuses it by the address that it leads to. */
+/** Resolves a name and refuses it if its address is forbidden. */
 export function guardedLookup(allowRemote: boolean): LookupFunction {
   return (name, options, callback) => {
     lookup(name, { ...options, all: true }, (error, addresses) => {

@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 import type { Outgoing, Sent } from '../../doctor/delivery.js';
 import { addressProblem, addressRefused, guardedLookup } from './addresses.js';
 
-/** Bytes of a response that are read at most; the rest is dropped. */
+/** How many bytes of a response are read; the rest is dropped. */
 const readAtMost = 64 * 1024;
 
-/** Posts a body to a URL: no redirects, an address that may be called, a response read as far as it matters. */
+/** Posts a body to a URL. Follows no redirect, refuses forbidden addresses, reads only the beginning of the response. */
 export async function post(
   url: string,
   { headers, body, signal, allowRemote }: Outgoing & { signal: AbortSignal; allowRemote: boolean },

@@ -12,12 +12,12 @@ import { send } from './send.js';
 import { signed } from './signing.js';
 import { Slots } from './slots.js';
 
-/** Responses of older events are forgotten, so that a long run keeps little. */
+/** How many events keep their responses, so that a long run does not fill the memory. */
 const responsesKept = 500;
 
 /** Delivers events and retries those that were not accepted. Every attempt sends the same bytes, signed anew. */
 export class Deliveries {
-  /** Each event, when it comes into being and after each attempt. */
+  /** Each event, when it is created and after each attempt. */
   readonly changed = new Signal<SandboxEvent>();
   readonly #settings: Settings;
   readonly #store: Store;
@@ -36,7 +36,7 @@ export class Deliveries {
     this.#faults = faults;
   }
 
-  /** Takes a new event: sends it, or keeps it, as the settings say. */
+  /** Sends a new event or holds it, depending on the settings. */
   accept(event: SandboxEvent): void {
     const { webhook, webhooks } = this.#settings;
     const fault = webhook === undefined ? undefined : this.#faults.ofDelivery();
@@ -96,7 +96,7 @@ export class Deliveries {
     return found(this.#store.events, 'event', id);
   }
 
-  /** Drops what is in flight: its events are forgotten. */
+  /** Drops deliveries in flight: their events are gone. */
   reset(): void {
     this.#stop.abort(new Error('The sandbox was reset.'));
     this.#stop = new AbortController();
@@ -105,14 +105,14 @@ export class Deliveries {
     this.#recent.length = 0;
   }
 
-  /** Ends what is in flight. */
+  /** Ends deliveries in flight. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('The sandbox was closed.'));
     await Promise.allSettled(this.#running.values());
     this.#stop = new AbortController();
   }
 
-  /** The first attempt or a retry, with the fault that was ordered. */
+  /** The first attempt or a retry, with its fault if one was set. */
   #run(event: SandboxEvent): Promise<Attempt> {
     const current = this.#running.get(event);
     if (current) return current;
@@ -176,7 +176,7 @@ export class Deliveries {
     });
   }
 
-  /** Whether an event is still in the store: `reset()` may have come while it was in flight. */
+  /** Whether an event is still in the store: `reset()` may have removed it while it was in flight. */
   #holds(event: SandboxEvent): boolean {
     return this.#store.events.get(event.id) === event;
   }

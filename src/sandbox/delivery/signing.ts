@@ -7,7 +7,7 @@ import { oneOf } from '../closed.js';
 import type { Clock } from '../service/clock.js';
 import type { Settings } from '../settings.js';
 
-/** How a delivery is spoilt. */
+/** What is wrong with a delivery. */
 export type Tamper =
   /** The amount is raised after signing. */
   | 'body'
@@ -34,7 +34,7 @@ export const tamper = oneOf(
   'future',
 ) satisfies z.ZodMiniType<Tamper>;
 
-/** A body, signed now or spoilt in one way. */
+/** Signs a body now, or tampers with it in one way. */
 export function signed(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {
   const time = (settings.signatureTime === 'real' ? Date.now() : clock.now()) + (shifts[tamper ?? ''] ?? 0);
   const { signature: scheme } = settings.choices;

@@ -1,4 +1,4 @@
-/** Lets so many work at once; the others wait in turn. */
+/** Limits how many tasks run at the same time; the others wait in turn. */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   #free: number;

@@ -4,7 +4,7 @@ import type { SandboxEvent } from '../service/event.js';
 import type { Store } from '../service/store.js';
 import type { Signal } from '../signal.js';
 
-/** The first event that matches, as soon as there is one. What `match` throws rejects this call alone. */
+/** The first event that matches, as soon as there is one. An error in `match` rejects only this call. */
 export async function waitForEvent(
   { events }: Store,
   changed: Signal<SandboxEvent>,

@@ -20,7 +20,7 @@ import * as wire from './wire.js';
 
 type Call = Context<ApiEnv>;
 
-/** The six operations of the specification, under `/v1`. Key, log and errors are the caller's. */
+/** The six operations of the specification, under `/v1`. The caller handles key, log and errors. */
 export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
   const { store, clock, payments, settings, reach } = context;
   const { choices } = settings;
@@ -134,7 +134,7 @@ const allowedMethods: Record<string, string> = {
   '/balance': 'GET',
 };
 
-/** Whether the specification has this path, in whatever method. */
+/** Whether the specification has this path, for any method. */
 export function isDocumentedPath(path: string): boolean {
   return /^\/v1\/(?:products(?:\/[^/]+)?|checkouts(?:\/[^/]+)?|balance)$/.test(path);
 }

@@ -26,7 +26,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     return guard.protect(c, reach.origin, next);
   });
 
-  /** Checks the key, has the request worked on and names the choices that the response depended on. */
+  /** Checks the key, handles the request and names the choices that the response depended on. */
   async function work(c: Context<ApiEnv>, next: Next, notes: RequestNotes) {
     const known = isDocumentedPath(c.req.path);
     if (notes.key !== 'ok' && !known) notes.mark('authOrder');
@@ -36,7 +36,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
       c.res.headers.set('x-sandbox-unspecified', [...notes.unspecified].join(', '));
   }
 
-  /** The same with a fault that was ordered. */
+  /** The same, with a fault. */
   async function spoil(c: Context<ApiEnv>, fault: RequestFault, working: () => Promise<void>) {
     if (fault.delay !== undefined)
       await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, reach.closing]);

@@ -1,6 +1,6 @@
 import { Refusal, type RequestNotes } from './notes.js';
 
-/** Bytes of a request's body that are read at most. */
+/** The longest request body, in bytes. */
 const bodyLimit = 1024 * 1024;
 
 /** Reads a JSON object, or refuses. */

@@ -27,8 +27,8 @@ const bodies = {
 };
 
 /**
- * What `createSandbox()` offers to a test in the same process, for programs in other languages and for the command:
- * JSON over HTTP under `/_sandbox`, a name that nobody takes for the service.
+ * The methods of `createSandbox()` for other processes, such as programs in other languages and our commands: JSON over
+ * HTTP under `/_sandbox`, which nobody mistakes for a path of the service.
  */
 export function controlRoutes(context: SandboxContext): Hono {
   const { sandbox } = context;
@@ -76,7 +76,7 @@ export function controlRoutes(context: SandboxContext): Hono {
     return { now: sandbox.now() };
   });
 
-  /** What waits, with each fault in words. */
+  /** Events and faults that wait, with each fault in words. */
   const waiting = () => ({
     faults: context.faults.waiting.map((armed) => ({ says: describeArmed(armed), ...armed })),
   });

@@ -1,6 +1,6 @@
 import type { RequestFault } from '../faults.js';
 
-/** The connection breaks, or nothing responds. In process and on a socket it looks different. */
+/** The connection breaks, or nothing responds. It looks different in process and on a socket. */
 export class NetworkFault extends Error {
   readonly fault: 'reset' | 'timeout' | 'refused';
 
@@ -17,7 +17,7 @@ export function fetchFailed(fault: 'reset' | 'refused'): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-/** Whether the request is worked on before the fault. */
+/** Whether the request is carried out before the fault. */
 export function comesAfterWork(fault: RequestFault): boolean {
   if ('status' in fault || 'network' in fault) return fault.when === 'after';
   return !('malformed' in fault) || (fault.when !== 'before' && fault.malformed !== 'code-not-zero');

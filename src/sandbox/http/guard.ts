@@ -56,7 +56,7 @@ export class Guard {
 
 const cookieName = 'sandbox_token';
 
-/** What a customer and a health check reach without a token. */
+/** Paths that customers and health checks reach without a token. */
 const isOpen = (path: string) => /^\/(?:pay|wallet)\/|^\/_sandbox\/health$/.test(path);
 
 /** Whether a request that changes something comes from the sandbox's own pages, or from no page at all. */
@@ -67,7 +67,7 @@ function fromHere(c: Context, origin: string): boolean {
   return from === undefined || from === origin || from === new URL(c.req.url).origin;
 }
 
-/** Compares in constant time, but for the length. */
+/** Compares in constant time, except for the length. */
 export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.byteLength === right.byteLength && timingSafeEqual(left, right);

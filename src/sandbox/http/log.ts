@@ -12,17 +12,17 @@ export interface LoggedRequest {
   method: string;
   /** Path and query. */
   path: string;
-  /** Absent if an ordered fault lost the response. */
+  /** Absent if a fault lost the response. */
   status: number | undefined;
   /** In real milliseconds. */
   durationMs: number;
-  /** The ordered fault that it met. */
+  /** The fault that it met. */
   fault: string | undefined;
-  /** Which key came: never the key itself. */
+  /** Which kind of key was sent; never the key itself. */
   key: 'ok' | 'missing' | 'wrong' | 'live';
   /** The choices that the response depended on. */
   unspecified: (keyof UnspecifiedChoices)[];
-  /** What the service may not forgive: unknown fields, a live key. */
+  /** What the service might reject: unknown fields, a live key. */
   warnings: string[];
   /** The first 4 KB of the request's body. */
   body: string | undefined;

@@ -76,20 +76,20 @@ export async function serve(
   };
 }
 
-/** Shows a network fault on a socket: resets it, or leaves the caller waiting until it gives up. */
+/** Produces a network fault: resets the socket, or keeps the caller waiting until it gives up. */
 async function spoil(socket: Socket, fault: NetworkFault['fault']): Promise<void> {
   if (fault !== 'timeout') socket.resetAndDestroy();
   else if (!socket.destroyed) await once(socket, 'close');
 }
 
-/** One Host header, and it names the sandbox; and a path, not the address of some other server. */
+/** Whether there is one Host header that names the sandbox, and a path instead of another server's address. */
 function isForUs(request: IncomingMessage, rule: HostRule): boolean {
   const hosts = request.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
   const path = request.url ?? '';
   return hosts.length === 1 && path.startsWith('/') && hostAllowed(request.headers.host, path, rule);
 }
 
-/** By which names a listening sandbox may be called. */
+/** The host names that a listening sandbox responds to. */
 interface HostRule {
   /** Port it listens on. */
   port: number;

@@ -2,7 +2,7 @@ import type { Choices } from '../service/choices.js';
 import type { ErrorKind, UnspecifiedChoices } from '../service/unspecified.js';
 import type { LoggedRequest } from './log.js';
 
-/** What is learnt about a request on its way, for the log and for `x-sandbox-unspecified`. */
+/** Collects facts about a request, for the log and for `x-sandbox-unspecified`. */
 export class RequestNotes {
   readonly choices: Choices;
   key: LoggedRequest['key'] = 'missing';
@@ -20,14 +20,14 @@ export class RequestNotes {
     for (const name of names) this.unspecified.add(name);
   }
 
-  /** The same of a limit that a value breaks: `problem` is why it is refused, `false` where it is let through. */
+  /** Does the same for a limit that a value breaks: `problem` is why it is refused, `false` if it is accepted. */
   limit(name: keyof UnspecifiedChoices, problem: string | false): void {
     this.mark(name);
     if (problem !== false) throw new Refusal('validation', problem);
   }
 }
 
-/** The request is refused. Becomes the response of its kind. */
+/** Refuses the request with the response for its kind. */
 export class Refusal extends Error {
   readonly kind: ErrorKind;
   readonly headers: Record<string, string>;

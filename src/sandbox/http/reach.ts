@@ -21,7 +21,7 @@ export interface ListenOptions {
 /** The origin in process: a loopback name, so that clients accept it without https. */
 const inProcessUrl = 'http://sandbox.localhost';
 
-/** How often a listening sandbox looks whether something is due. */
+/** How often a listening sandbox checks whether anything is due. */
 const tickMs = 200;
 
 export type Reach = ReturnType<typeof newReach>;
@@ -69,12 +69,12 @@ export function newReach(
     get listens(): boolean {
       return listening !== undefined;
     },
-    /** Aborted by `close()`, to end what waits. */
+    /** Aborted by `close()`, to end all waits. */
     get closing(): AbortSignal {
       return closing.signal;
     },
 
-    /** In process. A path alone is taken to be under `url`. */
+    /** In process. A path is resolved against `url`. */
     async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
       const address = typeof input === 'string' && input.startsWith('/') ? reach.url + input : input;
       const request = address instanceof Request && init === undefined ? address : new Request(address, init);
@@ -82,7 +82,7 @@ export function newReach(
       return untilAborted(inProcess(request), request.signal);
     },
 
-    /** Opens one socket, also for two calls at once. */
+    /** Opens one socket, even if called twice at once. */
     async listen(options: ListenOptions): Promise<void> {
       if (listening)
         throw new SandboxError('invalid_options', `The sandbox listens already, on ${reach.url}.`);

@@ -16,11 +16,11 @@ export interface PageParts {
   /** More for the head. */
   head?: Html | undefined;
   status?: number | undefined;
-  /** Where the browser goes by itself after a second. */
+  /** Where the browser is redirected after a second. */
   refresh?: string | undefined;
 }
 
-/** A whole page with the headers that keep it safe: nothing loads or runs but what is ours. */
+/** A whole page with headers that let only our own style and script load. */
 export async function page(parts: PageParts): Promise<Response> {
   const { title, content, style, script, lang = 'en', banner, head, status = 200, refresh } = parts;
   const nonce = randomBytes(16).toString('base64');

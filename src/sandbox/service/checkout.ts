@@ -12,17 +12,17 @@ export type CheckoutState = 'open' | 'processing' | 'paid' | 'cancelled' | 'expi
 
 /** A checkout session with more than the API shows of it. */
 export interface SandboxCheckout {
-  /** What `checkouts.retrieve()` and `completeCheckout()` take. */
+  /** Its id, for `checkouts.retrieve()` and `completeCheckout()`. */
   id: string;
   /** The product that is sold. */
   productId: string;
   /** Decimal string with two decimals, fixed when the checkout is created. */
   amount: string;
-  /** Of `amount`. */
+  /** Currency of `amount`. */
   currency: string;
   /** The payment page. */
   url: string;
-  /** Where it stands. */
+  /** Its state. */
   state: CheckoutState;
   /** Where the customer goes after paying. */
   successUrl?: string | undefined;
@@ -30,7 +30,7 @@ export interface SandboxCheckout {
   cancelUrl?: string | undefined;
   /** Shown on the payment page. */
   displayMerchantName?: string | undefined;
-  /** The wallet that is waited for, or the method that paid. */
+  /** The wallet that has to approve, or the method that paid. */
   method?: PaymentMethod | undefined;
   /** Why the last attempt to pay failed. */
   declined?: DeclineReason | undefined;
@@ -38,11 +38,11 @@ export interface SandboxCheckout {
   orderId?: string | undefined;
   /** On the sandbox's clock. */
   createdAt: Date;
-  /** From when on it can no longer be paid. */
+  /** When it can no longer be paid. */
   expiresAt: Date;
 }
 
-/** A checkout as it is kept: its URL follows from its id. */
+/** A checkout as stored: its URL follows from its id. */
 export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
 
 export const paymentMethod = oneOf('card', 'walletA', 'walletB') satisfies z.ZodMiniType<PaymentMethod>;

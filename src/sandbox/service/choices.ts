@@ -115,7 +115,7 @@ export function schemeProblem(scheme: unknown): string | undefined {
 /** The names of all choices. */
 export const choiceNames = Object.keys(schema.def.shape);
 
-/** What is wrong with choices that come from outside; `undefined` if nothing is. */
+/** What is wrong with unchecked choices; `undefined` if nothing is. */
 export function choicesProblem(given: object): string | undefined {
   const { error } = schema.safeParse(given);
   return error && problemOf(error);
@@ -124,7 +124,7 @@ export function choicesProblem(given: object): string | undefined {
 /** The choices as the code uses them: durations in milliseconds. */
 export type Choices = ReturnType<typeof readChoices>;
 
-/** The caller's choices and the defaults of the others, checked. */
+/** Checks the caller's choices and adds the defaults. */
 export function readChoices(given: Partial<UnspecifiedChoices> = {}) {
   const result = schema.safeParse(given);
   if (!result.success)

@@ -1,7 +1,7 @@
 /** The sandbox's time: the real one, moved by an offset, or a frozen one. It has no timer. */
 export class Clock {
   readonly #start: ClockState;
-  /** Where it stands. */
+  /** Its offset, or its frozen time. */
   state: ClockState;
 
   constructor(start: number | 'real') {
@@ -22,7 +22,7 @@ export class Clock {
     this.state = this.#start;
   }
 
-  /** Whether time passes by itself. */
+  /** Whether time passes on its own. */
   get runs(): boolean {
     return this.state.frozenAt === undefined;
   }
@@ -34,14 +34,14 @@ interface ClockState {
   readonly offset: number;
 }
 
-/** Something that falls due. Its handler must check again that it still applies. */
+/** Something that becomes due. Its handler must check again that it still applies. */
 export interface Due {
   at: number;
   kind: 'expire' | 'settle' | 'deliver';
   id: string;
 }
 
-/** What falls due, in order of time, and among equals in the order it was added. */
+/** What becomes due, by time, then in the order it was added. */
 export class Agenda {
   #entries: Due[] = [];
 

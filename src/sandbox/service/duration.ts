@@ -14,7 +14,7 @@ function read(value: unknown): number | undefined {
   return ms >= 0 && ms <= longest ? Math.round(ms) : undefined;
 }
 
-/** What is wrong with a duration, ready to follow its name. */
+/** What is wrong with a duration, to follow its name in a message. */
 const wrong = (value: unknown): string =>
   `${typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value)} is not a duration. ` +
   'Pass milliseconds, or a string such as "30s", "5m", "2h" or "1d".';
@@ -26,7 +26,7 @@ export function milliseconds(value: unknown, what: string): number {
   throw new SandboxError('invalid_options', `${what}: ${wrong(value)}`);
 }
 
-/** For values that come from outside. */
+/** Whether an unchecked value is a duration. */
 export const isDuration = (value: unknown): value is Duration => read(value) !== undefined;
 
 export const duration = z.custom<Duration>(isDuration, { error: ({ input }) => wrong(input) });

@@ -17,5 +17,5 @@ export const eventLinks = {
   'data.items[0].checkout_id': (id) => ({ data: { items: [{ checkout_id: id }] } }),
 } as const satisfies Record<string, (checkoutId: string) => { data?: object; checkout_id?: string }>;
 
-/** Where an event names its checkout. */
+/** The place where an event names its checkout. */
 export type EventLink = keyof typeof eventLinks;

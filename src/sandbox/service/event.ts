@@ -13,7 +13,7 @@ import type { SandboxOrder } from './order.js';
  */
 export type EventState = 'pending' | 'held' | 'no_url' | 'retrying' | 'delivered' | 'failed';
 
-/** A webhook event and what became of it. */
+/** A webhook event and its deliveries. */
 export interface SandboxEvent {
   /** The sandbox's own name for it. It is not in the body: the service's events have no id. */
   id: string;
@@ -25,16 +25,16 @@ export interface SandboxEvent {
     order_id: string;
     /** Decimal string with two decimals. */
     amount: string;
-    /** Of `amount`. */
+    /** Currency of `amount`. */
     currency: string;
   };
   /** The exact text that is sent, the same in every attempt. */
   body: string;
-  /** What became of it. */
+  /** Its state. */
   state: EventState;
   /** Oldest first. */
   attempts: Attempt[];
-  /** When it is tried next, on the sandbox's clock. */
+  /** When the next attempt is due, on the sandbox's clock. */
   nextAttemptAt?: Date | undefined;
   /** On the sandbox's clock. */
   createdAt: Date;
@@ -90,7 +90,7 @@ export function newEvent(
   };
 }
 
-/** As much of a body as logs keep. */
+/** The beginning of a body, as logs keep it. */
 export const excerpt = (body: string | undefined): string | undefined => body?.slice(0, 4096);
 
 const headers = z.record(z.string(), z.string());

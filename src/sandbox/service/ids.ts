@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { customAlphabet } from 'nanoid';
 
-/** What has an id of its own. */
+/** The kinds of ids. */
 export type IdKind = 'prod' | 'chk' | 'ord' | 'evt';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type PaymentMethod, paymentMethod } from './checkout.js';
 
-/** A paid order. The service shows orders in the webhook event alone. */
+/** A paid order. The service shows orders only in the webhook event. */
 export interface SandboxOrder {
   /** The event's `order_id`. */
   id: string;
@@ -11,13 +11,13 @@ export interface SandboxOrder {
   productId: string;
   /** Decimal string with two decimals. */
   amount: string;
-  /** Of `amount`. */
+  /** Currency of `amount`. */
   currency: string;
   /** What the customer paid with. */
   method: PaymentMethod;
   /** On the sandbox's clock. */
   paidAt: Date;
-  /** What the balance gained: `amount` less fees. Absent if the currency is not the balance's. */
+  /** What the balance gained: `amount` minus fees. Absent if the currency is not the balance's. */
   credited?: string | undefined;
   /** When it moves from `pending` to `available`. */
   settlesAt: Date;

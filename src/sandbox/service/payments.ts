@@ -34,7 +34,7 @@ export class Payments {
     this.#paid = paid;
   }
 
-  /** Expires and settles what is due by now, so that nobody sees a state that time has overtaken. */
+  /** Expires and settles what is due, so that nobody sees an outdated state. */
   catchUp(): void {
     const now = this.#clock.now();
     for (const due of this.#store.agenda.take(now, ({ kind }) => kind !== 'deliver')) this.due(due);
@@ -45,7 +45,7 @@ export class Payments {
     if (kind === 'expire') this.expire(id);
   }
 
-  /** The checkout of an id or of a payment page's url. */
+  /** The checkout with an id, or with a payment page's url. */
   find(ref: string): StoredCheckout {
     const id = /\/pay\/([^/?#]+)/.exec(ref)?.[1] ?? ref;
     return found(this.#store.checkouts, 'checkout', ref, id);
@@ -147,7 +147,7 @@ export class Payments {
     };
   }
 
-  /** Ends a checkout's time, if it can still be paid. */
+  /** Expires a checkout, if it can still be paid. */
   expire(ref: string): StoredCheckout {
     const checkout = this.find(ref);
     if (checkout.state !== 'open' && checkout.state !== 'processing') return checkout;
@@ -220,6 +220,6 @@ export class Payments {
   }
 }
 
-/** Changes a checkout where it stands. */
+/** Updates a checkout in place. */
 const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>): StoredCheckout =>
   Object.assign(checkout, by);

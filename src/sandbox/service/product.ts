@@ -4,7 +4,7 @@ import { twoDecimals } from './cents.js';
 
 export type { Product };
 
-/** A product as it is kept: with its price as it was sent, so that `"19.9"` stays `"19.9"`. */
+/** A product as stored, with its price as it was sent, so that `"19.9"` stays `"19.9"`. */
 export const storedProduct = z.object({
   id: z.string(),
   name: z.string(),

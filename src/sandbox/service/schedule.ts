@@ -4,7 +4,7 @@ import type { Store } from './store.js';
 
 export type Schedule = ReturnType<typeof newSchedule>;
 
-/** Moves the clock and does what falls due on the way, in order of time. Deliveries are awaited. */
+/** Moves the clock and does everything that becomes due, in order. Deliveries are awaited. */
 export function newSchedule(
   clock: Clock,
   { agenda }: Store,
@@ -14,7 +14,7 @@ export function newSchedule(
   let moving: Promise<unknown> = Promise.resolve();
   let resets = 0;
 
-  /** Stops wherever something falls due, also what was scheduled on the way. Resolves to whether it came to the end. */
+  /** Stops whenever something becomes due, even if it was scheduled on the way. Resolves to whether it reached the end. */
   async function runUntil(time: number): Promise<boolean> {
     const before = resets;
     while (before === resets && agenda.next <= time) {
@@ -41,11 +41,11 @@ export function newSchedule(
     });
 
   return {
-    /** Does all that is due by now. */
+    /** Does everything that is due. */
     tick: () => inTurn(() => runUntil(clock.now())),
     moveBy: (duration: number) => moveTo(() => clock.now() + duration),
     moveTo: (time: number) => moveTo(() => time),
-    /** Ends a move where it is, and sets the clock back. */
+    /** Ends a move halfway, and sets the clock back. */
     reset(): void {
       resets++;
       clock.reset();

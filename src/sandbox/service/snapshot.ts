@@ -8,9 +8,9 @@ import { storedOrder } from './order.js';
 import { storedProduct } from './product.js';
 import type { Store } from './store.js';
 
-/** Everything that a sandbox remembers, as JSON. It holds the key and the secret. Its parts may change. */
+/** All data of a sandbox, as JSON. It holds the key and the secret. Its parts may change. */
 export interface SandboxSnapshot {
-  /** Of the format. */
+  /** Version of the format. */
   version: 2;
   [part: string]: unknown;
 }
@@ -36,7 +36,7 @@ const content = z.object({
 /** What a snapshot holds. */
 export type SnapshotContent = z.output<typeof content>;
 
-/** Reads what `snapshot()` returned, also after a trip through JSON. */
+/** Reads what `snapshot()` returned, even after a round trip through JSON. */
 export function readSnapshot(value: unknown): SnapshotContent {
   const result = content.safeParse(value);
   if (result.success) return result.data;
@@ -47,7 +47,7 @@ export function readSnapshot(value: unknown): SnapshotContent {
   );
 }
 
-/** All that a sandbox remembers, detached from it. */
+/** A copy of all data of a sandbox. */
 export function takeSnapshot(
   { ledger, ids, products, checkouts, orders, events }: Store,
   clock: Clock,
@@ -68,7 +68,7 @@ export function takeSnapshot(
   return JSON.parse(JSON.stringify(all, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
 }
 
-/** Fills an empty store, and puts what is still to come on its agenda. */
+/** Fills an empty store, and schedules what is still to come. */
 export function restore(store: Store, saved: SnapshotContent, seed: number | undefined): void {
   const { ledger, ids, products, checkouts, orders, events } = saved;
   const { agenda } = store;

@@ -7,10 +7,10 @@ import type { Ledger } from './ledger.js';
 import type { SandboxOrder } from './order.js';
 import type { Product } from './product.js';
 
-/** Objects of one kind that a sandbox holds at most, so that a runaway loop ends in an error and not in a crash. */
+/** The most objects of one kind, so that a runaway loop ends in an error and not in a crash. */
 export const capacity = 100_000;
 
-/** All that a sandbox remembers. Plain maps in the order of creation. */
+/** All data of a sandbox. Maps keep the order of creation. */
 export class Store {
   readonly products = new Map<string, Product>();
   readonly checkouts = new Map<string, StoredCheckout>();

@@ -70,7 +70,7 @@ export interface UnspecifiedChoices {
   webhookBody: 'text' | 'number';
   /** How deliveries are signed: what differs from the default scheme of `webhooks.verify()`. */
   signature: Partial<SignatureScheme>;
-  /** The waits before the second and later attempts; `[]` for one attempt. Default 5 s, 30 s, 2 min, 10 min. */
+  /** The delays before the second and later attempts; `[]` for one attempt. Default 5 s, 30 s, 2 min, 10 min. */
   retries: readonly Duration[];
   /** How long a receiver may take. Default 10 seconds, in real time. */
   deliveryTimeout: Duration;
@@ -80,6 +80,6 @@ export interface UnspecifiedChoices {
   redirect: 'exact' | 'with-ids';
   /** How long a payment stays `pending`. Default 24 hours; `0` makes it `available` at once. */
   settlement: Duration;
-  /** What the service keeps of each payment, in percent with at most two decimals. Default `'0'`. */
+  /** Fee that the service takes from each payment, in percent with at most two decimals. Default `'0'`. */
   fees: `${number}`;
 }

@@ -5,7 +5,7 @@ import type { Html } from '../layout.js';
 import { actionForm, type FailedAction, listPage, stateBadge } from './frame.js';
 import { fullMoment, millisecondsText, shortMoment } from './moments.js';
 
-/** Every event, newest first, and what became of it. */
+/** Every event and its state, newest first. */
 export function eventsPage(context: SandboxContext, asked?: string, failed?: FailedAction) {
   const items = [...context.store.events.values()];
   const waiting = items.some(({ state }) => state === 'held' || state === 'no_url');

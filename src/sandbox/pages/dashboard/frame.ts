@@ -96,7 +96,7 @@ export function actionForm(context: SandboxContext, action: string, content: Htm
   return html`<form method="post" action="${action}"><input type="hidden" name="token" value="${context.guard.token('dashboard')}">${content}</form>`;
 }
 
-/** A part of the page that is brought up to date while the page is looked at. */
+/** A part of the page that is updated while the page is open. */
 export const live = (name: string, content: Html): Html => html`<div data-live="${name}">${content}</div>`;
 
 export const empty = (text: string | Html): Html => html`<div class="empty"><p>${text}</p></div>`;
@@ -104,7 +104,7 @@ export const empty = (text: string | Html): Html => html`<div class="empty"><p>$
 export const badge = (text: string, tone: 'good' | 'bad' | 'warn' | 'calm'): Html =>
   html`<span class="badge ${tone}">${text}</span>`;
 
-/** Where an event stands. */
+/** The state of an event. */
 export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number): Html {
   const next = nextAttemptAt && span(nextAttemptAt.getTime() - now);
   const shown = {
@@ -121,7 +121,7 @@ export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number):
 export const copyButton = (text: string, what: string): Html =>
   html`<button class="button small" type="button" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
 
-/** A table that scrolls by itself where the screen is narrow. */
+/** A table that scrolls sideways on a narrow screen. */
 export const table = (label: string, head: readonly string[], rows: readonly Html[]): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${head.map((name) => html`<th scope="col">${name === '' ? html`<span class="spoken">Actions</span>` : name}</th>`)}</tr></thead>

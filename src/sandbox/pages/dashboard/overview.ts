@@ -74,7 +74,7 @@ function counts({ store, requests }: SandboxContext): Html {
   )}</dl>`;
 }
 
-/** The one thing that is worth doing now. */
+/** What to do next, if anything. */
 function nextStep({ settings, store, reach }: SandboxContext): Html | undefined {
   const events = [...store.events.values()];
   const held = events.filter(({ state }) => state === 'held').length;

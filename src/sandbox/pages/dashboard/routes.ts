@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, string>>;
 /** Shows a page with what went wrong on it. */
 type Show = (failed: FailedAction, fields: Fields, id: string) => Promise<Response>;
 
-/** The dashboard: everything that happened in the sandbox, and the buttons of what may happen. */
+/** The dashboard: everything that happened in the sandbox, and buttons to make things happen. */
 export function dashboardPages(context: SandboxContext): Hono {
   const { sandbox, store, guard, payments } = context;
   const pages = new Hono();
@@ -38,8 +38,8 @@ export function dashboardPages(context: SandboxContext): Hono {
   pages.get('/events/:id', (c) => event({}, {}, c.req.param('id')));
 
   /**
-   * Does what a form asks for and leads to `next`, unless the outcome is a response itself. A refusal is shown where the
-   * form was.
+   * Does what a form asks for and redirects to `next`, unless the result is a response. A refusal is shown on the page
+   * with the form.
    */
   function action(path: string, show: Show, next: string, run: (fields: Fields, id: string) => unknown) {
     pages.post(path, async (c) => {

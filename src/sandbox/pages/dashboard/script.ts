@@ -1,4 +1,4 @@
-/** Brings the live parts up to date while the page is looked at. Without it, reload. */
+/** Updates the live parts while the page is open. Without script, reload. */
 export const dashboardScript = `
 (() => {
   const parts = () => document.querySelectorAll('[data-live]');

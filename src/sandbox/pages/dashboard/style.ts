@@ -1,4 +1,4 @@
-/** The dashboard: tables and panels. Below 720 px everything stands in one column. */
+/** The dashboard: tables and panels. One column below 720 px. */
 export const dashboardStyle = `
   body { font-size: .9375rem }
   .wrap { width: 100%; max-width: 70rem; margin: 0 auto; padding-inline: 1rem }

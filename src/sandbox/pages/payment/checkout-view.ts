@@ -30,7 +30,7 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     state,
     declined,
     method,
-    /** The wallet that is waited for, or was when the time ran out. */
+    /** The wallet that has to approve, or had to when time ran out. */
     wallet,
     walletUrl: `${origin}/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`,
     /** Whether only this machine reaches `walletUrl`. */
@@ -45,7 +45,7 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
   };
 }
 
-/** A URL that may stand in a page: absolute, and of a scheme that runs nothing. */
+/** A URL that is safe in a page: absolute, and of a scheme that runs nothing. */
 function safeUrl(text: string | undefined, scheme = /:$/): string | undefined {
   const url = text === undefined ? undefined : parseAbsoluteUrl(text);
   return url && scheme.test(url.protocol) && !unsafeSchemes.includes(url.protocol) ? text : undefined;

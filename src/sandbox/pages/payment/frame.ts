@@ -53,7 +53,7 @@ ${view.description !== undefined && view.description !== '' && html`<p class="de
 </section>`;
 }
 
-/** The currency smaller than the number. */
+/** An amount with its currency in small type. */
 function amount(text: string): Html {
   const [number, currency] = text.split(' ');
   return html`${number} <span class="currency">${currency}</span>`;

@@ -6,7 +6,7 @@ import type { Say } from './messages.js';
 import { payScript } from './script.js';
 import { payStyle } from './style.js';
 
-/** One message in the middle of the page, with the way on. */
+/** One message in the middle of the page, with links to go on. */
 interface Note {
   say: Say;
   lang: string;
@@ -16,7 +16,7 @@ interface Note {
   heading: string;
   text: string;
   more?: Html | undefined;
-  /** Links and buttons, the first one the likeliest. */
+  /** Links and buttons, the likeliest first. */
   ways?: (Html | undefined)[];
   /** Default 200. */
   status?: number;
@@ -93,14 +93,14 @@ export function archivedPage(view: CheckoutView): Promise<Response> {
   return deadEnd(view, { testId: 'archived', icon: parcelIcon, heading: say('archived'), text, status: 409 });
 }
 
-/** It leads back to the shop where the checkout says how. */
+/** With a link back to the shop, if the checkout has one. */
 function deadEnd(view: CheckoutView, note: Pick<Note, 'testId' | 'icon' | 'heading' | 'text' | 'status'>) {
   const { say, merchant, cancelUrl } = view;
   const ways = [way(cancelUrl, say('backTo', { merchant }), 'return-link')];
   return notePage({ ...view, ...note, tone: 'calm', ways });
 }
 
-/** What went wrong with a request, where there may be no checkout to show. */
+/** What went wrong with a request that may have no checkout. */
 export function wrongPage(
   messages: { say: Say; lang: string },
   what: 'unknown' | 'staleForm' | 'badChoice',

@@ -28,7 +28,7 @@ export function payPages(context: SandboxContext): Hono {
       return checkout ? show(checkout, c) : wrongPage(texts, 'unknown', 404);
     };
 
-  /** Does what a form asks for, and leads to the page that shows what came of it, so that reloading it does nothing again. */
+  /** Does what a form asks for and redirects to the page with the result, so that reloading does not repeat it. */
   const form = (choose: Choose, page: Address) =>
     of(async (checkout, c) => {
       const fields = await readForm(c.req.raw);
@@ -111,7 +111,7 @@ export function payPages(context: SandboxContext): Hono {
   return pages;
 }
 
-/** Where a page stands. */
+/** The address of a page. */
 type Address = (checkout: StoredCheckout, c: Context, done?: boolean) => string;
 const payAddress: Address = ({ id }, _, done = false) => `/pay/${id}${done ? '/done' : ''}`;
 const walletAddress: Address = ({ id }, c) => `/wallet/${id}?m=${walletOf(c) === 'walletB' ? 'b' : 'a'}`;

@@ -1,4 +1,4 @@
-/** What the payment page gains from script: a countdown, moving on by itself. All can be done without it. */
+/** Adds a countdown and automatic redirects to the payment page, which works without script. */
 export const payScript = `
 (() => {
   addEventListener('pageshow', (shown) => { if (shown.persisted) location.reload(); });

@@ -4,7 +4,7 @@ import type { Html } from '../layout.js';
 import type { CheckoutView, Wallet } from './checkout-view.js';
 import { payFrame, tokenField } from './frame.js';
 
-/** The code of the wallet that was chosen, until somebody approves. */
+/** Shows the wallet's QR code until somebody approves. */
 export function waitingPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
   const { say } = view;
   const name = say(wallet);
@@ -30,7 +30,7 @@ ${view.loopback && html`<p class="soft small">${say('loopbackOnly')}</p>`}
   );
 }
 
-/** A QR code, black on white in every colour scheme: scanners want it so. Each dark stretch of a row is one line. */
+/** A QR code, black on white in every colour scheme: scanners need that. Each dark stretch of a row is one line. */
 function qrCode(text: string, label: string): Html {
   const { size, data } = encode(text, { ecc: 'M', border: 4 });
   const lines = data.flatMap((row, y) =>

@@ -5,8 +5,8 @@ import { tokenField } from './frame.js';
 import { notePage } from './over.js';
 
 /**
- * The sandbox's pretend wallet, which the QR code opens. Not the format of any real one. It asks while the payment page
- * waits for this wallet, then says what came of it.
+ * The sandbox's pretend wallet, which the QR code opens. It is no real wallet's format. It asks for approval while
+ * the payment page waits for this wallet, then shows the result.
  */
 export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean): Promise<Response> {
   const { say, amount, merchant } = view;
