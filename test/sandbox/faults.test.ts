@@ -44,6 +44,19 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
     await sandbox.close();
   });
 
+  test('twenty requests without a response make Node warn of no leak', async () => {
+    const { sandbox, client } = await open(way);
+    const warnings: string[] = [];
+    const warned = ({ message }: Error) => warnings.push(message);
+    process.on('warning', warned);
+    sandbox.failNext({ network: 'timeout', times: 20 });
+    const calls = Array.from({ length: 20 }, () => client.balance.retrieve({ timeoutMs: 500 }));
+    for (const { status } of await Promise.allSettled(calls)) expect(status).toBe('rejected');
+    await sandbox.close();
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
+  });
+
   test('closing the sandbox ends a request without a response', async () => {
     const { sandbox, client } = await open(way);
     sandbox.failNext({ network: 'timeout' });

@@ -40,11 +40,13 @@ export function newReach(
 
   /** A network fault as the platform's `fetch` shows it. */
   async function inProcess(request: Request): Promise<Response> {
+    const { signal } = closing;
     try {
       return await handle(request);
     } catch (error) {
       if (!(error instanceof NetworkFault)) throw error;
-      if (error.fault === 'timeout') await once(closing.signal, 'abort');
+      const ended = AbortSignal.any([signal, request.signal]);
+      if (error.fault === 'timeout' && !ended.aborted) await once(ended, 'abort');
       throw fetchFailed(error.fault === 'refused' ? 'refused' : 'reset');
     }
   }
