@@ -361,6 +361,7 @@ describe('choices where the spec is silent', () => {
     [{ fees: '2.999' }, 'fees: pass a percentage'],
     [{ signature: { encoding: 'base32' } }, 'signature: scheme.encoding must be one of "hex"'],
     [{ signature: { encodng: 'hex' } }, 'signature: there is no option "encodng"'],
+    [{ signature: { verify: () => true } }, 'signature: scheme.verify cannot sign'],
   ])('a choice that does not exist is refused: %j', (unspecified, message) => {
     expect(() => open({ unspecified })).toThrow(message);
   });

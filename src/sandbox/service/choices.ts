@@ -104,8 +104,8 @@ const schema = closed(
 /** What is wrong with a signature scheme; `undefined` if nothing is. */
 export function schemeProblem(scheme: unknown): string | undefined {
   try {
-    readScheme(scheme);
-    return undefined;
+    const { verify } = readScheme(scheme);
+    return verify && 'scheme.verify cannot sign. Leave it out: the sandbox signs with a secret.';
   } catch (error) {
     if (!isPaymentsError(error)) throw error;
     return error.message.replace(/^scheme: /, '');
