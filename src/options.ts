@@ -1,4 +1,5 @@
 import { ConfigurationError, type Issue } from './errors.js';
+import { isPlainObject } from './schemas/object.js';
 import { isLoopback, parseAbsoluteUrl } from './schemas/url.js';
 import type { ClientSettings } from './transport/call.js';
 import {
@@ -163,8 +164,8 @@ function hookProblems(hooks: unknown): Issue[] {
   if (typeof hooks !== 'object' || hooks === null)
     return [{ path: 'hooks', message: 'is not an object of functions.' }];
   const notFunctions = hooksOf(hooks).filter(([, hook]) => typeof hook !== 'function');
-  const unknown = isPlain(hooks) ? unknownNames(Object.keys(hooks), hookNames) : [];
-  const none = !isPlain(hooks) && hooksOf(hooks).length === 0;
+  const unknown = isPlainObject(hooks) ? unknownNames(Object.keys(hooks), hookNames) : [];
+  const none = !isPlainObject(hooks) && hooksOf(hooks).length === 0;
   return [
     ...notFunctions.map(([name]) => ({ path: `hooks.${name}`, message: 'is not a function.' })),
     ...unknown.map(({ path, message }) => ({
@@ -189,12 +190,6 @@ function hooksOf(hooks: object = {}): [name: string, hook: unknown][] {
     }
     return [];
   });
-}
-
-/** Whether an object is a plain object, not an instance of a class: then each of its fields must be a hook. */
-function isPlain(object: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(object);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function environment(name: 'PAYMENTS_API_KEY' | 'PAYMENTS_BASE_URL'): string | undefined {

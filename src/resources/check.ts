@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { InvalidParamsError, type Issue } from '../errors.js';
 import { describeIssues } from '../schemas/issues.js';
+import { isObject } from '../schemas/object.js';
 import { idProblem } from '../schemas/params.js';
 import type { Operation } from '../transport/call.js';
 
@@ -11,7 +12,7 @@ export function checkParams<T>(
   params: unknown,
   besides: readonly Issue[] = [],
 ): T {
-  if (!isFields(params)) {
+  if (!isObject(params)) {
     throw new InvalidParamsError(operation, [...besides, { path: '', message: 'are not an object.' }]);
   }
   // Own fields alone: what a polluted prototype adds was not passed.
@@ -32,9 +33,4 @@ export function checkId(operation: Operation, id: string): string {
   const issues = idProblems(id);
   if (issues.length > 0) throw new InvalidParamsError(operation, issues);
   return id;
-}
-
-/** Whether a value can hold named fields. */
-export function isFields(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
 import { InvalidParamsError, type Issue } from '../errors.js';
 import { closest } from '../schemas/closest.js';
+import { isObject } from '../schemas/object.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
 import type { Operation, RequestParts } from '../transport/call.js';
-import { isFields } from './check.js';
 
 /** A request to an operation that has no method of its own. */
 export interface RawRequest {
@@ -23,7 +23,7 @@ const partNames = ['method', 'path', 'query', 'body'];
 /** The request's own fields, read once; `{}` if it has none or cannot be read. */
 export function copyRawRequest(request: unknown): Partial<RawRequest> {
   try {
-    return isFields(request) ? Object.assign(Object.create(null), request) : {};
+    return isObject(request) ? Object.assign(Object.create(null), request) : {};
   } catch {
     return {};
   }
@@ -54,7 +54,7 @@ export function checkRawRequest(operation: Operation, request: Partial<RawReques
   }
   const pathProblem = problemOfPath(path);
   if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
-  if (query !== undefined && !isFields(query)) refuse('query', 'is not an object of names and values.');
+  if (query !== undefined && !isObject(query)) refuse('query', 'is not an object of names and values.');
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && !['string', 'number', 'boolean'].includes(typeof value)) {
       refuse(`query.${name}`, 'is not a string, number or boolean.');

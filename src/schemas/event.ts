@@ -1,5 +1,6 @@
 import type { CurrencyCode } from './currency.js';
 import { readPrice } from './money.js';
+import { isObject } from './object.js';
 
 /** A customer paid. Spec, "Events". */
 export interface OrderPaidEvent {
@@ -54,8 +55,4 @@ export function readEvent(body: unknown): WebhookEvent | string {
 /** A field of the body itself: a polluted `Object.prototype` must not fill in an amount. */
 function own(object: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

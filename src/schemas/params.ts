@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import type { Metadata } from './metadata.js';
 import { readMoney } from './money.js';
+import { isPlainObject } from './object.js';
 import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes } from './url.js';
 
 /** What `products.create` sends. Spec, "POST /v1/products: create a product". */
@@ -235,10 +236,4 @@ function characters(value: string): number {
   let count = 0;
   for (const _ of value) count++;
   return count;
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { readMetadata } from './metadata.js';
 import { readMoment } from './moment.js';
 import { readMoney, readPrice } from './money.js';
+import { isObject } from './object.js';
 
 /** Turns every wire form of a value into its one normal form, or returns `undefined` if it is invalid. */
 type Reader<T> = (value: unknown) => T | undefined;
@@ -90,10 +91,6 @@ export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape
   );
   readers.set(schema, read);
   return schema;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readerOf(schema: object): Reader<unknown> {

@@ -1,5 +1,6 @@
 import type { Issue } from '../errors.js';
 import { closest } from '../schemas/closest.js';
+import { isObject } from '../schemas/object.js';
 
 /** Options of one call. They override those of the client. */
 export interface CallOptions {
@@ -22,8 +23,7 @@ const longestTimerMs = 2 ** 31 - 1;
 
 /** Own fields alone, so that a polluted prototype sets no option; `undefined` if it is no object. */
 export function ownFields<T>(options: T): T | undefined {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) return undefined;
-  return Object.assign(Object.create(null), options);
+  return isObject(options) ? Object.assign(Object.create(null), options) : undefined;
 }
 
 /** Headers with lower-case names; of two that differ only in case, the later wins. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { describeIssues } from '../schemas/issues.js';
+import { isObject } from '../schemas/object.js';
 import { idProblem } from '../schemas/params.js';
 import { ownFields } from './call-options.js';
 import { type CallDescription, type FailedAttempt, refusal, unusable } from './failures.js';
@@ -91,7 +92,7 @@ function unusableFor(reason: UnusableReason, problem: string): Envelope {
 
 /** The own fields of a JSON object, without those of a polluted prototype; none if it is not an object. */
 function fieldsOf(body: unknown): Partial<Record<'code' | 'message' | 'data' | 'id', unknown>> {
-  return shielded(typeof body === 'object' && body !== null ? body : {});
+  return shielded(isObject(body) ? body : {});
 }
 
 /** The host of a Location, the only part that is safe to print. */

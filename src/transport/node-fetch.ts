@@ -159,7 +159,7 @@ class RawHeaders implements ResponseHeaders {
   get(name: string): string | null {
     const values: string[] = [];
     this.forEach((value, key) => {
-      if (key.length === name.length && key.toLowerCase() === name) values.push(value);
+      if (key.toLowerCase() === name) values.push(value);
     });
     return values.length === 0 ? null : values.join(', ');
   }
