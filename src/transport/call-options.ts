@@ -78,21 +78,16 @@ export function limitProblems(
     });
   }
   const { timeoutMs, totalTimeoutMs = defaultTotalMs, maxRetries } = given;
-  if (
-    problems.length === 0 &&
-    isNumber(timeoutMs) &&
-    isNumber(totalTimeoutMs) &&
-    timeoutMs > totalTimeoutMs
-  ) {
+  const areValid = problems.length === 0 && isNumber(timeoutMs) && isNumber(totalTimeoutMs);
+  if (areValid && timeoutMs > totalTimeoutMs) {
     problems.push({
       path: 'timeoutMs',
       message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`,
     });
   }
-  if (
-    maxRetries !== undefined &&
-    !(isNumber(maxRetries) && Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= 100)
-  ) {
+  const isCount =
+    isNumber(maxRetries) && Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= 100;
+  if (maxRetries !== undefined && !isCount) {
     problems.push({ path: 'maxRetries', message: 'must be an integer from 0 to 100.' });
   }
   return problems;

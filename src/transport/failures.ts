@@ -63,10 +63,8 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
     return { error, retriable: limit.scope === 'total' ? 'never' : phase === 'connect' ? 'any' : 'reads' };
   }
   const message = `${call.method} ${call.path} ${failureInWords(call, phase, reason)}${doubt(call, outcome)}`;
-  return {
-    error: new ConnectionError(message, { ...facts, reason }),
-    retriable: isPermanent(reason) ? 'never' : phase === 'connect' ? 'any' : 'reads',
-  };
+  const retriable = isPermanent(reason) ? 'never' : phase === 'connect' ? 'any' : 'reads';
+  return { error: new ConnectionError(message, { ...facts, reason }), retriable };
 }
 
 /** The time limit would pass while waiting for the next attempt. */

@@ -1,9 +1,16 @@
 /** Removes the client's secrets from text that came from outside, in each encoding in which they may be echoed. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
+  let patterns: readonly RegExp[] | undefined; // made at the first text: most calls have none to redact
+  return (text) => {
+    patterns ??= patternsOf(secrets);
+    return patterns.reduce((rest, pattern) => rest.replace(pattern, '[redacted]'), text);
+  };
+}
+
+function patternsOf(secrets: readonly string[]): RegExp[] {
   const forms = secrets.filter((secret) => secret.length >= 6).flatMap(formsOf);
   const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
-  const patterns = [...longestFirst.map(patternOf), /service_(?:live|test)_[\w-]+/gi];
-  return (text) => patterns.reduce((rest, pattern) => rest.replace(pattern, '[redacted]'), text);
+  return [...longestFirst.map(patternOf), /service_(?:live|test)_[\w-]+/gi];
 }
 
 function formsOf(secret: string): string[] {

@@ -39,7 +39,7 @@ export class Sender {
       ...call.operation,
       attempts: 0,
       host: baseUrl.host,
-      redact: (text) => redactor(secrets)(text),
+      redact: redactor(secrets),
     };
     call.signal?.throwIfAborted();
     for (;;) {
