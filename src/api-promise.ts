@@ -4,6 +4,8 @@ export interface ResponseFacts {
   status: number;
   /** The headers of the response. */
   headers: Headers;
+  /** What to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
+  requestId: string | undefined;
   /** How many requests it took: 1 when the first got its response. */
   attempts: number;
   /** From the call to its response, waits included, in milliseconds. */
@@ -14,7 +16,7 @@ export interface ResponseFacts {
 export interface WithResponse<T> {
   /** What the call resolves to. */
   data: T;
-  /** Status, headers, attempts and duration. */
+  /** Status, headers, request id, attempts and duration. */
   response: ResponseFacts;
 }
 
@@ -38,9 +40,8 @@ export class ApiPromise<T> extends Promise<T> {
 
   /** @internal */
   constructor(completed: Promise<Completed<T>>) {
-    super((resolve, reject) => {
-      completed.then(({ data }) => resolve(data), reject);
-    });
+    // Resolved with a promise: so an error's stack leads on to the line of whoever awaits this one.
+    super((resolve) => resolve(completed.then(({ data }) => data)));
     this.#completed = completed;
   }
 
@@ -49,11 +50,10 @@ export class ApiPromise<T> extends Promise<T> {
     return Promise;
   }
 
-  /** The data together with `status`, `headers`, `attempts` and `durationMs` of the response. */
+  /** The data together with `status`, `headers`, `requestId`, `attempts` and `durationMs` of the response. */
   async withResponse(): Promise<WithResponse<T>> {
-    // Whoever asks this way handles a failure here, so the promise itself must not count as unhandled.
-    this.catch(() => {});
-    const { data, facts } = await this.#completed;
+    const data = await this;
+    const { facts } = await this.#completed;
     return { data, response: facts() };
   }
 }

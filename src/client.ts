@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { ApiPromise } from './api-promise.js';
+import { ApiPromise } from './api-promise.js';
 import { type PaymentsClientOptions, readOptions } from './options.js';
 import { BalanceResource } from './resources/balance.js';
 import { CheckoutsResource } from './resources/checkouts.js';
@@ -39,8 +39,9 @@ export class PaymentsClient {
   }
 
   /**
-   * Calls an operation that this version has no method for, and returns the envelope's `data` unchecked. Key, time
-   * limits, retries and errors are those of every other call; all methods but GET count as writes.
+   * Calls an operation that this version has no method for, and returns the envelope's `data` unchecked, whatever `T`
+   * says; `undefined` if a write's response has no body. Key, time limits, retries and errors are those of every other
+   * call; all methods but GET count as writes.
    *
    * @throws {InvalidParamsError} method, path, query or body cannot be sent; nothing was.
    * @example
@@ -49,9 +50,11 @@ export class PaymentsClient {
    * console.log(data);
    * ```
    */
-  request(request: RawRequest, options?: CallOptions): ApiPromise<unknown> {
+  request<T = unknown>(request: RawRequest, options?: CallOptions): ApiPromise<T> {
     const copy = copyRawRequest(request);
     const operation = rawOperation(copy);
-    return this.#transport.send(operation, z.unknown(), options, () => checkRawRequest(operation, copy));
+    return new ApiPromise(
+      this.#transport.send(operation, z.custom<T>(), options, () => checkRawRequest(operation, copy)),
+    );
   }
 }

@@ -37,10 +37,8 @@ const brand = Symbol.for('merchant-payments.error');
  * `instanceof` holds across copies of the package, as when ESM and CommonJS meet in one process.
  */
 export class PaymentsError extends Error {
-  /** @internal */
-  static override readonly name: string = 'PaymentsError';
-  /** Stable code for programs: one per class (webhook errors have several). */
-  declare readonly code: string;
+  /** Stable code for programs: one per class (webhook errors have several). Narrowing by it gives the class's facts. */
+  declare readonly code: ErrorCode;
   /** What became of the operation. Absent on webhook errors, which belong to no call. */
   declare readonly outcome?: Outcome | undefined;
   /** Such as `products.create`; `request` for `client.request()`. */
@@ -53,17 +51,26 @@ export class PaymentsError extends Error {
   declare readonly attempts?: number | undefined;
 
   /** @internal */
-  constructor(message: string, facts: { code: string; cause?: unknown; [fact: string]: unknown }) {
+  constructor(message: string, facts: { code?: ErrorCode; cause?: unknown; [fact: string]: unknown }) {
     const { cause, ...own } = facts;
     super(message, cause === undefined ? undefined : { cause });
-    for (const [name, value] of Object.entries(own)) {
+    for (const [name, value] of Object.entries({ code: this.code, ...own })) {
       if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true, writable: true });
     }
   }
 
-  /** The name of the class. */
+  /** The name of the class, unless you set another. */
   override get name(): string {
     return this.constructor.name;
+  }
+
+  override set name(value: string) {
+    Object.defineProperty(this, 'name', { value, writable: true, configurable: true });
+  }
+
+  /** For logs: `name`, `message` and the facts. */
+  toJSON(): { name: string; message: string; [fact: string]: unknown } {
+    return { name: this.name, message: this.message, ...Object.fromEntries(Object.entries(this)) };
   }
 
   /** @internal */
@@ -71,8 +78,10 @@ export class PaymentsError extends Error {
     return true;
   }
 
-  /** @internal */
-  static override [Symbol.hasInstance](value: unknown): boolean {
+  static override [Symbol.hasInstance]<Class extends { prototype: PaymentsError }>(
+    this: Class,
+    value: unknown,
+  ): value is InstanceOf<Class> {
     if (!isNamed(this)) return Function.prototype[Symbol.hasInstance].call(this, value);
     if (typeof value !== 'object' || value === null || !(brand in value)) return false;
     for (let link: unknown = Object.getPrototypeOf(value); link; link = Object.getPrototypeOf(link)) {
@@ -83,34 +92,43 @@ export class PaymentsError extends Error {
   }
 }
 
+/** What `instanceof` narrows to: for `PaymentsError` itself the union of all classes, so that `code` narrows further. */
+type InstanceOf<Class extends { prototype: PaymentsError }> = typeof PaymentsError extends Class
+  ? AnyPaymentsError
+  : Class['prototype'];
+
 /**
- * Whether a class is one of ours. They state their names as fields, which are enumerable, as no class's own name is;
- * so the names hold where a bundler shortens those of classes, and Node prints them.
+ * Whether a class is one of ours. They have their names as enumerable fields, as no class's own name is; so the names
+ * hold where a bundler shortens those of classes, and Node prints them.
  */
-function isNamed(value: unknown): boolean {
+function isNamed(value: unknown): value is { name: string } {
   return typeof value === 'function' && Object.prototype.propertyIsEnumerable.call(value, 'name');
 }
 
-/** Whether a caught value is an error of this package, from whichever copy of it. */
-export function isPaymentsError(value: unknown): value is PaymentsError {
+/** Whether a caught value is an error of this package, from whichever copy of it. `switch (error.code)` then narrows. */
+export function isPaymentsError(value: unknown): value is AnyPaymentsError {
   return value instanceof PaymentsError;
 }
 
-/** An option of `new PaymentsClient()` is missing or invalid. Nothing was sent. */
+/** Has an error's stack lead from here to the caller's own line, without the ten frames that Node keeps being ours. */
+export function traced<Thrown>(error: Thrown): Thrown {
+  if (isPaymentsError(error)) Error.captureStackTrace?.(error, traced);
+  return error;
+}
+
+/** An option of `new PaymentsClient()` is missing or invalid, or a file of the package. Nothing was sent. */
 export class ConfigurationError extends PaymentsError {
-  /** @internal */
-  static override readonly name: string = 'ConfigurationError';
+  declare readonly code: 'configuration_error';
 
   /** @internal */
-  constructor(message: string) {
-    super(message, { code: 'configuration_error', outcome: 'not_sent', attempts: 0 });
+  constructor(message: string, facts: Partial<CallFacts> & { cause?: unknown } = {}) {
+    super(message, { outcome: 'not_sent', attempts: 0, ...facts });
   }
 }
 
 /** Parameters were refused before anything was sent; `issues` has every problem. */
 export class InvalidParamsError extends PaymentsError {
-  /** @internal */
-  static override readonly name: string = 'InvalidParamsError';
+  declare readonly code: 'invalid_params';
   declare readonly outcome: 'not_sent';
   /** All problems at once. */
   declare readonly issues: readonly Issue[];
@@ -119,60 +137,41 @@ export class InvalidParamsError extends PaymentsError {
   constructor(call: { operation: string; method?: string; path?: string }, issues: readonly Issue[]) {
     const { operation, method, path } = call;
     const text = issues.map((issue) => `${issue.path || 'params'} ${issue.message}`).join(' ');
-    super(`${operation}: ${text}`, {
-      operation,
-      method,
-      path,
-      issues,
-      code: 'invalid_params',
-      outcome: 'not_sent',
-      attempts: 0,
-    });
+    super(`${operation}: ${text}`, { operation, method, path, issues, outcome: 'not_sent', attempts: 0 });
   }
+}
+
+/** What a `ConnectionError` knows. */
+export interface ConnectionFacts extends CallFacts {
+  phase: 'connect' | 'exchange' | 'body';
+  reason: string;
+  cause?: unknown;
 }
 
 /** No complete response arrived. */
 export class ConnectionError extends PaymentsError {
-  /** @internal */
-  static override readonly name: string = 'ConnectionError';
+  declare readonly code: 'connection_error' | 'timeout';
   declare readonly outcome: Outcome;
-  /** How far it got: `connect` (nothing was sent), `exchange` (sent, no response), `body` (the response was cut off). */
+  /** How far it got: `connect` (nothing was sent), `exchange` (it may have been sent; no response), `body` (the response was cut off). */
   declare readonly phase: 'connect' | 'exchange' | 'body';
-  /** Why the connection failed: the system's code, such as `ECONNREFUSED`; else `timeout`, `protocol` (not HTTP) or `network`. */
+  /** Why: the code of the system, such as `ECONNREFUSED`; else `timeout`, `network`, `protocol` (not HTTP) or `fetch` (a mistake of the option). */
   declare readonly reason: string;
 
   /** @internal */
-  constructor(
-    message: string,
-    facts: CallFacts & {
-      phase: 'connect' | 'exchange' | 'body';
-      reason: string;
-      code?: string;
-      scope?: 'attempt' | 'total';
-      cause?: unknown;
-    },
-  ) {
-    super(message, { ...facts, code: facts.code ?? 'connection_error' });
+  constructor(message: string, facts: ConnectionFacts) {
+    super(message, { ...facts });
   }
 }
 
 /** Time ran out before a complete response arrived. */
 export class TimeoutError extends ConnectionError {
-  /** @internal */
-  static override readonly name: string = 'TimeoutError';
+  declare readonly code: 'timeout';
   /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
   declare readonly scope: 'attempt' | 'total';
 
   /** @internal */
-  constructor(
-    message: string,
-    facts: CallFacts & {
-      phase: 'connect' | 'exchange' | 'body';
-      scope: 'attempt' | 'total';
-      cause?: unknown;
-    },
-  ) {
-    super(message, { ...facts, code: 'timeout', reason: 'timeout' });
+  constructor(message: string, facts: Omit<ConnectionFacts, 'reason'> & { scope: 'attempt' | 'total' }) {
+    super(message, Object.assign({ reason: 'timeout' }, facts));
   }
 }
 
@@ -180,9 +179,9 @@ export class TimeoutError extends ConnectionError {
 export interface ApiFacts extends CallFacts {
   /** The HTTP status. */
   status: number;
-  /** The service's own number: `code` of the envelope, where the body had one. */
-  apiCode?: number | undefined;
-  /** `message` of the envelope, redacted. */
+  /** The service's own code: `code` of the body, as sent. */
+  apiCode?: number | string | undefined;
+  /** The service's own words: the body's `message`, `error.message` or `error`, redacted. */
   apiMessage?: string | undefined;
   /** The wait that `Retry-After` asks for, in milliseconds. */
   retryAfterMs?: number | undefined;
@@ -196,14 +195,21 @@ export interface ApiFacts extends CallFacts {
 
 /** The service refused the call or failed. */
 export class ApiError extends PaymentsError {
-  /** @internal */
-  static override readonly name: string = 'ApiError';
+  declare readonly code:
+    | 'api_error'
+    | 'authentication_error'
+    | 'permission_denied'
+    | 'not_found'
+    | 'conflict'
+    | 'invalid_request'
+    | 'rate_limited'
+    | 'server_error';
   declare readonly outcome: Outcome;
   /** The HTTP status. */
   declare readonly status: number;
-  /** The service's own number: `code` of the envelope, where the body had one. */
-  declare readonly apiCode?: number | undefined;
-  /** `message` of the envelope, redacted. */
+  /** The service's own code: `code` of the body, as sent. */
+  declare readonly apiCode?: number | string | undefined;
+  /** The service's own words: the body's `message`, `error.message` or `error`, redacted. */
   declare readonly apiMessage?: string | undefined;
   /** The wait that `Retry-After` asks for, in milliseconds. */
   declare readonly retryAfterMs?: number | undefined;
@@ -215,87 +221,45 @@ export class ApiError extends PaymentsError {
   declare readonly bodySnippet?: string | undefined;
 
   /** @internal */
-  constructor(message: string, { headers, ...facts }: ApiFacts, code = 'api_error') {
-    super(message, { ...facts, code });
+  constructor(message: string, { headers, ...facts }: ApiFacts) {
+    super(message, facts);
     Object.defineProperty(this, 'headers', { value: headers, writable: true, configurable: true });
   }
 }
 
 /** 401: the API key was refused. */
 export class AuthenticationError extends ApiError {
-  /** @internal */
-  static override readonly name: string = 'AuthenticationError';
-
-  /** @internal */
-  constructor(message: string, facts: ApiFacts) {
-    super(message, facts, 'authentication_error');
-  }
+  declare readonly code: 'authentication_error';
 }
 
 /** 403: the key is known, but may not do this. */
 export class PermissionDeniedError extends ApiError {
-  /** @internal */
-  static override readonly name: string = 'PermissionDeniedError';
-
-  /** @internal */
-  constructor(message: string, facts: ApiFacts) {
-    super(message, facts, 'permission_denied');
-  }
+  declare readonly code: 'permission_denied';
 }
 
 /** 404: there is nothing at that path or under that id. */
 export class NotFoundError extends ApiError {
-  /** @internal */
-  static override readonly name: string = 'NotFoundError';
-
-  /** @internal */
-  constructor(message: string, facts: ApiFacts) {
-    super(message, facts, 'not_found');
-  }
+  declare readonly code: 'not_found';
 }
 
-/** 409: the state of the resource forbids it. */
+/** 409: the service refused it in the present state of the resource. */
 export class ConflictError extends ApiError {
-  /** @internal */
-  static override readonly name: string = 'ConflictError';
-
-  /** @internal */
-  constructor(message: string, facts: ApiFacts) {
-    super(message, facts, 'conflict');
-  }
+  declare readonly code: 'conflict';
 }
 
 /** 400, 413 or 422: the service refused the request's content. */
 export class InvalidRequestError extends ApiError {
-  /** @internal */
-  static override readonly name: string = 'InvalidRequestError';
-
-  /** @internal */
-  constructor(message: string, facts: ApiFacts) {
-    super(message, facts, 'invalid_request');
-  }
+  declare readonly code: 'invalid_request';
 }
 
 /** 429: too many requests; `retryAfterMs` says how long to wait, if the service did. */
 export class RateLimitError extends ApiError {
-  /** @internal */
-  static override readonly name: string = 'RateLimitError';
-
-  /** @internal */
-  constructor(message: string, facts: ApiFacts) {
-    super(message, facts, 'rate_limited');
-  }
+  declare readonly code: 'rate_limited';
 }
 
 /** 5xx: the service failed. */
 export class ServerError extends ApiError {
-  /** @internal */
-  static override readonly name: string = 'ServerError';
-
-  /** @internal */
-  constructor(message: string, facts: ApiFacts) {
-    super(message, facts, 'server_error');
-  }
+  declare readonly code: 'server_error';
 }
 
 /** Why a response could not be used. */
@@ -311,8 +275,7 @@ export type InvalidResponseReason =
 
 /** A response that cannot be used. For a write, `outcome` says whether it was done. */
 export class InvalidResponseError extends PaymentsError {
-  /** @internal */
-  static override readonly name: string = 'InvalidResponseError';
+  declare readonly code: 'invalid_response';
   declare readonly outcome: Outcome;
   /** What was wrong with the response. */
   declare readonly reason: InvalidResponseReason;
@@ -322,6 +285,8 @@ export class InvalidResponseError extends PaymentsError {
   declare readonly issues: readonly Issue[];
   /** Id of the created or changed resource, where it could be read. */
   declare readonly id?: string | undefined;
+  /** What to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
+  declare readonly requestId?: string | undefined;
 
   /** @internal */
   constructor(
@@ -331,16 +296,15 @@ export class InvalidResponseError extends PaymentsError {
       status: number;
       issues: readonly Issue[];
       id?: string | undefined;
+      requestId?: string | undefined;
     },
   ) {
-    super(message, { ...facts, code: 'invalid_response' });
+    super(message, { ...facts });
   }
 }
 
 /** The merchant's own mistake: the event may be real, so respond with 500 and let the service retry. */
 export class WebhookConfigError extends PaymentsError {
-  /** @internal */
-  static override readonly name: string = 'WebhookConfigError';
   declare readonly code: 'invalid_secret' | 'invalid_body' | 'invalid_headers' | 'invalid_options';
   /** The status to respond with. */
   declare readonly httpStatus: 500;
@@ -369,8 +333,6 @@ export interface VerificationFacts {
 
 /** The delivery is not proved authentic or fresh: respond with 400. */
 export class WebhookVerificationError extends PaymentsError {
-  /** @internal */
-  static override readonly name: string = 'WebhookVerificationError';
   declare readonly code:
     | 'missing_signature'
     | 'missing_timestamp'
@@ -393,16 +355,75 @@ export class WebhookVerificationError extends PaymentsError {
   }
 }
 
-/** Authentic, but this version cannot read it: alert somebody, respond with 500. */
+/**
+ * Authentic, but it cannot be handled: this version cannot read it (respond with 500), or its order was paid before with
+ * another content (`conflicting_event`, 409). Alert somebody.
+ */
 export class WebhookPayloadError extends PaymentsError {
-  /** @internal */
-  static override readonly name: string = 'WebhookPayloadError';
-  declare readonly code: 'invalid_json' | 'invalid_event';
-  /** The status to respond with. */
-  declare readonly httpStatus: 500;
+  declare readonly code: 'invalid_json' | 'invalid_event' | 'conflicting_event';
+  /** The status to respond with: 409 for `conflicting_event`. */
+  declare readonly httpStatus: 500 | 409;
 
   /** @internal */
   constructor(message: string, code: WebhookPayloadError['code']) {
-    super(message, { code, httpStatus: 500 });
+    super(message, { code, httpStatus: code === 'conflicting_event' ? 409 : 500 });
   }
+}
+
+/** Every code of this package's errors, those of the inbox and the sandbox included. */
+export type ErrorCode =
+  | ConfigurationError['code']
+  | InvalidParamsError['code']
+  | ConnectionError['code']
+  | ApiError['code']
+  | InvalidResponseError['code']
+  | WebhookConfigError['code']
+  | WebhookVerificationError['code']
+  | WebhookPayloadError['code']
+  | 'inbox_commit'
+  | 'inbox_busy'
+  | 'unknown_id'
+  | 'not_payable'
+  | 'insufficient_balance'
+  | 'no_webhook'
+  | 'wait_timeout'
+  | 'port_taken'
+  | 'closed';
+
+/** Any error of the client, the webhooks or the inbox: `switch (error.code)` narrows it to its class and its facts. */
+export type AnyPaymentsError =
+  | ConfigurationError
+  | InvalidParamsError
+  | (ConnectionError & { readonly code: 'connection_error' })
+  | TimeoutError
+  | ApiError
+  | InvalidResponseError
+  | WebhookConfigError
+  | WebhookVerificationError
+  | WebhookPayloadError
+  | (PaymentsError & { readonly code: 'inbox_commit' | 'inbox_busy' });
+
+/** The classes by name, each with the code of its errors; those of webhooks and of the inbox are given one by one. */
+const classes: Record<string, readonly [type: { prototype: PaymentsError }, code?: ErrorCode]> = {
+  PaymentsError: [PaymentsError],
+  ConfigurationError: [ConfigurationError, 'configuration_error'],
+  InvalidParamsError: [InvalidParamsError, 'invalid_params'],
+  ConnectionError: [ConnectionError, 'connection_error'],
+  TimeoutError: [TimeoutError, 'timeout'],
+  ApiError: [ApiError, 'api_error'],
+  AuthenticationError: [AuthenticationError, 'authentication_error'],
+  PermissionDeniedError: [PermissionDeniedError, 'permission_denied'],
+  NotFoundError: [NotFoundError, 'not_found'],
+  ConflictError: [ConflictError, 'conflict'],
+  InvalidRequestError: [InvalidRequestError, 'invalid_request'],
+  RateLimitError: [RateLimitError, 'rate_limited'],
+  ServerError: [ServerError, 'server_error'],
+  InvalidResponseError: [InvalidResponseError, 'invalid_response'],
+  WebhookConfigError: [WebhookConfigError],
+  WebhookVerificationError: [WebhookVerificationError],
+  WebhookPayloadError: [WebhookPayloadError],
+};
+for (const [name, [type, code]] of Object.entries(classes)) {
+  Object.defineProperty(type, 'name', { value: name, enumerable: true });
+  Object.defineProperty(type.prototype, 'code', { value: code });
 }

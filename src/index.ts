@@ -1,18 +1,20 @@
 /**
  * The client: products, checkout sessions and the balance, and webhooks under one name.
  *
- * @module
+ * @module merchant-payments
  */
 import * as webhooks from './webhooks/index.js';
 
 export { ApiPromise, type ResponseFacts, type WithResponse } from './api-promise.js';
 export { PaymentsClient } from './client.js';
 export {
+  type AnyPaymentsError,
   ApiError,
   AuthenticationError,
   ConfigurationError,
   ConflictError,
   ConnectionError,
+  type ErrorCode,
   InvalidParamsError,
   InvalidRequestError,
   InvalidResponseError,
@@ -51,7 +53,7 @@ export type {
 } from './schemas/params.js';
 export type { Product, ProductStatus, UpdatedProduct } from './schemas/product.js';
 export type { CallOptions } from './transport/call-options.js';
-export type { Fetch } from './transport/given-fetch.js';
+export type { Fetch } from './transport/fetch-adapter.js';
 export type { EndFacts, HookFacts, Hooks } from './transport/hooks.js';
 export type { Delivery } from './webhooks/delivery.js';
 export { webhooks };

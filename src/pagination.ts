@@ -1,15 +1,18 @@
-import { ApiPromise } from './api-promise.js';
+import { ApiPromise, type Completed } from './api-promise.js';
+import { InvalidParamsError, traced } from './errors.js';
 import type { Pagination } from './schemas/pagination.js';
 
 /** How the other pages of a list are read. */
-export interface PageSource<T> {
-  ask(page: number): ApiPromise<Page<T>>;
+export interface PageSource<T extends { id: string }> {
   /** How many pages may be held at once while iterating. */
   prefetch: number;
+  ask(page: number): ApiPromise<Page<T>>;
+  /** The same for one iteration: `leave` aborts the pages in flight. */
+  iterate(): { ask(page: number): ApiPromise<Page<T>>; leave(): void };
 }
 
-/** One page of a list. */
-export class Page<T> {
+/** One page of a list. Iterate over it for every item from this page on. */
+export class Page<T extends { id: string }> implements AsyncIterable<T> {
   /** The items of this page, in the order of the service. */
   readonly items: readonly T[];
   /** Where this page stands in the list. */
@@ -37,6 +40,11 @@ export class Page<T> {
   async nextPage(): Promise<Page<T> | null> {
     return this.hasNextPage ? this.#source.ask(this.pagination.page + 1) : null;
   }
+
+  /** Every item from this page on. */
+  [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    return itemsFrom(this);
+  }
 }
 
 /**
@@ -48,24 +56,65 @@ export class Page<T> {
  * ```
  */
 export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
+  readonly #operation: string;
+
+  /** @internal */
+  constructor(completed: Promise<Completed<Page<T>>>, operation: string) {
+    super(completed);
+    this.#operation = operation;
+  }
+
   /** Every item, page after page, in order. Pages are requested as they are needed, `prefetch` of them ahead. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    const recent = new RecentIds();
-    const inFlight: Promise<Page<T>>[] = [];
-    let page: Page<T> | undefined = await this;
-    let asked = page.pagination.page;
-    const { source } = page;
+  [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    return itemsFrom(this);
+  }
+
+  /**
+   * The first items in an array, `limit` at most: a list may be longer than what you want to hold or wait for.
+   *
+   * @throws {InvalidParamsError} `limit` is missing or no integer of at least 1.
+   * @example
+   * ```ts
+   * const products = await payments.products.list({ status: 'ACTIVE' }).toArray({ limit: 500 });
+   * console.log(products.length);
+   * ```
+   */
+  async toArray(options: { limit: number }): Promise<T[]> {
+    const limit: unknown = options?.limit;
+    if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
+      this.catch(() => {});
+      const message = 'must be an integer of at least 1, as in toArray({ limit: 500 }).';
+      throw new InvalidParamsError({ operation: this.#operation }, [{ path: 'limit', message }]);
+    }
+    const items: T[] = [];
+    for await (const item of this) if (items.push(item) === limit) break;
+    return items;
+  }
+}
+
+async function* itemsFrom<T extends { id: string }>(
+  first: Page<T> | Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
+  let page: Page<T> | undefined = await first;
+  const { prefetch } = page.source;
+  const { ask, leave } = page.source.iterate();
+  const recent = new RecentIds();
+  const inFlight: Promise<() => Page<T>>[] = [];
+  let asked = page.pagination.page;
+  try {
     while (page) {
       const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
       const askAhead = (upTo: number) => {
-        while (asked < last && inFlight.length < upTo) inFlight.push(handled(source.ask(++asked)));
+        while (asked < last && inFlight.length < upTo) inFlight.push(settled(ask(++asked)));
       };
       // The page that is being read counts as one of those that are held.
-      askAhead(source.prefetch - 1);
+      askAhead(prefetch - 1);
       for (const item of page.items) if (recent.isNew(item.id)) yield item;
-      askAhead(source.prefetch);
-      page = last > 0 ? await inFlight.shift() : undefined;
+      askAhead(prefetch);
+      page = last > 0 ? (await inFlight.shift())?.() : undefined;
     }
+  } finally {
+    leave();
   }
 }
 
@@ -88,8 +137,12 @@ class RecentIds {
   }
 }
 
-/** A page asked for ahead may fail after the reader has left; the failure matters only when it is read. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
+/** A page asked for ahead may fail after the reader has left: the failure matters only when it is read. */
+function settled<T>(promise: Promise<T>): Promise<() => T> {
+  return promise.then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw traced(error);
+    },
+  );
 }

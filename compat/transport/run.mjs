@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { check, run } from '../check.mjs';
+import { missing, withCable } from './namespaces.mjs';
 import { balance } from './service.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -29,6 +30,30 @@ for (const version of [24, 26]) {
   await check(`Node ${version}: NODE_USE_ENV_PROXY, to https through a proxy that refuses`, () =>
     proxied(version, 'https://payments.invalid', 'connect, not_sent', 'CONNECT payments.invalid:443'),
   );
+}
+
+const reason = missing();
+for (const carrier of ['node:http', 'undici', 'node-fetch']) {
+  const name = `a host that vanishes after it read a POST, over ${carrier}`;
+  if (reason) console.log(`  NOT RUN ${name}: it needs network namespaces (root, iproute2): ${reason}`);
+  else await check(name, () => withCable((cable) => vanishes(cable, carrier)));
+}
+
+/** A POST whose host is gone may have been done: it is sent once, whatever the system calls the failure. */
+async function vanishes({ addresses: [here, there], links: [, link], start }, carrier) {
+  const file = (name) => join(dirname(fileURLToPath(import.meta.url)), name);
+  const read = [];
+  const server = start(1, nodeOf(24), [file('vanishing.mjs'), there, '8080', here, link]);
+  server.stdout.on('data', (lines) => read.push(...String(lines).trim().split('\n')));
+  await once(server.stdout, 'data');
+  const client = start(0, nodeOf(24), [file('vanished.mjs'), `http://${there}:8080`, carrier]);
+  let result = '';
+  client.stdout.on('data', (text) => {
+    result += text;
+  });
+  await once(client, 'close');
+  assert.deepEqual(read, ['listening', 'GET', 'POST']);
+  assert.equal(result, 'exchange EHOSTUNREACH unknown 1');
 }
 
 /** Calls through a proxy of this process, and compares what the call gave and what the proxy saw. */

@@ -1,4 +1,4 @@
-import type { ApiPromise } from '../api-promise.js';
+import { ApiPromise } from '../api-promise.js';
 import { type Balance, balanceSchema } from '../schemas/balance.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
@@ -18,7 +18,7 @@ export class BalanceResource {
    * Reads what the merchant's account holds.
    *
    * @throws {AuthenticationError} the key was refused.
-   * @see Spec, "GET /v1/balance: retrieve account balance"
+   * @see docs/service.md, "GET /v1/balance"
    * @example
    * ```ts
    * const { available, currency } = await payments.balance.retrieve();
@@ -26,6 +26,6 @@ export class BalanceResource {
    * ```
    */
   retrieve(options?: CallOptions): ApiPromise<Balance> {
-    return this.#transport.send(retrieve, balanceSchema, options, () => ({}));
+    return new ApiPromise(this.#transport.send(retrieve, balanceSchema, options, () => ({})));
   }
 }

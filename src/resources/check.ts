@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { InvalidParamsError, type Issue } from '../errors.js';
 import { describeIssues } from '../schemas/issues.js';
 import { isObject } from '../schemas/object.js';
-import { idProblem } from '../schemas/params.js';
+import { idParam } from '../schemas/params.js';
 import type { Operation } from '../transport/call.js';
 
 /** Checks parameters against the limits of the spec and copies them; throws every problem at once, and those of `besides`. */
@@ -23,14 +23,14 @@ export function checkParams<T>(
 }
 
 /** What is wrong with an id that becomes one segment of a path. */
-export function idProblems(id: unknown): Issue[] {
-  const message = idProblem(id);
-  return message === undefined ? [] : [{ path: 'id', message }];
+export function idProblems(value: unknown): Issue[] {
+  const parsed = z.safeParse(idParam, value);
+  return parsed.success ? [] : parsed.error.issues.map(({ message }) => ({ path: 'id', message }));
 }
 
 /** The id of a call that has no other parameters. */
-export function checkId(operation: Operation, id: string): string {
-  const issues = idProblems(id);
+export function checkId(operation: Operation, value: string): string {
+  const issues = idProblems(value);
   if (issues.length > 0) throw new InvalidParamsError(operation, issues);
-  return id;
+  return value;
 }

@@ -1,4 +1,4 @@
-import type { ApiPromise } from '../api-promise.js';
+import { ApiPromise } from '../api-promise.js';
 import { type CheckoutSession, type CreatedCheckout, checkoutSchemas } from '../schemas/checkout.js';
 import { type CheckoutCreateParams, checkoutCreateParams } from '../schemas/params.js';
 import type { CallOptions } from '../transport/call-options.js';
@@ -37,7 +37,7 @@ export class CheckoutsResource {
    *
    * @throws {InvalidParamsError} a field breaks a limit; nothing was sent.
    * @throws {AuthenticationError} the key was refused.
-   * @see Spec, "POST /v1/checkouts: create a checkout session"
+   * @see docs/service.md, "POST /v1/checkouts"
    * @example
    * ```ts
    * const { id: productId } = await payments.products.create({ name: 'Handmade mug', price: '19.90' });
@@ -50,16 +50,18 @@ export class CheckoutsResource {
    * ```
    */
   create(params: CheckoutCreateParams, options?: CallOptions): ApiPromise<CreatedCheckout> {
-    return this.#transport.send(create, this.#schemas.created, options, () => ({
-      body: checkParams(create, checkoutCreateParams, params),
-    }));
+    return new ApiPromise(
+      this.#transport.send(create, this.#schemas.created, options, () => ({
+        body: checkParams(create, checkoutCreateParams, params),
+      })),
+    );
   }
 
   /**
    * Reads a checkout session. It shows what has to be paid, not whether it was: the webhook tells you that.
    *
    * @throws {NotFoundError} there is no session with this id.
-   * @see Spec, "GET /v1/checkouts/{id}: retrieve a checkout session"
+   * @see docs/service.md, "GET /v1/checkouts/{id}"
    * @example
    * ```ts
    * const product = await payments.products.create({ name: 'Poster', price: '5.00' });
@@ -68,8 +70,10 @@ export class CheckoutsResource {
    * ```
    */
   retrieve(id: string, options?: CallOptions): ApiPromise<CheckoutSession> {
-    return this.#transport.send(retrieve, this.#schemas.session, options, () => ({
-      id: checkId(retrieve, id),
-    }));
+    return new ApiPromise(
+      this.#transport.send(retrieve, this.#schemas.session, options, () => ({
+        id: checkId(retrieve, id),
+      })),
+    );
   }
 }

@@ -2,10 +2,10 @@ import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
 import { ListPromise, Page } from '../pagination.js';
 import {
+  newProductParams,
   type ProductCreateParams,
   type ProductListParams,
   type ProductUpdateParams,
-  productCreateParams,
   productListParams,
   productUpdateParams,
 } from '../schemas/params.js';
@@ -64,7 +64,7 @@ export class ProductsResource {
    *
    * @throws {InvalidParamsError} a field breaks a limit; nothing was sent.
    * @throws {AuthenticationError} the key was refused.
-   * @see Spec, "POST /v1/products: create a product"
+   * @see docs/service.md, "POST /v1/products"
    * @example
    * ```ts
    * const product = await payments.products.create({ name: 'Handmade mug', price: '19.90', currency: 'EUR' });
@@ -72,16 +72,18 @@ export class ProductsResource {
    * ```
    */
   create(params: ProductCreateParams, options?: CallOptions): ApiPromise<Product> {
-    return this.#transport.send(create, productSchema, options, () => ({
-      body: checkParams(create, productCreateParams, params),
-    }));
+    return new ApiPromise(
+      this.#transport.send(create, productSchema, options, () => ({
+        body: checkParams(create, newProductParams, params),
+      })),
+    );
   }
 
   /**
    * Lists products: await it for one page, or iterate over it for every product from that page on.
    *
    * @throws {InvalidParamsError} `page`, `size` or `status` breaks a limit; nothing was sent.
-   * @see Spec, "GET /v1/products: list products"
+   * @see docs/service.md, "GET /v1/products"
    * @example
    * ```ts
    * const page = await payments.products.list({ status: 'ACTIVE', size: 50 });
@@ -90,13 +92,25 @@ export class ProductsResource {
    * ```
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
-    const page = async (own: ListOptions, read: () => ListParts): Promise<Completed<Page<Product>>> => {
-      const { data, facts, parts } = await this.#transport.complete(list, productListSchema, own, read);
-      const ask = (number: number) =>
-        new ApiPromise(page(parts.options, () => ({ ...parts, query: { ...parts.query, page: number } })));
-      return { data: new Page(data, { ask, prefetch: parts.options.prefetch ?? 1 }), facts };
+    const read = async (own: ListOptions, parts: () => ListParts): Promise<Completed<Page<Product>>> => {
+      const { data, facts, parts: all } = await this.#transport.send(list, productListSchema, own, parts);
+      const { prefetch = 1, signal } = all.options;
+      const ask = (page: number, until = signal) =>
+        new ApiPromise(
+          read({ ...all.options, signal: until }, () => ({ ...all, query: { ...all.query, page } })),
+        );
+      const iterate = () => {
+        // Without prefetch no page is in flight when a loop is left.
+        if (prefetch === 1) return { ask, leave: () => {} };
+        const linked = this.#transport.linked(signal);
+        return { ask: (page: number) => ask(page, linked.signal), leave: linked.abort };
+      };
+      return { data: new Page(data, { prefetch, ask, iterate }), facts };
     };
-    return new ListPromise(page(options, () => readListParts(params, options)));
+    return new ListPromise(
+      read(options, () => readListParts(params, options)),
+      list.operation,
+    );
   }
 
   /**
@@ -106,7 +120,7 @@ export class ProductsResource {
    *
    * @throws {InvalidParamsError} a field breaks a limit, or there is none to change; nothing was sent.
    * @throws {NotFoundError} there is no product with this id.
-   * @see Spec, "PATCH /v1/products/{id}: update a product"
+   * @see docs/service.md, "PATCH /v1/products/{id}"
    * @example
    * ```ts
    * const { id } = await payments.products.create({ name: 'Poster', price: '5.00' });
@@ -115,10 +129,12 @@ export class ProductsResource {
    * ```
    */
   update(id: string, params: ProductUpdateParams, options?: CallOptions): ApiPromise<UpdatedProduct> {
-    return this.#transport.send(update, updatedProductSchema, options, () => ({
-      body: checkParams(update, productUpdateParams, params, [...idProblems(id), ...emptyProblems(params)]),
-      id,
-    }));
+    return new ApiPromise(
+      this.#transport.send(update, updatedProductSchema, options, () => ({
+        body: checkParams(update, productUpdateParams, params, [...idProblems(id), ...emptyProblems(params)]),
+        id,
+      })),
+    );
   }
 }
 

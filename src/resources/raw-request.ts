@@ -1,9 +1,9 @@
 import { InvalidParamsError, type Issue } from '../errors.js';
-import { closest } from '../schemas/closest.js';
+import { didYouMean } from '../schemas/closest.js';
 import { isObject } from '../schemas/object.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
-import type { Operation, RequestParts } from '../transport/call.js';
+import type { Operation, Query, RequestParts } from '../transport/call.js';
 
 /** A request to an operation that has no method of its own. */
 export interface RawRequest {
@@ -11,8 +11,8 @@ export interface RawRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Appended to `baseUrl`, such as `/v1/products`; its segments are already encoded. */
   path: string;
-  /** Added to the path, encoded; what is `undefined` is left out. */
-  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  /** Added to the path, encoded; what is `undefined` is left out, and the name of an array is repeated. */
+  query?: Query | undefined;
   /** Anything that can be written as JSON. */
   body?: unknown;
 }
@@ -36,17 +36,17 @@ export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
     method: methods.includes(method) ? String(method) : '',
     path: typeof path === 'string' ? path : '',
     afterDoubt: 'Check whether it was done before you send it again.',
+    mayBeEmpty: method !== 'GET',
   };
 }
 
 /** Returns query and body of a valid request; throws for an invalid one. */
 export function checkRawRequest(operation: Operation, request: Partial<RawRequest>): RequestParts {
   const { method, path, query, body, ...rest } = request;
-  const issues: Issue[] = Object.keys(rest).map((name) => {
-    const meant = closest(name, partNames);
-    const known = meant === undefined ? `Known are ${partNames.join(', ')}.` : `Did you mean ${meant}?`;
-    return { path: name, message: `is not a field of a request. ${known}` };
-  });
+  const issues: Issue[] = Object.keys(rest).map((name) => ({
+    path: name,
+    message: `is not a field of a request. ${didYouMean(name, partNames)}`,
+  }));
   const refuse = (field: string, message: string) => issues.push({ path: field, message });
   if (method === undefined) refuse('method', 'is missing. Pass GET, POST, PUT, PATCH or DELETE.');
   else if (!methods.includes(method)) {
@@ -56,9 +56,9 @@ export function checkRawRequest(operation: Operation, request: Partial<RawReques
   if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
   if (query !== undefined && !isObject(query)) refuse('query', 'is not an object of names and values.');
   for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined && !['string', 'number', 'boolean'].includes(typeof value)) {
-      refuse(`query.${name}`, 'is not a string, number or boolean.');
-    }
+    const isScalar = (each: unknown) => ['string', 'number', 'boolean'].includes(typeof each);
+    if (value !== undefined && ![value].flat().every(isScalar))
+      refuse(`query.${name}`, 'must be a string, number or boolean, or an array of them.');
   }
   if (body !== undefined && method === 'GET') refuse('body', 'is not allowed with GET. Use query.');
   else if (body !== undefined && !isJson(body)) refuse('body', 'cannot be written as JSON.');

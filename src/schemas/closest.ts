@@ -1,39 +1,24 @@
-/** The candidate that a misspelt word most likely meant: other letter case, or at most two typos. */
+/** The candidate that a misspelt word most likely meant: few letters differ, in whatever order they stand. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
-  const meant = word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-  let best: string | undefined;
-  let fewest = 3;
-  for (const candidate of candidates) {
-    const slips = distance(meant, candidate.toLowerCase());
-    if (slips < fewest && slips < candidate.length / 2) {
-      best = candidate;
-      fewest = slips;
-    }
-  }
-  return best;
+  const [best] = candidates
+    .map((candidate) => ({ candidate, slips: slips(lettersOf(word), lettersOf(candidate)) }))
+    .filter(({ candidate, slips }) => slips <= candidate.length / 3)
+    .sort((a, b) => a.slips - b.slips);
+  return best?.candidate;
 }
 
-/** Optimal string alignment distance: insertions, deletions, replacements and swaps of adjacent letters. */
-function distance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 2) return 3;
-  let beforePrevious: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1];
-      let least = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + (same ? 0 : 1),
-      );
-      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        least = Math.min(least, (beforePrevious[column - 2] ?? 0) + 1);
-      }
-      current.push(least);
-    }
-    beforePrevious = previous;
-    previous = current;
-  }
-  return previous[b.length] ?? 0;
+/** The end of a message about an unknown name. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const meant = closest(name, known);
+  return meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`;
+}
+
+const lettersOf = (word: string) => word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+/** How many letters to replace, insert or leave out. */
+function slips(word: string, candidate: string): number {
+  let left = candidate;
+  for (const letter of word) left = left.replace(letter, '');
+  const shared = candidate.length - left.length;
+  return Math.max(word.length, candidate.length) - shared;
 }

@@ -27,29 +27,45 @@ export interface UnknownEvent {
   originalType: string;
   /** The event's `data`, unchecked. */
   data: unknown;
+  /**
+   * Only in deliveries of `accept` and the inbox: why an authentic event could not be read. `verify()` and `on` never
+   * return such an event.
+   */
+  problem?: string | undefined;
 }
 
 /** What `verify()` returns. Check `type` to narrow it. */
 export type WebhookEvent = OrderPaidEvent | UnknownEvent;
 
 /**
- * Reads a parsed webhook body, or says which field is wrong. Written by hand, so that verifying a webhook loads
- * no schema library.
+ * Reads a parsed webhook body; one that cannot be read becomes an event with a `problem`. Written by hand, so that
+ * verifying a webhook loads no schema library.
  */
-export function readEvent(body: unknown): WebhookEvent | string {
-  if (!isObject(body)) return 'the body is not a JSON object';
+export function readEvent(body: unknown): WebhookEvent {
+  if (!isObject(body)) return unreadable('the body is not a JSON object');
   const type = own(body, 'type');
   const data = own(body, 'data');
-  if (typeof type !== 'string' || type === '') return 'type: expected a string';
-  if (type !== 'order.paid') return { ...body, type: 'unknown', originalType: type, data };
-  if (!isObject(data)) return 'data: expected an object';
+  if (typeof type !== 'string' || type === '') return unreadable('type: expected a string', '', data);
+  if (type !== 'order.paid') {
+    // A field of that name would look like an event that could not be read. `rawBody` still has it.
+    const { problem: _, ...fields } = body;
+    return { ...fields, type: 'unknown', originalType: type, data };
+  }
+  if (!isObject(data)) return unreadable('data: expected an object', type, data);
   const order_id = own(data, 'order_id');
-  if (typeof order_id !== 'string' || order_id === '') return 'data.order_id: expected a string';
+  if (typeof order_id !== 'string' || order_id === '')
+    return unreadable('data.order_id: expected a string', type, data);
   const amount = readPrice(own(data, 'amount'));
-  if (amount === undefined) return 'data.amount: expected a decimal amount';
+  if (amount === undefined) return unreadable('data.amount: expected a decimal amount', type, data);
   const currency = own(data, 'currency');
-  if (typeof currency !== 'string' || currency === '') return 'data.currency: expected a string';
+  if (typeof currency !== 'string' || currency === '')
+    return unreadable('data.currency: expected a string', type, data);
   return { ...body, type, data: { ...data, order_id, amount, currency } };
+}
+
+/** An authentic event that this version cannot read. */
+export function unreadable(problem: string, originalType = '', data: unknown = null): UnknownEvent {
+  return { type: 'unknown', originalType, data, problem };
 }
 
 /** A field of the body itself: a polluted `Object.prototype` must not fill in an amount. */

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { closest } from './closest.js';
+import { didYouMean } from './closest.js';
 
 /** One problem: where, and what. */
 interface Problem {
@@ -14,10 +14,9 @@ export function describeIssues(issues: readonly Issue[], knownKeys: readonly str
   return issues.flatMap((issue): Problem[] => {
     if (issue.code !== 'unrecognized_keys')
       return [{ path: issue.path.map(String).join('.'), message: issue.message }];
-    return issue.keys.map((key) => {
-      const meant = closest(key, knownKeys);
-      const known = meant === undefined ? `Known are ${knownKeys.join(', ')}.` : `Did you mean ${meant}?`;
-      return { path: [...issue.path.map(String), key].join('.'), message: `is not a parameter. ${known}` };
-    });
+    return issue.keys.map((key) => ({
+      path: [...issue.path.map(String), key].join('.'),
+      message: `is not a parameter. ${didYouMean(key, knownKeys)}`,
+    }));
   });
 }

@@ -3,7 +3,7 @@ import type { CurrencyCode } from './currency.js';
 import type { Metadata } from './metadata.js';
 import { readMoney } from './money.js';
 import { isPlainObject } from './object.js';
-import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes } from './url.js';
+import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes, urlText } from './url.js';
 
 /** What `products.create` sends. Spec, "POST /v1/products: create a product". */
 export interface ProductCreateParams {
@@ -11,19 +11,27 @@ export interface ProductCreateParams {
   name: string;
   /** Decimal string with at most two decimals, at least `"0.01"`. */
   price: string;
-  /** At most 1000 characters. */
-  description?: string | undefined;
-  /** Absolute URL. */
-  image?: string | undefined;
+  /** At most 1000 characters; `null` is the same as none. */
+  description?: string | null | undefined;
+  /** Absolute URL. `null`, as another product may have it, is the same as none. */
+  image?: string | URL | null | undefined;
   /** Three-letter ISO 4217 code. Default of the service: USD. */
   currency?: CurrencyCode | undefined;
   /** Strings by name, kept with the product and returned with it. */
   metadata?: Metadata | undefined;
 }
 
+/** A new product as it is sent. */
+export interface NewProduct extends Omit<ProductCreateParams, 'description' | 'image'> {
+  /** At most 1000 characters. */
+  description?: string | undefined;
+  /** Absolute URL. */
+  image?: string | undefined;
+}
+
 /** What `products.update` sends: at least one field. Spec, "PATCH /v1/products/{id}: update a product". */
 export type ProductUpdateParams = {
-  [Field in keyof ProductCreateParams]?: ProductCreateParams[Field] | undefined;
+  [Field in keyof ProductCreateParams]?: Exclude<ProductCreateParams[Field], null> | undefined;
 };
 
 /** Which products, and which page of them. Spec, "GET /v1/products: list products". */
@@ -41,9 +49,9 @@ export interface CheckoutCreateParams {
   /** The product to sell. */
   productId: string;
   /** Where the customer returns after paying: an absolute URL. */
-  successUrl?: string | undefined;
+  successUrl?: string | URL | undefined;
   /** Where the customer returns after cancelling: an absolute URL. */
-  cancelUrl?: string | undefined;
+  cancelUrl?: string | URL | undefined;
   /** A campaign, store or app name shown on the payment page instead of the account's name. */
   displayMerchantName?: string | undefined;
 }
@@ -56,60 +64,65 @@ export const limits = {
   pageSize: 100,
 } as const;
 
-/** What is wrong with a value, to follow the field's name in a message; `undefined` if nothing is. */
-type Problem = (value: unknown) => string | undefined;
+/** What is wrong with a value of the right type, to follow the field's name in a message; `undefined` if nothing is. */
+type Fault<T> = (value: T) => string | undefined;
 
-function checked<T>(is: (value: unknown) => value is T, problem: Problem): z.ZodMiniType<T> {
-  return z.transform((value, context): T => {
-    const message = problem(value);
-    if (message === undefined && is(value)) return value;
-    context.issues.push({ code: 'custom', message: message ?? 'has the wrong type', input: value });
-    return z.NEVER;
+function found<T>(fault: Fault<T>): z.core.$ZodCheck<T> {
+  return z.check(({ value, issues }) => {
+    const message = fault(value);
+    if (message !== undefined) issues.push({ code: 'custom', message, input: value });
   });
 }
 
-const loneSurrogate = /\p{Surrogate}/u;
-const isString = (value: unknown): value is string => typeof value === 'string';
-const isNumber = (value: unknown): value is number => typeof value === 'number';
-
-/** A string that passes `problem`; for anything else the message says what it is and what to pass. */
-function text(wanted: string, problem: (value: string) => string | undefined): z.ZodMiniType<string> {
-  return checked(isString, (value) => {
-    if (value === undefined) return `is missing. Pass ${wanted}.`;
-    return isString(value) ? problem(value) : `${whatItIs(value)}. Pass ${wanted}.`;
-  });
+/** The message for a value that is missing or of another type. */
+function wants(wanted: string, type = wanted, such: Fault<unknown> = () => undefined) {
+  return {
+    error: ({ input }: { readonly input?: unknown }) => {
+      if (input === undefined) return `is missing. Pass ${wanted}.`;
+      return `must be ${type}, got ${whatItIs(input)}.${such(input) ?? ''}`;
+    },
+  };
 }
+
+const text = (wanted: string, fault: Fault<string> = () => undefined) =>
+  z.string(wants(wanted)).check(found(fault));
 
 const name = text(`a string of 1 to ${limits.nameLength} characters`, (value) => {
   const length = characters(value);
-  if (length >= 1 && length <= limits.nameLength) return undefined;
-  return length === 0
-    ? 'is empty. Pass at least one character.'
-    : `has ${length} characters. Pass at most ${limits.nameLength}.`;
+  if (length === 0) return 'is empty. Pass at least one character.';
+  return length > limits.nameLength
+    ? `has ${length} characters. Pass at most ${limits.nameLength}.`
+    : undefined;
 });
 
 const description = text(`a string of at most ${limits.descriptionLength} characters`, (value) => {
   const length = characters(value);
-  return length <= limits.descriptionLength
-    ? undefined
-    : `has ${length} characters. Pass at most ${limits.descriptionLength}.`;
+  return length > limits.descriptionLength
+    ? `has ${length} characters. Pass at most ${limits.descriptionLength}.`
+    : undefined;
 });
 
-const price = checked(isString, (value) => {
-  if (value === undefined) return 'is missing. Pass a decimal string, such as "19.90".';
-  if (!isString(value)) {
-    const text = isNumber(value) && value > 0 ? readMoney(value) : undefined;
-    return text === undefined
-      ? `${whatItIs(value)}. Pass a decimal string with at most two decimals, such as "19.90".`
-      : `${whatItIs(value)}. Pass a string: "${text}".`;
-  }
+const price = z
+  .string(wants('a decimal string, such as "19.90"', 'a string', priceForNumber))
+  .check(found(priceFault));
+
+function priceFault(value: string): string | undefined {
   if (!limits.price.test(value)) {
     return /^\d+\.\d{3,}$/.test(value)
       ? `${quote(value)} has more than two decimals. Pass at most two, such as "0.01".`
       : `${quote(value)} is not a decimal amount. Pass digits with at most two decimals, such as "19.90".`;
   }
   return /[1-9]/.test(value) ? undefined : `${quote(value)} is below the least price, "0.01".`;
-});
+}
+
+/** The string to write for a number. An integer may count units or cents, and only the caller knows. */
+function priceForNumber(value: unknown): string {
+  const units = typeof value === 'number' && value > 0 ? readMoney(value) : undefined;
+  if (units === undefined) return ' Pass at most two decimals, such as "19.90".';
+  const isCents = Number.isInteger(value) && Number(value) >= 100;
+  const cents = isCents ? `, or "${units.slice(0, -5)}.${units.slice(-5, -3)}" if it counts cents` : '';
+  return ` Pass "${units}"${cents}.`;
+}
 
 const currency = text('a three-letter ISO code, such as "USD"', (value) => {
   if (/^[A-Z]{3}$/.test(value)) return undefined;
@@ -118,115 +131,114 @@ const currency = text('a three-letter ISO code, such as "USD"', (value) => {
     : `${quote(value)} is not a three-letter ISO code, such as "USD".`;
 });
 
-const url = text('an absolute URL, such as "https://shop.example/thanks"', (value) => {
-  const parsed = parseAbsoluteUrl(value);
-  if (!parsed)
-    return `${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`;
-  return unsafeSchemes.includes(parsed.protocol)
-    ? `has the scheme ${parsed.protocol}, which is not safe. Pass an https: URL.`
-    : undefined;
-});
+const url = z.pipe(
+  z.transform(urlText),
+  text('an absolute URL, such as "https://shop.example/thanks"', (value) => {
+    const parsed = parseAbsoluteUrl(value);
+    if (!parsed)
+      return `${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`;
+    return unsafeSchemes.includes(parsed.protocol)
+      ? `has the scheme ${parsed.protocol}, which is not safe. Pass an https: URL.`
+      : undefined;
+  }),
+);
 
-const id = checked(isString, idProblem);
+/** An id becomes one segment of the path and must not change the rest of it. */
+export const idParam = z.string(wants('the id that the service assigned', 'a string')).check(
+  found((value: string) => {
+    const fault = idFault(value);
+    return fault && `${fault}. Pass the id that the service assigned.`;
+  }),
+);
 
-/** What is wrong with an id. It becomes one segment of the path and must not change the rest of it. */
-export function idProblem(value: unknown): string | undefined {
-  const problem = idFault(value);
-  return problem && `${problem}. Pass the id that the service assigned.`;
-}
-
-function idFault(value: unknown): string | undefined {
-  if (value === undefined) return 'is missing';
-  if (!isString(value)) return whatItIs(value);
+function idFault(value: string): string | undefined {
   if (value === '') return 'is empty';
   if (value === '.' || value === '..') return `${quote(value)} would change the path`;
   if (value.length > 1024) return `has ${value.length} characters, and at most 1024 are sent`;
   if (hasBlankOrControl(value)) return 'contains white space or control characters';
-  return loneSurrogate.test(value) ? 'contains a lone surrogate, which cannot be sent' : undefined;
+  return /\p{Surrogate}/u.test(value) ? 'contains a lone surrogate, which cannot be sent' : undefined;
 }
 
-const metadata: z.ZodMiniType<Metadata> = z.transform((value, context): Metadata => {
-  const refuse = (message: string, key?: string) => {
-    context.issues.push({ code: 'custom', message, input: value, path: key === undefined ? [] : [key] });
-  };
+/** Not `z.record`, which drops a key `__proto__` without a word. */
+const metadata: z.ZodMiniType<Metadata> = z.transform((value, { issues }): Metadata => {
+  const refuse = (message: string, path: string[] = []) =>
+    issues.push({ code: 'custom', message, input: value, path });
   if (!isPlainObject(value)) {
-    const found = kind(value) === 'an object' ? 'is not a plain object' : whatItIs(value);
-    refuse(`${found}. Pass an object of string values.`);
+    refuse(`must be a plain object of string values, got ${whatItIs(value)}.`);
     return z.NEVER;
   }
-  const entries = Object.entries(value);
-  for (const [key, entry] of entries) {
-    if (key === '__proto__') refuse('is reserved by JavaScript. Choose another name.', key);
-    else if (!isString(entry)) refuse(`${whatItIs(entry)}. Pass a string.`, key);
+  const copy: [string, string][] = [];
+  for (const [key, entry] of Object.entries(value)) {
+    if (key === '__proto__') refuse('is reserved by JavaScript. Choose another name.', [key]);
+    else if (typeof entry === 'string') copy.push([key, entry]);
+    else refuse(`must be a string, got ${whatItIs(entry)}.`, [key]);
   }
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => isString(entry[1])));
+  return Object.fromEntries(copy);
 });
 
-function integer(least: number, most: number): z.ZodMiniType<number> {
-  const wanted =
-    most === Infinity ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`;
-  return checked(isNumber, (value) =>
-    isNumber(value) && Number.isSafeInteger(value) && value >= least && value <= most
-      ? undefined
-      : `${isNumber(value) ? `${quote(value)} is out of range` : whatItIs(value)}. Pass ${wanted}.`,
-  );
+function integer(wanted: string, least: number, most: number) {
+  const isRight = (value: number) => Number.isSafeInteger(value) && value >= least && value <= most;
+  return z.number(wants(wanted)).check(z.refine(isRight, wants(wanted)));
 }
 
-const isStatus = (value: unknown): value is 'ACTIVE' | 'ARCHIVED' =>
-  value === 'ACTIVE' || value === 'ARCHIVED';
-const status = checked(isStatus, (value) =>
-  isStatus(value)
-    ? undefined
-    : `${isString(value) ? `${quote(value)} is not a status to filter by` : whatItIs(value)}. Pass "ACTIVE" or "ARCHIVED".`,
-);
+const shown = { description: z.optional(description), image: z.optional(url) };
+const whatSells = { currency: z.optional(currency), metadata: z.optional(metadata) };
 
 export const productCreateParams = z.strictObject({
   name,
   price,
-  description: z.optional(description),
-  image: z.optional(url),
-  currency: z.optional(currency),
-  metadata: z.optional(metadata),
+  ...shown,
+  ...whatSells,
+}) satisfies z.ZodMiniType<NewProduct>;
+
+/** As they are passed to the client: `null` is the same as absent. */
+export const newProductParams = z.strictObject({
+  name,
+  price,
+  description: orNull(shown.description),
+  image: orNull(shown.image),
+  ...whatSells,
 }) satisfies z.ZodMiniType<ProductCreateParams>;
 
 export const productUpdateParams = z.strictObject({
   name: z.optional(name),
   price: z.optional(price),
-  description: z.optional(description),
-  image: z.optional(url),
-  currency: z.optional(currency),
-  metadata: z.optional(metadata),
+  ...shown,
+  ...whatSells,
 }) satisfies z.ZodMiniType<ProductUpdateParams>;
 
 export const productListParams = z.strictObject({
-  status: z.optional(status),
-  page: z.optional(integer(1, Infinity)),
-  size: z.optional(integer(1, limits.pageSize)),
+  status: z.optional(z.enum(['ACTIVE', 'ARCHIVED'], wants('"ACTIVE" or "ARCHIVED"'))),
+  page: z.optional(integer('an integer of at least 1', 1, Number.MAX_SAFE_INTEGER)),
+  size: z.optional(integer(`an integer from 1 to ${limits.pageSize}`, 1, limits.pageSize)),
 }) satisfies z.ZodMiniType<ProductListParams>;
 
 export const checkoutCreateParams = z.strictObject({
-  productId: id,
+  productId: idParam,
   successUrl: z.optional(url),
   cancelUrl: z.optional(url),
-  displayMerchantName: z.optional(text('a string', () => undefined)),
+  displayMerchantName: z.optional(text('a string')),
 }) satisfies z.ZodMiniType<CheckoutCreateParams>;
+
+function orNull<T>(schema: z.ZodMiniType<T>) {
+  return z.optional(
+    z.pipe(
+      z.transform((value: unknown): unknown => value ?? undefined),
+      schema,
+    ),
+  );
+}
 
 /** A value for a message: short, on one line, and only if it is a string, number or boolean. */
 export function quote(value: unknown): string {
-  if (isString(value)) return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
-  return isNumber(value) || typeof value === 'boolean' ? String(value) : kind(value);
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : whatItIs(value);
 }
 
-/** What a value of the wrong type is, to follow the field's name in a message. */
+/** What a value of the wrong type is. */
 function whatItIs(value: unknown): string {
-  const plain = isString(value) || isNumber(value) || typeof value === 'boolean';
-  return plain ? `${quote(value)} is ${kind(value)}` : `is ${kind(value)}`;
-}
-
-function kind(value: unknown): string {
-  if (value === null) return 'null';
-  if (value === undefined) return 'undefined';
-  if (isString(value)) return 'a string';
+  if (value === null || value === undefined || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string' || typeof value === 'number') return `the ${typeof value} ${quote(value)}`;
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

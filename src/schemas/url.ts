@@ -5,6 +5,11 @@ export function isLoopback(url: URL): boolean {
   return loopbackName.test(url.hostname);
 }
 
+/** The text of a `URL` object, whichever realm it is from; any other value as it is. */
+export function urlText(value: unknown): unknown {
+  return Object.prototype.toString.call(value) === '[object URL]' ? String(value) : value;
+}
+
 /** An absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
 export function parseAbsoluteUrl(text: string): URL | undefined {
   if (hasBlankOrControl(text)) return undefined;

@@ -23,3 +23,18 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
     if (runs.size === 0) signal.removeEventListener('abort', runs.listener);
   };
 }
+
+/** A signal that is aborted with another one, or by `abort`, which also ends the link. */
+export function linkedSignal(signal: AbortSignal | undefined): { signal: AbortSignal; abort(): void } {
+  const controller = new AbortController();
+  const follow = () => controller.abort(signal?.reason);
+  const unlink = onAbort(signal, follow);
+  if (signal?.aborted) follow();
+  return {
+    signal: controller.signal,
+    abort: () => {
+      unlink();
+      controller.abort();
+    },
+  };
+}

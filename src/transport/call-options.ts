@@ -1,5 +1,5 @@
 import type { Issue } from '../errors.js';
-import { closest } from '../schemas/closest.js';
+import { didYouMean } from '../schemas/closest.js';
 import { isObject } from '../schemas/object.js';
 
 /** Options of one call. They override those of the client. */
@@ -35,7 +35,7 @@ export function lowerCased(headers: CallOptions['headers'] = {}): Record<string,
 export function callOptionProblems(
   given: CallOptions,
   extraNames: readonly string[],
-  clientTotalTimeoutMs: number,
+  client: TimeLimits,
 ): Issue[] {
   const names = Object.keys(given);
   if (names.length === 0) return [];
@@ -45,51 +45,64 @@ export function callOptionProblems(
     ...(signal === undefined || isSignal(signal)
       ? []
       : [{ path: 'signal', message: 'is not an AbortSignal.' }]),
-    ...limitProblems(given, clientTotalTimeoutMs),
+    ...limitProblems({ totalTimeoutMs: client.totalTimeoutMs, ...given }),
     ...headerProblems(given.headers),
   ].map(({ path, message }) => ({ path: `options.${path}`, message }));
 }
 
 /** Unknown option names, each with the likely one. */
-export function unknownNames(names: readonly string[], known: readonly string[]): Issue[] {
+export function unknownNames(
+  names: readonly string[],
+  known: readonly string[],
+  what = 'an option',
+): Issue[] {
   return names
     .filter((name) => !known.includes(name))
-    .map((name) => {
-      const meant = closest(name, known);
-      return {
-        path: name,
-        message: `is not an option. ${meant ? `Did you mean ${meant}?` : `Known are ${known.join(', ')}.`}`,
-      };
-    });
+    .map((name) => ({ path: name, message: `is not ${what}. ${didYouMean(name, known)}` }));
 }
 
-/** What is wrong with the time limits and the number of retries. `defaultTotalMs` applies if none is given. */
-export function limitProblems(
-  given: { timeoutMs?: unknown; totalTimeoutMs?: unknown; maxRetries?: unknown },
-  defaultTotalMs: number,
-): Issue[] {
-  const problems: Issue[] = [];
-  for (const path of ['timeoutMs', 'totalTimeoutMs'] as const) {
-    const value = given[path];
-    if (value === undefined || (isNumber(value) && value > 0 && value <= longestTimerMs)) continue;
-    problems.push({
+/** The limits of time that were given, in milliseconds. */
+export interface TimeLimits {
+  timeoutMs?: number | undefined;
+  totalTimeoutMs?: number | undefined;
+}
+
+/** Both limits: a default gives way to the limit that was given. */
+export function timeLimits({ timeoutMs, totalTimeoutMs }: TimeLimits) {
+  return {
+    timeoutMs: timeoutMs ?? Math.min(20_000, totalTimeoutMs ?? 20_000),
+    totalTimeoutMs: totalTimeoutMs ?? Math.max(60_000, timeoutMs ?? 60_000),
+  };
+}
+
+/** What is wrong with the time limits and the number of retries. */
+export function limitProblems({
+  timeoutMs,
+  totalTimeoutMs,
+  maxRetries,
+}: {
+  timeoutMs?: unknown;
+  totalTimeoutMs?: unknown;
+  maxRetries?: unknown;
+}): Issue[] {
+  const problems = Object.entries({ timeoutMs, totalTimeoutMs })
+    .filter(([, value]) => value !== undefined && !isNumberUpTo(value, longestTimerMs))
+    .map(([path]) => ({
       path,
       message: `must be a number of milliseconds above 0, at most ${longestTimerMs}.`,
-    });
-  }
-  const { timeoutMs, totalTimeoutMs = defaultTotalMs, maxRetries } = given;
-  const areValid = problems.length === 0 && isNumber(timeoutMs) && isNumber(totalTimeoutMs);
-  if (areValid && timeoutMs > totalTimeoutMs) {
+    }));
+  if (problems.length === 0 && Number(timeoutMs) > Number(totalTimeoutMs)) {
     problems.push({
       path: 'timeoutMs',
       message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`,
     });
   }
-  const isCount =
-    isNumber(maxRetries) && Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= 100;
-  if (maxRetries !== undefined && !isCount) {
+  if (
+    maxRetries !== undefined &&
+    maxRetries !== 0 &&
+    !(isNumberUpTo(maxRetries, 100) && Number.isInteger(maxRetries))
+  )
     problems.push({ path: 'maxRetries', message: 'must be an integer from 0 to 100.' });
-  }
   return problems;
 }
 
@@ -113,8 +126,8 @@ export function headerProblems(headers: unknown): Issue[] {
   });
 }
 
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
+function isNumberUpTo(value: unknown, most: number): boolean {
+  return typeof value === 'number' && value > 0 && value <= most;
 }
 
 /** Checked by shape: jsdom and edge runtimes have their own AbortSignal. */

@@ -1,13 +1,14 @@
 import type { Outcome } from '../errors.js';
-import type { Fetch } from './given-fetch.js';
+import type { Fetch } from './fetch-adapter.js';
 import type { Hooks } from './hooks.js';
 
 /** The client's options, checked. */
 export interface ClientSettings {
   apiKey: string;
   baseUrl: URL;
-  timeoutMs: number;
-  totalTimeoutMs: number;
+  /** As given: `timeLimits` has the defaults. */
+  timeoutMs: number | undefined;
+  totalTimeoutMs: number | undefined;
   maxRetries: number;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
@@ -26,14 +27,21 @@ export interface Operation {
   path: string;
   /** What to do if a write may have been done. */
   afterDoubt: string;
+  /** Whether success may come without a body. */
+  mayBeEmpty?: boolean;
   /** Options of this call besides `CallOptions`; the transport ignores them. */
   extraOptions?: readonly string[];
 }
 
+type QueryValue = string | number | boolean;
+
+/** The query of a request; the name of an array is repeated for each of its values. */
+export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>;
+
 /** The checked parameters of one request. */
 export interface RequestParts {
   id?: string | undefined;
-  query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  query?: Query | undefined;
   body?: unknown;
 }
 

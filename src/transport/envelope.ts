@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { describeIssues } from '../schemas/issues.js';
 import { isObject } from '../schemas/object.js';
-import { idProblem } from '../schemas/params.js';
+import { idParam } from '../schemas/params.js';
 import { ownFields } from './call-options.js';
-import { type CallDescription, type FailedAttempt, refusal, unusable } from './failures.js';
-import { type CompleteResponse, encodingsOf, isRedirect, isSuccess } from './fetch-contract.js';
+import { type CompleteResponse, encodingsOf, isForeign, isRedirect, isSuccess } from './response.js';
 import { isPolluted, shielded } from './shield.js';
+import { type CallDescription, type FailedAttempt, refusal, type Said, unusable } from './to-error.js';
 
 /** The data of a response, parsed by the schema, or why there is none. */
 export function readResponse<T>(
@@ -15,83 +15,101 @@ export function readResponse<T>(
 ): { data: T; error: undefined } | FailedAttempt {
   const { status, bytes } = response;
   if (isRedirect(status)) {
-    const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key. Check baseUrl`;
-    return unusable(call, status, 'redirect', problem);
+    const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key`;
+    return unusable(call, response, 'redirect', problem, { outcome: 'unknown' });
   }
-  const envelope = openEnvelope(response);
-  if (!isSuccess(status) || envelope.kind === 'refusal') {
-    const said = envelope.kind === 'refusal' ? envelope : {};
-    // The whole body: it is shortened after secrets are removed.
+  const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0;
+  const { body, fault } = isEmpty ? { body: { code: 0 }, fault: undefined } : parseBody(response);
+  const { code, data } = fieldsOf(body);
+  const isEnvelope = Number.isInteger(code);
+  if (!isSuccess(status) || (isEnvelope && code !== 0)) {
     const snippet = bytes.byteLength === 0 ? undefined : new TextDecoder().decode(bytes);
-    return refusal(call, response, { ...said, snippet });
+    return refusal(call, response, { ...wordsOf(body), snippet });
   }
-  if (envelope.kind === 'unusable') {
-    const mayBeCut = envelope.reason === 'json' && !response.delimited;
-    const retriable = mayBeCut ? 'reads' : 'never';
-    return unusable(call, status, envelope.reason, envelope.problem, { retriable });
+  if (fault) {
+    const mayBeCut = fault.reason === 'json' && !response.delimited;
+    const outcome = isBegun(response) ? 'done' : 'unknown';
+    return unusable(call, response, fault.reason, fault.problem, {
+      outcome,
+      retriable: mayBeCut ? 'reads' : 'never',
+    });
   }
-  const parsed = z.safeParse(schema, envelope.data);
+  if (!isEnvelope) {
+    const problem = 'the body is not {code, message, data} with an integer code';
+    return unusable(call, response, 'envelope', problem, { outcome: 'unknown' });
+  }
+  const parsed = z.safeParse(schema, data);
   if (parsed.success) return { data: parsed.data, error: undefined };
-  if (envelope.data === undefined || envelope.data === null)
-    return unusable(call, status, 'envelope', 'it has no data');
+  if (data === undefined || data === null) return unusable(call, response, 'envelope', 'it has no data');
   const issues = describeIssues(parsed.error.issues);
-  const shown = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
-  const problem = shown.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
-  return unusable(call, status, 'schema', problem, { issues, id: idOf(envelope.data) });
+  const named = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
+  const problem = named.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
+  return unusable(call, response, 'schema', problem, { issues, id: idOf(data) });
 }
 
-/** A parsed response body. */
-type Envelope =
-  /** `code` 0: success. */
-  | { kind: 'success'; data: unknown }
-  /** Another `code`, which the service uses for errors, whatever the HTTP status. */
-  | { kind: 'refusal'; code: number; message: string | undefined }
-  /** Something else, for the reason given. */
-  | { kind: 'unusable'; reason: UnusableReason; problem: string };
-
-type UnusableReason = 'empty' | 'encoding' | 'json' | 'content_type' | 'envelope';
+/** A body that cannot be parsed. */
+interface Fault {
+  reason: 'empty' | 'encoding' | 'json' | 'content_type';
+  problem: string;
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Opens `{code, message, data}`. Spec, "Response envelope": `code` is the integer 0 on success.
- *
- * The content type does not matter: valid JSON is accepted under any, and JSON is always UTF-8.
- */
-function openEnvelope({ bytes, headers }: CompleteResponse): Envelope {
-  if (bytes.byteLength === 0) return unusableFor('empty', 'the body is empty');
+/** JSON is accepted under any content type, and is always UTF-8. */
+function parseBody({ bytes, headers }: CompleteResponse): { body?: unknown; fault?: Fault } {
+  if (bytes.byteLength === 0) return { fault: { reason: 'empty', problem: 'the body is empty' } };
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
     const encodings = encodingsOf(headers.get('content-encoding')).join(', ');
-    return encodings === ''
-      ? unusableFor('encoding', 'the body is not valid UTF-8')
-      : unusableFor('encoding', `the body cannot be decoded: its Content-Encoding is ${encodings}`);
+    const problem =
+      encodings === ''
+        ? 'the body is not valid UTF-8'
+        : `the body cannot be decoded: its Content-Encoding is ${encodings}`;
+    return { fault: { reason: 'encoding', problem } };
   }
-  let body: unknown;
   try {
     // Objects inherit nothing where a polluted prototype would fill in what the response lacks.
-    body = JSON.parse(text, isPolluted() ? (_, value: unknown) => ownFields(value) ?? value : undefined);
+    const reviver = isPolluted() ? (_: string, value: unknown) => ownFields(value) ?? value : undefined;
+    return { body: JSON.parse(text, reviver) };
   } catch {
-    const type = headers.get('content-type') ?? '';
-    if (type === '' || /\bjson\b/i.test(type)) return unusableFor('json', 'the body is not valid JSON');
-    return unusableFor('content_type', `the body is ${type.split(';')[0]}, not JSON. Check baseUrl`);
+    if (!isForeign(headers)) return { fault: { reason: 'json', problem: 'the body is not valid JSON' } };
+    const type = headers.get('content-type')?.split(';')[0];
+    return { fault: { reason: 'content_type', problem: `the body is ${type}, not JSON` } };
   }
-  const { code, message, data } = fieldsOf(body);
-  if (!Number.isInteger(code)) {
-    return unusableFor('envelope', 'the body is not {code, message, data} with an integer code');
-  }
-  if (code === 0) return { kind: 'success', data };
-  return { kind: 'refusal', code: Number(code), message: typeof message === 'string' ? message : undefined };
 }
 
-function unusableFor(reason: UnusableReason, problem: string): Envelope {
-  return { kind: 'unusable', reason, problem };
+/** Whether a body that cannot be parsed is the service's all the same: nothing at all, or an envelope's beginning. */
+function isBegun({ bytes }: CompleteResponse): boolean {
+  if (bytes.byteLength === 0) return true;
+  return /^\s*\{\s*"code"\s*:\s*0\s*,/.test(new TextDecoder().decode(bytes.subarray(0, 200)));
+}
+
+/**
+ * What a refusal says. Spec: only the body of a 401 is documented, `{code, message}`; gateways and services also send
+ * `{error: {code, message}}` and `{error}`. `code` 0 means success, and so do the words beside it.
+ */
+function wordsOf(body: unknown): Said {
+  const { code, message, error } = fieldsOf(body);
+  if (code === 0) return {};
+  const inner = fieldsOf(error);
+  return {
+    code: [code, inner.code].find((each) => isText(each) || isInteger(each)),
+    message: [message, inner.message, error].find(isText),
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isInteger(value);
 }
 
 /** The own fields of a JSON object, without those of a polluted prototype; none if it is not an object. */
-function fieldsOf(body: unknown): Partial<Record<'code' | 'message' | 'data' | 'id', unknown>> {
+function fieldsOf(body: unknown): Partial<Record<'code' | 'message' | 'error' | 'data' | 'id', unknown>> {
   return shielded(isObject(body) ? body : {});
 }
 
@@ -107,5 +125,6 @@ function redirectTarget(call: CallDescription, { headers }: CompleteResponse): s
 /** The id in data that is otherwise unusable, if it is a valid one. */
 function idOf(data: unknown): string | undefined {
   const { id } = fieldsOf(data);
-  return typeof id === 'string' && idProblem(id) === undefined ? id : undefined;
+  const parsed = z.safeParse(idParam, id);
+  return parsed.success ? parsed.data : undefined;
 }

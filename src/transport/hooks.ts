@@ -1,4 +1,4 @@
-import type { Outcome } from '../errors.js';
+import type { AnyPaymentsError, Outcome } from '../errors.js';
 
 /** What names a call in hooks. Never a key, a header or a body. */
 export interface CallName {
@@ -18,6 +18,8 @@ export interface HookFacts extends CallName {
 
 /** What the hook `end` receives about a call. */
 export interface EndFacts extends CallName {
+  /** Whether the call gave what was asked for. */
+  ok: boolean;
   /** What became of the operation; `done` for a call that succeeded. */
   outcome: Outcome;
   /** How many requests were begun; 0 for a call that was refused before sending. */
@@ -36,9 +38,9 @@ export interface Hooks {
   /** A response arrived, with any status. */
   response?: ((facts: HookFacts & { status: number; durationMs: number }) => unknown) | undefined;
   /** An attempt failed; the next one follows after `delayMs`. */
-  retry?: ((facts: HookFacts & { delayMs: number; error: Error }) => unknown) | undefined;
+  retry?: ((facts: HookFacts & { delayMs: number; error: AnyPaymentsError }) => unknown) | undefined;
   /** The call failed for good, other than by the caller's own abort; `attempt` is how many requests it took, and `durationMs` covers them all. */
-  error?: ((facts: HookFacts & { durationMs: number; error: Error }) => unknown) | undefined;
+  error?: ((facts: HookFacts & { durationMs: number; error: AnyPaymentsError }) => unknown) | undefined;
   /** The call is over, with any outcome: once per call, after `error`, and also if the caller aborts it. */
   end?: ((facts: EndFacts) => unknown) | undefined;
 }

@@ -1,9 +1,10 @@
 import ky, { type KyInstance, type Options, replaceOption } from 'ky';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
-import { type CompleteResponse, isResponse, type Send, SendFailure } from './fetch-contract.js';
-import { givenFetch } from './given-fetch.js';
-import { nodeFetch } from './node-fetch.js';
+import { fetchAdapter, type Send, type SendResult } from './fetch-adapter.js';
+import { nodeHttp } from './node-http.js';
+import { isResponse } from './response.js';
+import { SendFailure } from './send-failure.js';
 import { isPolluted, shielded } from './shield.js';
 
 /** Retries and statuses are handled by the sender: writes have their own rules. */
@@ -12,31 +13,21 @@ const defaults: Options = { redirect: 'manual', retry: 0, throwHttpErrors: false
 /** Makes requests through ky, which builds, times out and aborts them. One per client. */
 export class Http {
   readonly #ky: KyInstance;
-  readonly #send: (request: unknown, body: string | null) => Promise<CompleteResponse>;
+  readonly #settings: ClientSettings;
+  readonly #send: Send;
+  readonly #under: string;
 
-  constructor({ apiKey, baseUrl, fetch, userAgent }: ClientSettings) {
+  constructor(settings: ClientSettings) {
+    const { baseUrl, fetch } = settings;
     this.#ky = ky.create(shielded(defaults));
-    const send = sendOver(baseUrl, fetch);
-    const under = `${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/`;
-    // Fixed headers are added here: no object of ky holds the key, and ky does not copy them.
-    this.#send = async (request, body) => {
-      if (!(request instanceof Request && request.url.startsWith(under)))
-        throw new SendFailure('connect', 'wrong_url');
-      const { url, method, signal } = request;
-      if (signal.aborted) throw new SendFailure('connect', 'stopped');
-      const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
-      request.headers.forEach((value, name) => {
-        headers[name] = value;
-      });
-      headers['x-api-key'] = apiKey;
-      if (body !== null) headers['content-type'] = 'application/json';
-      return send(url, { method, headers, body, redirect: 'manual', signal });
-    };
+    this.#settings = settings;
+    this.#send = sendOver(baseUrl, fetch);
+    this.#under = `${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/`;
   }
 
-  /** One request and its whole response. Rejects with a `SendFailure`, of reason `stopped` for time limit and signal. */
-  async attempt({ operation, url, headers, body, signal }: Call, limitMs: number): Promise<CompleteResponse> {
-    const attempt: { response?: Promise<CompleteResponse> } = {};
+  /** One request and its whole response, or a failure: of kind `stopped` for time limit and signal. Never rejects. */
+  async attempt({ operation, url, headers, body, signal }: Call, limitMs: number): Promise<SendResult> {
+    const attempt: { sent?: Promise<SendResult> } = {};
     // One per request: ky rejects signals of another realm, and adds a listener to the one that it gets.
     const controller = signal && new AbortController();
     const unlink = onAbort(signal, () => controller?.abort());
@@ -47,19 +38,35 @@ export class Http {
       ...(controller && { signal: controller.signal }),
       fetch: async (request) => {
         // Not in the Request: reading the body back from its stream costs more than everything else in ky.
-        attempt.response = this.#send(request, body);
-        return asResponse(await attempt.response);
+        attempt.sent = this.#pass(request, body);
+        return asResponse(await attempt.sent);
       },
     };
     try {
+      // The result is `attempt.sent`. What ky resolves to is the same response; its errors hold the request, key and all,
+      // and do not say how far it got.
       await (isPolluted() ? this.#kyShielded(url, options) : this.#ky(url, options));
     } catch {
-      // An error of ky holds the request and does not say how far it got. The awaited response does.
     } finally {
       unlink();
     }
-    if (!attempt.response) throw new SendFailure('connect', 'network');
-    return attempt.response;
+    return attempt.sent ?? new SendFailure('connect', 'network');
+  }
+
+  /** Sends what ky built. Fixed headers are added here: no object of ky holds the key, and ky does not copy them. */
+  async #pass(request: unknown, body: string | null): Promise<SendResult> {
+    if (!(request instanceof Request && request.url.startsWith(this.#under)))
+      return new SendFailure('connect', 'network', { code: 'wrong_url' });
+    const { url, method, signal } = request;
+    if (signal.aborted) return new SendFailure('connect', 'stopped');
+    const { apiKey, userAgent } = this.#settings;
+    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
+    request.headers.forEach((value, name) => {
+      headers[name] = value;
+    });
+    headers['x-api-key'] = apiKey;
+    if (body !== null) headers['content-type'] = 'application/json';
+    return this.#send(url, { method, headers, body, redirect: 'manual', signal });
   }
 
   /** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
@@ -70,16 +77,16 @@ export class Http {
   }
 }
 
-/** ky accepts anything that is tagged as a Response. */
-function asResponse(value: unknown): Response {
-  if (isResponse(value)) return value;
-  throw new SendFailure('exchange', 'not_a_response');
+/** ky accepts anything that is tagged as a Response, and rejects with anything that is thrown. */
+function asResponse(sent: unknown): Response {
+  if (isResponse(sent)) return sent;
+  throw sent;
 }
 
 /** In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */
 function sendOver(baseUrl: URL, fetch: ClientSettings['fetch']): Send {
-  if (fetch) return givenFetch(fetch);
-  return hasNodeHttp() ? nodeFetch(baseUrl) : givenFetch((url, init) => globalThis.fetch(url, init));
+  if (fetch) return fetchAdapter(fetch, true);
+  return hasNodeHttp() ? nodeHttp(baseUrl) : fetchAdapter((url, init) => globalThis.fetch(url, init), false);
 }
 
 function hasNodeHttp(): boolean {

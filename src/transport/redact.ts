@@ -1,3 +1,14 @@
+/** Names of headers that carry credentials. Other values, such as a content type or a tenant, stay readable in errors. */
+const credentialName =
+  /^(?:(?:proxy-)?authorization|cookie)$|(?:^|[^a-z])(?:key|token|secret|signature|password|credential|session)s?(?:[^a-z]|$)/;
+
+/** The values of headers (names in lower case) that must not show; of `Bearer …` the credentials alone, too. */
+export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => credentialName.test(name))
+    .flatMap(([, value]) => [value, value.replace(/^[\w-]+ +/, '')]);
+}
+
 /** Removes the client's secrets from text that came from outside, in each encoding in which they may be echoed. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   let patterns: readonly RegExp[] | undefined; // made at the first text: most calls have none to redact

@@ -1,23 +1,23 @@
 import type * as z from 'zod/mini';
 import type { Completed } from '../api-promise.js';
-import { ApiError, ConnectionError } from '../errors.js';
+import { ApiError, ConnectionError, isPaymentsError } from '../errors.js';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Progress } from './call.js';
 import { readResponse } from './envelope.js';
+import { tell } from './hooks.js';
+import { Http } from './http.js';
+import { redactor, secretsOf } from './redact.js';
+import type { CompleteResponse } from './response.js';
+import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
+import { SendFailure } from './send-failure.js';
 import {
   type CallDescription,
   type FailedAttempt,
   headersOf,
   noResponse,
-  outOfTime,
-  refusal,
-  requestIdNames,
-} from './failures.js';
-import { type CompleteResponse, isSuccess, SendFailure } from './fetch-contract.js';
-import { tell } from './hooks.js';
-import { Http } from './http.js';
-import { redactor } from './redact.js';
-import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
+  requestIdOf,
+  type TimeLimit,
+} from './to-error.js';
 
 /** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
 export class Sender {
@@ -32,69 +32,36 @@ export class Sender {
 
   /** Rejects with an error of the package, or with the caller's `signal.reason`. */
   async send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
-    const { apiKey, baseUrl } = this.#settings;
-    const names = Object.keys(call.headers).filter((name) => !requestIdNames.includes(name));
-    const secrets = [apiKey, ...names.map((name) => call.headers[name] ?? '')];
-    const description: CallDescription = {
-      ...call.operation,
-      attempts: 0,
-      host: baseUrl.host,
-      redact: redactor(secrets),
-    };
+    const { apiKey, baseUrl, hooks } = this.#settings;
+    const { operation, method, path } = call.operation;
+    const redact = redactor([apiKey, ...secretsOf(call.headers)]);
+    const description: CallDescription = { ...call.operation, attempts: 0, host: baseUrl.host, redact };
     call.signal?.throwIfAborted();
     for (;;) {
-      const attempts = ++description.attempts;
-      progress.attempts = attempts;
-      const result = await this.#attempt(call, description, schema, progress);
-      if (!result.error) {
-        progress.outcome = 'done';
-        this.#budget.answered();
-        const { status, headers } = result.response;
-        const durationMs = performance.now() - call.startedAt;
-        return {
-          data: result.data,
-          facts: () => ({ status, headers: headersOf(headers, (value) => value), attempts, durationMs }),
-        };
+      const attempt = ++description.attempts;
+      progress.attempts = attempt;
+      const began = performance.now();
+      const limit = limitOf(call, began);
+      tell(hooks.request, { operation, method, path, attempt });
+      call.signal?.throwIfAborted();
+      const sent = await this.#http.attempt(call, limit.leftMs);
+      let failed: FailedAttempt;
+      if (sent instanceof SendFailure) failed = noResponse(description, sent, limit);
+      else {
+        const durationMs = performance.now() - began;
+        tell(hooks.response, { operation, method, path, attempt, status: sent.status, durationMs });
+        const result = readResponse(description, sent, schema);
+        if (!result.error) {
+          progress.outcome = 'done';
+          this.#budget.answered();
+          return { data: result.data, facts: factsOf(call, sent, attempt, performance.now()) };
+        }
+        failed = result;
       }
-      progress.outcome = result.error.outcome ?? 'unknown';
-      await this.#waitToRetry(call, description, result);
-    }
-  }
-
-  async #attempt<T>(
-    call: Call,
-    description: CallDescription,
-    schema: z.ZodMiniType<T>,
-    progress: Progress,
-  ): Promise<{ data: T; response: CompleteResponse; error: undefined } | FailedAttempt> {
-    const { startedAt, timeoutMs, totalTimeoutMs, signal } = call;
-    const { operation, method, path, attempts: attempt } = description;
-    const began = performance.now();
-    const left = startedAt + totalTimeoutMs - began;
-    tell(this.#settings.hooks.request, { operation, method, path, attempt });
-    signal?.throwIfAborted();
-    let response: CompleteResponse;
-    try {
-      // In a process that was busy nothing may be left, and Node warns of a timer below 1 ms.
-      response = await this.#http.attempt(call, Math.max(1, Math.min(timeoutMs, left)));
-    } catch (failure) {
-      if (!(failure instanceof SendFailure)) throw failure;
-      const scope = left < timeoutMs ? 'total' : 'attempt';
-      const limitMs = left < timeoutMs ? totalTimeoutMs : timeoutMs;
-      // The status alone decides the outcome, even if the body that explains it never arrived.
-      const failed =
-        failure.head && !isSuccess(failure.head.status)
-          ? refusal(description, failure.head, {})
-          : noResponse(description, failure, { scope, limitMs });
       progress.outcome = failed.error.outcome ?? 'unknown';
-      signal?.throwIfAborted();
-      return failed;
+      if (sent instanceof SendFailure) call.signal?.throwIfAborted();
+      await this.#waitToRetry(call, description, failed);
     }
-    const { status } = response;
-    const durationMs = performance.now() - began;
-    tell(this.#settings.hooks.response, { operation, method, path, attempt, status, durationMs });
-    const result = readResponse(description, response, schema);
-    return result.error ? result : { ...result, response };
   }
 
   /** Waits for the next attempt, or throws the failure if there is none. */
@@ -111,13 +78,30 @@ export class Sender {
     const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
     if (asked > longestRetryAfterMs || (asked > 0 && asked >= left)) throw error;
     const delayMs = Math.max(asked, backOffMs(attempt));
-    if (delayMs >= left) throw outOfTime(description, error, totalTimeoutMs);
-    if (!this.#budget.spend()) throw error;
-    tell(this.#settings.hooks.retry, { operation, method, path, attempt, delayMs, error });
+    if (delayMs >= left || !this.#budget.spend()) throw error;
+    if (isPaymentsError(error))
+      tell(this.#settings.hooks.retry, { operation, method, path, attempt, delayMs, error });
     await sleep(delayMs, signal);
     // A busy process wakes up late.
-    if (performance.now() - startedAt >= totalTimeoutMs) throw outOfTime(description, error, totalTimeoutMs);
+    if (performance.now() - startedAt >= totalTimeoutMs) throw error;
   }
+}
+
+/** What ends an attempt first. */
+function limitOf({ startedAt, timeoutMs, totalTimeoutMs }: Call, now: number): TimeLimit {
+  const left = startedAt + totalTimeoutMs - now;
+  // In a process that was busy nothing may be left, and Node warns of a timer below 1 ms.
+  return left < timeoutMs
+    ? { scope: 'total', limitMs: totalTimeoutMs, leftMs: Math.max(1, left) }
+    : { scope: 'attempt', limitMs: timeoutMs, leftMs: timeoutMs };
+}
+
+/** What `withResponse()` tells, put together when it is asked for. */
+function factsOf({ startedAt }: Call, { status, headers }: CompleteResponse, attempts: number, now: number) {
+  return () => {
+    const copy = headersOf(headers, (value) => value);
+    return { status, headers: copy, requestId: requestIdOf(copy), attempts, durationMs: now - startedAt };
+  };
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

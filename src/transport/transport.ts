@@ -1,8 +1,9 @@
 import type * as z from 'zod/mini';
-import { ApiPromise, type Completed } from '../api-promise.js';
-import { InvalidParamsError, type Issue, isPaymentsError } from '../errors.js';
+import type { Completed } from '../api-promise.js';
+import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
+import { linkedSignal } from './aborts.js';
 import type { Call, ClientSettings, Operation, Progress, RequestParts } from './call.js';
-import { type CallOptions, callOptionProblems, lowerCased, ownFields } from './call-options.js';
+import { type CallOptions, callOptionProblems, lowerCased, ownFields, timeLimits } from './call-options.js';
 import { tell } from './hooks.js';
 import type { Sender } from './sender.js';
 import { shielded } from './shield.js';
@@ -22,18 +23,11 @@ export class Transport {
     return this.#settings.allowInsecureHttp;
   }
 
-  /** Sends one call. `parts` runs at once and may throw; every error rejects the promise. */
-  send<T>(
-    operation: Operation,
-    schema: z.ZodMiniType<T>,
-    options: CallOptions | undefined,
-    parts: () => RequestParts,
-  ): ApiPromise<T> {
-    return new ApiPromise(this.complete(operation, schema, options, parts));
-  }
+  /** For a group of calls that may be left together, such as the pages of a loop. */
+  readonly linked = linkedSignal;
 
-  /** The same, for a caller that needs the parts and builds something else from the data. */
-  async complete<T, Parts extends RequestParts>(
+  /** Sends one call. `readParts` runs at once and may throw; every error rejects the promise. */
+  async send<T, Parts extends RequestParts>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
     options: CallOptions = {},
@@ -41,24 +35,31 @@ export class Transport {
   ): Promise<Completed<T> & { parts: Parts }> {
     const startedAt = performance.now();
     const progress: Progress = { attempts: 0, outcome: 'not_sent' };
+    let ok = false;
     const { hooks } = this.#settings;
     const { operation: name, method, path } = operation;
     const about = () => ({ operation: name, method, path, durationMs: performance.now() - startedAt });
     try {
       const { call, parts } = this.#prepare(operation, options, readParts, startedAt);
-      const sender = this.#sender ?? (await this.#loadSender());
-      return { ...(await sender.send(call, schema, progress)), parts };
+      const sender = this.#sender ?? (await this.#loadSender(operation));
+      const completed = await sender.send(call, schema, progress);
+      ok = true;
+      return { ...completed, parts };
     } catch (error) {
+      traced(error);
       if (isPaymentsError(error)) tell(hooks.error, { ...about(), attempt: progress.attempts, error });
       throw error;
     } finally {
-      tell(hooks.end, { ...about(), ...progress });
+      tell(hooks.end, { ...about(), ok, ...progress });
     }
   }
 
   /** The sender is half of the client's code, including ky, so it is loaded with the first call. */
-  async #loadSender(): Promise<Sender> {
-    const { Sender } = await import('./sender.js');
+  async #loadSender({ operation, method, path }: Operation): Promise<Sender> {
+    const { Sender } = await import('./sender.js').catch((cause: unknown) => {
+      const message = `${operation}: a file of merchant-payments could not be loaded, so nothing was sent. Deploy the whole package: a bundler left out what it imports with its first call.`;
+      throw new ConfigurationError(message, { operation, method, path, cause });
+    });
     this.#sender ??= new Sender(this.#settings);
     return this.#sender;
   }
@@ -73,7 +74,7 @@ export class Transport {
     try {
       const given = ownFields(options);
       const problems = given
-        ? callOptionProblems(given, operation.extraOptions ?? [], this.#settings.totalTimeoutMs)
+        ? callOptionProblems(given, operation.extraOptions ?? [], this.#settings)
         : [{ path: 'options', message: 'is not an object.' }];
       const parts = besideProblems(readParts, problems);
       if (!given || !parts || problems.length > 0) throw new InvalidParamsError(operation, problems);
@@ -85,8 +86,10 @@ export class Transport {
         headers: { ...settings.headers, ...lowerCased(given.headers) },
         body: body === undefined ? null : JSON.stringify(body),
         startedAt,
-        timeoutMs: given.timeoutMs ?? settings.timeoutMs,
-        totalTimeoutMs: given.totalTimeoutMs ?? settings.totalTimeoutMs,
+        ...timeLimits({
+          timeoutMs: given.timeoutMs ?? settings.timeoutMs,
+          totalTimeoutMs: given.totalTimeoutMs ?? settings.totalTimeoutMs,
+        }),
         maxRetries: given.maxRetries ?? settings.maxRetries,
         signal: given.signal,
       };
@@ -101,8 +104,10 @@ export class Transport {
 
 /** The path of one request, with its query. */
 function pathOf({ path }: Operation, { id, query = {} }: RequestParts): string {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each) => [name, String(each)]),
+  );
+  const text = new URLSearchParams(pairs).toString();
   const own = id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id));
   return text === '' ? own : `${own}?${text}`;
 }

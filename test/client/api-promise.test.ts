@@ -43,6 +43,7 @@ describe.each(carriers)('a call over %s', (_, options) => {
     expect(response).toEqual({
       status: 200,
       headers: expect.any(Headers),
+      requestId: 'req_1',
       attempts: 1,
       durationMs: expect.any(Number),
     });
@@ -50,6 +51,15 @@ describe.each(carriers)('a call over %s', (_, options) => {
     expect(response.durationMs).toBeGreaterThan(0);
     expect((await call.withResponse()).response.status).toBe(200);
     expect(service.requests).toHaveLength(1);
+  });
+
+  test.each([
+    [{ 'cf-ray': 'ray_1', 'request-id': 'req_2' }, 'req_2'],
+    [{ 'cf-ray': 'ray_1' }, 'ray_1'],
+    [{}, undefined],
+  ])('has the request id of the headers %j', async (headers, requestId) => {
+    service.on('GET /v1/balance', jsonResponse(balance, 200, headers));
+    expect((await payments.balance.retrieve().withResponse()).response.requestId).toBe(requestId);
   });
 
   test('counts its attempts', async () => {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import * as errors from 'merchant-payments';
 import { expect, test, vi } from 'vitest';
 
@@ -34,10 +35,13 @@ const oneOfEach = (of: typeof errors) =>
 /** The classes of which an error is an instance, by this copy. */
 function classesOf(error: unknown): string[] {
   return Object.entries(errors)
-    .filter(([name]) => name.endsWith('Error') && name !== 'isPaymentsError')
-    .filter(([, type]) => typeof type === 'function' && error instanceof type)
+    .filter(([, type]) => isErrorClass(type) && error instanceof type)
     .map(([name]) => name)
     .toSorted();
+}
+
+function isErrorClass(type: unknown): type is typeof errors.PaymentsError {
+  return typeof type === 'function' && (type === errors.PaymentsError || type.prototype instanceof Error);
 }
 
 const parents: Record<string, string[]> = { TimeoutError: ['ConnectionError'] };
@@ -104,10 +108,42 @@ test('a class that extends one of ours is distinguished from its parent', () => 
   expect(new errors.ApiError('x', refused)).not.toBeInstanceOf(ShopError);
 });
 
-test('facts can be logged as JSON, and absent ones are left out', () => {
-  expect(JSON.parse(JSON.stringify(new errors.NotFoundError('x', refused)))).toEqual({
-    ...call,
-    status: 400,
-    code: 'not_found',
-  });
+test('toJSON() has name, message and the facts; absent ones are left out', () => {
+  const error = new errors.NotFoundError('Nothing there.', refused);
+  const { outcome, operation, method, path, attempts } = call;
+  const facts = { outcome, operation, method, path, attempts, status: 400, code: 'not_found' };
+  expect(error.toJSON()).toEqual({ name: 'NotFoundError', message: 'Nothing there.', ...facts });
+  expect(JSON.parse(JSON.stringify({ error })).error).toEqual(error.toJSON());
+});
+
+test('the name can be set, as that of any error', () => {
+  const error = new errors.NotFoundError('x', refused);
+  error.name = 'ShopError';
+  expect(error.name).toBe('ShopError');
+  expect(String(error)).toBe('ShopError: x');
+  expect(error.toJSON()).toMatchObject({ name: 'ShopError' });
+  expect(error).toBeInstanceOf(errors.NotFoundError);
+  expect(new errors.NotFoundError('x', refused).name).toBe('NotFoundError');
+});
+
+test.each(
+  Object.entries({
+    ConfigurationError: 'configuration_error',
+    InvalidParamsError: 'invalid_params',
+    ConnectionError: 'connection_error',
+    TimeoutError: 'timeout',
+    ApiError: 'api_error',
+    AuthenticationError: 'authentication_error',
+    PermissionDeniedError: 'permission_denied',
+    NotFoundError: 'not_found',
+    ConflictError: 'conflict',
+    InvalidRequestError: 'invalid_request',
+    RateLimitError: 'rate_limited',
+    ServerError: 'server_error',
+    InvalidResponseError: 'invalid_response',
+  }),
+)('the code of %s is %s, which Node prints', (name, code) => {
+  const error = new Map<string, errors.PaymentsError>(oneOfEach(errors)).get(name);
+  expect(error?.code).toBe(code);
+  expect(inspect(error)).toContain(`code: '${code}'`);
 });

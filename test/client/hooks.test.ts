@@ -3,7 +3,7 @@ import { type Hooks, type PaymentsClientOptions, TimeoutError } from 'merchant-p
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import created from '../fixtures/product-created.json' with { type: 'json' };
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
-import { apiKey, carriers, createClient, jsonResponse, mockService } from '../helpers/service.js';
+import { apiKey, carriers, createClient, jsonResponse, mockService, success } from '../helpers/service.js';
 
 const service = mockService();
 
@@ -48,7 +48,7 @@ describe.each(carriers)('hooks over %s', (_, options) => {
       ],
       ['request', { ...call, attempt: 2 }],
       ['response', { ...call, attempt: 2, status: 200, durationMs }],
-      ['end', { ...call, outcome: 'done', attempts: 2, durationMs }],
+      ['end', { ...call, ok: true, outcome: 'done', attempts: 2, durationMs }],
     ]);
   });
 
@@ -129,8 +129,15 @@ test('a call that is refused before it is sent calls the hooks error and end', a
   await expect(createClient({ hooks }).checkouts.retrieve('')).rejects.toThrow();
   expect(calls).toMatchObject([
     ['error', { operation: 'checkouts.retrieve', attempt: 0 }],
-    ['end', { operation: 'checkouts.retrieve', attempts: 0, outcome: 'not_sent' }],
+    ['end', { operation: 'checkouts.retrieve', attempts: 0, ok: false, outcome: 'not_sent' }],
   ]);
+});
+
+test('the hook end tells a response that cannot be used from success: both outcomes are done', async () => {
+  service.on('POST /v1/products', success(null));
+  const { hooks, calls } = noting();
+  await expect(create({ hooks })).rejects.toMatchObject({ outcome: 'done' });
+  expect(calls.at(-1)).toMatchObject(['end', { ok: false, outcome: 'done' }]);
 });
 
 test('an attempt without a response has a request and no response', async () => {
@@ -145,7 +152,7 @@ test('the caller’s own abort is no error of ours: only the hook end is called'
   const { hooks, calls } = noting();
   const call = createClient({ hooks }).balance.retrieve({ signal: AbortSignal.abort('enough') });
   await expect(call).rejects.toBe('enough');
-  expect(calls).toMatchObject([['end', { attempts: 0, outcome: 'not_sent' }]]);
+  expect(calls).toMatchObject([['end', { attempts: 0, ok: false, outcome: 'not_sent' }]]);
 });
 
 test('the hook end has the outcome of a write that its caller aborted', async () => {
@@ -157,7 +164,7 @@ test('the hook end has the outcome of a write that its caller aborted', async ()
   };
   const call = createClient({ hooks, fetch }).products.create(params, { signal: controller.signal });
   await expect(call).rejects.toBe('left');
-  expect(calls.at(-1)).toMatchObject(['end', { attempts: 1, outcome: 'unknown' }]);
+  expect(calls.at(-1)).toMatchObject(['end', { attempts: 1, ok: false, outcome: 'unknown' }]);
   expect(calls.map(([name]) => name)).toEqual(['request', 'end']);
 });
 

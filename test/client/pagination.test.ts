@@ -101,6 +101,26 @@ describe.each(carriers)('a list over %s', (_, options) => {
     expect(asked()).toEqual([4, 5]);
   });
 
+  test('can be iterated from the page that was awaited on', async () => {
+    service.on('GET /v1/products', pages(10));
+    const second = await payments.products.list({ size: 2, page: 2 });
+    expect(await idsOf(second)).toEqual(first(10).slice(2));
+    expect(await idsOf((await second.nextPage()) ?? second)).toEqual(first(10).slice(4));
+  });
+
+  test.each([
+    [3, [1, 2]],
+    [4, [1, 2]],
+    [5, [1, 2, 3]],
+    [1000, [1, 2, 3, 4, 5]],
+  ])('toArray({ limit: %i }) holds so many at most, and asks for no page beyond', async (limit, expected) => {
+    service.on('GET /v1/products', pages(10));
+    expect((await payments.products.list({ size: 2 }).toArray({ limit })).map(({ id }) => id)).toEqual(
+      first(Math.min(limit, 10)),
+    );
+    expect(asked()).toEqual(expected);
+  });
+
   test('of nothing yields nothing', async () => {
     service.on('GET /v1/products', pages(0));
     expect(await idsOf(payments.products.list())).toEqual([]);
@@ -169,6 +189,21 @@ describe('laziness', () => {
     expect(asked()).toEqual([1, 2, 2]);
   });
 });
+
+test.each([undefined, {}, { limit: 0 }, { limit: -1 }, { limit: 1.5 }, { limit: '5' }, { limit: Infinity }])(
+  'toArray(%j) is refused: a list may be longer than one wants to hold',
+  async (options) => {
+    service.on('GET /v1/products', jsonResponse({}, 500));
+    // @ts-expect-error JavaScript callers can pass anything
+    await expect(payments.products.list().toArray(options)).rejects.toMatchObject({
+      code: 'invalid_params',
+      operation: 'products.list',
+      issues: [
+        { path: 'limit', message: 'must be an integer of at least 1, as in toArray({ limit: 500 }).' },
+      ],
+    });
+  },
+);
 
 describe('a list that changes while it is read', () => {
   test('yields no product twice when new ones push items over a page’s edge', async () => {
@@ -253,8 +288,10 @@ describe('an error midway', () => {
     service.on('GET /v1/products', (request) =>
       request.query.page ? jsonResponse({}, 500)() : pages(10)(request),
     );
-    for await (const _ of payments.products.list({ size: 2 }, { prefetch: 3 })) break;
-    await vi.waitFor(() => expect(service.requests).toHaveLength(3));
+    for await (const _ of payments.products.list({ size: 2 }, { prefetch: 3 })) {
+      await vi.waitFor(() => expect(service.requests).toHaveLength(3));
+      break;
+    }
   });
 
   test('of nextPage() rejects, and the page can be requested again', async () => {

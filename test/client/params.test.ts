@@ -48,11 +48,11 @@ describe('name', () => {
     ['201 characters', 'a'.repeat(201), 'has 201 characters. Pass at most 200.'],
     ['201 emoji', '😀'.repeat(201), 'has 201 characters. Pass at most 200.'],
     ['undefined', undefined, 'is missing. Pass a string of 1 to 200 characters.'],
-    ['null', null, 'is null. Pass a string of 1 to 200 characters.'],
-    ['a number', 5, '5 is a number. Pass a string of 1 to 200 characters.'],
-    ['an object', { text: 'Mug' }, 'is an object. Pass a string of 1 to 200 characters.'],
-    ['an array', ['Mug'], 'is an array. Pass a string of 1 to 200 characters.'],
-    ['a symbol', Symbol('Mug'), 'is a symbol. Pass a string of 1 to 200 characters.'],
+    ['null', null, 'must be a string of 1 to 200 characters, got null.'],
+    ['a number', 5, 'must be a string of 1 to 200 characters, got the number 5.'],
+    ['an object', { text: 'Mug' }, 'must be a string of 1 to 200 characters, got an object.'],
+    ['an array', ['Mug'], 'must be a string of 1 to 200 characters, got an array.'],
+    ['a symbol', Symbol('Mug'), 'must be a string of 1 to 200 characters, got a symbol.'],
   ])('of %s is refused', async (_, name, message) => {
     expect(await issuesOf(createProduct({ name }))).toEqual([{ path: 'name', message }]);
   });
@@ -72,7 +72,7 @@ describe('description', () => {
   test.each([
     ['1001 characters', 'a'.repeat(1001), 'has 1001 characters. Pass at most 1000.'],
     ['1001 emoji', '😀'.repeat(1001), 'has 1001 characters. Pass at most 1000.'],
-    ['null', null, 'is null. Pass a string of at most 1000 characters.'],
+    ['a number', 5, 'must be a string of at most 1000 characters, got the number 5.'],
   ])('of %s is refused', async (_, description, message) => {
     expect(await issuesOf(createProduct({ description }))).toEqual([{ path: 'description', message }]);
   });
@@ -88,7 +88,7 @@ describe('price', () => {
     },
   );
 
-  const such = 'Pass a decimal string with at most two decimals, such as "19.90".';
+  const such = 'Pass at most two decimals, such as "19.90".';
   test.each<[unknown, string]>([
     ['0.001', '"0.001" has more than two decimals. Pass at most two, such as "0.01".'],
     ['19.999', '"19.999" has more than two decimals. Pass at most two, such as "0.01".'],
@@ -101,25 +101,49 @@ describe('price', () => {
       ],
     ),
     // A number is refused with the text to write; where there is none, no other amount is proposed.
-    [19.9, '19.9 is a number. Pass a string: "19.90".'],
-    [5, '5 is a number. Pass a string: "5.00".'],
-    [0.01, '0.01 is a number. Pass a string: "0.01".'],
-    [19.999, `19.999 is a number. ${such}`],
-    [0.1 + 0.2, `0.30000000000000004 is a number. ${such}`],
-    [0.001, `0.001 is a number. ${such}`],
-    [0, `0 is a number. ${such}`],
-    [-1, `-1 is a number. ${such}`],
-    [1e21, `1e+21 is a number. ${such}`],
-    [2 ** 53, `9007199254740992 is a number. ${such}`],
-    [Number.NaN, `NaN is a number. ${such}`],
-    [Number.POSITIVE_INFINITY, `Infinity is a number. ${such}`],
-    [5n, `is a bigint. ${such}`],
-    [true, `true is a boolean. ${such}`],
-    [null, `is null. ${such}`],
-    [['5'], `is an array. ${such}`],
+    [19.9, 'must be a string, got the number 19.9. Pass "19.90".'],
+    [5, 'must be a string, got the number 5. Pass "5.00".'],
+    [99, 'must be a string, got the number 99. Pass "99.00".'],
+    // An integer may be a price in cents, as other services take it.
+    [1990, 'must be a string, got the number 1990. Pass "1990.00", or "19.90" if it counts cents.'],
+    [100, 'must be a string, got the number 100. Pass "100.00", or "1.00" if it counts cents.'],
+    [
+      1234567,
+      'must be a string, got the number 1234567. Pass "1234567.00", or "12345.67" if it counts cents.',
+    ],
+    [100.5, 'must be a string, got the number 100.5. Pass "100.50".'],
+    [0.01, 'must be a string, got the number 0.01. Pass "0.01".'],
+    [19.999, `must be a string, got the number 19.999. ${such}`],
+    [0.1 + 0.2, `must be a string, got the number 0.30000000000000004. ${such}`],
+    [0.001, `must be a string, got the number 0.001. ${such}`],
+    [0, `must be a string, got the number 0. ${such}`],
+    [-1, `must be a string, got the number -1. ${such}`],
+    [1e21, `must be a string, got the number 1e+21. ${such}`],
+    [2 ** 53, `must be a string, got the number 9007199254740992. ${such}`],
+    [Number.NaN, `must be a string, got the number NaN. ${such}`],
+    [Number.POSITIVE_INFINITY, `must be a string, got the number Infinity. ${such}`],
+    [5n, `must be a string, got a bigint. ${such}`],
+    [true, `must be a string, got true. ${such}`],
+    [null, `must be a string, got null. ${such}`],
+    [['5'], `must be a string, got an array. ${such}`],
     [undefined, 'is missing. Pass a decimal string, such as "19.90".'],
   ])('%o is refused', async (price, message) => {
     expect(await issuesOf(createProduct({ price }))).toEqual([{ path: 'price', message }]);
+  });
+});
+
+describe('image and description', () => {
+  test('of a new product may be null, as those of another product: the same as absent', async () => {
+    service.on('POST /v1/products', jsonResponse(created));
+    await payments.products.create({ name: 'Mug', price: '5', image: null, description: null });
+    expect(service.requests[0]?.body).toEqual({ name: 'Mug', price: '5' });
+  });
+
+  test('of an update may not: whether that clears them is not documented', async () => {
+    expect(await issuesOf(updateProduct({ image: null, description: null }))).toEqual([
+      { path: 'description', message: expect.stringContaining('got null') },
+      { path: 'image', message: expect.stringContaining('got null') },
+    ]);
   });
 });
 
@@ -137,8 +161,8 @@ describe('currency', () => {
       text,
       `${JSON.stringify(text)} is not a three-letter ISO code, such as "USD".`,
     ]),
-    [840, '840 is a number. Pass a three-letter ISO code, such as "USD".'],
-    [null, 'is null. Pass a three-letter ISO code, such as "USD".'],
+    [840, 'must be a three-letter ISO code, such as "USD", got the number 840.'],
+    [null, 'must be a three-letter ISO code, such as "USD", got null.'],
   ])('%j is refused', async (currency, message) => {
     expect(await issuesOf(createProduct({ currency }))).toEqual([{ path: 'currency', message }]);
   });
@@ -152,17 +176,16 @@ describe('metadata', () => {
     expect(service.requests[0]?.body).toMatchObject({ metadata });
   });
 
-  const text = 'Pass a string.';
   test.each<[string, unknown, string, string]>([
-    ['a number', { sku: 1 }, 'metadata.sku', `1 is a number. ${text}`],
-    ['true', { sku: true }, 'metadata.sku', `true is a boolean. ${text}`],
-    ['null', { sku: null }, 'metadata.sku', `is null. ${text}`],
-    ['undefined', { sku: undefined }, 'metadata.sku', `is undefined. ${text}`],
-    ['a BigInt', { sku: 1n }, 'metadata.sku', `is a bigint. ${text}`],
-    ['a function', { sku: () => 'x' }, 'metadata.sku', `is a function. ${text}`],
-    ['a symbol', { sku: Symbol('x') }, 'metadata.sku', `is a symbol. ${text}`],
-    ['an object', { sku: {} }, 'metadata.sku', `is an object. ${text}`],
-    ['a cycle', cycle(), 'metadata.self', `is an object. ${text}`],
+    ['a number', { sku: 1 }, 'metadata.sku', 'must be a string, got the number 1.'],
+    ['true', { sku: true }, 'metadata.sku', 'must be a string, got true.'],
+    ['null', { sku: null }, 'metadata.sku', 'must be a string, got null.'],
+    ['undefined', { sku: undefined }, 'metadata.sku', 'must be a string, got undefined.'],
+    ['a BigInt', { sku: 1n }, 'metadata.sku', 'must be a string, got a bigint.'],
+    ['a function', { sku: () => 'x' }, 'metadata.sku', 'must be a string, got a function.'],
+    ['a symbol', { sku: Symbol('x') }, 'metadata.sku', 'must be a string, got a symbol.'],
+    ['an object', { sku: {} }, 'metadata.sku', 'must be a string, got an object.'],
+    ['a cycle', cycle(), 'metadata.self', 'must be a string, got an object.'],
   ])('with %s among its values is refused, not dropped', async (_, metadata, path, message) => {
     expect(await issuesOf(createProduct({ metadata }))).toEqual([{ path, message }]);
   });
@@ -176,13 +199,13 @@ describe('metadata', () => {
   });
 
   test.each([
-    [null, 'is null.'],
-    ['sku', '"sku" is a string.'],
-    [[], 'is an array.'],
-    [new Map([['sku', 'MUG-1']]), 'is not a plain object.'],
-    [new Date(), 'is not a plain object.'],
+    [null, 'null'],
+    ['sku', 'the string "sku"'],
+    [[], 'an array'],
+    [new Map([['sku', 'MUG-1']]), 'an object'],
+    [new Date(), 'an object'],
   ])('%o is refused', async (metadata, found) => {
-    const message = `${found} Pass an object of string values.`;
+    const message = `must be a plain object of string values, got ${found}.`;
     expect(await issuesOf(createProduct({ metadata }))).toEqual([{ path: 'metadata', message }]);
   });
 });
@@ -209,27 +232,27 @@ describe('page, size and status', () => {
     );
   });
 
-  const page = 'Pass an integer of at least 1.';
-  const size = 'Pass an integer from 1 to 100.';
-  const status = 'Pass "ACTIVE" or "ARCHIVED".';
+  const page = 'must be an integer of at least 1, got';
+  const size = 'must be an integer from 1 to 100, got';
+  const status = 'must be "ACTIVE" or "ARCHIVED", got';
   test.each([
-    ['page', 0, `0 is out of range. ${page}`],
-    ['page', -1, `-1 is out of range. ${page}`],
-    ['page', 1.5, `1.5 is out of range. ${page}`],
-    ['page', Number.NaN, `NaN is out of range. ${page}`],
-    ['page', Number.POSITIVE_INFINITY, `Infinity is out of range. ${page}`],
-    ['page', 2 ** 53, `9007199254740992 is out of range. ${page}`],
-    ['page', '1', `"1" is a string. ${page}`],
-    ['page', null, `is null. ${page}`],
-    ['page', 1n, `is a bigint. ${page}`],
-    ['size', 0, `0 is out of range. ${size}`],
-    ['size', 101, `101 is out of range. ${size}`],
-    ['size', 1.5, `1.5 is out of range. ${size}`],
-    ['size', '20', `"20" is a string. ${size}`],
-    ['status', 'active', `"active" is not a status to filter by. ${status}`],
-    ['status', 'DRAFT', `"DRAFT" is not a status to filter by. ${status}`],
-    ['status', '', `"" is not a status to filter by. ${status}`],
-    ['status', null, `is null. ${status}`],
+    ['page', 0, `${page} the number 0.`],
+    ['page', -1, `${page} the number -1.`],
+    ['page', 1.5, `${page} the number 1.5.`],
+    ['page', Number.NaN, `${page} the number NaN.`],
+    ['page', Number.POSITIVE_INFINITY, `${page} the number Infinity.`],
+    ['page', 2 ** 53, `${page} the number 9007199254740992.`],
+    ['page', '1', `${page} the string "1".`],
+    ['page', null, `${page} null.`],
+    ['page', 1n, `${page} a bigint.`],
+    ['size', 0, `${size} the number 0.`],
+    ['size', 101, `${size} the number 101.`],
+    ['size', 1.5, `${size} the number 1.5.`],
+    ['size', '20', `${size} the string "20".`],
+    ['status', 'active', `${status} the string "active".`],
+    ['status', 'DRAFT', `${status} the string "DRAFT".`],
+    ['status', '', `${status} the string "".`],
+    ['status', null, `${status} null.`],
   ])('%s %o is refused', async (name, value, message) => {
     expect(await issuesOf(listProducts({ [name]: value }))).toEqual([{ path: name, message }]);
   });
@@ -270,7 +293,6 @@ describe.each([
   );
 
   const one = 'Pass one such as "https://shop.example/thanks".';
-  const such = 'Pass an absolute URL, such as "https://shop.example/thanks".';
   test.each([
     ['/thanks', '"/thanks" is not an absolute URL.'],
     ['thanks.html', '"thanks.html" is not an absolute URL.'],
@@ -281,12 +303,26 @@ describe.each([
     ['https://shop.example/\r\nx: 1', '"https://shop.example/\\r\\nx: 1" is not an absolute URL.'],
     ['https://shop.example/\0', '"https://shop.example/\\u0000" is not an absolute URL.'],
     ['java\tscript:alert(1)', '"java\\tscript:alert(1)" is not an absolute URL.'],
-    [5, '5 is a number.'],
-    [null, 'is null.'],
-    [new URL('https://shop.example'), 'is an object.'],
   ])('%j is refused', async (url, found) => {
-    const message = `${found} ${typeof url === 'string' ? one : such}`;
+    const message = `${found} ${one}`;
     expect(await issuesOf(call(url))).toEqual([{ path: field, message }]);
+  });
+
+  test.each([
+    [5, 'the number 5'],
+    [true, 'true'],
+    [['https://shop.example'], 'an array'],
+    [{ href: 'https://shop.example' }, 'an object'],
+  ])('%j is refused', async (url, found) => {
+    const message = `must be an absolute URL, such as "https://shop.example/thanks", got ${found}.`;
+    expect(await issuesOf(call(url))).toEqual([{ path: field, message }]);
+  });
+
+  test('may be a URL object, held to the same rules', async () => {
+    service.on(operation, jsonResponse(body));
+    await call(new URL('https://shop.example/thanks?a=b'));
+    expect(service.requests.splice(0)[0]?.body).toMatchObject({ [field]: 'https://shop.example/thanks?a=b' });
+    expect(await issuesOf(call(new URL('file:///etc/passwd')))).toMatchObject([{ path: field }]);
   });
 });
 
@@ -341,10 +377,10 @@ describe('ids', () => {
     ['\ud800', `contains a lone surrogate, which cannot be sent. ${assigned}`],
     ['a\udc00b', `contains a lone surrogate, which cannot be sent. ${assigned}`],
     [undefined, `is missing. ${assigned}`],
-    [null, `is null. ${assigned}`],
-    [5, `5 is a number. ${assigned}`],
-    [{ id: 'prod_1' }, `is an object. ${assigned}`],
-    [['prod_1'], `is an array. ${assigned}`],
+    [null, 'must be a string, got null.'],
+    [5, 'must be a string, got the number 5.'],
+    [{ id: 'prod_1' }, 'must be a string, got an object.'],
+    [['prod_1'], 'must be a string, got an array.'],
   ];
   /** An id of whatever type, in the place of one. */
   const wrong = (id: unknown): string => Object.assign({ id: '' }, { id }).id;
@@ -427,7 +463,7 @@ describe('an update', () => {
   test('checks the fields as create does', async () => {
     expect(await issuesOf(updateProduct({ name: '', price: 5 }))).toEqual([
       { path: 'name', message: 'is empty. Pass at least one character.' },
-      { path: 'price', message: '5 is a number. Pass a string: "5.00".' },
+      { path: 'price', message: 'must be a string, got the number 5. Pass "5.00".' },
     ]);
   });
 });

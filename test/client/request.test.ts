@@ -1,7 +1,16 @@
 import { InvalidParamsError, NotFoundError, type RawRequest, ServerError } from 'merchant-payments';
+import { HttpResponse } from 'msw';
 import { describe, expect, test } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
-import { apiKey, carriers, createClient, jsonResponse, mockService, success } from '../helpers/service.js';
+import {
+  apiKey,
+  carriers,
+  createClient,
+  jsonResponse,
+  mockService,
+  success,
+  text,
+} from '../helpers/service.js';
 
 const service = mockService();
 
@@ -33,6 +42,48 @@ describe.each(carriers)('request() over %s', (_, options) => {
       body: { a: [1, null] },
     });
     expect(request?.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('repeats the name of an array in the query', async () => {
+    let url = '';
+    service.on('GET /v1/orders', success([]));
+    const client = createClient({
+      fetch: (input, init) => {
+        url = input;
+        return globalThis.fetch(input, init);
+      },
+    });
+    const query = { status: ['PAID', 'a&b'], page: [1, 2], none: [], all: true };
+    await client.request({ method: 'GET', path: '/v1/orders', query });
+    expect(new URL(url).search).toBe('?status=PAID&status=a%26b&page=1&page=2&all=true');
+  });
+
+  describe.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('of %s', (method) => {
+    const call = () => payments.request({ method, path: '/v1/orders/ord_1' });
+
+    test.each([
+      ['204', () => new HttpResponse(null, { status: 204 })],
+      ['205', () => new HttpResponse(null, { status: 205 })],
+      ['an empty 200', text('')],
+      ['an empty 201', text('', 201)],
+      ['success without data', jsonResponse({ code: 0, message: 'success' })],
+    ])('resolves to undefined for %s', async (_, response) => {
+      service.on(`${method} /v1/orders/:id`, response);
+      expect(await call()).toBeUndefined();
+    });
+
+    test('rejects for an empty body of another status', async () => {
+      service.on(`${method} /v1/orders/:id`, text('', 400));
+      await expect(call()).rejects.toMatchObject({ name: 'InvalidRequestError', outcome: 'rejected' });
+    });
+  });
+
+  test('of GET needs a body to return', async () => {
+    service.on('GET /v1/orders', text(''));
+    await expect(payments.request({ method: 'GET', path: '/v1/orders' })).rejects.toMatchObject({
+      name: 'InvalidResponseError',
+      reason: 'empty',
+    });
   });
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('sends %s without a body', async (method) => {

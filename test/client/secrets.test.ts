@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { PaymentsClient, type PaymentsClientOptions } from 'merchant-payments';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import created from '../fixtures/product-created.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
 import { canaryKey, traces } from '../helpers/canary.js';
@@ -13,7 +14,7 @@ const create = (options: PaymentsClientOptions = {}) =>
   new PaymentsClient({
     apiKey: canaryKey,
     baseUrl,
-    headers: { 'x-gateway': gateway },
+    headers: { 'x-gateway-token': gateway },
     maxRetries: 0,
     ...options,
   });
@@ -108,11 +109,47 @@ test('a key and a header of 60,000 characters are redacted too', async () => {
   const said = `${long} was refused\n${encodeURIComponent(long)}`;
   const fetch = async () =>
     Response.json({ code: 401, message: said }, { status: 401, headers: { 'x-echo': btoa(long) } });
-  const client = create({ apiKey: long, headers: { 'x-gateway': `Bearer ${long}` }, fetch });
+  const client = create({ apiKey: long, headers: { authorization: `Bearer ${long}` }, fetch });
   const error: unknown = await client.balance.retrieve().catch((reason: unknown) => reason);
   expect(error).toMatchObject({
     name: 'AuthenticationError',
     apiMessage: '[redacted] was refused\n[redacted]',
   });
   expect(inspect(error, { depth: null, showHidden: true })).not.toMatch(/tok(?:.|%2F)en|b2svZW4/i);
+});
+
+test.each([
+  'authorization',
+  'Proxy-Authorization',
+  'cookie',
+  'x-gateway-key',
+  'X-Auth-Token',
+  'client_secret',
+  'x-signature',
+  'x-password',
+  'x-credential',
+  'x-credentials',
+  'x-session-id',
+])('the value of a header %s is redacted, with and without its scheme', async (name) => {
+  service.on('GET /v1/balance', jsonResponse({ message: 'No: Scheme v4lue-4711, v4lue-4711' }, 403));
+  const call = create({ headers: { [name]: 'Scheme v4lue-4711' } }).balance.retrieve();
+  await expect(call).rejects.toMatchObject({ apiMessage: 'No: [redacted], [redacted]' });
+});
+
+test.each(['x-env', 'x-tenant', 'x-tokenizer', 'x-monkey', 'accept-language', 'x-request-id'])(
+  'the value of a header %s stays readable: it is no secret',
+  async (name) => {
+    const message = 'application/json is not known in staging-eu';
+    service.on('GET /v1/balance', jsonResponse({ message }, 404));
+    const headers = { accept: 'application/json', [name]: 'staging-eu' };
+    await expect(create({ headers }).balance.retrieve()).rejects.toMatchObject({ apiMessage: message });
+  },
+);
+
+test('the id of a product that was just made is readable, though a header has it in its value', async () => {
+  const { data } = created;
+  service.on('POST /v1/products', jsonResponse({ code: 0, data: { ...data, name: 5 } }));
+  const headers = { 'x-shop': data.id };
+  const call = create({ headers }).products.create({ name: 'Mug', price: '5' });
+  await expect(call).rejects.toMatchObject({ reason: 'schema', id: data.id });
 });

@@ -118,7 +118,7 @@ describe.each(carriers)('over %s', (carrier) => {
     const now = Date.now();
     let calls = 0;
     vi.spyOn(Date, 'now').mockImplementation(() => now - (calls++ > 0 ? 3_600_000 : 0));
-    const { error } = await meet(stalls, carrier, 'GET', { timeoutMs: 150, totalTimeoutMs: 400 });
+    const { error } = await meet(stalls, carrier, 'GET', { timeoutMs: 400, totalTimeoutMs: 400 });
     expect(error).toMatchObject({ name: 'TimeoutError', scope: 'total' });
   });
 });

@@ -13,7 +13,7 @@ function envelope(data: unknown): string {
   return JSON.stringify({ code: 0, message: 'success', data });
 }
 
-/** Whole answers that cannot be used: nothing is sent again, and a write is known to be done. */
+/** Whole answers that cannot be used: nothing is sent again. What is an envelope, in whole or in part, is the service's. */
 const unusable: [title: string, reason: string, body: string | Buffer, headers?: Record<string, string>][] = [
   ['text under another type', 'content_type', `<html>${bodyCanary}</html>`, { 'content-type': 'text/html' }],
   ['text that calls itself JSON', 'json', `Hello ${bodyCanary}`],
@@ -34,6 +34,8 @@ const unusable: [title: string, reason: string, body: string | Buffer, headers?:
   ['text for data', 'schema', `{"code":0,"message":"success","data":"${bodyCanary}"}`],
 ];
 
+const isOfService = (body: string | Buffer) => /^$|^\{"code":0,/.test(body.toString());
+
 faultTable([
   ...unusable.map(
     ([title, reason, body, headers]): Fault => ({
@@ -42,7 +44,11 @@ faultTable([
       expected: { error: 'InvalidResponseError', reason, status: 200 },
       get: 1,
       write: 1,
-      outcome: 'done',
+      outcome: isOfService(body) ? 'done' : 'unknown',
+      also: ({ error }, _, method) => {
+        const hint = `Check baseUrl.${method === 'GET' ? '' : ' It may have been done.'}`;
+        expect(String(error).includes(hint)).toBe(!isOfService(body));
+      },
     }),
   ),
   {

@@ -28,12 +28,6 @@ function refusal(options: object): string {
   throw new Error('the options were accepted');
 }
 
-describe('a port that fetch forbids is refused', () => {
-  test.each([1, 22, 25, 6000, 6667, 10080])('%d', (port) => {
-    expect(refusal({ baseUrl: `${baseUrl}:${port}` })).toContain(`port ${port}`);
-  });
-});
-
 describe('a limit that no timer can hold is refused, in the options and in a call', () => {
   const limits = [0, -1, Number.NaN, Infinity, 2 ** 31, '20', null];
   test.each(limits)('%s', async (value) => {

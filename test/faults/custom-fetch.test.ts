@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { PaymentsClient } from 'merchant-payments';
 import { describe, expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
@@ -51,14 +52,71 @@ describe.each(faults)('a fetch that %s', (_title, behaviour) => {
   });
 });
 
-test('a fetch that fails with an error of its own is tried again for a GET; nothing of the error is kept', async () => {
-  const { client, calls } = clientWith((request) => {
-    throw Object.assign(new Error(`failed with ${canaryKey}`), { request });
+/** What a caller's own function throws when the function is wrong, and what of it the message shows. */
+const mistakes: [title: string, thrown: () => unknown, shown: string][] = [
+  [
+    'a TypeError',
+    () => new TypeError("Cannot read properties of undefined (reading 'agent')"),
+    "TypeError: Cannot read properties of undefined (reading 'agent')",
+  ],
+  ['an Error', () => new Error('proxy agent not configured'), 'Error: proxy agent not configured'],
+  ['the key', () => new Error(`failed with ${canaryKey}`), 'Error: failed with [redacted]'],
+  ['text', () => 'no proxy', 'no proxy'],
+  ['an Error of another realm', () => runInNewContext("new Error('no proxy')"), 'Error: no proxy'],
+  ['undefined', () => undefined, 'undefined'],
+  [
+    'a refused argument',
+    () =>
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('invalid onRequestStart method'), { code: 'UND_ERR_INVALID_ARG' }),
+      }),
+    'TypeError: fetch failed, caused by Error: invalid onRequestStart method',
+  ],
+];
+
+describe.each(mistakes)('a fetch that throws %s', (_title, thrown, shown) => {
+  test.each(methods)('%s: the message names it, and it is not tried again', async (method) => {
+    const { client, calls } = clientWith((request) => {
+      const error = thrown();
+      throw typeof error === 'object' ? Object.assign(error ?? {}, { request }) : error;
+    });
+    const { error } = await settled(call(client, method));
+    expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', outcome: 'unknown' });
+    expect(String(error)).toContain(`because the function passed as fetch threw ${shown}.`);
+    expectNoTrace(error);
+    expect(calls).toHaveBeenCalledTimes(1);
   });
-  const { error } = await settled(call(client, 'GET'));
-  expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', reason: 'network' });
-  expectNoTrace(error);
-  expect(calls).toHaveBeenCalledTimes(3);
+});
+
+test.each([
+  ['fetch failed', 'TypeError'],
+  ['Failed to fetch', 'TypeError'],
+  ['error sending request for url (https://api.shop.example/)', 'TypeError'],
+  ['Network connection lost.', 'Error'],
+  ['The operation was aborted', 'AbortError'],
+  ['The operation timed out', 'TimeoutError'],
+])(
+  'a fetch that fails by "%s", as platforms name a connection that failed, is tried again for a GET',
+  async (message, name) => {
+    const { client, calls } = clientWith(() => {
+      throw Object.assign(new Error(message), { name });
+    });
+    const { error } = await settled(call(client, 'GET'));
+    expect(error).toMatchObject({ name: 'ConnectionError', phase: 'exchange', reason: 'network' });
+    expect(calls).toHaveBeenCalledTimes(3);
+  },
+);
+
+test('a fetch whose response was read already is told so', async () => {
+  const logs = async (response: Response) => {
+    await response.text();
+    return response;
+  };
+  const read = clientWith(() => logs(Response.json({ code: 0, data: {} })));
+  const { error } = await settled(call(read.client, 'GET'));
+  expect(error).toMatchObject({ name: 'ConnectionError', phase: 'body' });
+  expect(String(error)).toContain('returned a Response whose body was read already: read a clone() of it');
+  expect(read.calls).toHaveBeenCalledTimes(1);
 });
 
 test('a fetch that returns the response of a network error may be called again for a GET', async () => {

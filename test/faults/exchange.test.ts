@@ -74,6 +74,16 @@ faultTable([
     outcome: 'unknown' as const,
   })),
   {
+    title: '101',
+    fault: () =>
+      writes('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+    expected: { ...lost, reason: 'protocol' },
+    get: 1,
+    write: 1,
+    outcome: 'unknown',
+    also: ({ durationMs }) => expect(durationMs).toBeLessThan(5_000),
+  },
+  {
     title: 'more headers than are read',
     fault: () => writes(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`),
     expected: { ...lost, reason: 'HPE_HEADER_OVERFLOW' },
@@ -83,6 +93,18 @@ faultTable([
     outcome: 'unknown',
   },
 ]);
+
+/** The platform's fetch waits for more, until its time is up. */
+test('a 101 without a protocol fails at once, too', async () => {
+  const { error, requests, durationMs } = await meet(
+    writes('HTTP/1.1 101 Switching\r\n\r\n'),
+    'http',
+    'POST',
+  );
+  expect(error).toMatchObject({ reason: 'protocol', outcome: 'unknown', attempts: 1 });
+  expect(requests).toHaveLength(1);
+  expect(durationMs).toBeLessThan(5_000);
+});
 
 /** Answers the first request of a connection, and drops the connection when a second comes. */
 function dropsReused(): Behaviour {

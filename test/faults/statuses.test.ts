@@ -63,6 +63,23 @@ faultTable([
     },
   },
   {
+    title: 'a code of text beside the message',
+    fault: () => respondsWith(409, '{"code":"PRODUCT_ARCHIVED","message":"Product is archived"}'),
+    expected: { error: 'ConflictError', apiCode: 'PRODUCT_ARCHIVED', apiMessage: 'Product is archived' },
+    get: 1,
+    write: 1,
+    outcome: 'rejected',
+    also: ({ error }) => expect(String(error)).toContain('returned 409 Product is archived.'),
+  },
+  {
+    title: 'an error with a message of its own',
+    fault: () => respondsWith(422, '{"error":{"message":"price is too low"}}'),
+    expected: { error: 'InvalidRequestError', apiCode: undefined, apiMessage: 'price is too low' },
+    get: 1,
+    write: 1,
+    outcome: 'rejected',
+  },
+  {
     title: 'problem+json',
     fault: () =>
       respondsWith(422, '{"title":"No","status":422}', { 'content-type': 'application/problem+json' }),

@@ -202,15 +202,20 @@ test('a response without a code stays unusable, whatever the prototype holds', a
   await server.close();
 });
 
-test('keys of a response pollute no prototype', async () => {
+test.each([
+  ['strings alone', '"x"', '"z"'],
+  ['an object and a number', '{"polluted":"x"}', '1'],
+])('keys of a response pollute no prototype: %s', async (_values, proto, other) => {
   const body = rightBody('POST').replace(
     '{"sku":"MUG-1"}',
-    '{"__proto__":"x","constructor":"y","prototype":"z"}',
+    `{"__proto__":${proto},"constructor":"y","prototype":${other}}`,
   );
+  expect(body).toContain('__proto__');
   const server = await FaultyServer.start(respondsWith(200, body));
   const { value } = await settled(call(clientOf('http', server.url), 'POST'));
   const { metadata } = Object(value);
   expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype);
   expect(Object.keys(metadata)).toEqual(['__proto__', 'constructor', 'prototype']);
+  expect(metadata.polluted).toBeUndefined();
   await server.close();
 });

@@ -1,5 +1,5 @@
-import type { CallDescription } from '../../src/transport/failures.js';
 import { redactor } from '../../src/transport/redact.js';
+import type { CallDescription } from '../../src/transport/to-error.js';
 
 export const key = 'service_test_secret-of-the-shop';
 

@@ -2,7 +2,7 @@ import { AuthenticationError, InvalidResponseError, ServerError } from 'merchant
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { readResponse } from '../../src/transport/envelope.js';
-import { CompleteResponse } from '../../src/transport/fetch-contract.js';
+import { CompleteResponse } from '../../src/transport/response.js';
 import { key, read, write } from './call.js';
 
 const schema = z.object({ id: z.string() });
@@ -107,6 +107,27 @@ describe('a refusal', () => {
     expect(error).toMatchObject({ status: 200, apiCode: 500, apiMessage: 'Oops' });
   });
 
+  test.each([
+    [
+      '{"code":"PRODUCT_ARCHIVED","message":"Product is archived"}',
+      'PRODUCT_ARCHIVED',
+      'Product is archived',
+    ],
+    ['{"error":{"message":"No such product"}}', undefined, 'No such product'],
+    ['{"error":{"code":"gone","message":"No such product"}}', 'gone', 'No such product'],
+    ['{"error":"invalid_request"}', undefined, 'invalid_request'],
+    ['{"code":1042,"message":"No"}', 1042, 'No'],
+    ['{"message":"","error":{"message":"Inner"},"code":""}', undefined, 'Inner'],
+    ['{"code":{},"message":["No"],"error":5}', undefined, undefined],
+    ['["No"]', undefined, undefined],
+    ['"No"', undefined, undefined],
+  ])('by status shows the words of %s', (body, apiCode, apiMessage) => {
+    const { error } = failureOf(write, response(body, { status: 422 }), schema);
+    expect(Reflect.get(error, 'apiCode')).toBe(apiCode);
+    expect(Reflect.get(error, 'apiMessage')).toBe(apiMessage);
+    if (apiMessage) expect(error.message).toContain(`returned 422 ${apiMessage}: `);
+  });
+
   test('whose message is no string has none', () => {
     const { error } = failureOf(read, response('{"code":1,"message":{"text":"No"}}'), schema);
     expect(error).toMatchObject({ apiCode: 1 });
@@ -160,13 +181,13 @@ describe('a success that cannot be used', () => {
       'json',
       'the body is not valid JSON.',
     ],
-    ['HTML', '<h1>Hello</h1>', html, 'content_type', 'the body is text/html, not JSON. Check baseUrl.'],
+    ['HTML', '<h1>Hello</h1>', html, 'content_type', 'the body is text/html, not JSON.'],
     [
       'something else with json in its name',
       'x',
       { 'content-type': 'text/jsonish' },
       'content_type',
-      'the body is text/jsonish, not JSON. Check baseUrl.',
+      'the body is text/jsonish, not JSON.',
     ],
     ['invalid UTF-8', new Uint8Array([0x7b, 0xff]), {}, 'encoding', 'the body is not valid UTF-8.'],
     [
@@ -192,9 +213,37 @@ describe('a success that cannot be used', () => {
   ] as const)('because of %s says which', (_, body, headers, reason, problem) => {
     const failed = failureOf(write, response(body, { 'content-length': '1', ...headers }), schema);
     expect(failed.error).toBeInstanceOf(InvalidResponseError);
-    expect(failed.error).toMatchObject({ status: 200, reason, outcome: 'done' });
+    const isOurs = problem === 'it has no data.' || body === '' || body === '{"code":0,';
+    expect(failed.error).toMatchObject({ status: 200, reason, outcome: isOurs ? 'done' : 'unknown' });
     expect(failed.retriable).toBe('never');
-    expect(problemOf(read, response(body, headers), schema)).toBe(problem);
+    expect(problemOf(read, response(body, headers), schema)).toBe(
+      isOurs ? problem : `${problem} Check baseUrl.`,
+    );
+  });
+
+  test.each([
+    ['{"code":0,"message":"suc', 'done'],
+    [' {\n "code" : 0 , "message', 'done'],
+    [new Uint8Array([...bytesOf('{"code":0,"data":"'), 0xff]), 'done'],
+    ['{"code":0', 'unknown'],
+    ['{"code":0.5,', 'unknown'],
+    ['{"code":500,"message":"cut', 'unknown'],
+    ['{"status":"ok","code":0,', 'unknown'],
+    ['"code":0,', 'unknown'],
+    ['<h1>{"code":0,</h1>', 'unknown'],
+    [new Uint8Array([0xff]), 'unknown'],
+  ])(
+    "that cannot be parsed is the service's only if an envelope begins it: %j leaves a write %s",
+    (body, outcome) => {
+      const { error } = failureOf(write, response(body), schema);
+      expect(error).toMatchObject({ outcome });
+      expect(error.message.includes('It was done.')).toBe(outcome === 'done');
+      expect(error.message.includes('Check baseUrl. It may have been done.')).toBe(outcome === 'unknown');
+    },
+  );
+
+  test('of no bytes is taken for the service', () => {
+    expect(failureOf(write, response('', { status: 204 }), schema).error).toMatchObject({ outcome: 'done' });
   });
 
   test.each([

@@ -1,6 +1,7 @@
 // Checked by the compiler alone, in `npm run types`: what a caller's editor may rely on.
 
 import {
+  type AnyPaymentsError,
   type ApiError,
   ApiPromise,
   AuthenticationError,
@@ -10,6 +11,7 @@ import {
   ConnectionError,
   type CreatedCheckout,
   type CurrencyCode,
+  type Hooks,
   InvalidParamsError,
   InvalidResponseError,
   type Issue,
@@ -18,7 +20,8 @@ import {
   type Outcome,
   type Page,
   PaymentsClient,
-  type PaymentsError,
+  type PaymentsClientOptions,
+  PaymentsError,
   type Product,
   type ProductStatus,
   RateLimitError,
@@ -34,10 +37,10 @@ import type { paginationSchema } from '../../src/schemas/pagination.js';
 import type {
   CheckoutCreateParams,
   checkoutCreateParams,
+  newProductParams,
   ProductCreateParams,
   ProductListParams,
   ProductUpdateParams,
-  productCreateParams,
   productListParams,
   productUpdateParams,
 } from '../../src/schemas/params.js';
@@ -62,10 +65,14 @@ test('each schema gives its interface, field by field', () => {
   >().branded.toEqualTypeOf<CreatedCheckout>();
   expectTypeOf<keyof Output<typeof productListSchema>>().toEqualTypeOf<'items' | 'pagination'>();
 
-  expectTypeOf<z.output<typeof productCreateParams>>().branded.toEqualTypeOf<ProductCreateParams>();
-  expectTypeOf<z.output<typeof productUpdateParams>>().branded.toEqualTypeOf<ProductUpdateParams>();
+  // What may be passed in more forms than one, such as a URL, is sent in one.
+  expectTypeOf<z.output<typeof newProductParams>>().toExtend<ProductCreateParams>();
+  expectTypeOf<z.output<typeof productUpdateParams>>().toExtend<ProductUpdateParams>();
   expectTypeOf<z.output<typeof productListParams>>().branded.toEqualTypeOf<ProductListParams>();
-  expectTypeOf<z.output<typeof checkoutCreateParams>>().branded.toEqualTypeOf<CheckoutCreateParams>();
+  expectTypeOf<z.output<typeof checkoutCreateParams>>().toExtend<CheckoutCreateParams>();
+  expectTypeOf<keyof z.output<typeof newProductParams>>().toEqualTypeOf<keyof ProductCreateParams>();
+  expectTypeOf<keyof z.output<typeof productUpdateParams>>().toEqualTypeOf<keyof ProductUpdateParams>();
+  expectTypeOf<keyof z.output<typeof checkoutCreateParams>>().toEqualTypeOf<keyof CheckoutCreateParams>();
 });
 
 test('each method returns an ApiPromise of its resource', () => {
@@ -75,7 +82,11 @@ test('each method returns an ApiPromise of its resource', () => {
   expectTypeOf(payments.checkouts.create).returns.toEqualTypeOf<ApiPromise<CreatedCheckout>>();
   expectTypeOf(payments.checkouts.retrieve).returns.toEqualTypeOf<ApiPromise<CheckoutSession>>();
   expectTypeOf(payments.balance.retrieve).returns.toEqualTypeOf<ApiPromise<Balance>>();
-  expectTypeOf(payments.request).returns.toEqualTypeOf<ApiPromise<unknown>>();
+  const order = { method: 'GET', path: '/v1/orders/ord_1' } as const;
+  expectTypeOf(() => payments.request(order)).returns.toEqualTypeOf<ApiPromise<unknown>>();
+  expectTypeOf(() => payments.request<{ id: string }>(order)).returns.toEqualTypeOf<
+    ApiPromise<{ id: string }>
+  >();
   expectTypeOf<Awaited<ListPromise<Product>>>().toEqualTypeOf<Page<Product>>();
   expectTypeOf<Awaited<ReturnType<Page<Product>['nextPage']>>>().toEqualTypeOf<Page<Product> | null>();
   expectTypeOf<Awaited<ReturnType<ApiPromise<Balance>['withResponse']>>>().toEqualTypeOf<{
@@ -105,8 +116,8 @@ test('absent fields are null or optional as documented', () => {
 
 test('an error narrows to its facts', () => {
   const error: unknown = new Error();
-  if (!isPaymentsError(error)) return;
-  expectTypeOf(error).toEqualTypeOf<PaymentsError>();
+  if (!(error instanceof PaymentsError)) return;
+  expectTypeOf(error).toEqualTypeOf<AnyPaymentsError>();
   expectTypeOf(error.outcome).toEqualTypeOf<Outcome | undefined>();
   if (error instanceof AuthenticationError) {
     expectTypeOf(error).toExtend<ApiError>();
@@ -124,6 +135,74 @@ test('an error narrows to its facts', () => {
     expectTypeOf(error.id).toEqualTypeOf<string | undefined>();
 });
 
+test('the code of an error narrows it to its facts', () => {
+  const error: unknown = new Error();
+  if (!isPaymentsError(error)) return;
+  switch (error.code) {
+    case 'invalid_params':
+      expectTypeOf(error.issues).toEqualTypeOf<readonly Issue[]>();
+      break;
+    case 'connection_error':
+      expectTypeOf(error.phase).toEqualTypeOf<'connect' | 'exchange' | 'body'>();
+      break;
+    case 'timeout':
+      expectTypeOf(error.scope).toEqualTypeOf<'attempt' | 'total'>();
+      break;
+    case 'authentication_error':
+    case 'rate_limited':
+      expectTypeOf(error.status).toEqualTypeOf<number>();
+      expectTypeOf(error.retryAfterMs).toEqualTypeOf<number | undefined>();
+      expectTypeOf(error.requestId).toEqualTypeOf<string | undefined>();
+      expectTypeOf(error.apiCode).toEqualTypeOf<number | string | undefined>();
+      break;
+    case 'invalid_response':
+      expectTypeOf(error.id).toEqualTypeOf<string | undefined>();
+      expectTypeOf(error.requestId).toEqualTypeOf<string | undefined>();
+      break;
+    case 'signature_mismatch':
+    case 'timestamp_too_old':
+      expectTypeOf(error.httpStatus).toEqualTypeOf<400>();
+      expectTypeOf(error.skewSeconds).toEqualTypeOf<number | undefined>();
+      break;
+    case 'invalid_secret':
+      expectTypeOf(error.httpStatus).toEqualTypeOf<500>();
+      break;
+    // @ts-expect-error a misspelt code does not compile
+    case 'rate_limit':
+      break;
+  }
+  const caught: PaymentsError = error;
+  // @ts-expect-error nor does it on the base class
+  expectTypeOf(caught.code === 'rate_limit').toBeBoolean();
+  expectTypeOf(error.toJSON().message).toEqualTypeOf<string>();
+});
+
+test('a URL may be an object wherever a URL is taken, and image and description of a new product null', () => {
+  const url = new URL('https://shop.example');
+  expectTypeOf<{ name: string; price: string; image: URL }>().toExtend<ProductCreateParams>();
+  expectTypeOf<{
+    name: string;
+    price: string;
+    image: null;
+    description: null;
+  }>().toExtend<ProductCreateParams>();
+  expectTypeOf<{ image: null }>().not.toExtend<ProductUpdateParams>();
+  expectTypeOf({ productId: 'p', successUrl: url, cancelUrl: url }).toExtend<CheckoutCreateParams>();
+  expectTypeOf({ baseUrl: url }).toExtend<PaymentsClientOptions>();
+});
+
+test('hooks see the error of a call with its facts', () => {
+  const hooks: Hooks = {
+    error: ({ error }) => {
+      expectTypeOf(error.outcome).toEqualTypeOf<Outcome | undefined>();
+      if (error.code === 'rate_limited') expectTypeOf(error.retryAfterMs).toEqualTypeOf<number | undefined>();
+    },
+    retry: ({ error }: { error: PaymentsError }) => error.outcome,
+    end: ({ ok }) => expectTypeOf(ok).toBeBoolean(),
+  };
+  expectTypeOf(hooks).toExtend<Hooks>();
+});
+
 test('wrong use does not compile', () => {
   const wrong = () => {
     // @ts-expect-error a price is text: "19.90"
@@ -138,6 +217,8 @@ test('wrong use does not compile', () => {
     payments.checkouts.create({ successUrl: 'https://shop.example' });
     // @ts-expect-error only the two documented statuses can be asked for
     payments.products.list({ status: 'DRAFT' });
+    // @ts-expect-error the limit of toArray() is required
+    payments.products.list().toArray();
     // @ts-expect-error an id is text
     payments.checkouts.retrieve(5);
     // @ts-expect-error the created checkout's id may be absent

@@ -6,20 +6,20 @@ import {
   InvalidRequestError,
   InvalidResponseError,
   NotFoundError,
-  PaymentsError,
   PermissionDeniedError,
   RateLimitError,
   ServerError,
   TimeoutError,
 } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
-import { noResponse, outOfTime, refusal, unusable } from '../../src/transport/failures.js';
-import { type Phase, SendFailure } from '../../src/transport/fetch-contract.js';
+import { type FailureKind, type Phase, SendFailure } from '../../src/transport/send-failure.js';
+import { noResponse, refusal, unusable } from '../../src/transport/to-error.js';
 import { factsOf, key, read, write } from './call.js';
 
-const attempt = { scope: 'attempt', limitMs: 1_500.4 } as const;
-const total = { scope: 'total', limitMs: 59_999.6 } as const;
-const failed = (phase: Phase, reason: string) => new SendFailure(phase, reason);
+const attempt = { scope: 'attempt', limitMs: 1_500.4, leftMs: 1_500.4 } as const;
+const total = { scope: 'total', limitMs: 59_999.6, leftMs: 5 } as const;
+const failed = (phase: Phase, kind: FailureKind, code?: string, detail?: string) =>
+  new SendFailure(phase, kind, { code, detail });
 const head = (status: number, headers: Record<string, string> = {}) => ({
   status,
   headers: new Headers(headers),
@@ -33,20 +33,16 @@ const isJust = (error: unknown, itsClass: new (...args: never[]) => Error) =>
 
 describe('a connection that fails', () => {
   test.each([
-    ['ENOTFOUND', 'the host api.example does not resolve (ENOTFOUND). Check baseUrl.', 'any'],
-    ['ECONNREFUSED', 'api.example could not be reached (ECONNREFUSED).', 'any'],
+    ['network', 'ENOTFOUND', 'the host api.example does not resolve (ENOTFOUND). Check baseUrl.', 'any'],
+    ['network', 'ECONNREFUSED', 'api.example could not be reached (ECONNREFUSED).', 'any'],
     [
+      'tls',
       'ERR_SSL_WRONG_VERSION_NUMBER',
-      'the secure connection to api.example failed with ERR_SSL_WRONG_VERSION_NUMBER. Check the scheme and host of baseUrl.',
+      'the secure connection to api.example failed (ERR_SSL_WRONG_VERSION_NUMBER). Check the scheme and host of baseUrl.',
       'never',
     ],
-    [
-      'DEPTH_ZERO_SELF_SIGNED_CERT',
-      'the secure connection to api.example failed with DEPTH_ZERO_SELF_SIGNED_CERT. Check the scheme and host of baseUrl.',
-      'never',
-    ],
-  ])('by %s sent nothing, and says so', (reason, why, retriable) => {
-    const { error, ...rest } = noResponse(write, failed('connect', reason), attempt);
+  ] as const)('before it stood (%s, %s) sent nothing, and says so', (kind, code, why, retriable) => {
+    const { error, ...rest } = noResponse(write, failed('connect', kind, code), attempt);
     isJust(error, ConnectionError);
     expect(error).toMatchObject({
       ...factsOf(write),
@@ -54,59 +50,82 @@ describe('a connection that fails', () => {
       message: `POST /v1/products was not sent: ${why}`,
       outcome: 'not_sent',
       phase: 'connect',
-      reason,
+      reason: code,
     });
     expect(rest.retriable).toBe(retriable);
   });
 
   test.each([
-    ['exchange', 'ECONNRESET', 'before a response arrived (ECONNRESET).', 'unknown', doubt],
-    ['exchange', 'network', 'before a response arrived.', 'unknown', doubt],
-    ['body', 'ECONNRESET', 'in the middle of the response (ECONNRESET).', 'done', itWasDone],
-    ['body', 'network', 'in the middle of the response.', 'done', itWasDone],
-  ] as const)(
-    'during %s by %s leaves a write in doubt, and reads may be sent again',
-    (phase, reason, when, outcome, after) => {
-      const ofWrite = noResponse(write, failed(phase, reason), attempt);
-      expect(ofWrite.error).toMatchObject({
-        ...factsOf(write),
-        message: `POST /v1/products was sent, but the connection failed ${when}${after}`,
-        outcome,
-        phase,
-        reason,
-      });
-      expect(ofWrite.retriable).toBe('reads');
-      const ofRead = noResponse(read, failed(phase, reason), attempt);
-      expect(ofRead.error).toMatchObject({
-        ...factsOf(read),
-        message: `GET /v1/balance was sent, but the connection failed ${when}`,
-        outcome,
-      });
-    },
-  );
-
-  test.each([
-    'EPROTO',
-    'HPE_INVALID_CONSTANT',
-    'protocol',
-    'UND_ERR_HEADERS_OVERFLOW',
-    'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-    'Z_DATA_ERROR',
-    'not_a_response',
-    'not_an_error',
-  ])('by %s is met again by another attempt, so there is none', (reason) => {
-    expect(noResponse(read, failed('exchange', reason), attempt).retriable).toBe('never');
+    ['exchange', 'ECONNRESET', 'got no response: the connection to api.example failed (ECONNRESET).', doubt],
+    ['exchange', undefined, 'got no response: the connection to api.example failed.', doubt],
+    [
+      'body',
+      'ECONNRESET',
+      'got only a part of the response: the connection to api.example failed (ECONNRESET).',
+      itWasDone,
+    ],
+    ['body', undefined, 'got only a part of the response: the connection to api.example failed.', itWasDone],
+  ] as const)('in %s by %s says what is known, and reads may be sent again', (phase, code, what, after) => {
+    const outcome = phase === 'body' ? 'done' : 'unknown';
+    const reason = code ?? 'network';
+    const ofWrite = noResponse(write, failed(phase, 'network', code), attempt);
+    expect(ofWrite.error).toMatchObject({
+      ...factsOf(write),
+      message: `POST /v1/products ${what}${after}`,
+      outcome,
+      phase,
+      reason,
+    });
+    expect(ofWrite.retriable).toBe('reads');
+    const ofRead = noResponse(read, failed(phase, 'network', code), attempt);
+    expect(ofRead.error).toMatchObject({
+      ...factsOf(read),
+      message: `GET /v1/balance ${what}`,
+      outcome,
+      reason,
+    });
   });
 
-  test.each(['MY_HPE_', 'A_Z_DATA_ERROR', 'Z_BUF_ERROR', 'UND_ERR_SOCKET'])('by %s may pass', (reason) => {
-    expect(noResponse(read, failed('exchange', reason), attempt).retriable).toBe('reads');
+  test.each([
+    [
+      'tls',
+      'EPROTO',
+      'got no response: the secure connection to api.example failed (EPROTO). Check the scheme and host of baseUrl.',
+    ],
+    [
+      'protocol',
+      'HPE_INVALID_CONSTANT',
+      'got a response that cannot be read as HTTP (HPE_INVALID_CONSTANT). Check baseUrl.',
+    ],
+    ['protocol', undefined, 'got a response that cannot be read as HTTP. Check baseUrl.'],
+    ['encoding', 'Z_DATA_ERROR', 'got a response that cannot be decompressed (Z_DATA_ERROR).'],
+  ] as const)('by %s (%s) is met again by another attempt, so there is none', (kind, code, what) => {
+    const { error, retriable } = noResponse(read, failed('exchange', kind, code), attempt);
+    expect(error.message).toBe(`GET /v1/balance ${what}`);
+    expect(error).toMatchObject({ reason: code ?? kind });
+    expect(retriable).toBe('never');
+  });
+
+  test('by a mistake of the option fetch says which, without the key', () => {
+    const detail = `threw Error: no proxy for ${key}${'x'.repeat(600)}`;
+    const { error } = noResponse(write, failed('exchange', 'fetch', undefined, detail), attempt);
+    const said = `threw Error: no proxy for [redacted]`;
+    expect(error.message).toMatch(`POST /v1/products failed, because the function passed as fetch ${said}`);
+    expect(error.message).toHaveLength(
+      'POST /v1/products failed, because the function passed as fetch .'.length + 500 + doubt.length,
+    );
+  });
+
+  test('shows no key in place of a code', () => {
+    const { error } = noResponse(read, failed('exchange', 'network', key.replaceAll('-', '_')), attempt);
+    expect(error).toMatchObject({ reason: '[redacted]' });
   });
 });
 
 describe('time that runs out', () => {
   test.each([
     ['connect', 'nothing was sent, because there was no connection to api.example.', 'not_sent', 'any'],
-    ['exchange', `the request was sent, but no response arrived.${doubt}`, 'unknown', 'reads'],
+    ['exchange', `no response arrived.${doubt}`, 'unknown', 'reads'],
     ['body', `the response was incomplete.${itWasDone}`, 'done', 'reads'],
   ] as const)(
     'for an attempt, in %s, names the option and how far it came',
@@ -141,35 +160,8 @@ describe('time that runs out', () => {
   test('counts a single attempt in the singular', () => {
     const { error } = noResponse({ ...read, attempts: 1 }, failed('exchange', 'stopped'), total);
     expect(error.message).toBe(
-      'GET /v1/balance timed out after 60000 ms (totalTimeoutMs) and 1 attempt: the request was sent, but no response arrived.',
+      'GET /v1/balance timed out after 60000 ms (totalTimeoutMs) and 1 attempt: no response arrived.',
     );
-  });
-
-  test.each([
-    ['connect', 'not_sent'],
-    ['exchange', 'unknown'],
-    ['body', 'done'],
-  ] as const)(
-    'before the next attempt keeps what is known of the last, which failed in %s',
-    (phase, outcome) => {
-      const last = noResponse(write, failed(phase, 'ECONNRESET'), attempt).error;
-      const error = outOfTime(write, last, 59_999.6);
-      isJust(error, TimeoutError);
-      expect(error).toMatchObject({ ...factsOf(write), phase, outcome, scope: 'total', cause: last });
-      expect(error.message).toBe(
-        `POST /v1/products timed out after 60000 ms (totalTimeoutMs) and 2 attempts, too late for another one. The last one failed: ${last.message}`,
-      );
-    },
-  );
-
-  test('before the next attempt says rejected after a refusal, which is a response', () => {
-    const last = refusal(write, head(429), {}).error;
-    expect(outOfTime(write, last, 100)).toMatchObject({ phase: 'exchange', outcome: 'rejected' });
-  });
-
-  test('before the next attempt says unknown where the last outcome is not known', () => {
-    const last = new PaymentsError('No.', { code: 'other' });
-    expect(outOfTime(write, last, 100)).toMatchObject({ phase: 'exchange', outcome: 'unknown' });
   });
 });
 
@@ -189,7 +181,7 @@ describe('a refusal', () => {
     [404, NotFoundError, 'rejected', 'never', nothingFound],
     [405, ApiError, 'rejected', 'never', '.'],
     [408, ApiError, 'unknown', 'reads', '.'],
-    [409, ConflictError, 'rejected', 'never', ': the state of the resource forbids it.'],
+    [409, ConflictError, 'rejected', 'never', '.'],
     [413, InvalidRequestError, 'rejected', 'never', contentRefused],
     [422, InvalidRequestError, 'rejected', 'never', contentRefused],
     [429, RateLimitError, 'rejected', 'any', ': too many requests. Wait before the next one.'],
@@ -328,9 +320,78 @@ describe('a refusal', () => {
   });
 });
 
+describe('text of the service', () => {
+  test('is cut between characters, never inside one', () => {
+    const text = `${'x'.repeat(199)}😀`;
+    const { error } = refusal(read, head(400), { message: text, snippet: `${'x'.repeat(198)}😀` });
+    expect(error).toMatchObject({ apiMessage: 'x'.repeat(199), bodySnippet: `${'x'.repeat(198)}😀` });
+  });
+
+  test('shows its control, escape and bidirectional characters, and keeps its lines', () => {
+    const text = 'a\u001b[31m\u202eb\r\nc\u0000';
+    const visible = 'a\\u001b[31m\\u202eb\nc\\u0000';
+    const { error } = refusal(read, head(400), { message: text, snippet: text, code: '\u0007' });
+    expect(error).toMatchObject({ apiMessage: visible, bodySnippet: visible, apiCode: '\\u0007' });
+    expect(error.message).toContain('returned 400 a\\u001b[31m\\u202eb c\\u0000:');
+  });
+
+  test('is shown in a problem, too, in one line', () => {
+    const { error } = unusable(read, head(200), 'content_type', 'the body is a\u009b\nb, not JSON');
+    expect(error.message).toContain('the body is a\\u009b b, not JSON.');
+  });
+
+  test('has a code of text or number, without the key', () => {
+    expect(refusal(read, head(400), { code: 'PRODUCT_ARCHIVED' }).error).toMatchObject({
+      apiCode: 'PRODUCT_ARCHIVED',
+    });
+    expect(refusal(read, head(400), { code: `X-${key}` }).error).toMatchObject({ apiCode: 'X-[redacted]' });
+  });
+});
+
+describe('a response of which only the status arrived', () => {
+  test('is a refusal where the status is one', () => {
+    const failure = new SendFailure('body', 'network', {
+      code: 'ECONNRESET',
+      head: head(429, { 'retry-after': '9' }),
+    });
+    const { error, retriable } = noResponse(write, failure, attempt);
+    isJust(error, RateLimitError);
+    expect(error).toMatchObject({ retryAfterMs: 9_000, outcome: 'rejected' });
+    expect(retriable).toBe('any');
+  });
+
+  test('says what the option fetch did to its body, without the key', () => {
+    const detail = `threw Error: ${key}`;
+    const { error } = noResponse(
+      write,
+      new SendFailure('body', 'fetch', { detail, head: head(403) }),
+      attempt,
+    );
+    isJust(error, PermissionDeniedError);
+    expect(error.message).toBe(
+      'POST /v1/products returned 403: this API key is not allowed to do that. The function passed as fetch threw Error: [redacted].',
+    );
+  });
+
+  test.each([
+    ['application/json', 'done', itWasDone],
+    ['text/html; charset=utf-8', 'unknown', doubt],
+  ])('of success, as %s, leaves a write %s', (type, outcome, after) => {
+    for (const kind of ['network', 'stopped'] as const) {
+      const { error } = noResponse(
+        write,
+        new SendFailure('body', kind, { head: head(200, { 'content-type': type }) }),
+        attempt,
+      );
+      expect(error).toMatchObject({ outcome, phase: 'body' });
+      expect(error.message.endsWith(after)).toBe(true);
+    }
+  });
+});
+
 describe('a response that cannot be used', () => {
   test('was a success, so the write was done', () => {
-    const { error, retriable } = unusable(write, 201, 'json', 'the body is not valid JSON');
+    const { error, retriable } = unusable(write, head(201), 'json', 'the body is not valid JSON');
     isJust(error, InvalidResponseError);
     expect(error).toMatchObject({
       ...factsOf(write),
@@ -349,7 +410,7 @@ describe('a response that cannot be used', () => {
 
   test('names the id of what was made', () => {
     const issues = [{ path: 'name', message: 'is missing' }];
-    const { error } = unusable(write, 200, 'schema', 'name: is missing', { issues, id: 'prod_"1' });
+    const { error } = unusable(write, head(200), 'schema', 'name: is missing', { issues, id: 'prod_"1' });
     expect(error).toMatchObject({ id: 'prod_"1', issues });
     expect(error.message).toBe(
       `POST /v1/products returned 200, but the response cannot be used: name: is missing. Its id is "prod_\\"1".${itWasDone}`,
@@ -357,7 +418,7 @@ describe('a response that cannot be used', () => {
   });
 
   test('shows no key in problem or id', () => {
-    const { error } = unusable(read, 200, 'schema', `${key} is wrong`, { id: key });
+    const { error } = unusable(read, head(200), 'schema', `${key} is wrong`, { id: key });
     expect(error).toMatchObject({ id: '[redacted]' });
     expect(error.message).toBe(
       'GET /v1/balance returned 200, but the response cannot be used: [redacted] is wrong. Its id is "[redacted]".',
@@ -365,33 +426,36 @@ describe('a response that cannot be used', () => {
   });
 
   test('describes the problem in 1000 characters at most', () => {
-    const { error } = unusable(read, 200, 'schema', 'p'.repeat(1_001));
+    const { error } = unusable(read, head(200), 'schema', 'p'.repeat(1_001));
     expect(error.message).toBe(
       `GET /v1/balance returned 200, but the response cannot be used: ${'p'.repeat(1_000)}.`,
     );
   });
 
   test('as a redirect leaves open what was done', () => {
-    const { error } = unusable(write, 302, 'redirect', 'it redirects');
+    const { error } = unusable(write, head(302), 'redirect', 'it redirects', { outcome: 'unknown' });
     expect(error).toMatchObject({ outcome: 'unknown' });
     expect(error.message).toBe(
-      `POST /v1/products returned 302, but the response cannot be used: it redirects.${doubt}`,
+      `POST /v1/products returned 302, but the response cannot be used: it redirects. Check baseUrl.${doubt}`,
     );
   });
 
-  test('lets reads be sent again where the caller says so', () => {
-    expect(unusable(read, 200, 'json', 'cut', { retriable: 'reads' }).retriable).toBe('reads');
+  test('carries the request id', () => {
+    const { error } = unusable(read, head(200, { 'x-request-id': 'req_1' }), 'json', 'cut');
+    expect(error).toMatchObject({ requestId: 'req_1' });
   });
 
-  test.each([
-    [new SendFailure('body', 'too_large', head(201)), 201],
-    [new SendFailure('body', 'too_large'), 0],
-  ])('is one of more than 8 MiB', (failure, status) => {
+  test('lets reads be sent again where the caller says so', () => {
+    expect(unusable(read, head(200), 'json', 'cut', { retriable: 'reads' }).retriable).toBe('reads');
+  });
+
+  test('is one of more than 8 MiB', () => {
+    const failure = new SendFailure('body', 'too_large', { head: head(201) });
     const { error, retriable } = noResponse(write, failure, attempt);
     isJust(error, InvalidResponseError);
-    expect(error).toMatchObject({ status, reason: 'too_large', outcome: 'done' });
+    expect(error).toMatchObject({ status: 201, reason: 'too_large', outcome: 'done' });
     expect(error.message).toBe(
-      `POST /v1/products returned ${status}, but the response cannot be used: it is larger than 8 MiB.${itWasDone}`,
+      `POST /v1/products returned 201, but the response cannot be used: it is larger than 8 MiB.${itWasDone}`,
     );
     expect(retriable).toBe('never');
   });

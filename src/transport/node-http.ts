@@ -1,20 +1,18 @@
-import type { IncomingMessage, RequestOptions } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { RequestOptions } from 'node:https';
 import type { Readable, Transform } from 'node:stream';
 import type * as Zlib from 'node:zlib';
 import type { ZlibOptions } from 'node:zlib';
+import type { Send } from './fetch-adapter.js';
 import {
   CompleteResponse,
   encodingsOf,
-  isBeforeSending,
   isRedirect,
   largestBody,
-  type Phase,
   type ResponseHead,
   type ResponseHeaders,
-  type Send,
-  SendFailure,
-  stringField,
-} from './fetch-contract.js';
+} from './response.js';
+import { type FailureKind, type Phase, readError, SendFailure } from './send-failure.js';
 import { shielded } from './shield.js';
 
 /**
@@ -23,7 +21,7 @@ import { shielded } from './shield.js';
  *
  * The modules come from `process`: importing `node:http` as ESM would load all of Node's fetch with it.
  */
-export function nodeFetch(baseUrl: URL): Send {
+export function nodeHttp(baseUrl: URL): Send {
   const secure = baseUrl.protocol === 'https:';
   const http = process.getBuiltinModule(secure ? 'node:https' : 'node:http');
   const agent = new http.Agent({
@@ -36,14 +34,15 @@ export function nodeFetch(baseUrl: URL): Send {
   });
   const { host, origin, protocol, port } = baseUrl;
   const hostname = baseUrl.hostname.replace(/^\[(.*)\]$/, '$1');
-  const server: RequestOptions = { agent, protocol, hostname, port };
+  // Whatever NODE_TLS_REJECT_UNAUTHORIZED says, no stranger gets the key.
+  const server: RequestOptions = { agent, protocol, hostname, port, rejectUnauthorized: true };
   const socketClass: unknown = secure
     ? process.getBuiltinModule('node:tls').TLSSocket
     : process.getBuiltinModule('node:net').Socket;
   const connectEvent = secure ? 'secureConnect' : 'connect';
 
   return (url, { method, headers, body, signal }) =>
-    new Promise((resolve, reject) => {
+    new Promise((resolve) => {
       let phase: Phase = 'connect';
       let head: ResponseHead | undefined;
       const allHeaders: Record<string, string> = { host, ...headers };
@@ -51,9 +50,9 @@ export function nodeFetch(baseUrl: URL): Send {
       const path = url.slice(origin.length);
       // Node's own `Connection` header stays: without it, an msw response without a length never ends.
       const request = http.request(shielded({ ...server, path, method, headers: allHeaders }));
-      const fail = (reason: string) => {
+      const fail: Fail = (kind, code) => {
         signal.removeEventListener('abort', stop);
-        reject(new SendFailure(phase, reason, head));
+        resolve(new SendFailure(phase, kind, { code, head }));
         request.destroy();
       };
       const stop = () => fail('stopped');
@@ -67,9 +66,12 @@ export function nodeFetch(baseUrl: URL): Send {
         // A socket that failed at once, without a route, is no longer connecting either.
         else if (!socket.destroyed) connected();
       });
+      // Without this listener Node drops the connection, which looks like a failure of the network.
+      request.on('upgrade', () => fail('protocol'));
       request.on('response', (response) => {
-        phase = 'body';
         const { statusCode: status = 0, rawHeaders } = response;
+        if (status === 101) return fail('protocol');
+        phase = 'body';
         const received = { status, headers: new RawHeaders(rawHeaders) };
         head = received;
         readBody(response, received, fail, (bytes) => {
@@ -78,12 +80,17 @@ export function nodeFetch(baseUrl: URL): Send {
         });
       });
       request.on('error', (error) => {
-        if (phase === 'connect' && !isBeforeSending(error)) phase = 'exchange';
-        fail(codeOf(error));
+        const { kind, code, unsent } = readError(error);
+        // Without a connection TLS can only have failed in its handshake.
+        if (phase === 'connect' && !unsent && kind !== 'tls') phase = 'exchange';
+        fail(kind ?? 'network', code);
       });
       request.end(body ?? undefined);
     });
 }
+
+/** Ends the request with a failure; only the first one counts. */
+type Fail = (kind: FailureKind, code?: string) => void;
 
 function proxyOf(agent: object): object {
   const options: unknown = Reflect.get(agent, 'options');
@@ -95,7 +102,7 @@ function proxyOf(agent: object): object {
 function readBody(
   response: IncomingMessage,
   { status, headers }: ResponseHead,
-  fail: (reason: string) => void,
+  fail: Fail,
   finish: (bytes: Uint8Array) => void,
 ): void {
   if (isRedirect(status)) {
@@ -110,11 +117,16 @@ function readBody(
   const chunks: Buffer[] = [];
   let size = 0;
   const streams = decoded(response, headers.get('content-encoding'));
-  const breakOff = (reason: string) => {
-    fail(reason);
+  const breakOff: Fail = (kind, code) => {
+    fail(kind, code);
     for (const stream of streams) stream.destroy();
   };
-  for (const stream of streams) stream.on('error', (error) => breakOff(codeOf(error)));
+  for (const stream of streams) {
+    stream.on('error', (error) => {
+      const { kind, code } = readError(error);
+      breakOff(kind ?? 'network', code);
+    });
+  }
   const last = streams.at(-1) ?? response;
   last.on('data', (chunk: Buffer) => {
     size += chunk.byteLength;
@@ -168,8 +180,4 @@ class RawHeaders implements ResponseHeaders {
     for (let index = 0; index < this.#raw.length; index += 2)
       run(this.#raw[index + 1] ?? '', this.#raw[index] ?? '');
   }
-}
-
-function codeOf(error: Error): string {
-  return stringField(error, 'code') ?? 'network';
 }

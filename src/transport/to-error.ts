@@ -17,16 +17,11 @@ import {
   ServerError,
   TimeoutError,
 } from '../errors.js';
+import { visible } from '../schemas/visible.js';
 import type { Operation } from './call.js';
-import {
-  isSuccess,
-  isTlsCode,
-  type Phase,
-  type ResponseHead,
-  type ResponseHeaders,
-  type SendFailure,
-} from './fetch-contract.js';
+import { isForeign, isSuccess, type ResponseHead, type ResponseHeaders } from './response.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
+import type { Phase, SendFailure } from './send-failure.js';
 import { shielded } from './shield.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
@@ -46,67 +41,70 @@ export interface CallDescription extends Operation {
 /** The time limit that ends an attempt first. */
 export interface TimeLimit {
   scope: 'attempt' | 'total';
+  /** As the option says. */
   limitMs: number;
+  /** What remains of it for this attempt. */
+  leftMs: number;
 }
 
 /** No complete response, for a reason other than the caller's own abort. */
 export function noResponse(call: CallDescription, failure: SendFailure, limit: TimeLimit): FailedAttempt {
-  const { phase, reason, head } = failure;
-  if (reason === 'too_large') {
-    return unusable(call, head?.status ?? 0, 'too_large', 'it is larger than 8 MiB');
+  const { phase, kind, code, head } = failure;
+  // The status alone decides, even if the body that explains it never arrived.
+  if (head && !isSuccess(head.status)) {
+    return refusal(call, head, kind === 'fetch' ? { note: ` The ${ofFetch(call, failure)}.` } : {});
   }
-  const outcome = outcomeOfPhase(phase);
+  const outcome = outcomeOfPhase(phase, head);
+  if (head && kind === 'too_large')
+    return unusable(call, head, 'too_large', 'it is larger than 8 MiB', { outcome });
   const facts = { ...factsOf(call, outcome), phase };
-  if (reason === 'stopped') {
+  const again: Retriable = phase === 'connect' ? 'any' : 'reads';
+  if (kind === 'stopped') {
     const message = `${outOfTimeText(call, limit)}: ${stageAtTimeout(call, phase)}.${doubt(call, outcome)}`;
     const error = new TimeoutError(message, { ...facts, scope: limit.scope });
-    return { error, retriable: limit.scope === 'total' ? 'never' : phase === 'connect' ? 'any' : 'reads' };
+    return { error, retriable: limit.scope === 'total' ? 'never' : again };
   }
-  const message = `${call.method} ${call.path} ${failureInWords(call, phase, reason)}${doubt(call, outcome)}`;
-  const retriable = isPermanent(reason) ? 'never' : phase === 'connect' ? 'any' : 'reads';
-  return { error: new ConnectionError(message, { ...facts, reason }), retriable };
+  const message = `${call.method} ${call.path} ${failureInWords(call, failure)}${doubt(call, outcome)}`;
+  const reason = call.redact(code ?? kind);
+  return {
+    error: new ConnectionError(message, { ...facts, reason }),
+    retriable: kind === 'network' ? again : 'never',
+  };
 }
 
-/** The time limit would pass while waiting for the next attempt. */
-export function outOfTime(call: CallDescription, last: PaymentsError, limitMs: number): TimeoutError {
-  const phase = last instanceof ConnectionError ? last.phase : 'exchange';
-  const outcome = last.outcome ?? 'unknown';
-  return new TimeoutError(
-    `${outOfTimeText(call, { scope: 'total', limitMs })}, too late for another one. The last one failed: ${last.message}`,
-    { ...factsOf(call, outcome), phase, scope: 'total', cause: last },
-  );
+/** What the body of a refusal says, in any of the usual forms. */
+export interface Said {
+  code?: number | string | undefined;
+  message?: string | undefined;
+  /** The whole body: it is shortened after secrets are removed. */
+  snippet?: string | undefined;
+  /** To add to the message. */
+  note?: string | undefined;
 }
 
 /** The service refused the call: by HTTP status, or with 2xx and an envelope `code` other than 0. */
-export function refusal(
-  call: CallDescription,
-  { status, headers }: ResponseHead,
-  envelope: { code?: number | undefined; message?: string | undefined; snippet?: string | undefined },
-): FailedAttempt {
+export function refusal(call: CallDescription, { status, headers }: ResponseHead, said: Said): FailedAttempt {
   const byStatus = !isSuccess(status);
-  const { code, message: text, snippet } = shielded(envelope);
-  const kind = byStatus || code === undefined ? status : code;
+  const { code, message: text, snippet, note = '' } = shielded(said);
+  const kind = byStatus || typeof code !== 'number' ? status : code;
   const outcome = byStatus || (kind >= 400 && kind <= 599) ? outcomeOfStatus(kind) : 'rejected';
-  const apiMessage = text === undefined ? undefined : shorten(call.redact(text));
+  const apiMessage = text === undefined ? undefined : shown(call, text);
   const redacted = headersOf(headers, call.redact);
   const facts: ApiFacts = {
     ...factsOf(call, outcome),
     status,
-    apiCode: code,
+    apiCode: typeof code === 'string' ? shown(call, code) : code,
     apiMessage,
     retryAfterMs: readRetryAfterMs(headers.get('retry-after'), headers.get('date')),
     headers: redacted,
     requestId: requestIdOf(redacted),
-    bodySnippet: snippet === undefined ? undefined : shorten(call.redact(snippet)),
+    bodySnippet: snippet === undefined ? undefined : shown(call, snippet),
   };
-  const said = byStatus ? `${status}` : `${status} with code ${code}`;
-  const words = apiMessage
-    ?.trim()
-    .replaceAll(/\s+/g, ' ')
-    .replace(/(?<![\s.:])[\s.:]+$/, '');
-  const message = `${call.method} ${call.path} returned ${said}${words ? ` ${words}` : ''}${advice(kind, facts.retryAfterMs)}`;
+  const returned = byStatus ? `${status}` : `${status} with code ${code}`;
+  const words = oneLine(apiMessage ?? '').replace(/(?<![\s.:])[\s.:]+$/, '');
+  const message = `${call.method} ${call.path} returned ${returned}${words && ` ${words}`}${advice(kind, facts.retryAfterMs)}`;
   return {
-    error: apiError(kind, message + doubt(call, outcome), facts),
+    error: apiError(kind, message + note + doubt(call, outcome), facts),
     retriable: byStatus ? retriableStatus(status) : 'never',
   };
 }
@@ -114,18 +112,20 @@ export function refusal(
 /** A 2xx response that cannot be used, or a redirect, which is never followed. */
 export function unusable(
   call: CallDescription,
-  status: number,
+  { status, headers }: ResponseHead,
   reason: InvalidResponseReason,
   problem: string,
-  more: { issues?: readonly Issue[]; id?: string | undefined; retriable?: Retriable } = {},
+  more: { outcome?: Outcome; issues?: readonly Issue[]; id?: string | undefined; retriable?: Retriable } = {},
 ): FailedAttempt {
-  const outcome = reason === 'redirect' ? 'unknown' : 'done';
-  const { issues = [], id: read, retriable = 'never' } = shielded(more);
+  const { outcome = 'done', issues = [], id: read, retriable = 'never' } = shielded(more);
   const id = read === undefined ? undefined : call.redact(read);
-  const facts = { ...factsOf(call, outcome), status, reason, issues, id };
+  const requestId = requestIdOf(headersOf(headers, call.redact));
+  const facts = { ...factsOf(call, outcome), status, reason, issues, id, requestId };
   const its = id === undefined ? '' : ` Its id is ${JSON.stringify(id)}.`;
-  const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${shorten(call.redact(problem), 1_000)}.`;
-  return { error: new InvalidResponseError(message + its + doubt(call, outcome), facts), retriable };
+  // Whatever is not from the service came from somewhere else.
+  const where = outcome === 'unknown' ? ' Check baseUrl.' : '';
+  const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(shown(call, problem, 1_000))}.`;
+  return { error: new InvalidResponseError(message + where + its + doubt(call, outcome), facts), retriable };
 }
 
 /** A copy for the caller, without secrets. */
@@ -137,10 +137,10 @@ export function headersOf(headers: ResponseHeaders, redact: (text: string) => st
   return copy;
 }
 
-/** The names under which services and gateways send a request id. It is for support, so it is no secret. */
-export const requestIdNames: readonly string[] = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
+/** The names under which services and gateways send a request id. */
+const requestIdNames: readonly string[] = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
 
-function requestIdOf(headers: Headers): string | undefined {
+export function requestIdOf(headers: Headers): string | undefined {
   return requestIdNames.map((name) => headers.get(name)).find((id) => id) ?? undefined;
 }
 
@@ -148,8 +148,9 @@ function factsOf({ operation, method, path, attempts }: CallDescription, outcome
   return { outcome, operation, method, path, attempts };
 }
 
-function outcomeOfPhase(phase: Phase): Outcome {
-  return phase === 'connect' ? 'not_sent' : phase === 'exchange' ? 'unknown' : 'done';
+function outcomeOfPhase(phase: Phase, head: ResponseHead | undefined): Outcome {
+  if (phase === 'connect') return 'not_sent';
+  return phase === 'body' && !(head && isForeign(head.headers)) ? 'done' : 'unknown';
 }
 
 function outcomeOfStatus(status: number): Outcome {
@@ -179,7 +180,6 @@ function advice(kind: number, retryAfterMs: number | undefined): string {
   if (kind === 404)
     return ': nothing was found there. Check the id, and that baseUrl names the right environment.';
   if (kind === 403) return ': this API key is not allowed to do that.';
-  if (kind === 409) return ': the state of the resource forbids it.';
   if (kind === 400 || kind === 413 || kind === 422) return ': the content of the request was refused.';
   if (kind === 429) {
     const wait = retryAfterMs ? `Wait ${Math.ceil(retryAfterMs / 1000)} s` : 'Wait';
@@ -197,32 +197,31 @@ function outOfTimeText({ method, path, attempts }: CallDescription, { scope, lim
 
 function stageAtTimeout({ host }: CallDescription, phase: Phase): string {
   if (phase === 'connect') return `nothing was sent, because there was no connection to ${host}`;
-  return phase === 'exchange'
-    ? 'the request was sent, but no response arrived'
-    : 'the response was incomplete';
+  return phase === 'exchange' ? 'no response arrived' : 'the response was incomplete';
 }
 
-function failureInWords({ host }: CallDescription, phase: Phase, reason: string): string {
-  if (phase !== 'connect') {
-    const code = reason === 'network' ? '' : ` (${reason})`;
-    return phase === 'exchange'
-      ? `was sent, but the connection failed before a response arrived${code}.`
-      : `was sent, but the connection failed in the middle of the response${code}.`;
+function failureInWords(call: CallDescription, failure: SendFailure): string {
+  const { host } = call;
+  const { phase, kind, code, detail } = failure;
+  const what = code ?? detail;
+  const why = what === undefined ? '' : ` (${oneLine(shown(call, what))})`;
+  if (kind === 'fetch') return `failed, because the ${ofFetch(call, failure)}.`;
+  if (kind === 'tls') {
+    const got = phase === 'connect' ? 'was not sent' : 'got no response';
+    return `${got}: the secure connection to ${host} failed${why}. Check the scheme and host of baseUrl.`;
   }
-  if (isTlsCode(reason)) {
-    return `was not sent: the secure connection to ${host} failed with ${reason}. Check the scheme and host of baseUrl.`;
+  if (phase === 'connect') {
+    if (code === 'ENOTFOUND') return `was not sent: the host ${host} does not resolve${why}. Check baseUrl.`;
+    return `was not sent: ${host} could not be reached${why}.`;
   }
-  if (reason === 'ENOTFOUND')
-    return `was not sent: the host ${host} does not resolve (ENOTFOUND). Check baseUrl.`;
-  return `was not sent: ${host} could not be reached (${reason}).`;
+  if (kind === 'protocol') return `got a response that cannot be read as HTTP${why}. Check baseUrl.`;
+  if (kind === 'encoding') return `got a response that cannot be decompressed${why}.`;
+  const got = phase === 'exchange' ? 'no response' : 'only a part of the response';
+  return `got ${got}: the connection to ${host} failed${why}.`;
 }
 
-/** Failures that a retry would repeat: rejected certificates, invalid gzip, and what is not HTTP, a response or an error. */
-function isPermanent(reason: string): boolean {
-  return (
-    isTlsCode(reason) ||
-    /^(?:HPE_|protocol|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH|Z_DATA_ERROR|not_)/.test(reason)
-  );
+function ofFetch(call: CallDescription, { detail = '' }: SendFailure): string {
+  return `function passed as fetch ${oneLine(shown(call, detail, 500))}`;
 }
 
 function doubt({ method, afterDoubt }: CallDescription, outcome: Outcome): string {
@@ -231,6 +230,17 @@ function doubt({ method, afterDoubt }: CallDescription, outcome: Outcome): strin
   return outcome === 'done' ? ` It was done. ${afterDoubt}` : '';
 }
 
-function shorten(text: string, length = 200): string {
-  return text.slice(0, length);
+/** Text of others: without secrets, shortened between two characters, and nothing in it acts on a terminal. */
+function shown({ redact }: CallDescription, text: string, length = 200): string {
+  const start = redact(text)
+    .slice(0, 4 * length)
+    .replaceAll('\r\n', '\n');
+  return start
+    .replace(/[^\t\n]+/g, visible)
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '');
+}
+
+function oneLine(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
 }

@@ -1,0 +1,160 @@
+import { isObject } from '../schemas/object.js';
+import {
+  CompleteResponse,
+  isRedirect,
+  isResponse,
+  largestBody,
+  type ResponseHead,
+  type ResponseHeaders,
+} from './response.js';
+import { type Evidence, type FailureKind, type Phase, readError, SendFailure } from './send-failure.js';
+import { shielded } from './shield.js';
+
+/** The second argument of `fetch`, of the option and of ours over `node:http`: plain data, no `Request`. */
+export interface SendInit {
+  method: string;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: string | null;
+  /** Redirects are not followed: that could send the API key to another origin. */
+  redirect: 'manual';
+  signal: AbortSignal;
+}
+
+/** A whole response, or why there is none. */
+export type SendResult = CompleteResponse | SendFailure;
+
+/** Sends a request and reads its whole response. Never rejects. */
+export type Send = (url: string, init: SendInit) => Promise<SendResult>;
+
+/**
+ * A function shaped like `fetch`: that of the platform, undici, node-fetch or a test. It is called
+ * with a URL string and plain objects, since it may have its own `Request` and `Headers` classes.
+ */
+export type Fetch = (
+  url: string,
+  init: SendInit,
+) => Promise<{ status: number; headers: ResponseHeaders; body: unknown }>;
+
+/** Sends through the option `fetch`, or through the platform's own, which makes no mistakes of its own. */
+export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
+  return (url, init) => {
+    const { signal } = init;
+    // Only its error shows whether a `fetch` was still connecting.
+    let phase: Phase = 'exchange';
+    let head: ResponseHead | undefined;
+    const response = async () => {
+      const given: unknown = await fetch(url, shielded(init));
+      if (!isResponse(given)) throw new SendFailure('exchange', 'fetch', { detail: 'returned no Response' });
+      if (given.type === 'error') throw new SendFailure('exchange', 'network');
+      phase = 'body';
+      const { headers, body } = given;
+      const status = given.type === 'opaqueredirect' ? 302 : given.status;
+      if (status === 101) {
+        leave(body);
+        throw new SendFailure('exchange', 'protocol');
+      }
+      head = { status, headers };
+      if (isRedirect(status)) {
+        leave(body);
+        return new CompleteResponse(head, new Uint8Array());
+      }
+      return new CompleteResponse(head, await readBody(given, head));
+    };
+    const failureOf = (error: unknown) => {
+      if (error instanceof SendFailure) return error;
+      const { kind, code, unsent, detail } = read(error);
+      // Within a body, an error without a code is that of the stream.
+      const isMistake = isOption && (phase === 'exchange' || code !== undefined);
+      return new SendFailure(
+        phase === 'exchange' && unsent ? 'connect' : phase,
+        kind === 'fetch' && !isMistake ? 'network' : kind,
+        { code, head, detail: isOption ? detail : undefined },
+      );
+    };
+    return new Promise((resolve) => {
+      // Not every `fetch` obeys its signal.
+      const stop = () => resolve(new SendFailure(phase, 'stopped', { head }));
+      signal.addEventListener('abort', stop);
+      response()
+        .then(resolve, (error: unknown) => resolve(failureOf(error)))
+        .finally(() => signal.removeEventListener('abort', stop));
+    });
+  };
+}
+
+/** Web streams and Node streams (node-fetch) can both be iterated; those of older Safari cannot. */
+async function readBody(response: Response, head: ResponseHead): Promise<Uint8Array> {
+  const { body } = response;
+  if (response.bodyUsed) {
+    const detail = 'returned a Response whose body was read already: read a clone() of it instead';
+    throw new SendFailure('body', 'fetch', { head, detail });
+  }
+  const tooLarge = new SendFailure('body', 'too_large', { head });
+  if (Number(head.headers.get('content-length')) > largestBody) {
+    leave(body);
+    throw tooLarge;
+  }
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const chunk of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
+    size += chunk.byteLength;
+    // Leaving the loop cancels the stream.
+    if (size > largestBody) throw tooLarge;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer>> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+}
+
+/** Discards a body that is not read, and closes its connection: a web stream or a Node stream. */
+function leave(body: unknown): void {
+  if (typeof body !== 'object' || body === null) return;
+  const end: unknown = Reflect.get(body, 'cancel') ?? Reflect.get(body, 'destroy');
+  if (typeof end === 'function') Promise.resolve(end.call(body)).catch(() => {});
+}
+
+/** What was thrown, and what it says; without a code, words tell a connection from a mistake. */
+function read(error: unknown): Evidence & { kind: FailureKind; detail: string } {
+  try {
+    const detail = `threw ${inWords(error)}`;
+    // So undici names a 101.
+    if (detail.endsWith(': bad upgrade')) return { kind: 'protocol', code: undefined, unsent: false, detail };
+    const { kind = kindByWords(error, detail), ...rest } = readError(error);
+    return { kind, ...rest, detail };
+  } catch {
+    // Its fields throw.
+    return { kind: 'fetch', code: undefined, unsent: false, detail: 'threw something that cannot be read' };
+  }
+}
+
+/** How platforms name a connection that failed: Chrome, Firefox, Safari, Node, Deno, Bun, Cloudflare. */
+const networkWords =
+  /^ ?(?:fetch failed|terminated|network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|a network error|the internet connection)/i;
+
+function kindByWords(error: unknown, detail: string): FailureKind {
+  if (!isError(error)) return 'fetch';
+  // Not HTTP: a code in Node 20 and 22, only a name from 24 on.
+  if (detail.includes('HTTPParserError: ')) return 'protocol';
+  const isAbort = error.name === 'AbortError' || error.name === 'TimeoutError';
+  return isAbort || networkWords.test(error.message) ? 'network' : 'fetch';
+}
+
+/** The error and its causes: the outermost is often only "fetch failed". */
+function inWords(error: unknown): string {
+  const links: string[] = [];
+  let link = error;
+  while (isError(link) && links.length < 4) {
+    links.push(`${link.name}: ${link.message}`);
+    link = link.cause;
+  }
+  return links.length === 0 ? String(error) : links.join(', caused by ');
+}
+
+/** By shape: Jest and vm contexts have an Error of their own. */
+function isError(value: unknown): value is Error {
+  return isObject(value) && typeof value.message === 'string';
+}

@@ -1,0 +1,64 @@
+/** The part of `Headers` that is used here. */
+export interface ResponseHeaders {
+  get(name: string): string | null;
+  forEach(run: (value: string, name: string) => void): void;
+}
+
+/** Status and headers, which arrive before the body and already show the outcome of the call. */
+export interface ResponseHead {
+  status: number;
+  headers: ResponseHeaders;
+}
+
+/** A response whose body was read to the end. ky accepts it as one: see docs/decisions/ky.md. */
+export class CompleteResponse implements ResponseHead {
+  readonly [Symbol.toStringTag] = 'Response';
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** Decoded; empty for a redirect, whose body is never read. */
+  readonly bytes: Uint8Array;
+
+  constructor({ status, headers }: ResponseHead, bytes: Uint8Array) {
+    this.status = status;
+    this.headers = headers;
+    this.bytes = bytes;
+  }
+
+  /**
+   * Whether a truncated body would have been noticed: its end is marked by a length or a last chunk.
+   * For a truncated compressed body, platforms return the readable part without an error.
+   */
+  get delimited(): boolean {
+    const { headers } = this;
+    const announced = headers.get('content-length') !== null || headers.get('transfer-encoding') !== null;
+    return announced && headers.get('content-encoding') === null;
+  }
+}
+
+/** By its tag, as ky does: msw, undici, node-fetch and edge runtimes have their own classes. */
+export function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]';
+}
+
+/** The encodings of a body, in order: names are case-insensitive (RFC 9110, section 8.4). */
+export function encodingsOf(contentEncoding: string | null): string[] {
+  const names = contentEncoding?.toLowerCase().split(',') ?? [];
+  return names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+export function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+/** Whether a body calls itself something else than JSON: what a 2xx of a web page or a proxy says. */
+export function isForeign(headers: ResponseHeaders): boolean {
+  const type = headers.get('content-type') ?? '';
+  return type !== '' && !/\bjson\b/i.test(type);
+}
+
+/** A larger body is not from the service, and reading stops. Counted after decompression. */
+export const largestBody = 8 * 1024 * 1024;

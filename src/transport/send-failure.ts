@@ -1,0 +1,133 @@
+import { isObject } from '../schemas/object.js';
+import type { ResponseHead } from './response.js';
+
+/** How far a request got: nothing was sent; it may have been sent; a response began. */
+export type Phase = 'connect' | 'exchange' | 'body';
+
+/** What failed. Only a `network` failure may pass by itself; time that ran out may be given again. */
+export type FailureKind =
+  | 'network'
+  /** A certificate or a handshake. */
+  | 'tls'
+  /** What came cannot be read as HTTP. */
+  | 'protocol'
+  /** The body is not compressed as its headers say. */
+  | 'encoding'
+  | 'too_large'
+  /** Ended by its signal: a time limit, or the caller. */
+  | 'stopped'
+  /** A mistake of the option `fetch` itself. */
+  | 'fetch';
+
+/** Why there is no complete response. It stays inside the transport, which turns it into a public error. */
+export class SendFailure extends Error {
+  readonly phase: Phase;
+  readonly kind: FailureKind;
+  /** The code of the system or of the library that failed. */
+  readonly code: string | undefined;
+  /** What the option `fetch` did, in words that may hold anything. */
+  readonly detail: string | undefined;
+  /** Status and headers, where the response had begun. */
+  readonly head: ResponseHead | undefined;
+
+  constructor(
+    phase: Phase,
+    kind: FailureKind,
+    more: { code?: string | undefined; detail?: string | undefined; head?: ResponseHead | undefined } = {},
+  ) {
+    super(kind);
+    this.phase = phase;
+    this.kind = kind;
+    this.code = more.code;
+    this.detail = more.detail;
+    this.head = more.head;
+  }
+}
+
+/** What the code of an error shows; `unsent` where it exists for nothing that happens after connecting. */
+const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
+  // No address, nobody listening, no tunnel through the proxy; the last two are Bun's.
+  {
+    code: /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/,
+    kind: 'network',
+    unsent: true,
+  },
+  // The certificate was refused, so the key stayed here.
+  {
+    code: /^(?:CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:VERIFY|GET_ISSUER_CERT)_?\w*|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    kind: 'tls',
+    unsent: true,
+  },
+  // Any other fault of TLS, ERR_SSL_WRONG_VERSION_NUMBER too, may come after the request was read.
+  { code: /^(?:ERR_SSL_|ERR_TLS_|UNABLE_TO_|EPROTO$)/, kind: 'tls' },
+  { code: /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH)/, kind: 'protocol' },
+  { code: /^Z_DATA_ERROR$/, kind: 'encoding' },
+  // Arguments that a fetch refuses, such as an agent made for another one.
+  { code: /^(?:UND_ERR_INVALID_|ERR_INVALID_)/, kind: 'fetch' },
+  { code: /./, kind: 'network' },
+];
+
+/** What an error says of a request. */
+export interface Evidence {
+  /** `undefined` if it has no code. */
+  kind: FailureKind | undefined;
+  code: string | undefined;
+  /** Whether it proves that no byte of the request was sent. */
+  unsent: boolean;
+}
+
+/**
+ * Reads an error of any `fetch` or of `node:http`, its causes, and the errors of an AggregateError (one for each
+ * address of a host). A system call says more than any code: EHOSTUNREACH comes from `connect`, and from `read` too.
+ */
+export function readError(error: unknown): Evidence {
+  const code = codeOf(error);
+  return {
+    kind: code === undefined ? undefined : ruleFor(code)?.kind,
+    code,
+    unsent: isUnsent(error) === true,
+  };
+}
+
+const connectingCalls: readonly unknown[] = ['connect', 'getaddrinfo'];
+const deepest = 8;
+
+/** `undefined` if the error shows nothing. */
+function isUnsent(error: unknown, depth = 0): boolean | undefined {
+  if (!isObject(error) || depth > deepest) return undefined;
+  const errors = field(error, 'errors');
+  if (Array.isArray(errors) && errors.length > 0)
+    return errors.every((each) => isUnsent(each, depth + 1) === true);
+  const syscall = field(error, 'syscall') ?? field(error, 'erroredSysCall'); // node-fetch's
+  if (syscall !== undefined) return connectingCalls.includes(syscall);
+  const code = field(error, 'code');
+  const byCode = isCode(code) ? ruleFor(code)?.unsent === true : undefined;
+  return isUnsent(field(error, 'cause'), depth + 1) ?? byCode;
+}
+
+/** The first code, from the outside in. */
+function codeOf(error: unknown, depth = 0): string | undefined {
+  if (!isObject(error) || depth > deepest) return undefined;
+  const code = field(error, 'code');
+  if (isCode(code)) return code;
+  const errors = field(error, 'errors');
+  for (const each of [...(Array.isArray(errors) ? errors.slice(0, deepest) : []), field(error, 'cause')]) {
+    const found = codeOf(each, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function ruleFor(code: string) {
+  return rules.find((rule) => rule.code.test(code));
+}
+
+/** Numbers are of DOMException, and longer texts no code. */
+function isCode(code: unknown): code is string {
+  return typeof code === 'string' && /^\w{1,60}$/.test(code);
+}
+
+/** A field of an error or of its class; what a polluted prototype adds proves nothing. */
+function field(error: Record<string, unknown>, name: string): unknown {
+  return name in Object.prototype && !Object.hasOwn(error, name) ? undefined : error[name];
+}

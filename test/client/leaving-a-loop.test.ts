@@ -1,0 +1,171 @@
+import { setTimeout } from 'node:timers/promises';
+import { type EndFacts, InvalidRequestError, PaymentsClient } from 'merchant-payments';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import list from '../fixtures/product-list.json' with { type: 'json' };
+import { FaultyServer, rawResponse } from '../helpers/faulty-server.js';
+import { apiKey } from '../helpers/service.js';
+
+const [item] = list.data.items;
+
+/** The first of twenty pages, of two products each. */
+function page(number: number): Buffer {
+  const items = [0, 1].map((index) => ({ ...item, id: `prod_${number}_${index}` }));
+  const pagination = { page: number, size: 2, total: 40, totalPages: 20 };
+  return rawResponse(200, JSON.stringify({ code: 0, message: 'success', data: { items, pagination } }));
+}
+
+const pageOf = (target: string) => Number(/page=(\d+)/.exec(target)?.[1] ?? 1);
+
+const unhandled: unknown[] = [];
+const onUnhandled = (reason: unknown) => unhandled.push(reason);
+let server: FaultyServer;
+let payments: PaymentsClient;
+const ends: EndFacts[] = [];
+/** How the second page is responded to, where not as the others. */
+let second: Buffer | undefined;
+/** Until the loop was left, the service does not respond to the pages that are in flight. */
+let left: Promise<void>;
+let respond: () => void;
+
+beforeEach(async () => {
+  // No wait before a retry, so that a retry after the loop would show at once.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  process.on('unhandledRejection', onUnhandled);
+  left = new Promise((resolve) => {
+    respond = resolve;
+  });
+  server = await FaultyServer.start((socket, { target }) => {
+    if (pageOf(target) === 1) socket.write(page(1));
+    else if (pageOf(target) === 2 && second) socket.write(second);
+    else left.then(() => socket.write(rawResponse(503)));
+  });
+  const end = (facts: EndFacts) => ends.push(facts);
+  payments = new PaymentsClient({ apiKey, baseUrl: server.url, hooks: { end } });
+});
+afterEach(async () => {
+  await server.close();
+  process.off('unhandledRejection', onUnhandled);
+  ends.length = 0;
+  second = undefined;
+  expect(unhandled.splice(0)).toEqual([]);
+});
+
+/** Leaves the loop in one way, at the first product, once all that is asked for ahead has arrived at the service. */
+const ways: [
+  string,
+  (products: AsyncIterable<unknown>, inFlight: number, controller: AbortController) => Promise<void>,
+][] = [
+  [
+    'break',
+    async (products, inFlight) => {
+      for await (const _ of products) {
+        await arrived(inFlight);
+        break;
+      }
+    },
+  ],
+  [
+    'return',
+    async (products, inFlight) => {
+      for await (const _ of products) {
+        await arrived(inFlight);
+        return;
+      }
+    },
+  ],
+  [
+    'a thrown error',
+    async (products, inFlight) => {
+      const thrown = new Error('mine');
+      const loop = async () => {
+        for await (const _ of products) {
+          await arrived(inFlight);
+          throw thrown;
+        }
+      };
+      await expect(loop()).rejects.toBe(thrown);
+    },
+  ],
+  [
+    'an abort',
+    async (products, inFlight, controller) => {
+      const reason = new Error('enough');
+      const loop = async () => {
+        for await (const _ of products) {
+          await arrived(inFlight);
+          controller.abort(reason);
+        }
+      };
+      await expect(loop()).rejects.toBe(reason);
+    },
+  ],
+];
+
+const arrived = (count: number) =>
+  vi.waitFor(() => expect(server.requests).toHaveLength(count), { interval: 2 });
+
+describe.each(ways)('leaving a loop by %s', (_, leave) => {
+  test.each([
+    [8, 8],
+    [2, 2],
+    [1, 1],
+  ])(
+    'with prefetch %i ends its work: %i requests then, and no more afterwards',
+    async (prefetch, inFlight) => {
+      const controller = new AbortController();
+      const options = { prefetch, signal: controller.signal };
+      await leave(payments.products.list({ size: 2 }, options), inFlight, controller);
+      respond();
+      await setTimeout(200);
+      expect(server.requests).toHaveLength(inFlight);
+      // What was in flight was aborted in its first attempt, and its connection closed.
+      const aborted = ends.filter(({ ok, attempts }) => !ok && attempts === 1);
+      expect(aborted).toHaveLength(inFlight - 1);
+      expect(server.sockets.size).toBeLessThanOrEqual(1);
+    },
+  );
+
+  test('of a page ends its work, too', async () => {
+    const controller = new AbortController();
+    const first = await payments.products.list({ size: 2 }, { prefetch: 4, signal: controller.signal });
+    await leave(first, 4, controller);
+    respond();
+    await setTimeout(200);
+    expect(server.requests).toHaveLength(4);
+  });
+});
+
+test('a page that fails ends the work on the pages after it', async () => {
+  second = rawResponse(400);
+  const loop = async () => {
+    for await (const _ of payments.products.list({ size: 2 }, { prefetch: 8 }));
+  };
+  await expect(loop()).rejects.toBeInstanceOf(InvalidRequestError);
+  respond();
+  await setTimeout(200);
+  expect(server.requests.length).toBeLessThanOrEqual(9);
+});
+
+test('an abort before the loop asks for its second page sends nothing more', async () => {
+  const controller = new AbortController();
+  const products = payments.products.list({ size: 2 }, { prefetch: 8, signal: controller.signal });
+  await products;
+  controller.abort('before');
+  const iterator = products[Symbol.asyncIterator]();
+  await expect(
+    (async () => {
+      for await (const _ of iterator);
+    })(),
+  ).rejects.toBe('before');
+  expect(server.requests).toHaveLength(1);
+});
+
+test('loops that share a signal leave no listener on it', async () => {
+  const { signal } = new AbortController();
+  const add = vi.spyOn(signal, 'addEventListener');
+  const remove = vi.spyOn(signal, 'removeEventListener');
+  for (let round = 0; round < 3; round++) {
+    for await (const _ of payments.products.list({ size: 2 }, { prefetch: 8, signal })) break;
+  }
+  await vi.waitFor(() => expect(remove.mock.calls.length).toBe(add.mock.calls.length));
+});

@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import tls from 'node:tls';
+import type { PaymentsClientOptions } from 'merchant-payments';
+import nodeFetch from 'node-fetch';
+import { fetch as undiciFetch } from 'undici';
+import { describe, expect, test, vi } from 'vitest';
+import { succeeds } from '../helpers/bodies.js';
+import { Authority } from '../helpers/certificate.js';
+import { FaultyServer, resets } from '../helpers/faulty-server.js';
+import { call, clientOf, expectNoTrace, settled, watch } from '../helpers/meeting.js';
+import { deadPort } from '../helpers/ports.js';
+
+watch();
+
+const carriers: [string, PaymentsClientOptions['fetch']][] = [
+  ['node:http', undefined],
+  ['the fetch of the platform', globalThis.fetch],
+  ['the fetch of undici', undiciFetch],
+  ['node-fetch', nodeFetch],
+];
+
+const authority = new Authority('Authority');
+
+/** Certificates are checked against this authority and no other, as if the system knew it. */
+function trustAuthority(): void {
+  const { createSecureContext } = tls;
+  vi.spyOn(tls, 'createSecureContext').mockImplementation((options) =>
+    createSecureContext({ ...options, ca: authority.identity.cert }),
+  );
+}
+
+async function failureOfPost(baseUrl: string, fetch: PaymentsClientOptions['fetch']) {
+  const { error } = await settled(call(clientOf('http', baseUrl, { fetch }), 'POST'));
+  expectNoTrace(error);
+  return error;
+}
+
+describe.each(carriers)('over %s', (_name, fetch) => {
+  test('a POST to a port that nobody listens on was not sent, and is tried three times', async () => {
+    const error = await failureOfPost(`http://127.0.0.1:${deadPort}`, fetch);
+    expect(error).toMatchObject({ reason: 'ECONNREFUSED', outcome: 'not_sent', attempts: 3 });
+  });
+
+  test('a POST to a stranger with a certificate of its own was not sent', async () => {
+    trustAuthority();
+    const server = await FaultyServer.start(succeeds, { identity: new Authority('localhost').identity });
+    const error = await failureOfPost(`https://localhost:${server.port}`, fetch);
+    expect(error).toMatchObject({ reason: 'DEPTH_ZERO_SELF_SIGNED_CERT', outcome: 'not_sent', attempts: 1 });
+    expect(server.requests).toHaveLength(0);
+    await server.close();
+  });
+
+  test('a POST whose kept connection breaks may have been done, and is sent once', async () => {
+    const server = await FaultyServer.start((socket, request) =>
+      (request.method === 'GET' ? succeeds : resets)(socket, request),
+    );
+    const client = clientOf('http', server.url, { fetch });
+    await call(client, 'GET');
+    const { error } = await settled(call(client, 'POST'));
+    expect(error).toMatchObject({ phase: 'exchange', outcome: 'unknown', attempts: 1 });
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
+    await server.close();
+  });
+});
+
+/** undici does not report such an error at all: it waits until its time is up. */
+describe.each(carriers.filter(([, fetch]) => fetch === undefined || fetch === nodeFetch))(
+  'over %s',
+  (_name, fetch) => {
+    test.each([
+      ['of another version', [0x17, 0xff, 0xff, 0x00, 0x14], 'ERR_SSL_WRONG_VERSION_NUMBER'],
+      ['that cannot be decrypted', [0x17, 3, 3, 0, 20], 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC'],
+    ])(
+      'a POST after which TLS fails by bytes %s may have been done, and is sent once',
+      async (_title, head, reason) => {
+        trustAuthority();
+        const clients = new Set<Socket>();
+        const disturb = () => {
+          for (const socket of clients) socket.write(Buffer.from([...head, ...Array(20).fill(7)]));
+        };
+        const server = await FaultyServer.start(disturb, { identity: authority.issue('localhost') });
+        const middle = createServer((socket) => {
+          clients.add(socket);
+          const onwards = connect(server.port, '127.0.0.1');
+          for (const end of [socket, onwards]) end.on('error', () => {});
+          socket.pipe(onwards).pipe(socket);
+        }).listen(0, '127.0.0.1');
+        await once(middle, 'listening');
+        const address = middle.address();
+        const port = typeof address === 'object' ? address?.port : undefined;
+        const error = await failureOfPost(`https://localhost:${port}`, fetch);
+        expect(error).toMatchObject({ reason, phase: 'exchange', outcome: 'unknown', attempts: 1 });
+        expect(server.requests).toHaveLength(1);
+        for (const socket of clients) socket.destroy();
+        middle.close();
+        await server.close();
+      },
+    );
+  },
+);
+
+/** As undici and node-fetch report a kept connection whose host is gone. compat/transport meets the real thing. */
+test.each([
+  ['undici', () => new TypeError('fetch failed', { cause: systemError({ syscall: 'read' }) })],
+  ['node-fetch', () => systemError({ erroredSysCall: 'read', type: 'system' })],
+])(
+  'EHOSTUNREACH from read, as %s reports it, leaves a POST in doubt: it is sent once',
+  async (_name, failure) => {
+    const server = await FaultyServer.start(succeeds);
+    const error = await failureOfPost(server.url, async (url, init) => {
+      await undiciFetch(url, init);
+      throw failure();
+    });
+    expect(error).toMatchObject({
+      reason: 'EHOSTUNREACH',
+      phase: 'exchange',
+      outcome: 'unknown',
+      attempts: 1,
+    });
+    expect(server.requests).toHaveLength(1);
+    await server.close();
+  },
+);
+
+function systemError(fields: object): Error {
+  return Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', ...fields });
+}

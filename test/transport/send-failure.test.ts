@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { readError } from '../../src/transport/send-failure.js';
+
+interface Shown {
+  code?: unknown;
+  syscall?: string;
+  erroredSysCall?: string;
+  cause?: unknown;
+}
+
+const failing = (shown: Shown) => Object.assign(new Error('failed'), shown);
+/** As a `fetch` wraps it. */
+const wrapped = (shown: Shown) => new TypeError('fetch failed', { cause: failing(shown) });
+const several = (...shown: Shown[]) => Object.assign(new AggregateError(shown.map(failing)), shown[0]);
+
+const connecting: [string, Shown][] = [
+  ['ECONNREFUSED in connect', { code: 'ECONNREFUSED', syscall: 'connect' }],
+  ['ECONNRESET in connect', { code: 'ECONNRESET', syscall: 'connect' }],
+  ['EHOSTUNREACH in connect', { code: 'EHOSTUNREACH', syscall: 'connect' }],
+  ['ENETUNREACH in connect', { code: 'ENETUNREACH', syscall: 'connect' }],
+  ['EADDRNOTAVAIL in connect', { code: 'EADDRNOTAVAIL', syscall: 'connect' }],
+  ['a code of no meaning in connect', { code: 'EWHATEVER', syscall: 'connect' }],
+  ['a name lookup', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
+  ['a temporary failure of a name lookup', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
+  ["node-fetch's name of connect", { code: 'EHOSTUNREACH', erroredSysCall: 'connect' }],
+];
+const exchanging: [string, Shown][] = [
+  ['EHOSTUNREACH in read', { code: 'EHOSTUNREACH', syscall: 'read' }],
+  ['ENETUNREACH in write', { code: 'ENETUNREACH', syscall: 'write' }],
+  ['ECONNREFUSED in read', { code: 'ECONNREFUSED', syscall: 'read' }],
+  ['ENOTFOUND in read', { code: 'ENOTFOUND', syscall: 'read' }],
+  ['ECONNRESET in read', { code: 'ECONNRESET', syscall: 'read' }],
+  ['EPROTO in write', { code: 'EPROTO', syscall: 'write' }],
+  ["node-fetch's name of read", { code: 'EHOSTUNREACH', erroredSysCall: 'read' }],
+];
+const meaning: [code: string, unsent: boolean][] = [
+  ...[
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EAI_NODATA',
+    'ECONNREFUSED',
+    'UND_ERR_CONNECT_TIMEOUT',
+    'ConnectionRefused',
+    'FailedToOpenSocket',
+    'ERR_PROXY_TUNNEL',
+    'CERT_HAS_EXPIRED',
+    'CERT_REVOKED',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'HOSTNAME_MISMATCH',
+  ].map((code): [string, boolean] => [code, true]),
+  ...[
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EADDRNOTAVAIL',
+    'EPROTO',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    'ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC',
+    'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+    'ERR_TLS_HANDSHAKE_TIMEOUT',
+    'ECONNRESET',
+    'ETIMEDOUT',
+    'EPIPE',
+    'UND_ERR_SOCKET',
+    'UND_ERR_HEADERS_TIMEOUT',
+    'MY_ENOTFOUND',
+    'ENOTFOUND_OR_SO',
+    'A_CERT_B',
+  ].map((code): [string, boolean] => [code, false]),
+];
+
+describe('a system call proves where a request stopped', () => {
+  test.each(connecting)('%s: nothing was sent', (_title, shown) => {
+    expect(readError(failing(shown)).unsent).toBe(true);
+    expect(readError(wrapped(shown)).unsent).toBe(true);
+    expect(readError(several(shown, shown)).unsent).toBe(true);
+    expect(readError(new TypeError('fetch failed', { cause: several(shown) })).unsent).toBe(true);
+  });
+
+  test.each(exchanging)('%s: it may have been, whatever the code', (_title, shown) => {
+    expect(readError(failing(shown)).unsent).toBe(false);
+    expect(readError(wrapped(shown)).unsent).toBe(false);
+    expect(readError(several(...connecting.map(([, each]) => each), shown)).unsent).toBe(false);
+  });
+
+  test('the innermost one counts: what wraps it may carry any code', () => {
+    expect(readError(failing({ code: 'ECONNREFUSED', cause: failing({ syscall: 'read' }) })).unsent).toBe(
+      false,
+    );
+    expect(readError(failing({ code: 'ERR_OF_PROXY', cause: failing({ syscall: 'connect' }) })).unsent).toBe(
+      true,
+    );
+  });
+});
+
+describe('without a system call only a code that exists for nothing else is a proof', () => {
+  test.each(meaning)('%s: nothing was sent: %s', (code, unsent) => {
+    expect(readError(failing({ code }))).toMatchObject({ code, unsent });
+    expect(readError(wrapped({ code }))).toMatchObject({ code, unsent });
+  });
+
+  test('each address of a host has to fail so', () => {
+    expect(readError(several({ code: 'ECONNREFUSED' }, { code: 'ECONNRESET' })).unsent).toBe(false);
+    expect(readError(several({ code: 'ECONNREFUSED' }, { code: 'ENOTFOUND' })).unsent).toBe(true);
+  });
+});
+
+test.each([
+  ['CERT_HAS_EXPIRED', 'tls'],
+  ['UNABLE_TO_DECRYPT_CERT_SIGNATURE', 'tls'],
+  ['ERR_SSL_BAD_DECRYPT', 'tls'],
+  ['ERR_TLS_DH_PARAM_SIZE', 'tls'],
+  ['EPROTO', 'tls'],
+  ['HPE_INVALID_CONSTANT', 'protocol'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'protocol'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'protocol'],
+  ['Z_DATA_ERROR', 'encoding'],
+  ['UND_ERR_INVALID_ARG', 'fetch'],
+  ['ERR_INVALID_ARG_TYPE', 'fetch'],
+  ['ECONNRESET', 'network'],
+  ['UND_ERR_SOCKET', 'network'],
+  ['Z_BUF_ERROR', 'network'],
+  ['MY_HPE_', 'network'],
+])('%s is a failure of kind %s', (code, kind) => {
+  expect(readError(wrapped({ code })).kind).toBe(kind);
+});
+
+test.each([
+  ['text', 'failed'],
+  ['nothing', undefined],
+  ['null', null],
+  ['an error without a code', new Error('failed')],
+  ['a number for a code, as DOMException has', failing({ code: 20 })],
+  ['text in place of a code', failing({ code: 'the key is service_test_1' })],
+  ['no errors at all', new AggregateError([])],
+])('%s shows nothing', (_title, error) => {
+  expect(readError(error)).toEqual({ kind: undefined, code: undefined, unsent: false });
+});
+
+test('an error that is its own cause is read once', () => {
+  const error = failing({});
+  error.cause = error;
+  expect(readError(error)).toEqual({ kind: undefined, code: undefined, unsent: false });
+});
+
+describe('on a polluted prototype', () => {
+  afterEach(() => {
+    for (const name of ['syscall', 'code', 'erroredSysCall']) Reflect.deleteProperty(Object.prototype, name);
+  });
+
+  test('what every object inherits proves nothing', () => {
+    Object.assign(Object.prototype, { syscall: 'connect', erroredSysCall: 'connect', code: 'ECONNREFUSED' });
+    expect(readError(new Error('failed'))).toEqual({ kind: undefined, code: undefined, unsent: false });
+    expect(readError(failing({ code: 'ECONNRESET', syscall: 'read' }))).toMatchObject({ unsent: false });
+    expect(readError(failing({ code: 'ECONNRESET', syscall: 'connect' }))).toMatchObject({ unsent: true });
+  });
+});
