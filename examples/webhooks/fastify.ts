@@ -22,9 +22,9 @@ const app = Fastify();
 app.register(async (scope) => {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _stream, done) => done(null));
-  scope.post('/webhooks', async (request, reply) => {
+  scope.post('/webhooks', (request, reply) => {
     reply.hijack();
-    await receive(request.raw, reply.raw);
+    receive(request.raw, reply.raw);
   });
 });
 app.post<{ Body: { items: string[] } }>('/cart', async (request) => ({ items: request.body.items }));

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { WebhookConfigError } from '../errors.js';
+import { invalidOptions } from './own-options.js';
 
 /** A body as received: bytes, or the string that they decode to. */
 export type RawBody = string | ArrayBuffer | ArrayBufferView;
@@ -7,8 +8,9 @@ export type RawBody = string | ArrayBuffer | ArrayBufferView;
 /** The longest body that the handlers read, in bytes: 1 MiB. */
 export const longestBody = 1024 * 1024;
 
-/** The bytes of the body: what is signed, and what is parsed. */
-export function readBody(rawBody: unknown): Uint8Array {
+/** The bytes of the body: what is signed, and what is parsed. A string is text, or base64 if `encoding` says so. */
+export function readBody(rawBody: unknown, encoding?: unknown): Uint8Array {
+  if (encoding !== undefined) return readBase64(rawBody, encoding);
   if (typeof rawBody === 'string') return Buffer.from(rawBody);
   try {
     if (ArrayBuffer.isView(rawBody)) {
@@ -24,6 +26,18 @@ export function readBody(rawBody: unknown): Uint8Array {
     if (error instanceof WebhookConfigError) throw error;
     throw invalidBody('rawBody could not be read', 'Pass the bytes as received, before you transfer them');
   }
+}
+
+/** The body of a stored delivery that is not UTF-8. */
+function readBase64(rawBody: unknown, encoding: unknown): Uint8Array {
+  if (encoding !== 'base64')
+    throw invalidOptions('encoding must be "base64", or left out where rawBody is text.');
+  const bytes = typeof rawBody === 'string' && Buffer.from(rawBody, 'base64');
+  if (bytes && bytes.toString('base64') === rawBody) return bytes;
+  throw invalidBody(
+    'rawBody is not base64, as encoding says',
+    'Pass rawBody and encoding of the same delivery',
+  );
 }
 
 /** `instanceof` fails on buffers of another realm, which test runners and edge runtimes hand over. */

@@ -1,6 +1,6 @@
 import { WebhookConfigError, WebhookVerificationError } from '../errors.js';
 import type { HeaderReader } from './headers.js';
-import { invalidOptions } from './own-options.js';
+import { invalidOptions, isThenable } from './own-options.js';
 import type { SignedMessage } from './scheme.js';
 
 /** Asks the caller's own verifier about each signature. Only `true` counts: a promise would always be truthy. */
@@ -26,8 +26,4 @@ function ask(verify: (message: SignedMessage) => unknown, message: SignedMessage
     throw invalidOptions('scheme.verify threw. Let it return false for an invalid signature.');
   }
   throw invalidOptions('scheme.verify returned a promise. Verify synchronously: node:crypto has verify().');
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
 }

@@ -9,25 +9,46 @@ import type { VerifiedDelivery } from './verify.js';
  */
 export interface Delivery {
   /**
-   * What makes two deliveries the same: `order.paid:<order_id>`, or `<type>:<SHA-256 of the body in hex>` for an event
-   * of another type.
+   * What makes two deliveries the same: `order.paid:<order_id>`, `<type>:<SHA-256 of the body in hex>` for an event of
+   * another type, `invalid:<SHA-256 of the body in hex>` for one that could not be read.
    */
   key: string;
-  /** The event that `verify()` returned. */
+  /** The event that `verify()` returned, or an unknown one with a `problem` if it could not be read. */
   event: WebhookEvent;
-  /** The body exactly as received. A verified body is valid UTF-8, so a string holds all of it. */
+  /** The body exactly as received: a string holds all of it, as it is valid UTF-8. */
   rawBody: string;
+  /** `base64` in the one case where the body is not valid UTF-8: `rawBody` is base64 then. */
+  encoding?: 'base64' | undefined;
   /** The headers that were verified, by lower-case name: signature, timestamp, and those that `scheme.verify` read. */
   headers: Record<string, string>;
   /** When it was received, in ISO 8601. */
   receivedAt: string;
+  /**
+   * 16 hex digits over type and data in one form: the same for a delivery that arrives again, and other ones if the
+   * content differs, such as another amount under one `order_id`.
+   */
+  digest: string;
 }
 
 /** The delivery that a body and its headers proved to be. */
 export function deliveryOf({ event, body, headers }: VerifiedDelivery, receivedAt: Date): Delivery {
+  return {
+    key: keyOf(event, body),
+    event,
+    ...storable(body, unreadableBecause(event) === undefined),
+    headers,
+    receivedAt: receivedAt.toISOString(),
+    digest: digestOf(event),
+  };
+}
+
+/** A body as a string that holds all of it. */
+export function storable(body: Uint8Array, isText?: boolean): Pick<Delivery, 'rawBody' | 'encoding'> {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   // Not TextDecoder: it would drop a byte order mark, which was signed.
-  const rawBody = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
-  return { key: keyOf(event, body), event, rawBody, headers, receivedAt: receivedAt.toISOString() };
+  const text = bytes.toString();
+  if (isText || bytes.equals(Buffer.from(text))) return { rawBody: text };
+  return { rawBody: bytes.toString('base64'), encoding: 'base64' };
 }
 
 /** The event's own type, as the service wrote it. */
@@ -35,7 +56,26 @@ export function typeOf(event: WebhookEvent): string {
   return event.type === 'unknown' ? event.originalType : event.type;
 }
 
-function keyOf(event: WebhookEvent, body: Uint8Array): string {
+/** Why an event could not be read, if so. */
+export function unreadableBecause(event: WebhookEvent): string | undefined {
+  return event.type === 'unknown' ? event.problem : undefined;
+}
+
+export function keyOf(event: WebhookEvent, body: Uint8Array): string {
   if (event.type === 'order.paid') return `order.paid:${event.data.order_id}`;
-  return `${event.originalType}:${createHash('sha256').update(body).digest('hex')}`;
+  const type = event.problem === undefined ? event.originalType : 'invalid';
+  return `${type}:${createHash('sha256').update(body).digest('hex')}`;
+}
+
+export function digestOf(event: WebhookEvent): string {
+  const content = oneForm([typeOf(event), event.data]);
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+}
+
+/** JSON with sorted keys. An amount is in one form already. */
+function oneForm(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(oneForm).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${oneForm(field)}`).join()}}`;
 }

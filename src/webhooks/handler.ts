@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { invalidBody, longestBody } from './body.js';
-import { type HandlerOptions, readHandlerOptions } from './handler-options.js';
-import type { Receive } from './receiver.js';
+import { type HandlerOptions, readOnOrAccept } from './on-or-accept.js';
+import type { Respond } from './responder.js';
 
 /**
  * A webhook receiver for Fetch-style routes: Next.js, Hono, Bun, Deno, Cloudflare Workers.
@@ -10,8 +10,9 @@ import type { Receive } from './receiver.js';
  * options or your function fail.
  *
  * With `on`, your function runs inside the request, and the response is 200 once it has finished. A delivery that
- * arrives again gets 409 while the first is handled and 200 afterwards, as far as this process remembers. Nothing is
- * stored: if your function fails and the service does not retry, the event is lost.
+ * arrives again gets 409 while the first is handled and 200 afterwards, as far as this process remembers; one of the same
+ * order with another content gets 409. Nothing is stored: if your function fails and the service does not retry, the
+ * event is lost.
  *
  * With `accept`, you store the delivery, and 200 means that it is stored. `merchant-payments/inbox` does that in a file.
  *
@@ -34,19 +35,21 @@ import type { Receive } from './receiver.js';
  *
  * export const POST = handler({
  *   secret: () => process.env.PAYMENTS_WEBHOOK_SECRET,
- *   accept: (delivery) => queue[0]?.add('webhook', delivery, { jobId: delivery.key }),
+ *   accept: async (delivery) => {
+ *     await queue[0]?.add('webhook', delivery, { jobId: `${delivery.key}#${delivery.digest}` });
+ *   },
  * });
  * ```
  */
 export function handler(options: HandlerOptions): (request: Request) => Promise<Response> {
-  return fetchHandler(readHandlerOptions(options, 'webhooks.handler()'));
+  return fetchHandler(readOnOrAccept(options, 'webhooks.handler()').respond);
 }
 
 /** Receives Fetch requests. */
-export function fetchHandler(receive: Receive): (request: Request) => Promise<Response> {
+export function fetchHandler(respond: Respond): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method, headers } = request;
-    const { status, body } = await receive({ method, headers, read: () => readRequest(request) });
+    const { status, body } = await respond({ method, headers, read: () => readRequest(request) });
     return Response.json(body, { status, headers: status === 405 ? { allow: 'POST' } : {} });
   };
 }

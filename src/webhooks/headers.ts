@@ -27,6 +27,17 @@ export function readHeaders(headers: unknown): HeaderReader {
   }
 }
 
+/** All headers that have one value, by lower-case name. */
+export function headerPairs(headers: unknown): [name: string, value: string][] {
+  if (typeof headers !== 'object' || headers === null) return [];
+  const pairs: unknown[] = isIterable(headers) ? [...headers] : Object.entries(headers);
+  return pairs.filter(Array.isArray).flatMap(([name, given]): [string, string][] => {
+    const [value, ...more]: unknown[] = [given].flat();
+    const isOne = typeof name === 'string' && typeof value === 'string' && more.length === 0;
+    return isOne ? [[name.toLowerCase(), value]] : [];
+  });
+}
+
 /** Throws if the value is no container of headers at all. Called when a header is missing. */
 export function checkContainer(headers: unknown): void {
   if (typeof headers !== 'object' || headers === null) return;

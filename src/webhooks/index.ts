@@ -3,7 +3,7 @@
  *
  * The service does not document how it signs: the default scheme is a guess.
  *
- * @module
+ * @module merchant-payments/webhooks
  */
 export { WebhookConfigError, WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 export type { CurrencyCode } from '../schemas/currency.js';
@@ -11,12 +11,12 @@ export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../schemas/even
 export type { RawBody } from './body.js';
 export type { Delivery } from './delivery.js';
 export { handler } from './handler.js';
-export type { AcceptOptions, HandlerOptions, OnOptions } from './handler-options.js';
 export type { WebhookHeaders } from './headers.js';
 export type { DeliveryFacts, HooksOf, WebhookHookFacts, WebhookHooks } from './hooks.js';
 export type { LateSecret } from './late-secret.js';
 export { type NodeRequest, type NodeResponse, nodeHandler } from './node-handler.js';
-export type { ReceiverOptions } from './receiver.js';
+export type { AcceptOptions, HandlerOptions, OnOptions } from './on-or-accept.js';
+export type { ReceiverOptions } from './responder.js';
 export type { SignatureScheme, SignedMessage } from './scheme.js';
 export type { WebhookSecret } from './secret.js';
 export { type SignOptions, sign } from './sign.js';

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { invalidBody, longestBody, type RawBody } from './body.js';
-import { type HandlerOptions, readHandlerOptions } from './handler-options.js';
 import type { WebhookHeaders } from './headers.js';
-import type { Receive } from './receiver.js';
+import { type HandlerOptions, readOnOrAccept } from './on-or-accept.js';
+import type { Reply, Responder } from './responder.js';
 
 /** The parts of a `node:http`, Express or NestJS request that are used. */
 export interface NodeRequest {
@@ -16,14 +16,14 @@ export interface NodeRequest {
   rawBody?: unknown;
   /** Whether the stream has been read from. */
   readableDidRead?: boolean;
+  /** Whether the connection was closed before the handler was called. */
+  destroyed?: boolean;
   /** A part of the body arrived. */
   on(event: 'data', listener: (chunk: Uint8Array | string) => void): unknown;
   /** The request failed. */
   on(event: 'error', listener: (error: Error) => void): unknown;
   /** The body is complete, or the connection was closed. */
   on(event: 'end' | 'close', listener: () => void): unknown;
-  /** Stops a body that is too long. */
-  pause(): unknown;
 }
 
 /** The parts of a `node:http`, Express or NestJS response that are used. */
@@ -54,27 +54,34 @@ export interface NodeResponse {
  *   secret: () => process.env.PAYMENTS_WEBHOOK_SECRET,
  *   on: { 'order.paid': (event) => console.log(`fulfil ${event.data.order_id}`) },
  * });
- * const server = createServer((request, response) => void receive(request, response));
+ * const server = createServer(receive);
  * ```
  */
-export function nodeHandler(
-  options: HandlerOptions,
-): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  return nodeListener(readHandlerOptions(options, 'webhooks.nodeHandler()'));
+export function nodeHandler(options: HandlerOptions): (request: NodeRequest, response: NodeResponse) => void {
+  return nodeListener(readOnOrAccept(options, 'webhooks.nodeHandler()'));
 }
 
-/** Receives requests of `node:http`. */
-export function nodeListener(
-  receive: Receive,
-): (request: NodeRequest, response: NodeResponse) => Promise<void> {
+/** A request listener. What it returns settles once the response is sent, and never rejects: nobody waits for it. */
+export function nodeListener({
+  respond,
+  report,
+}: Responder): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
-    const { method, headers } = request;
-    const { status, body } = await receive({ method, headers, read: () => readNodeRequest(request) });
-    response.statusCode = status;
-    response.setHeader('content-type', 'application/json');
-    if (status === 405) response.setHeader('allow', 'POST');
-    response.end(JSON.stringify(body));
+    try {
+      const { method, headers } = request;
+      send(response, await respond({ method, headers, read: () => readNodeRequest(request) }));
+    } catch (error) {
+      // Such as a response that a middleware has sent already.
+      await report(error);
+    }
   };
+}
+
+function send(response: NodeResponse, { status, body }: Reply): void {
+  response.statusCode = status;
+  response.setHeader('content-type', 'application/json');
+  if (status === 405) response.setHeader('allow', 'POST');
+  response.end(JSON.stringify(body));
 }
 
 async function readNodeRequest(request: NodeRequest): Promise<RawBody | undefined> {
@@ -97,16 +104,20 @@ function readStream(request: NodeRequest): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let length = 0;
+    const close = () => reject(new Error('The connection closed before the body was complete.'));
+    // Its events are over: waiting for them would never end.
+    if (request.destroyed) close();
     request.on('data', (chunk) => {
       length += chunk.length;
-      if (length > longestBody) {
-        request.pause();
+      if (length <= longestBody) chunks.push(Buffer.from(chunk));
+      else {
+        // The rest is read and dropped, so that the next delivery on the connection gets through.
         chunks.length = 0;
         resolve(undefined);
-      } else chunks.push(Buffer.from(chunk));
+      }
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
     request.on('error', reject);
-    request.on('close', () => reject(new Error('The connection closed before the body was complete.')));
+    request.on('close', close);
   });
 }

@@ -50,6 +50,11 @@ function isFunction<Arguments extends unknown[]>(value: unknown): value is (...a
   return typeof value === 'function';
 }
 
+/** Whether a value is a promise, of whichever kind. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
+}
+
 export function isOneOf<Name>(value: unknown, names: readonly Name[]): value is Name {
   return names.some((name) => name === value);
 }

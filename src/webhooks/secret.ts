@@ -27,6 +27,10 @@ export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   if (secret === '') throw invalidSecret('secret is empty. Is its environment variable set in this process?');
   if (slips.test(secret))
     throw invalidSecret('secret is the string of a missing value, such as "undefined".');
+  if (/^(["'`]).*\1$|^<.*>$/.test(secret))
+    throw invalidSecret('secret is in quotes or <…>: remove them where it is read.');
+  if (secret === 'whsec_' && scheme.secretEncoding === 'utf8')
+    throw invalidSecret('secret is only the prefix whsec_.');
   if (secret.trim() !== secret) {
     const where = /[\r\n]$/.test(secret) ? 'ends in a line feed' : 'begins or ends with white space';
     throw invalidSecret(`secret ${where}: remove it where it is read.`);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
-import { readEvent, type WebhookEvent } from '../schemas/event.js';
+import { readEvent, unreadable, type WebhookEvent } from '../schemas/event.js';
 import { type RawBody, rawBytes, readBody } from './body.js';
 import { isAccepted } from './custom-verify.js';
 import { checkContainer, type HeaderReader, readHeaders, type WebhookHeaders } from './headers.js';
@@ -14,6 +14,8 @@ import { checkFreshness, readReceivedAt, readTimestamp, readTolerance } from './
 export interface VerifyOptions {
   /** The body exactly as received: `Buffer`, any other view, `ArrayBuffer` or a string. Never the parsed object. */
   rawBody: RawBody;
+  /** `base64` if `rawBody` is that of a stored `Delivery` that is not UTF-8; default: text or bytes. */
+  encoding?: 'base64' | undefined;
   /** The headers of the delivery: `Headers`, Node's header object, a `Map` or pairs. */
   headers: WebhookHeaders;
   /** The webhook secret, or several while one is being replaced. Required unless `scheme.verify` is given. */
@@ -33,9 +35,10 @@ const absent = {
   toleranceSeconds: undefined,
   receivedAt: undefined,
   scheme: undefined,
+  encoding: undefined,
 };
 /** Fields of a stored `Delivery` that are not options: the event is read from the body again. */
-const ofDelivery = ['key', 'event'];
+const ofDelivery = ['key', 'event', 'digest'];
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -51,7 +54,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * @throws {WebhookConfigError} an option, the secret, or the form of body or headers is invalid: respond with 500.
  * @throws {WebhookVerificationError} not proved authentic or fresh: respond with 400.
  * @throws {WebhookPayloadError} authentic, but not an event that can be read: respond with 500 and look into it.
- * @see Spec, "Events"
+ * @see docs/service.md, "Events"
  * @example
  * ```ts
  * import { sign, verify } from 'merchant-payments/webhooks';
@@ -65,7 +68,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function verify(options: VerifyOptions): WebhookEvent {
   const own = ownOptions(options, absent, 'webhooks.verify()', ofDelivery);
   const checks = readChecks(own);
-  return verifyDelivery(checks, { ...own, now: readReceivedAt(own.receivedAt) }).event;
+  return readable(verifyDelivery(checks, { ...own, now: readReceivedAt(own.receivedAt) }).event);
 }
 
 /** What does not depend on the sender, checked before the delivery is looked at. */
@@ -81,8 +84,9 @@ export function readChecks(own: { secret: unknown; scheme: unknown; toleranceSec
   return { scheme, keys, toleranceSeconds: readTolerance(own.toleranceSeconds) };
 }
 
-/** A verified delivery. */
+/** An authentic delivery. */
 export interface VerifiedDelivery {
+  /** With a `problem` if it could not be read. */
   event: WebhookEvent;
   body: Uint8Array;
   /** The headers that were read, by name. */
@@ -92,9 +96,9 @@ export interface VerifiedDelivery {
 /** Runs the checks in order. Nothing is parsed before it is authenticated. */
 export function verifyDelivery(
   { scheme, keys, toleranceSeconds }: Checks,
-  given: { rawBody: unknown; headers: unknown; now: number },
+  given: { rawBody: unknown; encoding?: unknown; headers: unknown; now: number },
 ): VerifiedDelivery {
-  const body = readBody(given.rawBody);
+  const body = readBody(given.rawBody, given.encoding);
   const read = readHeaders(given.headers);
   const headers: Record<string, string> = {};
   const header: HeaderReader = (name) => {
@@ -123,29 +127,33 @@ export function verifyDelivery(
       );
   if (!authentic) throw mismatch(body, keys);
   checkFreshness(sentAt, given.now, toleranceSeconds, scheme.timestamp);
-  return { event: parseEvent(body), body, headers };
+  return { event: eventOf(body), body, headers };
 }
 
-function parseEvent(body: Uint8Array): WebhookEvent {
-  const event = readEvent(parseJson(body));
-  if (typeof event !== 'string') return event;
-  throw new WebhookPayloadError(
-    `The webhook is authentic, but not an event that this version can read: ${event}. Compare it with the delivery.`,
-    'invalid_event',
-  );
-}
+const notJson = 'not JSON in UTF-8';
+const empty = 'empty';
 
 /** Parses the very bytes that were signed. The parser's own error is dropped: it quotes the body. */
-function parseJson(body: Uint8Array): unknown {
+export function eventOf(body: Uint8Array): WebhookEvent {
+  let parsed: unknown;
   try {
-    return JSON.parse(utf8.decode(body));
+    parsed = JSON.parse(utf8.decode(body));
   } catch {
-    throw new WebhookPayloadError(
-      `The webhook is authentic, but its body is ${body.byteLength === 0 ? 'empty' : 'not JSON in UTF-8'}. ` +
-        'Look at the delivery itself.',
-      'invalid_json',
-    );
+    return unreadable(`its body is ${body.byteLength === 0 ? empty : notJson}`);
   }
+  return readEvent(parsed);
+}
+
+/** Returns the event, or throws what is wrong with it. */
+export function readable(event: WebhookEvent): WebhookEvent {
+  if (event.type !== 'unknown' || event.problem === undefined) return event;
+  const isJson = !event.problem.endsWith(notJson) && !event.problem.endsWith(empty);
+  throw new WebhookPayloadError(
+    isJson
+      ? `The webhook is authentic, but not an event that this version can read: ${event.problem}. Compare it with the delivery.`
+      : `The webhook is authentic, but ${event.problem}. Look at the delivery itself.`,
+    isJson ? 'invalid_event' : 'invalid_json',
+  );
 }
 
 function missing(name: string, code: 'missing_signature' | 'missing_timestamp'): WebhookVerificationError {

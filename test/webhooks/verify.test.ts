@@ -10,8 +10,8 @@ import {
   WebhookConfigError,
   WebhookPayloadError,
   WebhookVerificationError,
-} from '../src/webhooks/index.js';
-import { bodyOf, vector } from './helpers/webhook-cases.js';
+} from '../../src/webhooks/index.js';
+import { bodyOf, vector } from '../helpers/webhook-cases.js';
 
 const secret = 'whsec_merchant_test_7Qm2xV9c';
 const minimal = vector('minimal');
@@ -1114,7 +1114,7 @@ describe('every message says what happened and what to do', () => {
   it.each<[unknown, string]>([
     [
       undefined,
-      'webhooks.verify() must be one object with the options rawBody, headers, secret, toleranceSeconds, receivedAt, scheme.',
+      'webhooks.verify() must be one object with the options rawBody, headers, secret, toleranceSeconds, receivedAt, scheme, encoding.',
     ],
     [touchy(), 'webhooks.verify() could not be read.'],
     [

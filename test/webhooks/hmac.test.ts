@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type SignatureScheme, sign, type WebhookSecret } from '../src/webhooks/index.js';
+import { type SignatureScheme, sign, type WebhookSecret } from '../../src/webhooks/index.js';
 
 const bodyAlone = { content: '{body}', signatureHeader: 'signature' };
 

@@ -4,12 +4,13 @@ import {
   WebhookPayloadError,
   WebhookVerificationError,
 } from '../errors.js';
-import { invalidBody, type RawBody } from './body.js';
+import { invalidBody, type RawBody, readBody } from './body.js';
 import { type Delivery, deliveryOf, typeOf } from './delivery.js';
 import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
 import { type LateSecret, lateChecks } from './late-secret.js';
 import { readFunction } from './own-options.js';
-import { type VerifyOptions, verifyDelivery } from './verify.js';
+import type { Scheme } from './scheme.js';
+import { readable, type VerifyOptions, verifyDelivery } from './verify.js';
 
 /** Options of every webhook receiver. */
 export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' | 'scheme'> {
@@ -39,13 +40,19 @@ export interface Reply {
   body: Record<string, unknown>;
 }
 
-export type Receive = (incoming: Incoming) => Promise<Reply>;
+/** Responds to requests; `report` is for what goes wrong around it. */
+export interface Responder {
+  respond: Respond;
+  report: Report;
+}
+
+export type Respond = (incoming: Incoming) => Promise<Reply>;
 
 /** Passes an error to `onError`. Never rejects: logging must not change the response. */
 export type Report = (error: unknown) => Promise<void>;
 
-export const received: Reply = { status: 200, body: { received: true } };
-export const internalError: Reply = { status: 500, body: { error: 'internal_error' } };
+export const okReply: Reply = { status: 200, body: { received: true } };
+export const failedReply: Reply = { status: 500, body: { error: 'internal_error' } };
 
 export const receiverOptions = {
   secret: undefined,
@@ -55,42 +62,63 @@ export const receiverOptions = {
   hooks: undefined,
 };
 
-/** The hooks called before a delivery is passed on. */
-export interface ReceiverHooks {
-  received(facts: WebhookHookFacts['received']): void;
-  refused(facts: WebhookHookFacts['refused']): void;
+/** A delivery that is not proved authentic. */
+export interface RefusedRequest {
+  error: WebhookVerificationError;
+  body: Uint8Array;
+  headers: unknown;
+  receivedAt: Date;
+  /** The names of the headers that the scheme signs. */
+  signatureHeaders: readonly string[];
 }
 
-/** Verifies requests and passes authentic deliveries to `deliver`. Rejects only if `deliver` does. */
-export function createReceiver(
+interface Destination {
+  tell<Name extends 'received' | 'refused'>(name: Name, facts: WebhookHookFacts[Name]): void;
+  report: Report;
+  /** Refuses authentic events that cannot be read, with 500. */
+  mustRead: boolean;
+  /** Takes over an authentic delivery; its reply is the response. */
+  handOver(delivery: Delivery): Promise<Reply>;
+  /** Keeps a delivery that is refused. */
+  keep?(refused: RefusedRequest): Promise<void>;
+}
+
+/** Verifies requests, and hands authentic deliveries over. Rejects only if `handOver` does. */
+export function createResponder(
   own: Record<keyof ReceiverOptions, unknown>,
-  hooks: ReceiverHooks,
-  report: Report,
-  deliver: (delivery: Delivery) => Promise<Reply>,
-): Receive {
+  { tell, report, mustRead, handOver, keep }: Destination,
+): Respond {
   const checks = lateChecks(own);
 
   return async ({ method, headers, read }) => {
     if (method !== undefined && method !== 'POST')
       return { status: 405, body: { error: 'method_not_allowed' } };
     let delivery: Delivery;
+    let rawBody: RawBody | undefined;
+    let scheme: Scheme | undefined;
+    const receivedAt = new Date();
     try {
       if (method === undefined) throw invalidBody('no request was passed', 'With Hono, pass c.req.raw');
-      const rawBody = await read();
+      rawBody = await read();
       if (rawBody === undefined) return refuse({ status: 413, body: { error: 'body_too_large' } });
-      const receivedAt = new Date();
+      ({ scheme } = await checks());
       const verified = verifyDelivery(await checks(), { rawBody, headers, now: receivedAt.getTime() });
+      if (mustRead) readable(verified.event);
       delivery = deliveryOf(verified, receivedAt);
-      hooks.received({ ...factsOf(delivery), bytes: verified.body.byteLength });
+      tell('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
       await report(error);
+      if (keep && rawBody !== undefined && scheme && error instanceof WebhookVerificationError) {
+        const signatureHeaders = [scheme.signatureHeader, scheme.timestampHeader];
+        await keep({ error, body: readBody(rawBody), headers, receivedAt, signatureHeaders }).catch(report);
+      }
       return refuse(refusal(error));
     }
-    return deliver(delivery);
+    return handOver(delivery);
   };
 
   function refuse(reply: Reply): Reply {
-    hooks.refused({ status: reply.status, code: String(reply.body.error) });
+    tell('refused', { status: reply.status, code: String(reply.body.error) });
     return reply;
   }
 }
@@ -120,5 +148,5 @@ function refusal(error: unknown): Reply {
     return { status: error.httpStatus, body: { error: error.code, ...error.received } };
   }
   const ours = error instanceof WebhookConfigError || error instanceof WebhookPayloadError;
-  return ours ? { status: error.httpStatus, body: { error: error.code } } : internalError;
+  return ours ? { status: error.httpStatus, body: { error: error.code } } : failedReply;
 }

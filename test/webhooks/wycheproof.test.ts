@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { sign, verify } from '../src/webhooks/index.js';
+import { sign, verify } from '../../src/webhooks/index.js';
 
 // Wycheproof looks for what implementations of HMAC get wrong: keys around the block size, truncated and modified tags.
 // `blob` is git's name of the file in C2SP/wycheproof.
@@ -19,7 +19,7 @@ interface Vector {
 }
 
 for (const { algorithm, tagBits, blob } of algorithms) {
-  const file = readFileSync(new URL(`fixtures/wycheproof/hmac_${algorithm}_test.json`, import.meta.url));
+  const file = readFileSync(new URL(`../fixtures/wycheproof/hmac_${algorithm}_test.json`, import.meta.url));
   const { testGroups }: { testGroups: { tagSize: number; tests: Vector[] }[] } = JSON.parse(file.toString());
   const vectorsOf = (isWhole: boolean, wanted: Vector['result']) =>
     testGroups

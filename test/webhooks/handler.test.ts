@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { handler, type OnOptions, sign, WebhookConfigError } from '../src/webhooks/index.js';
-import { SeenKeys } from '../src/webhooks/seen-keys.js';
+import { handler, type OnOptions, sign, WebhookConfigError } from '../../src/webhooks/index.js';
+import { SeenKeys } from '../../src/webhooks/seen-keys.js';
 
 const secret = 'whsec_merchant_test_7Qm2xV9c';
 const orderPaid = (order_id = 'ord_1001') =>
@@ -298,14 +298,47 @@ describe('an order is handed over once', () => {
   it('among the last 10,000 orders, so that memory stays bounded', () => {
     const seen = new SeenKeys();
     for (let id = 0; id < 10_000; id++) {
-      expect(seen.take(`${id}`)).toBe('taken');
-      seen.finish(`${id}`);
+      expect(seen.take(`${id}`, 'a')).toBe('taken');
+      seen.finish(`${id}`, 'a');
     }
-    expect(seen.take('0')).toBe('finished');
-    seen.take('10000');
-    seen.finish('10000');
-    expect(seen.take('0')).toBe('taken');
-    expect(seen.take('1')).toBe('finished');
+    expect(seen.take('0', 'a')).toBe('finished');
+    seen.take('10000', 'a');
+    seen.finish('10000', 'a');
+    expect(seen.take('0', 'a')).toBe('taken');
+    expect(seen.take('1', 'a')).toBe('finished');
+  });
+
+  it.each([
+    ['while the first is handled', false],
+    ['after the first was handled', true],
+  ])('but not with another amount: 409 and onError, %s', async (_when, isFinished) => {
+    const { promise, resolve } = withResolvers();
+    const amounts: string[] = [];
+    const { answer, errors } = receiver({
+      on: {
+        'order.paid': async ({ data }) => {
+          amounts.push(data.amount);
+          await promise;
+        },
+      },
+    });
+    const first = answer(delivery());
+    if (isFinished) resolve();
+    if (isFinished) await first;
+    const other = orderPaid().replace('19.90', '90.00');
+    expect(await answer(delivery(other))).toEqual({ status: 409, body: { error: 'conflicting_event' } });
+    expect(errors).toMatchObject([
+      {
+        name: 'WebhookPayloadError',
+        code: 'conflicting_event',
+        httpStatus: 409,
+        message: expect.stringContaining('"order.paid:ord_1001" arrived before with another content'),
+      },
+    ]);
+    resolve();
+    expect(await first).toMatchObject({ status: 200 });
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    expect(amounts).toEqual(['19.90']);
   });
 
   it('even where the sender writes a field of the order in another way', async () => {
@@ -323,7 +356,7 @@ describe('options of a handler', () => {
     ['an unknown option', { secret, on, onerror: () => {} }, /Write "onError"/],
     ['an option of verify() that a delivery brings', { secret, on, rawBody: '' }, /no option "rawBody"/],
     ['functions in another form', { secret, on: () => {} }, /on must be one object/],
-    ['a misspelt event type', { secret, on: { 'order.payed': () => {} } }, /There are order\.paid\./],
+    ['a misspelt event type', { secret, on: { 'order.payed': () => {} } }, /Write "order\.paid"\./],
     [
       'an event type of the future',
       { secret, on: { ...on, 'refund.created': () => {} } },

@@ -1,19 +1,19 @@
+import { WebhookPayloadError } from '../errors.js';
 import type { OrderPaidEvent, UnknownEvent } from '../schemas/event.js';
 import type { Delivery } from './delivery.js';
 import { readHooks, type WebhookHookFacts, type WebhookHooks, webhookHooks } from './hooks.js';
-import { invalidOptions, ownOptions, readFunction } from './own-options.js';
+import { invalidOptions, isThenable, ownOptions, readFunction } from './own-options.js';
 import {
-  createReceiver,
+  createResponder,
   factsOf,
-  internalError,
-  type Receive,
-  type ReceiverHooks,
+  failedReply,
+  okReply,
   type ReceiverOptions,
   type Reply,
+  type Responder,
   readReport,
-  received,
   receiverOptions,
-} from './receiver.js';
+} from './responder.js';
 import { SeenKeys } from './seen-keys.js';
 
 interface CommonOptions extends ReceiverOptions {
@@ -36,10 +36,11 @@ export interface OnOptions extends CommonOptions {
 /** Stores deliveries before the response, in your queue or table. */
 export interface AcceptOptions extends CommonOptions {
   /**
-   * Stores a verified delivery of any type. The response is 200 once the promise resolves, and 500 if it rejects.
-   * The same delivery may come more than once: use `delivery.key` as the job's key.
+   * Stores a verified delivery of any type, also one whose event could not be read. The response is 200 once the promise
+   * resolves, and 500 if it rejects, or if there is no promise: a forgotten `return` would lose the delivery.
+   * The same delivery may come more than once: use `delivery.key` and `delivery.digest` as the job's key.
    */
-  accept: (delivery: Delivery) => unknown;
+  accept: (delivery: Delivery) => PromiseLike<unknown>;
   on?: undefined;
   onUnknown?: undefined;
 }
@@ -50,8 +51,8 @@ export type HandlerOptions = OnOptions | AcceptOptions;
 const absent = { ...receiverOptions, on: undefined, onUnknown: undefined, accept: undefined };
 const former = ['claim', 'release', 'finish'];
 
-/** Returns what a handler does with each delivery; throws if an option is invalid. */
-export function readHandlerOptions(options: HandlerOptions, what: string): Receive {
+/** Checks a handler's options, and returns what it does with each request: run `on`, or hand over to `accept`. */
+export function readOnOrAccept(options: HandlerOptions, what: string): Responder {
   const own = ownOptions(options, absent, what, former);
   const gone = former.find((name) => Object.hasOwn(options, name));
   if (gone !== undefined) {
@@ -71,26 +72,27 @@ export function readHandlerOptions(options: HandlerOptions, what: string): Recei
   }
   const tell = readHooks<WebhookHookFacts>(own.hooks, webhookHooks, what);
   const report = readReport(own.onError);
-  const handle = accept ? undefined : readOn(own, what);
+  const on = accept ? undefined : readOn(own, what);
   const seen = new SeenKeys();
-  const hooks: ReceiverHooks = {
-    received: (facts) => tell('received', facts),
-    refused: (facts) => tell('refused', facts),
-  };
-  return createReceiver(own, hooks, report, (delivery) =>
-    accept ? run(delivery, () => accept(delivery)) : handOver(delivery),
-  );
+  const respond = createResponder(own, {
+    tell,
+    report,
+    mustRead: on !== undefined,
+    handOver: (delivery) => (accept ? run(delivery, () => store(accept, delivery)) : handle(delivery)),
+  });
+  return { respond, report };
 
-  async function handOver(delivery: Delivery): Promise<Reply> {
-    const { key, event } = delivery;
-    if (event.type === 'unknown') return run(delivery, () => handle?.onUnknown?.(event));
-    const state = seen.take(key);
+  async function handle(delivery: Delivery): Promise<Reply> {
+    const { key, event, digest } = delivery;
+    if (event.type === 'unknown') return run(delivery, () => on?.onUnknown?.(event));
+    const state = seen.take(key, digest);
+    if (state === 'conflict') return refuseConflict(key);
     if (state !== 'taken') {
       tell('duplicate', factsOf(delivery));
-      return state === 'finished' ? received : inProgress;
+      return state === 'finished' ? okReply : inProgress;
     }
-    const reply = await run(delivery, () => handle?.onPaid(event));
-    if (reply === received) seen.finish(key);
+    const reply = await run(delivery, () => on?.onPaid(event));
+    if (reply === okReply) seen.finish(key, digest);
     else seen.release(key);
     return reply;
   }
@@ -103,14 +105,39 @@ export function readHandlerOptions(options: HandlerOptions, what: string): Recei
     } catch (error) {
       tell('failed', { ...facts(), error });
       await report(error);
-      return internalError;
+      return failedReply;
     }
     tell('done', facts());
-    return received;
+    return okReply;
+  }
+
+  async function refuseConflict(key: string): Promise<Reply> {
+    await report(
+      new WebhookPayloadError(
+        `The webhook ${JSON.stringify(key)} arrived before with another content, such as another amount, so it was not ` +
+          'handled. Compare the two with your order and ask the service which one is right.',
+        'conflicting_event',
+      ),
+    );
+    tell('refused', { status: conflicting.status, code: 'conflicting_event' });
+    return conflicting;
   }
 }
 
 const inProgress: Reply = { status: 409, body: { error: 'in_progress' } };
+const conflicting: Reply = { status: 409, body: { error: 'conflicting_event' } };
+
+/** What is no promise says nothing about what was stored. */
+async function store(accept: (delivery: Delivery) => unknown, delivery: Delivery): Promise<void> {
+  const storing = accept(delivery);
+  if (!isThenable(storing)) {
+    throw invalidOptions(
+      'accept returned no promise, so nobody knows whether the delivery is stored, and the response is 500. ' +
+        'Make it async, and await or return the promise of your queue.',
+    );
+  }
+  await storing;
+}
 
 function readOn(own: { on: unknown; onUnknown: unknown }, what: string) {
   const on = ownOptions(own.on, { 'order.paid': undefined }, `${what}: on`);

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { sign, verify } from '../src/webhooks/index.js';
+import { sign, verify } from '../../src/webhooks/index.js';
 
 vi.mock('node:crypto', async (original) => ({
   ...(await original<typeof import('node:crypto')>()),

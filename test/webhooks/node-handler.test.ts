@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nodeHandler, sign } from '../src/webhooks/index.js';
+import { nodeHandler, sign } from '../../src/webhooks/index.js';
 
 const secret = 'whsec_merchant_test_7Qm2xV9c';
 const rawBody = '{"type":"order.paid","data":{"order_id":"ord_1001","amount":"19.90","currency":"USD"}}';
@@ -83,6 +83,61 @@ describe('a node:http server', () => {
     expect(await post(sized(4 * 1024 * 1024))).toMatchObject({ status: 413 });
     expect(await post()).toMatchObject({ status: 200 });
     expect(errors).toEqual([]);
+  });
+
+  it('answers the next delivery on the connection after a 413', async () => {
+    const { port, fulfilled } = await serve();
+    const socket = connect(port, '127.0.0.1');
+    const text: string[] = [];
+    socket.setEncoding('utf8').on('data', (part: string) => text.push(part));
+    const write = (body: string, headers: Record<string, string>) => {
+      const lines = Object.entries({
+        host: 'shop',
+        'content-length': `${Buffer.byteLength(body)}`,
+        ...headers,
+      });
+      socket.write(
+        `POST / HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+      );
+    };
+    // Behind a proxy that keeps connections, the first may be a stranger's.
+    write('x'.repeat(3 * 1024 * 1024), {});
+    await expect.poll(() => text.join(''), { timeout: 4000 }).toContain('body_too_large');
+    write(rawBody, sign({ rawBody, secret }));
+    await expect.poll(() => text.join(''), { timeout: 4000 }).toContain('{"received":true}');
+    socket.destroy();
+    expect(fulfilled).toEqual(['ord_1001']);
+  });
+
+  it('never rejects, and always settles, whatever happened to request and response', async () => {
+    const errors: unknown[] = [];
+    const listener = nodeHandler({
+      secret,
+      on: { 'order.paid': () => {} },
+      onError: (error) => errors.push(error),
+    });
+    const closed = { method: 'POST', headers: {}, destroyed: true, on: () => {} };
+    const sent = {
+      setHeader: () => {
+        throw new Error('Cannot set headers after they are sent to the client');
+      },
+      end: () => {},
+    };
+    const open = { setHeader: () => {}, end: () => {} };
+    for (const [request, response] of [
+      [closed, open],
+      [{ ...closed, method: 'GET' }, sent],
+      [undefined, undefined],
+      [closed, undefined],
+    ])
+      expect(await Reflect.apply(listener, undefined, [request, response])).toBeUndefined();
+    expect(errors.map(String)).toEqual([
+      'Error: The connection closed before the body was complete.',
+      'Error: Cannot set headers after they are sent to the client',
+      expect.stringContaining('TypeError'),
+      'Error: The connection closed before the body was complete.',
+      expect.stringContaining('TypeError'),
+    ]);
   });
 
   it('reads a body that was decoded to strings, as long as it is UTF-8', async () => {

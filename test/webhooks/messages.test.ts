@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { handler, nodeHandler, sign, verify, WebhookConfigError } from '../src/webhooks/index.js';
+import { handler, nodeHandler, sign, verify, WebhookConfigError } from '../../src/webhooks/index.js';
 
 const secret = 'whsec_merchant_test_7Qm2xV9c';
 const rawBody = '{"type":"order.paid","data":{"order_id":"ord_1","amount":"19.90","currency":"USD"}}';
@@ -93,6 +93,10 @@ describe('verify() tells of a secret', () => {
     [7, {}, notText],
     [{}, {}, notText],
     ['undefined', {}, 'secret is the string of a missing value, such as "undefined".'],
+    ['"whsec_abc"', {}, 'secret is in quotes or <…>: remove them where it is read.'],
+    ["'whsec_abc'", {}, 'secret is in quotes or <…>: remove them where it is read.'],
+    ['<your secret>', {}, 'secret is in quotes or <…>: remove them where it is read.'],
+    ['whsec_', {}, 'secret is only the prefix whsec_.'],
     [`${secret}\n`, {}, 'secret ends in a line feed: remove it where it is read.'],
     [`${secret}\r`, {}, 'secret ends in a line feed: remove it where it is read.'],
     [` ${secret}`, {}, 'secret begins or ends with white space: remove it where it is read.'],
@@ -280,7 +284,7 @@ describe('verify() tells of a scheme', () => {
   it.each(['a b', 'a.b', '', `a${'b'.repeat(40)}`])('with no likely option for %j', (name) => {
     const shown = /^a\.b$|[ ]|^$|b{40}/.test(name) ? 'of that name' : `"${name}"`;
     expect(messageOf(verify, { ...good, [name]: 1 })).toBe(
-      `webhooks.verify(): there is no option ${shown}. There are rawBody, headers, secret, toleranceSeconds, receivedAt, scheme.`,
+      `webhooks.verify(): there is no option ${shown}. There are rawBody, headers, secret, toleranceSeconds, receivedAt, scheme, encoding.`,
     );
   });
 
@@ -310,11 +314,11 @@ describe.each([
     ],
     [{ secret }, ': pass "on" to handle events in the request, or "accept" to store them first.'],
     [
-      { secret, on, accept: () => {} },
+      { secret, on, accept: async () => {} },
       ': "accept" gets every event, so pass no "on" and no "onUnknown" beside it.',
     ],
     [
-      { secret, onUnknown: () => {}, accept: () => {} },
+      { secret, onUnknown: () => {}, accept: async () => {} },
       ': "accept" gets every event, so pass no "on" and no "onUnknown" beside it.',
     ],
     [
@@ -355,7 +359,7 @@ describe('a handler reports of a request', () => {
     expect(errors).toEqual([expect.any(WebhookConfigError)]);
     return errors[0];
   };
-  const options = { secret, accept: () => {} };
+  const options = { secret, accept: async () => {} };
   const begin = 'The webhook cannot be verified: ';
 
   it('that was read before', async () => {
@@ -385,11 +389,10 @@ describe('a handler reports of a request', () => {
       body: {},
       readableDidRead: true,
       on: () => {},
-      pause: () => {},
     };
     const response = { statusCode: 0, setHeader: () => {}, end: () => {} };
     expect(
-      await errorOf(({ onError }) => nodeHandler({ ...options, onError })(request, response)),
+      await errorOf(async ({ onError }) => nodeHandler({ ...options, onError })(request, response)),
     ).toMatchObject({
       message: `${begin}a body parser has read the request before. In Express, register this route before app.use(express.json()), or give it express.raw({ type: "application/json" }); in NestJS, create the app with \`rawBody: true\`; in a Next.js API route, export \`config = { api: { bodyParser: false } }\`.`,
     });
