@@ -1,0 +1,44 @@
+import { invalid, ownParams, readAmount } from './params.js';
+
+/** Decimal strings of one currency. */
+export interface FreeAmountParams {
+  /** What the customer should pay: the highest amount that can be returned. */
+  price: string;
+  /** The amounts that open orders have. */
+  taken: Iterable<string>;
+  /** How far below the price an amount may be. */
+  most: string;
+  /** How far two amounts are apart. Default: `'0.01'`. A currency without decimals needs `'1'`. */
+  step?: string | undefined;
+}
+
+/**
+ * Returns the highest amount, at most `most` below the price, that no open order has, or `undefined` if none is left.
+ * Choose and reserve it in one transaction: two customers at once must not get the same one.
+ *
+ * @throws {InvalidParamsError} an amount is not a decimal string.
+ */
+export function freeAmount(params: FreeAmountParams): string | undefined {
+  const names = { price: undefined, taken: undefined, most: undefined, step: undefined };
+  const { price, taken, most, step = '0.01' } = ownParams('freeAmount', params, names);
+  for (const [name, sum] of Object.entries({ price, most, step })) {
+    if (readAmount('freeAmount', name, sum) === '0' && name !== 'most')
+      throw invalid('freeAmount', name, 'must be more than zero.');
+  }
+  if (typeof taken?.[Symbol.iterator] !== 'function' || typeof taken === 'string')
+    throw invalid('freeAmount', 'taken', 'must be an array of amounts.');
+  const used = new Set(Array.from(taken, (sum, at) => readAmount('freeAmount', `taken.${at}`, sum)));
+
+  const decimals = Math.max(...[price, most, step].map((sum) => sum.split('.')[1]?.length ?? 0));
+  const units = (sum: string) => {
+    const [whole = '', fraction = ''] = sum.split('.');
+    return BigInt(whole + fraction.padEnd(decimals, '0'));
+  };
+  const least = units(price) - units(most);
+  for (let free = units(price); free > 0n && free >= least; free -= units(step)) {
+    const digits = String(free).padStart(decimals + 1, '0');
+    const amount = digits.replace(new RegExp(`(?=\\d{${decimals}}$)`), decimals > 0 ? '.' : '');
+    if (!used.has(readAmount('freeAmount', 'price', amount))) return amount;
+  }
+  return undefined;
+}

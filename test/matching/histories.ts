@@ -1,0 +1,108 @@
+/**
+ * Shops as they happen: customers order, pay and come back, webhooks are late, lost and worked on in any order, and some
+ * customers are attackers. Only this file knows which order a payment was truly for. A seed repeats a history.
+ */
+import type { UnmatchedPayment, UnpaidOrder } from 'merchant-payments/matching';
+
+const minute = 60_000;
+const week = 7 * 24 * 60;
+const lifetime = 30;
+
+export interface TrueOrder extends UnpaidOrder {
+  id: string;
+  paid: boolean;
+}
+export interface TruePayment extends UnmatchedPayment {
+  id: string;
+  of: TrueOrder;
+}
+export interface Rules {
+  /** Whether some come back without having paid, at any time. */
+  attackers: boolean;
+}
+
+/** What the shop has in its tables when it matches, over and over: at each webhook that it works on, and each return. */
+export interface Tables {
+  orders: TrueOrder[];
+  payments: TruePayment[];
+  now: Date;
+}
+
+/** Plays a history, and calls `match` whenever the shop would. It takes what is credited out of the tables. */
+export function play(seed: number, { attackers }: Rules, match: (tables: Tables) => void): void {
+  const random = randomFrom(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const oneOf = <One>(some: readonly One[]): One => some[below(some.length)] as One;
+  const tables: Tables = { orders: [], payments: [], now: new Date(0) };
+  const steps: { at: number; run(): void; matches: boolean }[] = [];
+  const then = (at: number, run: () => void, matches: boolean) => steps.push({ at, run, matches });
+
+  const span = oneOf([20, 60, week + 60]);
+  const amounts = oneOf([['19.90'], ['19.9', '19.90'], ['19.90', '34.00']]);
+  for (let customer = 2 + below(5); customer > 0; customer--) {
+    const opens = below(span);
+    const expires = random() < 0.85 ? opens + oneOf([1, lifetime, lifetime, 24 * 60]) : undefined;
+    const order: TrueOrder = {
+      id: `order ${customer}`,
+      amount: oneOf(amounts),
+      currency: 'USD',
+      createdAt: new Date(opens * minute),
+      expiresAt: expires === undefined ? undefined : new Date(expires * minute),
+      paid: false,
+    };
+    then(opens, () => void tables.orders.push(order), false);
+    const comeBack = () => {
+      order.returnedAt ??= tables.now;
+    };
+    const pays = opens + below((expires ?? opens + lifetime) - opens + 1);
+    if (random() < 0.35) {
+      if (attackers) then(opens + below(span), comeBack, true);
+      continue;
+    }
+    const pay = () => {
+      order.paid = true;
+    };
+    then(pays, pay, false);
+    if (random() < 0.6) then(pays + oneOf([0, 0, 1, below(60), below(2 * week)]), comeBack, true);
+    else if (attackers && random() < 0.3) then(opens + below(span), comeBack, true);
+    if (random() < 0.15) continue; // the webhook is lost
+    const latest = (expires ?? pays) + week - pays;
+    const receivedAt = pays + oneOf([0, 0, 1, below(30), below(latest + 1), latest]);
+    const payment: TruePayment = {
+      id: `payment ${customer}`,
+      amount: oneOf(amounts.filter((amount) => Number(amount) === Number(order.amount))),
+      currency: oneOf(['USD', 'usd']),
+      receivedAt: new Date(receivedAt * minute),
+      of: order,
+    };
+    // Received and stored in time, and worked on later: the shop's database was away.
+    const workedOn = receivedAt + oneOf([0, 0, 0, below(120), below(week)]);
+    then(workedOn, () => void tables.payments.push(payment), true);
+  }
+  // Those of one minute happen in any order, but nobody pays before ordering.
+  for (const { at, run, matches } of steps.sort((one, other) => one.at - other.at)) {
+    tables.now = new Date(at * minute);
+    run();
+    if (matches) match(tables);
+  }
+}
+
+export function shuffled<One>(all: readonly One[], random: () => number): One[] {
+  const mixed = [...all];
+  for (let last = mixed.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [mixed[last], mixed[other]] = [mixed[other] as One, mixed[last] as One];
+  }
+  return mixed;
+}
+
+/** mulberry32. */
+export function randomFrom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
