@@ -36,6 +36,7 @@ async function fulfil({ data }: OrderPaidEvent): Promise<void> {
   );
 }
 
+process.once('SIGTERM', () => process.exit(0)); // whatever is at work is gone
 const port = Number(process.env.PORT);
 createServer((request, response) => void receive(request, response)).listen(port, () =>
   console.log('Listening'),

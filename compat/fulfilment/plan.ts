@@ -1,5 +1,5 @@
 // What a run does, all of it from one seed: which orders are paid, in which order their deliveries come, which come more
-// than once, which are forged, and when which process is killed.
+// than once, which contradict another one, which are forged or cannot be read, and when which process is killed or deployed.
 
 export interface Order {
   id: string;
@@ -13,9 +13,13 @@ export interface Sending {
   times: number;
   /** Signed with another secret: the order was never paid. */
   forged: boolean;
+  /** Authentic, with an amount such as "19,90": nobody knows what was paid, and it is the only trace. */
+  unreadable?: boolean;
 }
 
 export interface Kill {
+  /** SIGKILL at any moment, or SIGTERM, as a deploy does. */
+  signal: 'SIGKILL' | 'SIGTERM';
   /** Once this many sendings have begun. */
   at: number;
   /** A number from which the process is chosen. */
@@ -25,13 +29,29 @@ export interface Kill {
 
 export interface Plan {
   paid: Order[];
+  /** Of some of these orders, with another amount. */
+  conflicts: Order[];
   sendings: Sending[];
   kills: Kill[];
   /** Which instance gets a delivery. */
   random(): number;
 }
 
-export const scale = { orders: 1000, twice: 100, thriceAtOnce: 20, forged: 40, kills: 30 };
+export const scale = {
+  orders: 1000,
+  twice: 100,
+  thriceAtOnce: 20,
+  forged: 40,
+  conflicts: 20,
+  unreadable: 10,
+  kills: 30,
+  deploys: 6,
+};
+
+/** What tells two contents apart: an order may come with two amounts. */
+export function markOf({ id, cents }: Order): string {
+  return `${id} ${cents}`;
+}
 
 export function makePlan(seed: number): Plan {
   const random = randomFrom(seed);
@@ -52,14 +72,28 @@ export function makePlan(seed: number): Plan {
   }
   for (let number = 0; number < scale.forged; number++) {
     const forged = order(1000 + integer(scale.orders), `forged_${number}`);
-    sendings.splice(integer(sendings.length), 0, { order: forged, times: 1, forged: true });
+    insert({ order: forged, times: 1, forged: true });
   }
-  const kills = Array.from({ length: scale.kills }, () => ({
+  // The same order with another amount, which no other order has.
+  const conflicts = paid
+    .slice(-scale.conflicts)
+    .map(({ id, cents }): Order => ({ id, cents: cents + 100_000 }));
+  const unreadable = Array.from({ length: scale.unreadable }, (_, number) =>
+    order(number, `unreadable_${number}`),
+  );
+  for (const one of conflicts) insert({ order: one, times: 1, forged: false });
+  for (const one of unreadable) insert({ order: one, times: 1, forged: false, unreadable: true });
+  const kills = Array.from({ length: scale.kills + scale.deploys }, (_, number) => ({
+    signal: number < scale.kills ? ('SIGKILL' as const) : ('SIGTERM' as const),
     at: integer(sendings.length),
     pick: random(),
     afterMs: integer(50),
   })).sort((one, other) => one.at - other.at);
-  return { paid, sendings, kills, random };
+  return { paid, conflicts, sendings, kills, random };
+
+  function insert(sending: Sending): void {
+    sendings.splice(integer(sendings.length), 0, sending);
+  }
 
   function shuffle(list: unknown[]): void {
     for (let last = list.length - 1; last > 0; last--) {
@@ -70,7 +104,7 @@ export function makePlan(seed: number): Plan {
 }
 
 /** Mulberry32: small, and the same on every platform. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,4 +1,4 @@
-// The shop's processes: started, killed with SIGKILL, and started again.
+// The shop's processes: started, killed or deployed, and started again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,12 +16,14 @@ export class ShopProcess {
   readonly port: number;
   ready = false;
   kills = 0;
+  deploys = 0;
   output = '';
   readonly #program: Program;
   readonly #options: { cwd: string; env: NodeJS.ProcessEnv };
   #child: ChildProcess | undefined;
   #expected = false;
-  #over = false;
+  /** Stopped, and not to be started again. */
+  over = false;
   #fail: (error: Error) => void = () => undefined;
   /** Rejects when the process ends by itself. */
   readonly failure = new Promise<never>((_, reject) => {
@@ -58,28 +60,38 @@ export class ShopProcess {
   }
 
   async untilReady(): Promise<void> {
-    while (!this.ready && !this.#over) await Promise.race([wait(5), this.failure]);
+    while (!this.ready && !this.over) await Promise.race([wait(5), this.failure]);
   }
 
-  /** The power goes, and comes back. */
-  async killAndRestart(): Promise<void> {
-    await this.#kill();
-    if (this.#over) return;
-    this.kills++;
+  /** The power goes, and comes back; or, with SIGTERM, another version is deployed. */
+  async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await this.#end(signal);
+    if (this.over) return;
+    if (signal === 'SIGKILL') this.kills++;
+    else this.deploys++;
     this.#spawn();
   }
 
   async stop(): Promise<void> {
-    this.#over = true;
-    await this.#kill();
+    this.over = true;
+    await this.#end('SIGKILL');
   }
 
-  async #kill(): Promise<void> {
+  /** A process that is asked to end has half a minute, and ends by itself. */
+  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const child = this.#child;
     this.#expected = true;
     this.ready = false;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    child.kill(signal);
+    const late = wait(30_000, 'late', { ref: false });
+    if ((await Promise.race([once(child, 'exit'), late])) === 'late')
+      this.#fail(new Error(`${this.#program.file} did not end within 30 s of ${signal}`));
+    else if (signal === 'SIGTERM' && child.exitCode !== 0)
+      this.#fail(
+        new Error(
+          `${this.#program.file} ended with ${child.exitCode ?? child.signalCode} after SIGTERM:\n${this.output.slice(-4000)}`,
+        ),
+      );
   }
 }

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sign } from 'merchant-payments/webhooks';
-import type { Order, Plan, Sending } from './plan.js';
+import { type Kill, markOf, type Plan, type Sending } from './plan.js';
 import type { ShopProcess } from './processes.js';
 
 export const secret = 'whsec_of_the_fulfilment';
@@ -11,7 +11,7 @@ const inFlight = 8;
 /** A status, or what became of the connection. */
 export type Reply = number | 'no response';
 
-/** Sends all of the plan, and kills as it says. Returns the replies by order id. */
+/** Sends all of the plan, and kills as it says. Returns the replies by the mark of what was sent. */
 export async function send(plan: Plan, shop: ShopProcess[]): Promise<Map<string, Reply[]>> {
   const replies = new Map<string, Reply[]>();
   const waiting = [...plan.sendings];
@@ -25,9 +25,9 @@ export async function send(plan: Plan, shop: ShopProcess[]): Promise<Map<string,
       // The kill before has to have happened, so that they are spread over the whole run.
       for (let kill = kills[0]; kill && kill.at < began; kill = kills[0]) {
         kills.shift();
-        const { pick, afterMs } = kill;
+        const due = kill;
         const before = killing;
-        killing = before.then(() => killOne(shop, pick, afterMs));
+        killing = before.then(() => killOne(shop, due));
         await before;
       }
       await sendOne(next);
@@ -44,28 +44,25 @@ export async function send(plan: Plan, shop: ShopProcess[]): Promise<Map<string,
     const received = await Promise.all(
       Array.from({ length: sending.times }, () => deliver(sending, shop, plan.random)),
     );
-    const { id } = sending.order;
-    replies.set(id, [...(replies.get(id) ?? []), ...received]);
+    const mark = markOf(sending.order);
+    replies.set(mark, [...(replies.get(mark) ?? []), ...received]);
   }
 }
 
-async function killOne(shop: ShopProcess[], pick: number, afterMs: number): Promise<void> {
+async function killOne(shop: ShopProcess[], { pick, afterMs, signal }: Kill): Promise<void> {
   const target = shop[Math.floor(pick * shop.length)];
   await target?.untilReady();
   await wait(afterMs);
-  await target?.killAndRestart();
+  await target?.restart(signal);
 }
 
 /** To an instance that runs, as a load balancer does. A refused connection carried nothing, so that another is tried. */
-async function deliver(
-  { order, forged }: Sending,
-  shop: ShopProcess[],
-  random: () => number,
-): Promise<Reply> {
-  const rawBody = JSON.stringify({ type: 'order.paid', data: eventData(order) });
-  const headers = sign({ rawBody, secret: forged ? 'whsec_of_somebody_else' : secret });
+async function deliver(sending: Sending, shop: ShopProcess[], random: () => number): Promise<Reply> {
+  const rawBody = JSON.stringify({ type: 'order.paid', data: eventData(sending) });
+  const headers = sign({ rawBody, secret: sending.forged ? 'whsec_of_somebody_else' : secret });
   for (;;) {
     const running = shop.filter(({ web, ready }) => web && ready);
+    if (shop.every(({ over }) => over)) return 'no response'; // the run has failed
     const target = running[Math.floor(random() * running.length)];
     const reply = target ? await post(target.port, rawBody, { ...headers }) : 'refused';
     if (reply !== 'refused') return reply;
@@ -73,8 +70,9 @@ async function deliver(
   }
 }
 
-function eventData({ id, cents }: Order): Record<string, string> {
-  return { order_id: id, amount: decimal(cents), currency: 'USD' };
+function eventData({ order: { id, cents }, unreadable }: Sending): Record<string, string> {
+  const amount = decimal(cents);
+  return { order_id: id, amount: unreadable ? amount.replace('.', ',') : amount, currency: 'USD' };
 }
 
 export function decimal(cents: number): string {

@@ -44,14 +44,19 @@ test('the shop sells a mug, and its order is paid once the webhook has come', as
   assert.equal((await fetch(`${url}/orders`)).status, 404);
 });
 
-test('two customers want the same mug and one pays: she is credited when she comes back, and the other is not', async () => {
+test('two customers want the same mug and one pays: she is credited, and the other is not, who opens his successUrl', async () => {
   const [hers, his] = [await buy(), await buy()];
+  assert.deepEqual(
+    sandbox.checkouts.map(({ amount }) => amount),
+    ['19.90', '19.89'],
+  );
+  assert.match(await read(successUrlOf(his)), /being confirmed/);
   const herOrder = await pay(hers);
   await sandbox.deliver();
-  await until(counter(), heldPayment);
-  assert.match(await read(successUrlOf(his).replace(/token=.*/, 'token=guessed')), /no such order/);
   await until(herOrder, /Thank you\. Paid/);
-  await until(counter(), /19\.90 USD, open/);
+  assert.match(await read(successUrlOf(his)), /being confirmed/);
+  assert.match(await read(successUrlOf(his).replace(/token=.*/, 'token=guessed')), /no such order/);
+  assert.match(await read(counter()), /19\.89 USD, open/);
   assert.doesNotMatch(await read(counter()), heldPayment);
 });
 
@@ -64,20 +69,28 @@ test('she comes back before the webhook: she is credited as soon as it comes', a
   assert.match(await read(successUrlOf(his)), /being confirmed/);
 });
 
-test('both pay and come back: both are credited, one payment each', async () => {
-  const orders = [await pay(await buy()), await pay(await buy())];
-  for (const order of orders) await read(order);
+test('both pay: each is credited with his own payment, and the cheaper mug is made once', async () => {
+  const [hers, his] = [await buy(), await buy()];
+  const orders = [await pay(his), await pay(hers)];
   await sandbox.deliver();
   for (const order of orders) await until(order, /Thank you\. Paid/);
+  await buy();
+  await buy();
+  assert.deepEqual(
+    sandbox.products.map(({ price }) => price),
+    ['19.90', '19.89', '19.88', '19.87'],
+  );
 });
 
-test('nobody comes back: the payment is held, and a person says whose it was', async () => {
-  const [hers, his] = [await buy(), await buy()];
-  await pay(hers);
+test('the cents are used up: the payment is held, and a person says whose it was', async () => {
+  const checkouts: string[] = [];
+  for (let customer = 0; customer < 52; customer++) checkouts.push(await buy());
+  const [hers = '', his = ''] = [checkouts[0], checkouts[51]];
+  const herOrder = await pay(hers);
   await sandbox.deliver();
   await until(counter(), heldPayment);
-  const { pathname } = new URL(successUrlOf(hers));
-  const id = pathname.replace('/thanks/', '');
+  assert.match(await read(herOrder), /being confirmed/);
+  const id = new URL(successUrlOf(hers)).pathname.replace('/thanks/', '');
   const forms = [...(await read(counter())).matchAll(/action="([^"]*)"/g)].map(([, action = '']) => action);
   const chosen = forms.map((action) => action.replaceAll('&#38;', '&')).find((action) => action.includes(id));
   assert.equal(forms.length, 2);
@@ -86,22 +99,30 @@ test('nobody comes back: the payment is held, and a person says whose it was', a
     404,
   );
   await fetch(url + chosen, { method: 'POST' });
-  assert.match(await read(successUrlOf(hers)), /Thank you\. Paid/);
+  assert.match(await read(herOrder), /Thank you\. Paid/);
   assert.match(await read(successUrlOf(his)), /being confirmed/);
 });
 
-test('kill -9 between the webhook and the return: the payment is there after the restart', async () => {
-  const [hers] = [await buy(), await buy()];
-  const herOrder = await pay(hers);
-  const [delivery] = await sandbox.deliver();
-  assert.equal(delivery?.status, 200);
-  await shop.killAndRestart();
-  await shop.untilReady();
-  await until(herOrder, /Thank you\. Paid/);
-  assert.equal(statSync(join(folder, 'shop.sqlite')).mode & 0o777, 0o600);
+test('a service that creates no checkout leaves no order, and no cent taken', async () => {
+  sandbox.failNext({ status: 500, path: '/v1/checkouts' });
+  assert.equal((await fetch(`${url}/buy`, { method: 'POST' })).status, 502);
+  await buy();
+  assert.equal(sandbox.checkouts[0]?.amount, '19.90');
 });
 
-const heldPayment = /Payments held.*<li>/s;
+for (const signal of ['SIGKILL', 'SIGTERM'] as const)
+  test(`${signal} between the webhook and the return: the payment is there after the restart`, async () => {
+    const [hers] = [await buy(), await buy()];
+    const herOrder = await pay(hers);
+    const [delivery] = await sandbox.deliver();
+    assert.equal(delivery?.status, 200);
+    await shop.restart(signal);
+    await shop.untilReady();
+    await until(herOrder, /Thank you\. Paid/);
+    assert.equal(statSync(join(folder, 'shop.sqlite')).mode & 0o777, 0o600);
+  });
+
+const heldPayment = /<button>it is order/;
 const counter = () => `${url}/orders?key=of+the+counter`;
 
 async function buy(): Promise<string> {

@@ -48,23 +48,23 @@ export const durable: Way[] = [
   {
     name: 'postgres-transaction',
     programs: twice({ file: example('postgres-transaction.ts'), web: true }),
-    books: async ({ postgresUrl }) => ({ ...(await postgresBooks(postgresUrl)), pending: 0 }),
+    books: async ({ postgresUrl }) => ({ ...(await postgresBooks(postgresUrl)), left: [] }),
   },
   {
     name: 'pg-boss',
     programs: roles(example('pg-boss.ts')),
-    books: async ({ postgresUrl }) => ({
-      ...(await postgresBooks(postgresUrl)),
-      pending: await count(postgresUrl, "SELECT count(*) FROM pgboss.job WHERE state < 'completed'"),
-    }),
+    books: async ({ postgresUrl }) => {
+      const left = await jobsOfPgBoss(postgresUrl); // first: what is done meanwhile is in both
+      return { ...(await postgresBooks(postgresUrl)), left };
+    },
   },
   {
     name: 'bullmq',
     programs: roles(example('bullmq.ts')),
-    books: async ({ postgresUrl, redisUrl }) => ({
-      ...(await postgresBooks(postgresUrl)),
-      pending: await jobsLeft(redisUrl),
-    }),
+    books: async ({ postgresUrl, redisUrl }) => {
+      const left = await jobsOfBullmq(redisUrl);
+      return { ...(await postgresBooks(postgresUrl)), left };
+    },
   },
 ];
 
@@ -76,7 +76,7 @@ function plainHandler(fulfils: 'before' | 'after'): Way {
   return {
     name: `plain handler that fulfils ${fulfils} it responds`,
     programs: twice({ file, args: [fulfils], web: true }),
-    books: async ({ postgresUrl }) => ({ ...(await postgresBooks(postgresUrl)), pending: 0 }),
+    books: async ({ postgresUrl }) => ({ ...(await postgresBooks(postgresUrl)), left: [] }),
   };
 }
 
@@ -85,55 +85,60 @@ function openOrders({ folder }: Stores, orders: Order[]): void {
   const database = new DatabaseSync(join(folder, 'shop.sqlite'));
   database.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
   const order = database.prepare("INSERT INTO orders VALUES (?, ?, ?, 'USD', ?, NULL, NULL, NULL)");
-  for (const { id, cents } of orders) order.run(`of ${id}`, id, decimal(cents), Date.now());
+  for (const { id, cents } of orders) order.run(`of ${id} ${cents}`, id, decimal(cents), Date.now());
   database.exec('COMMIT');
   database.close();
 }
 
 /** The shop notes every payment, under no unique key, and credits it to an order. */
-function sqliteBooks(folder: string): Books {
+async function sqliteBooks(folder: string): Promise<Books> {
   const database = new DatabaseSync(join(folder, 'shop.sqlite'));
   database.exec('PRAGMA busy_timeout = 5000');
-  const payments = database.prepare('SELECT id, count(*) AS times FROM payments GROUP BY id').all();
+  const inbox = openInbox({ database, secret: 'of nobody', work: false });
+  const states = ['pending', 'running', 'parked'] as const;
+  const entries = await Promise.all(states.map((state) => inbox.list({ state, limit: 1000 })));
+  const payments = database.prepare('SELECT id, amount FROM payments').all();
   const taken = database
     .prepare('SELECT total(amount) * 100 AS cents FROM orders WHERE paid_as IS NOT NULL')
     .get();
-  const { pending, running, parked } = openInbox({ database, secret: 'of nobody', work: false }).stats();
+  await inbox.close();
   database.close();
   return {
-    fulfilled: new Map(payments.map(({ id, times }) => [String(id), Number(times)])),
+    fulfilled: payments.map(({ id, amount }) => ({
+      id: String(id),
+      cents: Math.round(Number(amount) * 100),
+    })),
     takenCents: Math.round(Number(taken?.cents)),
-    pending: pending + running + parked,
+    left: entries.flat().map(({ event }) => JSON.stringify(event)),
   };
 }
 
-async function postgresBooks(url: string): Promise<Omit<Books, 'pending'>> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const orders = await client.query(
-    'SELECT order_id, count(*)::int AS times FROM fulfilments GROUP BY order_id',
+async function postgresBooks(url: string): Promise<Omit<Books, 'left'>> {
+  const orders = await rows(url, 'SELECT order_id AS id, (amount * 100)::int AS cents FROM fulfilments');
+  const [takings] = await rows(url, 'SELECT coalesce(sum(amount) * 100, 0)::int AS cents FROM takings');
+  return { fulfilled: orders.map(({ id, cents }) => ({ id, cents })), takenCents: takings.cents };
+}
+
+async function jobsOfPgBoss(url: string): Promise<string[]> {
+  const parked = "name = 'order.paid.parked' OR state < 'completed'";
+  return (await rows(url, `SELECT data->>'rawBody' AS body FROM pgboss.job WHERE ${parked}`)).map(
+    ({ body }) => body,
   );
-  const takings = await client.query('SELECT coalesce(sum(amount) * 100, 0)::int AS cents FROM takings');
-  await client.end();
-  return {
-    fulfilled: new Map(orders.rows.map(({ order_id, times }) => [order_id, times])),
-    takenCents: takings.rows[0].cents,
-  };
 }
 
-async function count(url: string, sql: string): Promise<number> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query(sql);
-  await client.end();
-  return Number(rows[0].count);
-}
-
-async function jobsLeft(url: string): Promise<number> {
+async function jobsOfBullmq(url: string): Promise<string[]> {
   const client = createClient({ url });
   const queue = new Queue('order-paid', { connection: createNodeRedisClient(client) });
-  const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'prioritized', 'failed');
+  const jobs = await queue.getJobs(['waiting', 'active', 'delayed', 'prioritized', 'failed']);
   await queue.close();
   await client.close();
-  return Object.values(counts).reduce((sum, one) => sum + one, 0);
+  return jobs.flatMap((job) => job?.data.rawBody ?? []);
+}
+
+async function rows(url: string, sql: string) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const result = await client.query(sql);
+  await client.end();
+  return result.rows;
 }

@@ -1,19 +1,21 @@
-// Run: REDIS_URL=redis://… DATABASE_URL=postgres://… PAYMENTS_WEBHOOK_SECRET=… node examples/fulfilment/bullmq.ts [web|worker]
+// Run: REDIS_URL=redis://… DATABASE_URL=postgres://… PAYMENTS_WEBHOOK_SECRET=… node examples/fulfilment/bullmq.ts [web|worker|parked|retry]
 /**
  * Several instances and Redis: the webhook stores each delivery as a BullMQ job before it responds 200, and a worker fulfils.
- * Without an argument, one process does both.
+ * Without an argument, one process does both. `parked` lists the failed jobs; `retry` runs them again once the cause is
+ * fixed.
  *
  * Redis must keep what it was given: `appendonly yes`, `appendfsync always` (with `everysec`, the default, a power cut
  * takes the last second of paid orders) and `maxmemory-policy noeviction`. It still forgets finished jobs, and a job can
  * run twice, so the order id is also a unique key in the shop's own table.
  */
-import { createServer } from 'node:http';
-import { createNodeRedisClient, Queue, Worker } from 'bullmq';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { createNodeRedisClient, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Delivery, nodeHandler } from 'merchant-payments/webhooks';
 import { Pool } from 'pg';
 import { createClient } from 'redis';
 
-const [role] = process.argv.slice(2);
+const [role = 'both'] = process.argv.slice(2);
 const name = 'order-paid';
 const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const pool = new Pool({ connectionString: process.env.DATABASE_URL ?? 'postgres://localhost/shop' });
@@ -24,44 +26,74 @@ await pool.query(`
   CREATE TABLE IF NOT EXISTS takings (currency text PRIMARY KEY, amount numeric NOT NULL);
 `);
 
-if (role !== 'worker') {
-  const queue = new Queue<Delivery>(name, {
-    // While Redis is down, `add` rejects at once, and the delivery is answered 500. With ioredis: enableOfflineQueue: false.
-    connection: createNodeRedisClient(createClient({ url, disableOfflineQueue: true })),
-    defaultJobOptions: {
-      attempts: 15, // over some nine hours; after that the job stays among the failed ones, for a person
-      backoff: { type: 'exponential', delay: 1000 },
-      removeOnComplete: { age: 7 * 24 * 3600 },
-    },
-  });
-  queue.on('error', console.error);
-  await queue.waitUntilReady();
-  const receive = nodeHandler({
-    secret: process.env.PAYMENTS_WEBHOOK_SECRET,
-    // A job id must not hold a colon, and the key does.
-    accept: (delivery) => queue.add(name, delivery, { jobId: encodeURIComponent(delivery.key) }),
-  });
-  const port = Number(process.env.PORT ?? 3033);
-  createServer((request, response) => {
-    if (request.url === '/webhooks') return void receive(request, response);
-    response.writeHead(404).end();
-  }).listen(port, () => console.log(`Listening on http://localhost:${port}/webhooks`));
-}
+// While Redis is down, `add` rejects at once, and the delivery is answered 500. With ioredis: enableOfflineQueue: false.
+const ofQueue = createClient({ url, disableOfflineQueue: true });
+const ofWorker = createClient({ url });
+const queue = new Queue<Delivery>(name, {
+  connection: createNodeRedisClient(ofQueue),
+  defaultJobOptions: {
+    attempts: 15, // the default is 1; these last nine hours, after which the job stays among the failed ones
+    backoff: { type: 'exponential', delay: 1000 },
+    removeOnComplete: { age: 7 * 24 * 3600 }, // the default keeps all for ever, and Redis holds them in memory
+  },
+});
+queue.on('error', console.error);
+await queue.waitUntilReady();
 
-if (role !== 'web') {
-  const worker = new Worker<Delivery>(name, ({ data }) => fulfil(data), {
-    connection: createNodeRedisClient(createClient({ url })),
-    concurrency: 10,
-    lockDuration: 5000, // renewed while the job runs; the jobs of a killed worker are taken up after that
-    stalledInterval: 5000,
+let worker: Worker<Delivery> | undefined;
+
+const server = role === 'web' || role === 'both' ? listen() : undefined;
+if (role === 'worker' || role === 'both') {
+  const lockDuration = Number(process.env.LOCK_MS ?? 30_000); // BullMQ's default; the tests cannot wait that long
+  worker = new Worker<Delivery>(name, ({ data }) => fulfil(data), {
+    connection: createNodeRedisClient(ofWorker),
+    concurrency: 10, // the default is 1, and a job mostly waits for the database
+    lockDuration,
+    stalledInterval: lockDuration,
     maxStalledCount: 100, // the default, 1, gives a job up when its worker is killed a second time
   });
   worker.on('error', console.error);
   console.log('Working');
 }
+if (role === 'parked')
+  for (const { id, data, failedReason } of await queue.getFailed())
+    console.log(id, data.rawBody, failedReason);
+if (role === 'retry') await queue.retryJobs({ state: 'failed' });
+
+process.once('SIGTERM', shutDown);
+if (role === 'parked' || role === 'retry') await shutDown();
+
+function listen(): Server {
+  const receive = nodeHandler({
+    secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+    // One order with another amount is another job. A job id must not hold a colon, and the key does.
+    accept: (delivery) =>
+      queue.add(name, delivery, { jobId: encodeURIComponent(`${delivery.key}#${delivery.digest}`) }),
+  });
+  const port = Number(process.env.PORT ?? 3033);
+  return createServer((request, response) => {
+    if (request.url === '/webhooks') return void receive(request, response);
+    response.writeHead(404).end();
+  }).listen(port, () => console.log(`Listening on http://localhost:${port}/webhooks`));
+}
+
+/** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in Redis. */
+async function shutDown(): Promise<void> {
+  setTimeout(() => process.exit(1), 25_000).unref(); // BullMQ waits for running jobs and for Redis as long as it takes
+  if (server) {
+    setTimeout(() => server.closeAllConnections(), 10_000).unref();
+    await once(server.close(), 'close');
+  }
+  await worker?.close();
+  await queue.close();
+  // BullMQ leaves connections open that it was given.
+  for (const client of [ofQueue, ofWorker]) if (client.isOpen) await client.close();
+  await pool.end();
+}
 
 async function fulfil({ event }: Delivery): Promise<void> {
-  if (event.type !== 'order.paid') throw new Error(`No code handles ${event.originalType}.`);
+  // Tried once: a person, or the next version, has to read it.
+  if (event.type !== 'order.paid') throw new UnrecoverableError(`No code handles ${event.originalType}.`);
   const { order_id, amount, currency } = event.data;
   const client = await pool.connect();
   try {
@@ -71,12 +103,19 @@ async function fulfil({ event }: Delivery): Promise<void> {
       [order_id, amount, currency],
     );
     if (rowCount === 1) {
-      // In your shop: find the order that this pays for, compare amount and currency, and mark it as paid, here.
+      // In your shop: find the order that this pays for (merchant-payments/matching), and mark it as paid, here.
       await client.query(
         `INSERT INTO takings VALUES ($1, $2)
          ON CONFLICT (currency) DO UPDATE SET amount = takings.amount + excluded.amount`,
         [currency, amount],
       );
+    } else {
+      const same = 'SELECT FROM fulfilments WHERE order_id = $1 AND amount = $2 AND currency = $3';
+      const { rowCount: known } = await client.query(same, [order_id, amount, currency]);
+      if (known === 0)
+        throw new UnrecoverableError(
+          `${order_id} was fulfilled already, with another amount than ${amount} ${currency}.`,
+        );
     }
     await client.query('COMMIT');
     client.release();

@@ -1,14 +1,16 @@
-// Run: DATABASE_URL=postgres://… PAYMENTS_WEBHOOK_SECRET=… node examples/fulfilment/pg-boss.ts [web|worker]
+// Run: DATABASE_URL=postgres://… PAYMENTS_WEBHOOK_SECRET=… node examples/fulfilment/pg-boss.ts [web|worker|parked|retry]
 /**
  * Several instances and PostgreSQL: the webhook stores each delivery as a pg-boss job before it responds 200, and a worker
- * fulfils in one transaction with the completion of the job. Without an argument, one process does both.
+ * fulfils in one transaction with the completion of the job. Without an argument, one process does both. `parked` lists
+ * what could not be read or fulfilled; `retry` runs it again once the cause is fixed.
  */
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { type Delivery, nodeHandler } from 'merchant-payments/webhooks';
 import { Pool } from 'pg';
 import { type Job, PgBoss } from 'pg-boss';
 
-const [role] = process.argv.slice(2);
+const [role = 'both'] = process.argv.slice(2);
 const [queue, parked] = ['order.paid', 'order.paid.parked'];
 const connectionString = process.env.DATABASE_URL ?? 'postgres://localhost/shop';
 const pool = new Pool({ connectionString });
@@ -19,39 +21,65 @@ await pool.query(`
   CREATE TABLE IF NOT EXISTS takings (currency text PRIMARY KEY, amount numeric NOT NULL);
 `);
 
-const boss = new PgBoss({ connectionString, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 });
+// How soon a killed worker is noticed. pg-boss looks every minute; the tests cannot wait that long.
+const noticeSeconds = Number(process.env.NOTICE_SECONDS ?? 60);
+const every = { superviseIntervalSeconds: noticeSeconds, monitorIntervalSeconds: noticeSeconds };
+const boss = new PgBoss({ connectionString, ...every });
 boss.on('error', console.error);
 await boss.start();
-// pg-boss deletes what nobody fetched after 14 days, unless told otherwise.
-const retentionSeconds = 365 * 24 * 3600;
+const retentionSeconds = 365 * 24 * 3600; // after 14 days, pg-boss would delete paid orders that nobody fetched
 await boss.createQueue(parked, { retentionSeconds });
 await boss.createQueue(queue, {
   policy: 'exclusive', // one job waiting or running per singletonKey; under the default policy the key does nothing
-  heartbeatSeconds: 10, // the job of a killed worker is taken up after 10 seconds, not after 15 minutes
+  heartbeatSeconds: Math.max(10, noticeSeconds), // else the job of a killed worker is taken up after 15 minutes
   retryLimit: 20, // a killed worker costs a retry as well, and the default is 2
-  retryBackoff: true,
+  retryBackoff: true, // so that 20 retries outlast a database that is down
   retryDelayMax: 3600,
   retentionSeconds,
-  deadLetter: parked, // look there for what failed 20 times
+  deadLetter: parked,
 });
 
-if (role !== 'worker') {
+const server = role === 'web' || role === 'both' ? listen() : undefined;
+if (role === 'worker' || role === 'both') {
+  // A worker takes one job a poll. At the default, one poll in two seconds, ten of them would fulfil five a second.
+  const options = { localConcurrency: 10, pollingIntervalSeconds: 0.5 };
+  await boss.work<Delivery>(queue, options, async ([job]) => {
+    if (job) await fulfil(job);
+  });
+  console.log('Working');
+}
+if (role === 'parked')
+  for (const { data } of await boss.findJobs<Delivery>(parked))
+    console.log(data.key, data.receivedAt, data.rawBody);
+if (role === 'retry') console.log(`To be tried again: ${await boss.redrive(parked, { destination: queue })}`);
+
+process.once('SIGTERM', shutDown);
+if (role === 'parked' || role === 'retry') await shutDown();
+
+function listen(): Server {
   const receive = nodeHandler({
     secret: process.env.PAYMENTS_WEBHOOK_SECRET,
-    accept: (delivery) => boss.send(queue, delivery, { singletonKey: delivery.key }),
+    // One order with another amount is another job. What this version cannot read waits for a person, or the next version.
+    accept: (delivery) =>
+      boss.send(delivery.event.type === 'order.paid' ? queue : parked, delivery, {
+        singletonKey: `${delivery.key}#${delivery.digest}`,
+      }),
   });
   const port = Number(process.env.PORT ?? 3032);
-  createServer((request, response) => {
+  return createServer((request, response) => {
     if (request.url === '/webhooks') return void receive(request, response);
     response.writeHead(404).end();
   }).listen(port, () => console.log(`Listening on http://localhost:${port}/webhooks`));
 }
 
-if (role !== 'web') {
-  await boss.work<Delivery>(queue, { localConcurrency: 10, pollingIntervalSeconds: 0.5 }, async ([job]) => {
-    if (job) await fulfil(job);
-  });
-  console.log('Working');
+/** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in the queue. */
+async function shutDown(): Promise<void> {
+  if (server) {
+    setTimeout(() => server.closeAllConnections(), 10_000).unref();
+    await once(server.close(), 'close');
+  }
+  await boss.stop({ timeout: 10_000 });
+  await pool.end();
 }
 
 async function fulfil({ id, data: { event } }: Job<Delivery>): Promise<void> {
@@ -65,12 +93,17 @@ async function fulfil({ id, data: { event } }: Job<Delivery>): Promise<void> {
       [order_id, amount, currency],
     );
     if (rowCount === 1) {
-      // In your shop: find the order that this pays for, compare amount and currency, and mark it as paid, here.
+      // In your shop: find the order that this pays for (merchant-payments/matching), and mark it as paid, here.
       await client.query(
         `INSERT INTO takings VALUES ($1, $2)
          ON CONFLICT (currency) DO UPDATE SET amount = takings.amount + excluded.amount`,
         [currency, amount],
       );
+    } else {
+      const same = 'SELECT FROM fulfilments WHERE order_id = $1 AND amount = $2 AND currency = $3';
+      const { rowCount: known } = await client.query(same, [order_id, amount, currency]);
+      if (known === 0)
+        throw new Error(`${order_id} was fulfilled already, with another amount than ${amount} ${currency}.`);
     }
     const transaction = { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) };
     await boss.complete(queue, id, undefined, { db: transaction });

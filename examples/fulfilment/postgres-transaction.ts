@@ -4,6 +4,7 @@
  * fulfils, on however many instances. A delivery that fails is answered 500 and depends on the service to retry;
  * where it may not, use `accept` with an engine (pg-boss.ts, bullmq.ts) or the inbox (sqlite-inbox.ts).
  */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { nodeHandler, type OrderPaidEvent } from 'merchant-payments/webhooks';
 import { Pool } from 'pg';
@@ -32,12 +33,17 @@ async function fulfil({ data }: OrderPaidEvent): Promise<void> {
       [data.order_id, data.amount, data.currency],
     );
     if (rowCount === 1) {
-      // In your shop: find the order that this pays for, compare amount and currency, and mark it as paid, here.
+      // In your shop: find the order that this pays for (merchant-payments/matching), and mark it as paid, here.
       await client.query(
         `INSERT INTO takings VALUES ($1, $2)
          ON CONFLICT (currency) DO UPDATE SET amount = takings.amount + excluded.amount`,
         [data.currency, data.amount],
       );
+    } else {
+      const same = 'SELECT FROM fulfilments WHERE order_id = $1 AND amount = $2 AND currency = $3';
+      const { rowCount: known } = await client.query(same, [data.order_id, data.amount, data.currency]);
+      if (known === 0)
+        throw new Error(`${data.order_id} was fulfilled already, with another amount than ${data.amount}.`);
     }
     await client.query('COMMIT');
     client.release();
@@ -47,8 +53,16 @@ async function fulfil({ data }: OrderPaidEvent): Promise<void> {
   }
 }
 
-const port = Number(process.env.PORT ?? 3031);
-createServer((request, response) => {
+const server = createServer((request, response) => {
   if (request.url === '/webhooks') return void receive(request, response);
   response.writeHead(404).end();
-}).listen(port, () => console.log(`Listening on http://localhost:${port}/webhooks`));
+});
+const port = Number(process.env.PORT ?? 3031);
+server.listen(port, () => console.log(`Listening on http://localhost:${port}/webhooks`));
+
+/** What has come is fulfilled and answered, for ten seconds at most. */
+process.once('SIGTERM', async () => {
+  setTimeout(() => server.closeAllConnections(), 10_000).unref();
+  await once(server.close(), 'close');
+  await pool.end();
+});

@@ -1,7 +1,7 @@
 // Run: npx merchant-payments exec --port 4380 --webhook-url http://127.0.0.1:3030/webhooks -- node sqlite-inbox.ts
 /**
  * A whole shop for one server in one file: the product, the redirect to the payment page, the webhook, the customer's
- * page and the orders. Everything is in shop.sqlite, and `kill -9` at any time loses no payment that was answered 200.
+ * page and the orders. Everything is in shop.sqlite, and `kill -9` at any time loses no payment that got a 200.
  *
  * Needs Node 22.18 or later. In an empty folder, put this file, and install the package:
  *
@@ -10,10 +10,12 @@
  * Run it with the line above, buy at http://127.0.0.1:3030, and pay with a test card.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { PaymentsClient } from 'merchant-payments';
 import { openInbox } from 'merchant-payments/inbox';
+import { freeAmount, matchPayments } from 'merchant-payments/matching';
 
 const port = Number(process.env.PORT ?? 3030);
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
@@ -34,28 +36,12 @@ database.exec(`
     id TEXT NOT NULL, amount TEXT NOT NULL, currency TEXT NOT NULL, received_at INTEGER NOT NULL, order_id TEXT
   );
   CREATE INDEX IF NOT EXISTS payments_held ON payments (amount, currency) WHERE order_id IS NULL;
-  -- Payments that belong to no order yet, and the unpaid orders that each may be for. A webhook may be late: an order
-  -- counts for a week after its checkout expired, but is credited by hand only.
-  CREATE TEMP VIEW held AS SELECT * FROM payments WHERE order_id IS NULL;
-  CREATE TEMP VIEW candidates AS
-    SELECT held.id AS payment, amount, currency, orders.id AS order_id,
-      coalesce(expires_at + 10 * 60000 >= received_at, TRUE) AS in_time, returned_at IS NOT NULL AS returned
-    FROM held JOIN orders USING (amount, currency)
-    WHERE paid_as IS NULL AND created_at <= received_at
-      AND coalesce(expires_at, created_at) + 7 * 86400000 >= received_at;
-  -- The event names an amount and no order: it was the only order of that amount, or one whose customer came back.
-  -- Where more customers came back than payments came, one of them may not have paid.
-  CREATE TEMP VIEW certain AS
-    SELECT payment, coalesce(max(CASE WHEN in_time AND returned THEN order_id END), max(order_id)) AS order_id
-    FROM candidates GROUP BY payment
-    HAVING count(*) = 1 AND in_time OR total(in_time AND returned) BETWEEN 1 AND
-      (SELECT count(*) FROM held WHERE amount = candidates.amount AND currency = candidates.currency);
 `);
 
 const inbox = openInbox({
   database,
   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
-  leaseMs: 10_000, // after a crash, what was being worked on is taken up that much later
+  leaseMs: 10_000, // nobody but this server takes up what it was at when it crashed: its customers wait that long
   on: {
     'order.paid': ({ data }, { receivedAt, commit }) =>
       commit(() => {
@@ -66,10 +52,29 @@ const inbox = openInbox({
   },
 });
 
-/** Each order that is paid may make another payment certain. Never guess: what stays is held for a person. */
+/** What is certain, what a person has to decide, and whose webhook may be lost. A return proves nothing. */
+function review() {
+  const date = (time: unknown) => (time === null ? undefined : new Date(Number(time)));
+  const unpaid = database.prepare('SELECT * FROM orders WHERE paid_as IS NULL').all();
+  const held = database.prepare('SELECT * FROM payments WHERE order_id IS NULL').all();
+  const sum = (row: (typeof unpaid)[number]) => {
+    return { id: String(row.id), amount: String(row.amount), currency: String(row.currency) };
+  };
+  return matchPayments({
+    orders: unpaid.map((row) => ({
+      ...sum(row),
+      createdAt: new Date(Number(row.created_at)),
+      expiresAt: date(row.expires_at),
+      returnedAt: date(row.returned_at),
+    })),
+    payments: held.map((row) => ({ ...sum(row), receivedAt: new Date(Number(row.received_at)) })),
+    now: new Date(),
+    trustReturns: false,
+  });
+}
+
 function creditWhatIsCertain(): void {
-  const next = database.prepare('SELECT payment, order_id FROM certain LIMIT 1');
-  for (let row = next.get(); row; row = next.get()) credit(String(row.payment), String(row.order_id));
+  for (const { order, payment } of review().matched) credit(payment.id, order.id);
 }
 
 /** Fulfilling belongs here too: whatever is written in this transaction happens once. */
@@ -78,44 +83,67 @@ function credit(payment: string, order: string): void {
   database.prepare('UPDATE payments SET order_id = ? WHERE id = ?').run(order, payment);
 }
 
-function inTransaction(write: () => void): void {
+function inTransaction<Result>(write: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');
   try {
-    write();
+    const result = write();
     database.exec('COMMIT');
+    return result;
   } catch (error) {
     database.exec('ROLLBACK');
     throw error;
   }
 }
 
-async function theMug() {
-  for await (const product of payments.products.list({ status: 'ACTIVE' }))
-    if (product.metadata.sku === 'mug') return product;
-  return payments.products.create({ name: 'Handmade mug', price: '19.90', metadata: { sku: 'mug' } });
+/** The mug at its price, or a cent cheaper: made once, and used again. */
+async function mugAt(price: string) {
+  for await (const product of payments.products.list({ status: 'ACTIVE', size: 100 }))
+    if (product.metadata.sku === 'mug' && product.price === price) return product;
+  return payments.products.create({ name: 'Handmade mug', price, metadata: { sku: 'mug' } });
 }
-const mug = await theMug();
+const mug = await mugAt('19.90');
+
+/** Enters an order under an amount of its own: its payment can then be for no other one. */
+function openOrder(id: string, token: string): string {
+  return inTransaction(() => {
+    const now = Date.now();
+    // The amounts of unpaid orders, for a week, and of paid ones until their checkout ends: it could be paid twice.
+    const open = database.prepare(`
+      SELECT amount FROM orders WHERE currency = ? AND
+        CASE WHEN paid_as IS NULL THEN coalesce(expires_at, created_at) > ? OR returned_at > 0 ELSE expires_at > ? END`);
+    const taken = open.all(mug.currency, now - 7 * 86_400_000, now).map(({ amount }) => String(amount));
+    const amount = freeAmount({ price: mug.price, taken, most: '0.50' }) ?? mug.price;
+    // It has expired until there is a checkout, so that a crash leaves no order that could be credited.
+    const order = [id, token, amount, mug.currency, now, now];
+    database.prepare('INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)').run(...order);
+    return amount;
+  });
+}
 
 async function buy(response: ServerResponse): Promise<void> {
   const [id, token] = [newToken(6), newToken()];
-  const { url, expiresAt } = await payments.checkouts.create({
-    productId: mug.id,
-    successUrl: `${shopUrl}/thanks/${id}?token=${token}`, // nobody else can open it: whoever does has been at the payment page
-    cancelUrl: `${shopUrl}/`,
-  });
-  const order = [id, token, mug.price, mug.currency, Date.now(), expiresAt?.getTime() ?? null];
-  database.prepare('INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)').run(...order);
-  redirect(response, url);
+  const reserved = openOrder(id, token);
+  try {
+    const product = await mugAt(reserved);
+    const { url, expiresAt, amount } = await payments.checkouts.create({
+      productId: product.id,
+      successUrl: `${shopUrl}/thanks/${id}?token=${token}`,
+      cancelUrl: `${shopUrl}/`,
+    });
+    const checkout = [amount ?? reserved, expiresAt?.getTime() ?? null, id];
+    database.prepare('UPDATE orders SET amount = ?, expires_at = ? WHERE id = ?').run(...checkout);
+    redirect(response, url);
+  } catch (error) {
+    database.prepare('DELETE FROM orders WHERE id = ?').run(id); // nobody has seen its payment page
+    throw error;
+  }
 }
 
 function thanks(response: ServerResponse, id: string, token: string): void {
-  inTransaction(() => {
-    const returned = database.prepare(
-      'UPDATE orders SET returned_at = coalesce(returned_at, ?) WHERE id = ? AND token = ?',
-    );
-    returned.run(Date.now(), id, token);
-    creditWhatIsCertain();
-  });
+  const now = Date.now();
+  database
+    .prepare('UPDATE orders SET returned_at = coalesce(returned_at, ?) WHERE id = ? AND token = ?')
+    .run(now, id, token);
   const order = database.prepare('SELECT paid_as FROM orders WHERE id = ? AND token = ?').get(id, token);
   if (!order) page(response, '<h1>There is no such order</h1>', 404);
   else if (order.paid_as !== null) page(response, '<h1>Thank you. Paid</h1>');
@@ -128,30 +156,29 @@ function thanks(response: ServerResponse, id: string, token: string): void {
 
 function orders(response: ServerResponse): void {
   const all = database.prepare('SELECT * FROM orders ORDER BY created_at DESC LIMIT 100').all();
-  const held = database.prepare('SELECT * FROM held ORDER BY received_at').all();
-  const candidates = database.prepare('SELECT order_id, returned FROM candidates WHERE payment = ?');
-  const choices = (payment: string) =>
-    candidates
-      .all(payment)
-      .map(({ order_id, returned }) => {
-        const address = `/orders?${new URLSearchParams({ key: ordersKey, payment, order: String(order_id) })}`;
-        const label = `it is order ${order_id}${returned ? ', whose customer came back' : ''}`;
-        return `<form method="post" action="${safe(address)}"><button>${safe(label)}</button></form>`;
-      })
-      .join('');
+  const { held, overdue } = review();
+  const list = (lines: string[]) => `<ul>${lines.map((line) => `<li>${line}</li>`).join('')}</ul>`;
+  const sum = (one: Record<string, unknown>) => safe(`${one.id}: ${one.amount} ${one.currency}`);
+  const choice = (payment: string, order: string) => {
+    const address = `/orders?${new URLSearchParams({ key: ordersKey, payment, order })}`;
+    return `<form method="post" action="${safe(address)}"><button>it is order ${safe(order)}</button></form>`;
+  };
+  const payments = held.map(({ payment, candidates }) => {
+    return sum(payment) + candidates.map(({ id }) => choice(payment.id, id)).join('');
+  });
   page(
     response,
-    `<h1>Orders</h1><ul>${all.map((one) => `<li>${safe(`${one.id}: ${one.amount} ${one.currency}, ${one.paid_as === null ? 'open' : `paid as ${one.paid_as}`}`)}</li>`).join('')}</ul>
-     <h2>Payments held: which order was it?</h2>
-     <ul>${held.map((one) => `<li>${safe(`${one.id}: ${one.amount} ${one.currency}`)}${choices(String(one.id))}</li>`).join('')}</ul>`,
+    `<h1>Orders</h1>${list(all.map((one) => `${sum(one)}, ${one.paid_as === null ? 'open' : `paid as ${safe(String(one.paid_as))}`}`))}
+     <h2>Payments held: which order was it?</h2>${list(payments)}
+     <h2>Customers back, and no payment: was a webhook lost?</h2>${list(overdue.map(sum))}`,
   );
 }
 
 /** A person says which order a held payment was for. */
-function decide(response: ServerResponse, payment: string, order: string): void {
+function decide(response: ServerResponse, paymentId: string, orderId: string): void {
   inTransaction(() => {
-    const possible = database.prepare('SELECT 1 FROM candidates WHERE payment = ? AND order_id = ?');
-    if (possible.get(payment, order)) credit(payment, order);
+    const held = review().held.find(({ payment }) => payment.id === paymentId);
+    if (held?.candidates.some(({ id }) => id === orderId)) credit(paymentId, orderId);
     creditWhatIsCertain();
   });
   redirect(response, `/orders?key=${ordersKey}`);
@@ -178,12 +205,21 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   page(response, '<h1>There is nothing here</h1>', 404);
 }
 
-createServer((request, response) => {
+const server = createServer((request, response) => {
   respond(request, response).catch((error) => {
     console.error(error);
     page(response, '<h1>Please try again in a minute</h1>', 502);
   });
-}).listen(port, () => console.log(`Shop    ${shopUrl}\nOrders  ${shopUrl}/orders?key=${ordersKey}`));
+});
+server.listen(port, () => console.log(`Shop    ${shopUrl}\nOrders  ${shopUrl}/orders?key=${ordersKey}`));
+
+/** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in the file. */
+process.once('SIGTERM', async () => {
+  setTimeout(() => server.closeAllConnections(), 10_000).unref();
+  await once(server.close(), 'close');
+  await inbox.close();
+  database.close();
+});
 
 function page(response: ServerResponse, body: string, status = 200): void {
   const style = 'body { max-width: 40rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.5 system-ui }';

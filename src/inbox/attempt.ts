@@ -1,38 +1,41 @@
-import { PaymentsError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
-import type { SqliteDatabase } from './sqlite.js';
-import type { Claim, InboxStore } from './store.js';
+import { isThenable } from '../webhooks/own-options.js';
+import { type Claim, commitError, type InboxStore, lostLease } from './store.js';
 
-/** A delivery as your function gets it. */
-export interface InboxDelivery extends Delivery {
-  /** Counted from 1. */
+/** A delivery as the inbox gives it to a function: what `commit()` and `done()` take is checked by the store. */
+export interface AttemptDelivery extends Delivery {
   attempt: number;
-  /**
-   * Runs `fn` and marks the delivery done in one transaction, and returns what `fn` returned: what `fn` writes through
-   * `db` happens exactly once. `fn` has to be synchronous. It can be called once per attempt; if it throws, the attempt
-   * has failed.
-   */
-  commit<Result>(fn: (db: SqliteDatabase) => Result): Result;
-  /** Aborted when `close()` has waited for `graceMs`, and when another process has taken over the delivery. */
+  commit: (fn: unknown) => unknown;
+  done?: (run: unknown) => Promise<void>;
   signal: AbortSignal;
 }
 
 /** One run of your function. */
 export class InboxAttempt {
   readonly claim: Claim;
-  readonly delivery: InboxDelivery;
+  readonly delivery: AttemptDelivery;
+  /** Rejects when nobody waits for the function any longer. */
+  readonly ended: Promise<never>;
   readonly #store: InboxStore;
   readonly #aborter = new AbortController();
+  #leave: (reason: Error) => void = () => {};
   #phase: 'open' | 'committing' | 'committed' | 'failed' | 'over' = 'open';
+  #committing: unknown;
   #failure: unknown;
+  #calledDone = false;
 
   constructor(store: InboxStore, claim: Claim) {
     this.#store = store;
     this.claim = claim;
+    this.ended = new Promise((_, reject) => {
+      this.#leave = reject;
+    });
+    this.ended.catch(() => {});
     this.delivery = {
       ...claim.delivery,
       attempt: claim.attempt,
       commit: (fn) => this.#commit(fn),
+      ...(store.done && { done: (run) => this.#done(run) }),
       signal: this.#aborter.signal,
     };
   }
@@ -41,77 +44,86 @@ export class InboxAttempt {
     return this.#phase === 'committed';
   }
 
-  /** Whether it is over and can write nothing more. */
+  /** Whether it was ended from outside, and can write nothing more. */
   get isOver(): boolean {
     return this.#phase === 'over';
   }
 
-  /** Throws the error of a failed commit, even if your function caught it: nothing was written. */
-  checkCommit(): void {
-    if (this.#phase === 'failed') throw this.#failure;
-  }
-
-  /** Ends it from outside. */
-  abort(reason: string): void {
+  /** Somebody else has the delivery: it can write nothing more. */
+  lose(reason: Error): void {
     if (this.#phase !== 'committed') this.#phase = 'over';
-    this.#aborter.abort(commitError(reason));
+    this.#aborter.abort(reason);
   }
 
-  /** Ends it, so that a later commit throws. Returns whether it has committed. */
-  end(): boolean {
-    const committed = this.isCommitted;
+  /** Ends it from outside, and waits for its function no longer. */
+  abort(reason: string): void {
+    const error = commitError(reason);
+    this.lose(error);
+    this.#leave(error);
+  }
+
+  /** Lets it fail. */
+  timeOut(attemptMs: number): void {
+    const error = commitError(
+      `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`,
+    );
+    this.#aborter.abort(error);
+    this.#leave(error);
+  }
+
+  /**
+   * Ends it, so that a later commit throws. Returns whether it is done, and throws the error of a failed commit, even if
+   * your function caught it: nothing was written. A promise of commit() that nobody awaits is waited for.
+   */
+  async end(): Promise<boolean> {
+    await this.#committing;
+    const phase = this.#phase;
     this.#phase = 'over';
-    return committed;
+    if (phase === 'failed') throw this.#failure;
+    if (phase === 'committed' || !this.#calledDone) return phase === 'committed';
+    const outcome = await this.#store.outcome?.(this.claim);
+    if (outcome === 'lost') throw lostLease();
+    if (outcome === 'open') throw commitError('The transaction that called done() was rolled back.');
+    return true;
   }
 
-  #commit<Result>(fn: (db: SqliteDatabase) => Result): Result {
-    if (this.#phase === 'over')
-      throw commitError('commit() came after the attempt had ended. Nothing was written.');
-    if (this.#phase !== 'open')
-      throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
-    this.#phase = 'committing';
+  #commit(fn: unknown): unknown {
+    this.#begin('commit()');
     try {
-      const result = this.#store.transaction(() => this.#write(fn));
-      this.#phase = 'committed';
+      const result = this.#store.commit(this.claim, fn, this.#aborter.signal);
+      if (!isThenable(result)) {
+        this.#settle('committed');
+        return result;
+      }
+      this.#committing = result.then(
+        () => this.#settle('committed'),
+        (error: unknown) => this.#settle('failed', error),
+      );
       return result;
     } catch (error) {
-      this.#phase = 'failed';
-      this.#failure = error;
+      this.#settle('failed', error);
       throw error;
     }
   }
 
-  /** Marks it done first: even if `fn` ends the transaction itself, its writes are not repeated. */
-  #write<Result>(fn: (db: SqliteDatabase) => Result): Result {
-    if (typeof fn !== 'function') throw commitError('commit() takes a function.');
-    if (Object.prototype.toString.call(fn) === '[object AsyncFunction]') throw isAsync();
-    if (!this.#store.settle(this.claim, { state: 'done' }, Date.now())) throw lostLease();
-    const result = fn(this.#store.database);
-    if (!isThenable(result)) return result;
-    // Nobody else handles its rejection, which must not end the process.
-    Promise.resolve(result).catch(() => {});
-    throw isAsync();
+  async #done(run: unknown): Promise<void> {
+    this.#begin('done()');
+    this.#phase = 'open';
+    this.#calledDone = true;
+    await this.#store.done?.(this.claim, run);
   }
-}
 
-export function lostLease(): PaymentsError {
-  return commitError(
-    'Another process has taken this delivery over, because its lease had ended: nothing was written. ' +
-      'Pass a longer leaseMs if your function blocks the process for so long.',
-  );
-}
+  #begin(name: string): void {
+    if (this.#phase === 'over')
+      throw commitError(`${name} came after the attempt had ended. Nothing was written.`);
+    if (this.#phase !== 'open' || this.#calledDone)
+      throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
+    this.#phase = 'committing';
+  }
 
-function isAsync(): PaymentsError {
-  return commitError(
-    'commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
-      'Await what is needed first, then call commit().',
-  );
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
-}
-
-function commitError(message: string): PaymentsError {
-  return new PaymentsError(message, { code: 'inbox_commit' });
+  #settle(phase: 'committed' | 'failed', error?: unknown): void {
+    if (this.#phase !== 'committing') return;
+    this.#phase = phase;
+    this.#failure = error;
+  }
 }

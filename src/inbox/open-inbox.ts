@@ -1,29 +1,92 @@
+import { Buffer } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import { fetchHandler } from '../webhooks/handler.js';
-import type { WebhookEvent } from '../webhooks/index.js';
-import { nodeListener } from '../webhooks/node-handler.js';
+import type { SignatureScheme, WebhookEvent } from '../webhooks/index.js';
+import { type LateSecret, lateChecks } from '../webhooks/late-secret.js';
+import { type NodeRequest, type NodeResponse, nodeListener } from '../webhooks/node-handler.js';
+import { ownOptions } from '../webhooks/own-options.js';
 import {
-  createReceiver,
+  createResponder,
   factsOf,
-  internalError,
-  type Receive,
+  failedReply,
+  okReply,
   type Reply,
-  received,
-} from '../webhooks/receiver.js';
-import type { InboxDelivery } from './attempt.js';
-import { Entries } from './entries.js';
-import { fileInPlace } from './file-in-place.js';
-import type { Inbox } from './inbox.js';
-import { createTables, openFile } from './open-database.js';
-import { type InboxOptions, readInboxOptions } from './options.js';
-import { bytesOf, readAge, readDelivery, readDeliveryKey, readList } from './params.js';
-import { whenFree } from './patience.js';
+  type Respond,
+} from '../webhooks/responder.js';
+import type { AttemptDelivery } from './attempt.js';
+import { Intake, type Recovered } from './intake.js';
+import {
+  type Duration,
+  type InboxOptions,
+  type ListParams,
+  type PostgresInboxOptions,
+  readAge,
+  readDelivery,
+  readDeliveryKey,
+  readForMs,
+  readInboxOptions,
+  readLimit,
+  readList,
+} from './options.js';
+import type { PostgresPool } from './postgres.js';
+import { PostgresStore } from './postgres-store.js';
 import { Redactor } from './redact.js';
-import { databaseClass } from './sqlite.js';
-import { InboxStore } from './store.js';
+import { join, leave, type SharedWorker, wakeWorker } from './shared-work.js';
+import { SqliteStore } from './sqlite-store.js';
+import type { InboxEntry, InboxStats, InboxStore, RefusedDelivery } from './store.js';
 import { Worker } from './worker.js';
+
+/** A durable webhook receiver. Its methods need no `this`: pass `inbox.nodeHandler` as it is. */
+export interface Inbox {
+  /** Receives Fetch requests: 200 once the delivery is stored, 200 for a duplicate, else as `handler()` responds. */
+  handler: (request: Request) => Promise<Response>;
+  /** Receives requests of `node:http`, Express, NestJS and Fastify. */
+  nodeHandler: (request: NodeRequest, response: NodeResponse) => void;
+  /** Stores a delivery that you verified yourself; resolves once it is stored, or if it is a duplicate. */
+  accept: (delivery: Omit<Delivery, 'digest'> & { digest?: string | undefined }) => Promise<void>;
+  /** How many deliveries are in each state. */
+  stats: () => Promise<InboxStats>;
+  /** Deliveries, newest first. */
+  list: (params?: ListParams) => Promise<InboxEntry[]>;
+  /** One delivery, by its key. */
+  get: (key: string) => Promise<InboxEntry | undefined>;
+  /**
+   * Makes a pending or parked delivery due now, with all its retries; one that could not be read is read again. `force`
+   * also takes a running one from its function, which may be stuck. `false` if there is none with that key.
+   */
+  retry: (key: string, options?: { force?: boolean | undefined }) => Promise<boolean>;
+  /** Does the same for every parked delivery but those with another content under a known key; returns how many there were. */
+  retryParked: () => Promise<number>;
+  /** Gives up a pending or parked delivery, but keeps its key. `false` if there is none with that key. */
+  discard: (key: string) => Promise<boolean>;
+  /** Deletes event, body and headers of deliveries done or discarded before that, but keeps keys. Returns how many. */
+  purge: (params: { olderThan: Duration | Date }) => Promise<number>;
+  /** The quarantine, newest first: deliveries that were refused, but that another scheme or secret may prove authentic. */
+  refused: (params?: { limit?: number | undefined }) => Promise<RefusedDelivery[]>;
+  /**
+   * Verifies the quarantine again, each delivery as of when it was received: what is authentic is stored and worked on.
+   * Default: the secret and the scheme of this inbox.
+   */
+  recover: (params?: RecoverParams) => Promise<Recovered>;
+  /** Works off what is due and returns; claims nothing after `forMs`. For cron routes, beside `work: false`. */
+  drain: (params: { forMs: Duration }) => Promise<void>;
+  /** Resolves when nothing is due or running. A retry that is due later is not waited for. */
+  idle: () => Promise<void>;
+  /**
+   * Responds with 503 from now on, waits `graceMs` for functions, aborts their `signal` and releases their deliveries.
+   * A `database` that you passed stays open.
+   */
+  close: () => Promise<void>;
+  [Symbol.asyncDispose]: () => Promise<void>;
+}
+
+/** What differs from the options of the inbox. */
+export interface RecoverParams {
+  secret?: LateSecret;
+  scheme?: Partial<SignatureScheme> | undefined;
+}
 
 /**
  * Opens a durable webhook receiver on a SQLite file: a delivery is on the disk before the response is 200, and your
@@ -51,72 +114,128 @@ import { Worker } from './worker.js';
  * createServer(inbox.nodeHandler).listen(3000);
  * ```
  */
-export function openInbox(options: InboxOptions): Inbox {
-  databaseClass();
-  const { own, place, work, onPaid, onUnknown, tell, report, graceMs, ...limits } = readInboxOptions(options);
-  const redactor = new Redactor(own.secret);
-  const receive = createReceiver(
-    { ...own, secret: redactor.secret },
-    { received: (facts) => tell('received', facts), refused: (facts) => tell('refused', facts) },
-    report,
-    deliver,
-  );
-  const database = 'file' in place ? openFile(place.file, { create: true }) : place.database;
-  if ('database' in place) createTables(database, 'database');
-  const checkFile = fileInPlace(database);
-  const store = new InboxStore(database);
-  const entries = new Entries(database);
-  const textOf = (error: unknown) => redactor.textOf(error);
-  const worker = work ? new Worker({ ...limits, store, find, tell, report, textOf }) : undefined;
-  let closing: Promise<void> | undefined;
+export function openInbox(options: InboxOptions): Inbox;
+export function openInbox<Pool extends PostgresPool>(options: PostgresInboxOptions<Pool>): Inbox;
+export function openInbox(options: object): Inbox {
+  return inboxAt(options, { create: true });
+}
 
-  const receiveWhileOpen: Receive = async (incoming) => (closing ? refuse(closed) : receive(incoming));
+/** An inbox that exists, for people: it only stores. */
+export function openExistingInbox(place: object, secret: () => Promise<string>): Inbox {
+  return inboxAt({ ...place, secret, work: false }, { create: false });
+}
+
+function inboxAt(options: object, { create }: { create: boolean }): Inbox {
+  const { place, ...settings } = readInboxOptions(options);
+  const open = () =>
+    'pool' in place ? new PostgresStore(place, { create }) : new SqliteStore(place, { create });
+  return inboxOn(open, settings);
+}
+
+type Settings = Omit<ReturnType<typeof readInboxOptions>, 'place'>;
+
+/** An inbox on any store, which is opened after the options were checked. */
+export function inboxOn(open: () => InboxStore, settings: Settings): Inbox {
+  const { own, work, onPaid, onUnknown, tell, report, graceMs, keepRefused, ...limits } = settings;
+  const redactor = new Redactor(own.secret);
+  const verifying = { ...own, secret: redactor.secret };
+  const respond = createResponder(verifying, {
+    tell,
+    report,
+    mustRead: false,
+    handOver,
+    keep: (refused) => intake.refuse(refused),
+  });
+  const store = open();
+  const intake = new Intake({ store, tell, report, keepRefused });
+  const textOf = (error: unknown) => redactor.textOf(error);
+  const worker = new Worker({ ...limits, store, find, tell, report, textOf });
+  const shared: SharedWorker = {
+    identity: store.identity,
+    start: () => worker.start(),
+    stop: () => worker.stop(),
+    wake: () => worker.wake(),
+  };
+  let closing: Promise<void> | undefined;
+  // A build loads the modules of an app, and must not fulfil anything.
+  if (work && process.env.NEXT_PHASE !== 'phase-production-build') join(shared);
+
+  const respondWhileOpen: Respond = async (incoming) => (closing ? refuse(closed) : respond(incoming));
   return {
-    handler: fetchHandler(receiveWhileOpen),
-    nodeHandler: nodeListener(receiveWhileOpen),
+    handler: fetchHandler(respondWhileOpen),
+    nodeHandler: nodeListener({ respond: respondWhileOpen, report }),
     async accept(given) {
       const delivery = readDelivery(given);
-      tell('received', { ...factsOf(delivery), bytes: bytesOf(delivery) });
+      const { rawBody, encoding } = delivery;
+      tell('received', { ...factsOf(delivery), bytes: Buffer.byteLength(rawBody, encoding ?? 'utf8') });
       await put(delivery);
     },
-    stats: () => open(entries).stats(Date.now()),
-    list(params = {}) {
-      const { state, limit, after } = readList(params);
-      return open(entries).list(state, limit, after);
+    stats: async () => whileOpen().stats(),
+    list: async (params = {}) => whileOpen().list(readList(params)),
+    get: async (key) => whileOpen().get(readDeliveryKey('get', key)),
+    async retry(given, { force = false } = {}) {
+      const key = readDeliveryKey('retry', given);
+      const found =
+        ((await whileOpen()) && (await intake.reread(key))) || (await store.retry(key, force)) === 1;
+      if (force) worker.release(key);
+      wake();
+      return found;
     },
-    get: (key) => open(entries).get(readDeliveryKey('get', key)),
-    retry: (key) => wakeAfter(open(entries).retry(readDeliveryKey('retry', key), Date.now())) === 1,
-    retryParked: () => wakeAfter(open(entries).retry(undefined, Date.now())),
-    discard: (key) => open(entries).discard(readDeliveryKey('discard', key), Date.now()),
-    purge: ({ olderThan }) => open(entries).purge(readAge(olderThan, Date.now())),
+    async retryParked() {
+      whileOpen();
+      const count = (await intake.rereadParked()) + (await store.retry(undefined, false));
+      wake();
+      return count;
+    },
+    discard: async (key) => whileOpen().discard(readDeliveryKey('discard', key)),
+    purge: async ({ olderThan }) => whileOpen().purge(readAge(olderThan)),
+    refused: async ({ limit } = {}) => whileOpen().refused(readLimit('refused', limit)),
+    async recover(params = {}) {
+      whileOpen();
+      const { secret = own.secret, scheme = own.scheme } = ownOptions(
+        params,
+        recoverParams,
+        'inbox.recover()',
+      );
+      const result = await intake.recover(await lateChecks({ ...own, secret, scheme })());
+      wake();
+      return result;
+    },
+    async drain({ forMs }) {
+      whileOpen();
+      await worker.drain(readForMs(forMs));
+    },
     async idle() {
-      while (!closing && (store.hasWork(Date.now()) || worker?.isIdle === false)) await sleep(10);
+      while (!closing && ((await store.hasWork()) || !worker.isIdle)) await sleep(10);
     },
     close,
     [Symbol.asyncDispose]: close,
   };
 
-  function find(event: WebhookEvent): ((delivery: InboxDelivery) => unknown) | undefined {
+  function find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined {
     if (event.type === 'order.paid') return onPaid && ((delivery) => onPaid(event, delivery));
     return onUnknown && ((delivery) => onUnknown(event, delivery));
   }
 
-  async function deliver(delivery: Delivery): Promise<Reply> {
+  async function handOver(delivery: Delivery): Promise<Reply> {
     try {
       await put(delivery);
-      return received;
+      return okReply;
     } catch (error) {
       if (closing) return refuse(closed);
       await report(error);
-      return refuse(internalError);
+      return refuse(failedReply);
     }
   }
 
   async function put(delivery: Delivery): Promise<void> {
-    const isNew = await whenFree(() => open(store).insert(delivery, Date.now()));
-    checkFile();
-    if (isNew) worker?.wake();
-    else tell('duplicate', factsOf(delivery));
+    whileOpen();
+    if (await intake.put(delivery)) wake();
+  }
+
+  function wake(): void {
+    worker.wake();
+    wakeWorker(store.identity);
   }
 
   function refuse(reply: Reply): Reply {
@@ -124,14 +243,9 @@ export function openInbox(options: InboxOptions): Inbox {
     return reply;
   }
 
-  function wakeAfter(changed: number): number {
-    worker?.wake();
-    return changed;
-  }
-
-  function open<Part>(part: Part): Part {
+  function whileOpen(): InboxStore {
     if (closing) throw new ConfigurationError('The inbox is closed. Open a new one.');
-    return part;
+    return store;
   }
 
   function close(): Promise<void> {
@@ -140,9 +254,11 @@ export function openInbox(options: InboxOptions): Inbox {
   }
 
   async function end(): Promise<void> {
-    await worker?.close(graceMs);
-    if ('file' in place) database.close();
+    leave(shared);
+    await worker.close(graceMs);
+    await store.close();
   }
 }
 
 const closed: Reply = { status: 503, body: { error: 'closed' } };
+const recoverParams = { secret: undefined, scheme: undefined };

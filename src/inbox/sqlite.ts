@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
 
 /** The parts of a `node:sqlite` `DatabaseSync` that are used. */
@@ -31,10 +32,168 @@ export interface SqliteStatement {
 /** A value that SQLite takes. */
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 
+type Row = Record<string, unknown>;
+
+/** How long a call waits for another connection's lock, or for the end of the shop's own transaction. */
+const patienceMs = 5000;
+
+/** How long `commit()`, which is synchronous, may block in one turn of the event loop. */
+const commitPatienceMs = 20;
+
 /** A transaction is open on this connection, so that a row written now could be rolled back with it. */
 export class OpenTransaction extends Error {
   override readonly message =
     'A transaction stayed open on the database that was passed to openInbox(). Commit it without waiting for other work.';
+}
+
+/** One connection to a database: nothing blocks the event loop while another connection holds a lock. */
+export class Connection {
+  readonly database: SqliteDatabase;
+  /** Empty for a database in memory. */
+  readonly path: string;
+  readonly #compiled = new Map<string, SqliteStatement>();
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #hasBlocked = false;
+
+  constructor(database: SqliteDatabase) {
+    this.database = database;
+    const [, , path] = Object.values(database.prepare('PRAGMA database_list').get() ?? {});
+    this.path = String(path ?? '');
+  }
+
+  /** Runs work that needs the database to be free, in the order of calls; tries again for five seconds while it is not. */
+  whenFree<Result>(work: () => Result): Promise<Result> {
+    const until = performance.now() + patienceMs;
+    const before = this.#waiting++ > 0 ? this.#last : undefined;
+    const turn = (async () => {
+      await before;
+      try {
+        for (;;) {
+          try {
+            return this.#within(0, work);
+          } catch (error) {
+            if (!isBusy(error) || performance.now() >= until) throw error;
+          }
+          await sleep(5 + Math.random() * 15);
+        }
+      } finally {
+        this.#waiting--;
+      }
+    })();
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Runs work now. Only the first call in a turn of the event loop waits for a lock. */
+  atOnce<Result>(work: () => Result): Result {
+    const startedAt = performance.now();
+    try {
+      return this.#within(this.#hasBlocked ? 0 : commitPatienceMs, work);
+    } finally {
+      if (performance.now() - startedAt >= 1 && !this.#hasBlocked) {
+        this.#hasBlocked = true;
+        setImmediate(() => {
+          this.#hasBlocked = false;
+        });
+      }
+    }
+  }
+
+  /** Runs `work` in a transaction that no other process can write into. If durable, it is on the disk when this returns. */
+  transaction<Result>(work: () => Result, { durable }: { durable: boolean }): Result {
+    if (this.hasTransaction()) throw new OpenTransaction();
+    const own = Number(this.pragma('synchronous'));
+    const level = this.#syncLevel(own, durable);
+    if (level !== own) this.database.exec(`PRAGMA synchronous = ${level}`);
+    try {
+      this.database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        this.database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        try {
+          this.database.exec('ROLLBACK');
+        } catch {
+          // SQLite has already rolled back, as it does when the disk is full.
+        }
+        throw error;
+      }
+    } finally {
+      if (level !== own) this.database.exec(`PRAGMA synchronous = ${own}`);
+    }
+  }
+
+  /** Before Node 22.16 the only way to know is to try to begin one. */
+  hasTransaction(): boolean {
+    const { database } = this;
+    if (typeof database.isTransaction === 'boolean') return database.isTransaction;
+    try {
+      database.exec('BEGIN; ROLLBACK');
+      return false;
+    } catch (error) {
+      if (String(error).includes('within a transaction')) return true;
+      throw error;
+    }
+  }
+
+  /** Compiled each time: SQLite reads most of these values while it compiles. */
+  pragma(name: string): unknown {
+    return Object.values(this.database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+  }
+
+  /** Returns how many rows changed. */
+  change(sql: string, ...values: SqliteValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  first(sql: string, ...values: SqliteValue[]): Row | undefined {
+    return this.#statement(sql).get(...values);
+  }
+
+  all(sql: string, ...values: SqliteValue[]): Row[] {
+    return this.#statement(sql).all(...values);
+  }
+
+  /** In other modes than these a crash can take away, or damage, what was stored. A database in memory is for tests. */
+  journalMode(): string {
+    const mode = String(this.pragma('journal_mode'));
+    if (this.path === '' || (mode !== 'memory' && mode !== 'off')) return mode;
+    throw new ConfigurationError(
+      `The database of the inbox is in journal mode ${mode.toUpperCase()}, in which a crash can damage it, so nothing is ` +
+        'stored. Run "PRAGMA journal_mode = WAL" on it first.',
+    );
+  }
+
+  /** With a write-ahead log, FULL waits for the disk and NORMAL does not; with a journal, only EXTRA survives a power cut. */
+  #syncLevel(own: number, durable: boolean): number {
+    if (this.journalMode() === 'wal') return durable ? Math.max(own, 2) : 1;
+    return durable ? 3 : own;
+  }
+
+  /** The shop's own time-out would block the event loop. */
+  #within<Result>(waitMs: number, work: () => Result): Result {
+    const own = Number(this.pragma('busy_timeout'));
+    if (own === waitMs) return work();
+    this.database.exec(`PRAGMA busy_timeout = ${waitMs}`);
+    try {
+      return work();
+    } finally {
+      this.database.exec(`PRAGMA busy_timeout = ${own}`);
+    }
+  }
+
+  #statement(sql: string): SqliteStatement {
+    const known = this.#compiled.get(sql);
+    if (known) return known;
+    const statement = this.database.prepare(sql);
+    // Overrides the options of the connection.
+    statement.setReadBigInts?.(false);
+    statement.setReturnArrays?.(false);
+    this.#compiled.set(sql, statement);
+    return statement;
+  }
 }
 
 type DatabaseSync = new (path: string) => SqliteDatabase;
@@ -54,47 +213,9 @@ function isDatabaseClass(value: unknown): value is DatabaseSync {
   return typeof value === 'function';
 }
 
-/** Runs `work` in a transaction that no other process can write into. */
-export function transaction<Result>(database: SqliteDatabase, work: () => Result): Result {
-  refuseTransaction(database);
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    try {
-      database.exec('ROLLBACK');
-    } catch {
-      // SQLite has already rolled back, as it does when the disk is full.
-    }
-    throw error;
-  }
-}
-
-export function refuseTransaction(database: SqliteDatabase): void {
-  if (hasTransaction(database)) throw new OpenTransaction();
-}
-
-/** Before Node 22.16 the only way to know is to try to begin one. */
-export function hasTransaction(database: SqliteDatabase): boolean {
-  if (typeof database.isTransaction === 'boolean') return database.isTransaction;
-  try {
-    database.exec('BEGIN; ROLLBACK');
-    return false;
-  } catch (error) {
-    if (String(error).includes('within a transaction')) return true;
-    throw error;
-  }
-}
-
 /** Whether trying again may help: another connection writes, or a transaction is open on this one. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof OpenTransaction || isLocked(error);
-}
-
-/** Whether another connection writes. */
-export function isLocked(error: unknown): boolean {
+  if (error instanceof OpenTransaction) return true;
   const code: unknown = error instanceof Error && Reflect.get(error, 'errcode');
   // Extended codes have the primary one in their low byte. SQLITE_BUSY is 5, SQLITE_LOCKED 6.
   return typeof code === 'number' && [5, 6].includes(code & 0xff);

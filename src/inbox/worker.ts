@@ -1,30 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { typeOf } from '../webhooks/delivery.js';
+import { PaymentsError } from '../errors.js';
+import { typeOf, unreadableBecause } from '../webhooks/delivery.js';
 import type { Tell } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
-import type { Report } from '../webhooks/receiver.js';
-import { InboxAttempt, type InboxDelivery, lostLease } from './attempt.js';
-import type { AttemptFacts, InboxHookFacts } from './hooks.js';
-import { whenFree } from './patience.js';
-import { isBusy } from './sqlite.js';
-import type { Claim, InboxStore, Settlement } from './store.js';
+import type { Report } from '../webhooks/responder.js';
+import { type AttemptDelivery, InboxAttempt } from './attempt.js';
+import type { AttemptFacts, InboxHookFacts } from './options.js';
+import { type Claim, type InboxStore, lostLease } from './store.js';
 
 /** What a worker needs to know. */
 export interface WorkerSettings {
   store: InboxStore;
   /** Your function for an event, or `undefined` if there is none. */
-  find(event: WebhookEvent): ((delivery: InboxDelivery) => unknown) | undefined;
+  find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined;
   retriesMs: readonly number[];
   concurrency: number;
   leaseMs: number;
+  attemptMs: number;
   tell: Tell<InboxHookFacts>;
   report: Report;
   textOf(error: unknown): string;
 }
 
-/** How often to look for rows that other processes have stored. */
-const pollMs = 250;
 const longestPauseMs = 30_000;
+
+/** How soon to try again when `commit()` met a lock: it could not wait for it. */
+const busyMs = 1000;
 
 /** A delivery whose process ended this many times is not tried again. */
 const mostLost = 20;
@@ -34,14 +35,15 @@ export class Worker {
   readonly #settings: WorkerSettings;
   readonly #running = new Map<InboxAttempt, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
-  #renewedAt = 0;
+  #renewals: NodeJS.Timeout | undefined;
+  #ticking: Promise<void> | undefined;
   #errors = 0;
   #isWoken = false;
-  #isClosing = false;
+  #mayClaim = false;
+  #isClosed = false;
 
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
-    this.wake();
   }
 
   /** Whether no function of this process is running. */
@@ -49,89 +51,133 @@ export class Worker {
     return this.#running.size === 0;
   }
 
+  start(): void {
+    this.#mayClaim = !this.#isClosed;
+    this.wake();
+  }
+
+  /** Claims nothing more; what runs goes on. */
+  stop(): void {
+    this.#mayClaim = false;
+    this.#isWoken = false;
+    clearTimeout(this.#timer);
+  }
+
   /** Looks for work soon. Calling it again before that does not postpone it. */
   wake(): void {
-    if (this.#isWoken || this.#isClosing) return;
+    if (this.#isWoken || !this.#mayClaim) return;
     this.#isWoken = true;
-    this.#schedule(0);
+    if (!this.#ticking) this.#schedule(0);
+  }
+
+  /** Frees the slot of a delivery that somebody takes from its function. */
+  release(key: string): void {
+    for (const attempt of this.#running.keys())
+      if (attempt.claim.delivery.key === key)
+        attempt.abort('retry() with force took this delivery from its function.');
+  }
+
+  /** Works off what is due, and returns when nothing is, or when time is up and what runs has finished. */
+  async drain(forMs: number): Promise<void> {
+    const until = performance.now() + forMs;
+    while (!this.#isClosed && performance.now() < until) {
+      const { waitMs, isFull } = await this.#takeUp();
+      if (!isFull && waitMs > 0 && this.isIdle) return;
+      const pause = new AbortController();
+      const { signal } = pause;
+      const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now()));
+      await Promise.race([...this.#running.values(), sleep(pauseMs, undefined, { signal })]);
+      pause.abort();
+    }
+    await Promise.all(this.#running.values());
   }
 
   /** Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. */
   async close(graceMs: number): Promise<void> {
-    this.#isClosing = true;
-    // #timer keeps the process alive meanwhile.
+    this.#isClosed = true;
+    this.stop();
+    await this.#ticking;
+    // #renewals keeps the process alive meanwhile.
     await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
-    clearTimeout(this.#timer);
     const attempts = [...this.#running.keys()];
     for (const attempt of attempts) attempt.abort('The inbox was closed before the function had finished.');
-    await Promise.all(
-      attempts.map(({ claim }) => this.#settle(claim, { state: 'pending', dueAt: Date.now() })),
-    );
+    await Promise.all(attempts.map(({ claim }) => this.#giveBack(claim)));
+    clearInterval(this.#renewals);
   }
 
   #schedule(delayMs: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#tick(), delayMs);
+    this.#timer = setTimeout(() => {
+      this.#ticking = this.#tick().finally(() => {
+        this.#ticking = undefined;
+      });
+    }, delayMs);
   }
 
-  #tick(): void {
-    const { leaseMs, report } = this.#settings;
-    let delayMs = Math.min(pollMs, leaseMs / 3);
+  async #tick(): Promise<void> {
+    const { store, report } = this.#settings;
+    let delayMs = store.pollMs;
     this.#isWoken = false;
     try {
-      // First, so that a process that was suspended does not claim its own deliveries again.
-      this.#renew();
-      if (!this.#isClosing) delayMs = Math.min(delayMs, this.#takeUp());
+      const { waitMs, isFull } = await this.#takeUp();
+      if (!isFull) delayMs = Math.min(delayMs, waitMs);
       this.#errors = 0;
     } catch (error) {
-      if (!isBusy(error)) {
-        void report(error);
-        delayMs = Math.min(pollMs * 2 ** this.#errors++, longestPauseMs);
-      }
+      void report(error);
+      delayMs = Math.min(store.pollMs * 2 ** this.#errors++, longestPauseMs);
     }
-    this.#schedule(delayMs);
+    if (this.#mayClaim) this.#schedule(this.#isWoken ? 0 : delayMs);
   }
 
-  #renew(): void {
-    const { store, leaseMs } = this.#settings;
-    const now = Date.now();
-    if (this.#running.size === 0) this.#renewedAt = now;
-    if (now - this.#renewedAt < leaseMs / 3) return;
-    const attempts = [...this.#running.keys()].filter((attempt) => !attempt.isCommitted);
-    const lost = store.transaction(() => attempts.filter(({ claim }) => !store.renew(claim, now + leaseMs)));
-    this.#renewedAt = now;
-    for (const attempt of lost) attempt.abort(lostLease().message);
-  }
-
-  /** Starts attempts while there is room; returns how long to wait for the next one. */
-  #takeUp(): number {
+  /** Starts attempts while there is room. */
+  async #takeUp(): Promise<{ waitMs: number; isFull: boolean }> {
     const { store, leaseMs, concurrency } = this.#settings;
-    while (this.#running.size < concurrency) {
-      const now = Date.now();
-      const due = store.nextDue();
-      if (due > now) return due - now;
-      const held = [...this.#running.keys()].map(({ claim }) => claim.id);
-      const claim = store.claim(held, now, leaseMs);
-      if (!claim) break;
-      this.#begin(claim);
-    }
-    return pollMs;
+    const most = concurrency - this.#running.size;
+    if (most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: true };
+    const held = [...this.#running.keys()].map(({ claim }) => claim.id);
+    const { claims, waitMs } = await store.claim({ most, held, leaseMs });
+    if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
+    else for (const claim of claims) this.#begin(claim);
+    return { waitMs, isFull: claims.length === most };
   }
 
   #begin(claim: Claim): void {
+    // Another process has taken it from its function here, which may never end.
+    this.release(claim.delivery.key);
     const attempt = new InboxAttempt(this.#settings.store, claim);
-    const run = this.#run(attempt).catch(this.#settings.report);
+    const run = this.#run(attempt)
+      .catch(this.#settings.report)
+      .finally(() => {
+        this.#running.delete(attempt);
+        if (this.#running.size === 0) clearInterval(this.#renewals);
+        this.wake();
+      });
+    if (this.#running.size === 0)
+      this.#renewals = setInterval(() => this.#renew(), this.#settings.leaseMs / 3);
     this.#running.set(attempt, run);
-    void run.finally(() => {
-      this.#running.delete(attempt);
-      this.wake();
-    });
+  }
+
+  async #renew(): Promise<void> {
+    const { store, leaseMs, report } = this.#settings;
+    const held = [...this.#running.keys()].filter((attempt) => !attempt.isCommitted && !attempt.isOver);
+    try {
+      const lost = await store.renew(
+        held.map(({ claim }) => claim),
+        leaseMs,
+      );
+      // Its slot stays taken: the function still runs, and must not run twice at a time.
+      for (const attempt of held) if (lost.includes(attempt.claim)) attempt.lose(lostLease());
+    } catch (error) {
+      void report(error);
+    }
   }
 
   async #run(attempt: InboxAttempt): Promise<void> {
-    const { find, tell, report } = this.#settings;
+    const { find, attemptMs, tell, report } = this.#settings;
     const { claim, delivery } = attempt;
     const facts = factsOf(claim);
+    const problem = unreadableBecause(delivery.event);
+    if (problem !== undefined) return this.#park(claim, unreadableText(problem));
     if (claim.lost >= mostLost)
       return this.#park(claim, `The process ended during each of ${mostLost} attempts.`);
     const fn = find(delivery.event);
@@ -140,42 +186,51 @@ export class Worker {
     const startedAt = performance.now();
     const durationMs = () => performance.now() - startedAt;
     tell('started', facts);
+    const timer = setTimeout(() => attempt.timeOut(attemptMs), attemptMs);
+    let failure: { error: unknown } | undefined;
     try {
-      await fn(delivery);
-      attempt.checkCommit();
+      await Promise.race([fn(delivery), attempt.ended]);
     } catch (error) {
-      if (attempt.isOver) return;
-      if (!attempt.end()) return this.#fail(claim, error, durationMs());
-      // The delivery is done; a later error does not undo it.
-      void report(error);
-      return tell('done', { ...facts, durationMs: durationMs() });
+      failure = { error };
     }
+    clearTimeout(timer);
     if (attempt.isOver) return;
-    if (!attempt.end() && !(await this.#settle(claim, { state: 'done' }))) throw lostLease();
+    const isDone = await attempt.end().catch((error: unknown) => {
+      failure ??= { error };
+      return false;
+    });
+    if (failure && !isDone) return this.#fail(claim, failure.error, durationMs());
+    // The delivery is done; a later error does not undo it.
+    if (failure) void report(failure.error);
+    else if (!isDone && !(await this.#settings.store.settle(claim, { state: 'done' }))) throw lostLease();
     tell('done', { ...facts, durationMs: durationMs() });
   }
 
   async #fail(claim: Claim, error: unknown, durationMs: number): Promise<void> {
-    const { retriesMs, tell, report, textOf } = this.#settings;
-    const waitMs = retriesMs[claim.failures];
+    const { store, retriesMs, tell, report, textOf } = this.#settings;
+    const isBusy = error instanceof PaymentsError && error.code === 'inbox_busy';
+    const waitMs = isBusy ? busyMs : retriesMs[claim.failures];
     // Ten percent either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     tell('failed', { ...factsOf(claim), durationMs, error, delayMs });
     void report(error);
     const lastError = textOf(error);
     if (delayMs === null) return this.#park(claim, lastError);
-    await this.#settle(claim, { state: 'pending', dueAt: Math.ceil(Date.now() + delayMs), lastError });
+    await store.settle(claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
   }
 
   async #park(claim: Claim, lastError: string): Promise<void> {
-    if (await this.#settle(claim, { state: 'parked', lastError }))
+    if (await this.#settings.store.settle(claim, { state: 'parked', lastError }))
       this.#settings.tell('parked', { ...factsOf(claim), lastError });
   }
 
-  #settle(claim: Claim, settlement: Settlement): Promise<boolean> {
-    const { store } = this.#settings;
-    return whenFree(() => store.transaction(() => store.settle(claim, settlement, Date.now())));
+  #giveBack(claim: Claim): Promise<boolean> {
+    return this.#settings.store.settle(claim, { state: 'pending', waitMs: 0 });
   }
+}
+
+export function unreadableText(problem: string): string {
+  return `The event is authentic, but this version cannot read it: ${problem}.`;
 }
 
 function factsOf({ attempt, delivery }: Claim): AttemptFacts {

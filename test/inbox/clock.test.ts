@@ -56,7 +56,7 @@ describe('a delivery', () => {
       await vi.advanceTimersByTimeAsync(10);
       expect(Number(row.get()?.due_at)).toBeGreaterThan(Date.now() + 20);
     }
-    expect(inbox.get('order.paid:a')).toMatchObject({ state: 'running', attempts: 1 });
+    expect(await inbox.get('order.paid:a')).toMatchObject({ state: 'running', attempts: 1 });
     resolve();
   });
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { connect, opened, orderPaid, temporaryFile } from './inboxes.js';
+import { sign } from '../../src/webhooks/index.js';
+import { connect, opened, orderPaid, secret, temporaryFile } from './inboxes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'inbox-command-'));
 const bin = join(folder, 'cli.mjs');
-const { NODE_ENV: _, FORCE_COLOR: __, ...env } = process.env;
 
 beforeAll(async () => {
   await build({
@@ -22,6 +22,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
 function run(...args: string[]) {
+  const { NODE_ENV: _, FORCE_COLOR: __, ...env } = process.env;
   const flags = ['--disable-warning=ExperimentalWarning', bin, 'inbox', ...args];
   const { status, stdout, stderr } = spawnSync(process.execPath, flags, { encoding: 'utf8', env });
   return { status, stdout, stderr };
@@ -56,7 +57,9 @@ describe('merchant-payments inbox', () => {
         'running           0',
         'done              1',
         'parked            1',
+        'refused           0',
         'oldestPendingMs   -',
+        'oldestRunningMs   -',
         '',
         'PARKED             ATTEMPTS   LAST ERROR',
         'order.paid:ord_2   1          Error: no stock',
@@ -75,7 +78,7 @@ describe('merchant-payments inbox', () => {
     expect(stdout).toContain('state           parked');
     expect(stdout).toContain('"order_id": "ord_2"');
     expect(JSON.parse(run(file, 'show', 'order.paid:ord_2', '--json').stdout)).toEqual(
-      inbox.get('order.paid:ord_2'),
+      await inbox.get('order.paid:ord_2'),
     );
     expect(run(file, 'show', 'nope')).toEqual({
       status: 1,
@@ -90,7 +93,7 @@ describe('merchant-payments inbox', () => {
       const { file, inbox, fail } = await filled();
       fail.on = false;
       expect(run(file, ...args)).toMatchObject({ status: 0, stdout: '✓ 1 due now\n' });
-      await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ done: 2, parked: 0 }), {
+      await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 2, parked: 0 }), {
         timeout: 15_000,
       });
     },
@@ -109,14 +112,14 @@ describe('merchant-payments inbox', () => {
   it('discards a delivery, and purges what is old', async () => {
     const { file, inbox } = await filled();
     expect(run(file, 'discard', 'order.paid:ord_2', '--json').stdout).toBe('{"discarded":1}\n');
-    expect(inbox.get('order.paid:ord_2')).toMatchObject({ state: 'discarded' });
+    expect(await inbox.get('order.paid:ord_2')).toMatchObject({ state: 'discarded' });
     expect(run(file, 'purge', '--older-than', '1h').stdout).toContain('0 purged');
     expect(run(file, 'purge', '--older-than', '0s', '--json').stdout).toBe('{"purged":2}\n');
     expect(run(file, 'show', 'order.paid:ord_1').stdout).toContain('purged');
   });
 
   it.each<[string, string[], string]>([
-    ['no file', [], 'Pass the file of the inbox.'],
+    ['neither file nor URL', [], 'Pass the file of the inbox or the URL of its database'],
     ['another action', ['inbox.sqlite', 'delete'], '"delete" is no action. Known are stats, show'],
     ['show without a key', ['inbox.sqlite', 'show'], 'Pass the key of a delivery'],
     ['retry without a key', ['inbox.sqlite', 'retry'], 'Pass the key of a delivery'],
@@ -148,6 +151,41 @@ describe('merchant-payments inbox', () => {
     const before = readFileSync(other);
     expect(run(other)).toMatchObject({ status: 1, stderr: expect.stringContaining('holds no inbox') });
     expect(readFileSync(other)).toEqual(before);
+  });
+
+  it('shows what was refused, finds the scheme that signed it, and recovers it: no order is lost', async () => {
+    const all = await filled();
+    const scheme = { content: '{timestamp}{body}' };
+    for (const id of ['ord_7', 'ord_8']) {
+      const rawBody = orderPaid(id);
+      expect(await all.post(rawBody, sign({ rawBody, secret, scheme }))).toMatchObject({ status: 400 });
+    }
+    await all.post('evil\u001b[2J\u202e', {
+      'x-service-signature': 'f'.repeat(64),
+      'x-service-timestamp': '1',
+    });
+    const { stdout } = run(all.file, 'refused');
+    expect(stdout).toMatch(/^RECEIVED AT +REFUSED BECAUSE +BYTES +HEADERS +BODY\n/);
+    expect(stdout).toContain('signature_mismatch');
+    expect(stdout).toContain('"order_id":"ord_8"');
+    expect(stdout).toContain('evil?[2J?');
+    expect(run(all.file, 'refused', '--json').stdout).toContain('\\u202e');
+    expect(JSON.parse(run(all.file, 'refused', '--json').stdout)).toHaveLength(3);
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
+    const identified = run(all.file, 'refused', '--identify');
+    expect(identified).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("content: '{timestamp}{body}'"),
+    });
+    const given = JSON.parse(run(all.file, 'refused', '--identify', '--json').stdout);
+    expect(given.scheme).toEqual(scheme);
+    expect(run(all.file, 'recover', '--scheme', JSON.stringify(scheme))).toMatchObject({
+      status: 0,
+      stdout: '✓ 2 recovered, 0 stored before, 1 still refused\n',
+    });
+    await vi.waitFor(async () => expect(await all.inbox.stats()).toMatchObject({ done: 3, refused: 1 }), {
+      timeout: 15_000,
+    });
   });
 
   it('prints no control characters of a delivery', async () => {

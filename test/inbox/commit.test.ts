@@ -40,7 +40,7 @@ describe('commit(fn)', () => {
     await inbox.idle();
     expect(seenInside).toEqual([[], 'running']);
     expect(paid()).toEqual(['ord_1']);
-    expect(state()).toMatchObject({ state: 'done', attempts: 1 });
+    expect(await state()).toMatchObject({ state: 'done', attempts: 1 });
   });
 
   it.each([1, null, undefined])('returns what fn returned, such as %j', async (result) => {
@@ -58,7 +58,7 @@ describe('commit(fn)', () => {
       return promise;
     });
     await post(orderPaid('ord_1'));
-    await vi.waitFor(() => expect(state()).toMatchObject({ state: 'done' }));
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done' }));
     const idle = vi.fn();
     const waiting = inbox.idle().then(idle);
     await new Promise((done) => setTimeout(done, 30));
@@ -74,7 +74,7 @@ describe('commit(fn)', () => {
     });
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect([paid(), state()?.state, errors]).toEqual([['ord_1'], 'done', [new Error('no mail')]]);
+    expect([paid(), (await state())?.state, errors]).toEqual([['ord_1'], 'done', [new Error('no mail')]]);
     expect(told.map(([name]) => name)).toEqual(['received', 'started', 'done']);
     expect(told[2]?.[1]).toEqual({
       key: 'order.paid:ord_1',
@@ -92,7 +92,7 @@ describe('commit(fn)', () => {
       }),
     );
     await post(orderPaid('ord_1'));
-    await vi.waitFor(() => expect(state()).toMatchObject({ state: 'done', attempts: 2 }));
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 2 }));
     await inbox.idle();
     expect(paid()).toEqual(['ord_1']);
   });
@@ -107,7 +107,7 @@ describe('commit(fn)', () => {
     }, []);
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect([paid(), state()]).toMatchObject([[], { state: 'parked', lastError: 'Error: constraint' }]);
+    expect([paid(), await state()]).toMatchObject([[], { state: 'parked', lastError: 'Error: constraint' }]);
   });
 
   it.each<[string, (commit: InboxDelivery['commit']) => unknown]>([
@@ -122,7 +122,7 @@ describe('commit(fn)', () => {
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(paid()).toEqual([]);
-    expect(state()).toMatchObject({
+    expect(await state()).toMatchObject({
       state: 'parked',
       lastError:
         'PaymentsError: commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
@@ -142,7 +142,7 @@ describe('commit(fn)', () => {
     const { inbox, post, state } = shop(({ commit }) => Reflect.apply(commit, undefined, ['UPDATE']), []);
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect(state()).toMatchObject({
+    expect(await state()).toMatchObject({
       state: 'parked',
       lastError: expect.stringContaining('commit() takes a function.'),
     });
@@ -157,7 +157,7 @@ describe('commit(fn)', () => {
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(second).not.toHaveBeenCalled();
-    expect([paid(), state()?.state]).toEqual([['ord_1'], 'done']);
+    expect([paid(), (await state())?.state]).toEqual([['ord_1'], 'done']);
     expect(errors).toMatchObject([
       { code: 'inbox_commit', message: expect.stringContaining('once per attempt') },
     ]);
@@ -167,7 +167,7 @@ describe('commit(fn)', () => {
     const { inbox, post, paid, state } = shop(({ commit }) => commit(() => commit(insert)), []);
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect([paid(), state()?.state]).toEqual([[], 'parked']);
+    expect([paid(), (await state())?.state]).toEqual([[], 'parked']);
   });
 
   it('is refused once the attempt has ended', async () => {
@@ -190,7 +190,7 @@ describe('commit(fn)', () => {
     await vi.waitFor(() => expect(errors).not.toEqual([]));
     await inbox.idle();
     expect(paid()).toEqual(['ord_1']);
-    expect(state()).toMatchObject({ state: 'done', attempts: 1 });
+    expect(await state()).toMatchObject({ state: 'done', attempts: 1 });
   });
 });
 
@@ -199,6 +199,6 @@ describe('a function that returns without commit', () => {
     const { inbox, post, state } = shop(() => 'ignored');
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect(state()).toMatchObject({ state: 'done', attempts: 1 });
+    expect(await state()).toMatchObject({ state: 'done', attempts: 1 });
   });
 });

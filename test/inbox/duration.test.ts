@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readDuration } from '../../src/inbox/duration.js';
+import { readDuration } from '../../src/inbox/options.js';
 
 it.each<[unknown, number]>([
   ['500ms', 500],

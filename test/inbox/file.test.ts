@@ -12,7 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError, openInbox } from '../../src/inbox/index.js';
-import { openFile } from '../../src/inbox/open-database.js';
+import { SqliteStore } from '../../src/inbox/sqlite-store.js';
 import { isWindows, permissions } from '../helpers/systems.js';
 import {
   connect,
@@ -119,12 +119,12 @@ describe('the file', () => {
     await inbox.idle();
     await inbox.close();
     const database = connect(file);
-    database.exec('UPDATE payments_inbox_version SET version = 2; PRAGMA journal_mode = DELETE');
+    database.exec('UPDATE payments_inbox_version SET version = 3; PRAGMA journal_mode = DELETE');
     database.close();
     const before = readFileSync(file);
     expect(open(file)).toThrow(ConfigurationError);
     expect(open(file)).toThrow(
-      /^"[^"]+" holds an inbox of version 2, and this package reads version 1\. Update merchant-payments\. The file was not changed\.$/,
+      /^"[^"]+" holds an inbox of version 3, and this package reads version 2\. Update merchant-payments\. The file was not changed\.$/,
     );
     expect(readFileSync(file)).toEqual(before);
   });
@@ -141,14 +141,16 @@ describe('the file', () => {
     await opened({ file }).inbox.close();
     const other = connect(file);
     other.exec('BEGIN IMMEDIATE');
-    expect(opened({ file, work: false }).inbox.stats()).toMatchObject({ pending: 0 });
+    expect(await opened({ file, work: false }).inbox.stats()).toMatchObject({ pending: 0 });
     other.exec('ROLLBACK');
   });
 
   it('that must exist is not created', () => {
     const file = temporaryFile();
-    expect(() => openFile(file, { create: false })).toThrow(ConfigurationError);
-    expect(() => openFile(file, { create: false })).toThrow(`${JSON.stringify(file)} does not exist.`);
+    expect(() => new SqliteStore({ file }, { create: false })).toThrow(ConfigurationError);
+    expect(() => new SqliteStore({ file }, { create: false })).toThrow(
+      `${JSON.stringify(file)} does not exist.`,
+    );
     expect(existsSync(file)).toBe(false);
   });
 
@@ -156,13 +158,13 @@ describe('the file', () => {
     const other = temporaryFile();
     connect(other).exec('CREATE TABLE orders (id TEXT)');
     const before = readFileSync(other);
-    expect(() => openFile(other, { create: false })).toThrow(
+    expect(() => new SqliteStore({ file: other }, { create: false })).toThrow(
       `${JSON.stringify(other)} holds no inbox. Pass the file of openInbox().`,
     );
     expect(readFileSync(other)).toEqual(before);
     const file = temporaryFile();
     await opened({ file }).inbox.close();
-    openFile(file, { create: false }).close();
+    await new SqliteStore({ file }, { create: false }).close();
   });
 
   it('in a folder that does not exist is refused', () => {
@@ -189,14 +191,14 @@ describe('the file', () => {
   it.skipIf(isWindows)('is a path also where it looks like a URL of SQLite', () => {
     const file = `file:inbox-${process.pid}.sqlite?mode=memory`;
     later(() => rmSync(resolve(file), { force: true }));
-    const database = openFile(file, { create: true });
-    later(() => database.close());
-    expect(database.prepare('PRAGMA database_list').get()?.file).toBe(resolve(file));
+    const store = new SqliteStore({ file });
+    later(() => store.close());
+    expect(existsSync(resolve(file))).toBe(true);
   });
 
-  it('is not created for an inbox in memory', () => {
+  it('is not created for an inbox in memory', async () => {
     rmSync(':memory:', { force: true });
-    openFile(':memory:', { create: true }).close();
+    await new SqliteStore({ file: ':memory:' }).close();
     expect(existsSync(':memory:')).toBe(false);
   });
 });
@@ -217,7 +219,7 @@ describe('a disk that is full', () => {
     expect(await post(long)).toEqual(failed);
     expect(errors).toMatchObject([{ message: expect.stringContaining('full') }]);
     expect(told.at(-1)).toEqual(['refused', { status: 500, code: 'internal_error' }]);
-    expect(inbox.stats()).toMatchObject({ done: 1, pending: 0 });
+    expect(await inbox.stats()).toMatchObject({ done: 1, pending: 0 });
     database.exec('PRAGMA max_page_count = 100000');
     expect(await post(long)).toEqual(received);
     await inbox.idle();

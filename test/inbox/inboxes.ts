@@ -49,11 +49,15 @@ export interface Opened {
   errors: unknown[];
   /** What hooks were told, in order. */
   told: [name: string, facts: object][];
-  post(body: string, headers?: Record<string, string>): Promise<{ status: number; body: unknown }>;
+  post(
+    body: string | Uint8Array<ArrayBuffer>,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: unknown }>;
 }
 
-/** An inbox that notes what happens; closed after the test. */
-export function opened(options: Partial<InboxOptions> = {}): Opened {
+/** An inbox that notes what happens; closed after the test. Each is as alone as in a process of its own. */
+export function opened(options: Partial<InboxOptions> = {}, { sameProcess = false } = {}): Opened {
+  if (!sameProcess) Reflect.deleteProperty(globalThis, Symbol.for('merchant-payments.inbox'));
   const calls: [string, number][] = [];
   const errors: unknown[] = [];
   const told: [string, object][] = [];
@@ -77,7 +81,7 @@ export function opened(options: Partial<InboxOptions> = {}): Opened {
     ...options,
   });
   later(() => inbox.close());
-  const post = async (body: string, headers = sign({ rawBody: body, secret })) => {
+  const post = async (body: string | Uint8Array<ArrayBuffer>, headers = sign({ rawBody: body, secret })) => {
     const response = await inbox.handler(
       new Request('https://shop.example/webhooks', { method: 'POST', body, headers }),
     );
@@ -88,8 +92,8 @@ export function opened(options: Partial<InboxOptions> = {}): Opened {
 
 /** What the promise gives, with a clock that gains five seconds again and again until then: nobody waits for patience to end. */
 export async function hurried<Result>(promise: Promise<Result>): Promise<Result> {
-  vi.useFakeTimers({ toFake: ['Date'] });
-  const timer = setInterval(() => vi.setSystemTime(Date.now() + 5000), 20);
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const timer = setInterval(() => vi.advanceTimersByTime(5000), 20);
   try {
     return await promise;
   } finally {

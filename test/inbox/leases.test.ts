@@ -44,20 +44,20 @@ describe('processes that share a file', () => {
     const slow = opened({ file, leaseMs: 300, on: { 'order.paid': () => promise } });
     await slow.post(orderPaid('ord_1'));
     await vi.advanceTimersByTimeAsync(10);
-    expect(slow.inbox.stats()).toMatchObject({ running: 1 });
+    expect(await slow.inbox.stats()).toMatchObject({ running: 1 });
     const other = opened({ file, leaseMs: 300 });
     await vi.advanceTimersByTimeAsync(2000);
     resolve();
     await vi.advanceTimersByTimeAsync(10);
     expect(other.calls).toEqual([]);
-    expect(slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 1 });
+    expect(await slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 1 });
   });
 
   it('take up what a dead process held once its lease has ended', async () => {
     const file = temporaryFile();
     const dead = opened({ file, on: { 'order.paid': () => withResolvers().promise } });
     await dead.post(orderPaid('ord_1'));
-    await vi.waitFor(() => expect(dead.inbox.stats()).toMatchObject({ running: 1 }));
+    await vi.waitFor(async () => expect(await dead.inbox.stats()).toMatchObject({ running: 1 }));
     const other = opened({ file });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(other.calls).toEqual([]);
@@ -89,7 +89,7 @@ describe('a delivery that two processes take up at the same moment', () => {
     await vi.waitFor(() => expect(lost).toBe(1));
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect([calls, errors]).toEqual([[], []]);
-    expect(web.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'running', attempts: 1 });
+    expect(await web.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'running', attempts: 1 });
   });
 });
 
@@ -110,7 +110,7 @@ describe('a process that lost its lease', () => {
       },
     });
     await slow.post(orderPaid('ord_1'));
-    await vi.waitFor(() => expect(slow.inbox.stats()).toMatchObject({ running: 1 }));
+    await vi.waitFor(async () => expect(await slow.inbox.stats()).toMatchObject({ running: 1 }));
     const hold = withResolvers();
     const other = opened({
       file,
@@ -122,10 +122,12 @@ describe('a process that lost its lease', () => {
       },
     });
     endLease(database);
-    await vi.waitFor(() => expect(slow.inbox.get('order.paid:ord_1')).toMatchObject({ attempts: 2 }));
+    await vi.waitFor(async () =>
+      expect(await slow.inbox.get('order.paid:ord_1')).toMatchObject({ attempts: 2 }),
+    );
     resolve();
     await vi.waitFor(() => expect(slow.errors).toHaveLength(1));
-    expect(slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'running', attempts: 2 });
+    expect(await slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'running', attempts: 2 });
     hold.resolve();
     await other.inbox.idle();
     const paid = database.prepare('SELECT count(*) AS count FROM paid').get()?.count;
@@ -143,7 +145,7 @@ describe('a process that lost its lease', () => {
       },
     ]);
     expect(paid).toBe(1);
-    expect(other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+    expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
     expect(slow.told.map(([name]) => name)).not.toContain('parked');
   });
 
@@ -151,13 +153,13 @@ describe('a process that lost its lease', () => {
     const { slow, other } = await takenOver(() => {});
     expect(slow.errors).toMatchObject([{ message: expect.stringContaining('taken this delivery over') }]);
     expect(slow.told.map(([name]) => name)).toEqual(['received', 'started']);
-    expect(other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done' });
+    expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done' });
   });
 
   it('cannot park it by failing', async () => {
     const { other, slow } = await takenOver(() => Promise.reject(new Error('late')));
     expect(slow.told.map(([name]) => name)).not.toContain('parked');
-    expect(other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+    expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
   });
 
   it('has its signal aborted when it would have renewed the lease', async () => {
@@ -216,14 +218,14 @@ describe('a delivery whose function ends the process', () => {
     await vi.waitFor(() => expect(calls).toEqual([['ord_1', 20]]));
     await inbox.idle();
     lose(19);
-    await vi.waitFor(() =>
-      expect(inbox.get('order.paid:ord_1')).toMatchObject({
+    await vi.waitFor(async () =>
+      expect(await inbox.get('order.paid:ord_1')).toMatchObject({
         state: 'parked',
         lastError: 'The process ended during each of 20 attempts.',
       }),
     );
     expect(calls).toHaveLength(1);
-    expect(inbox.retry('order.paid:ord_1')).toBe(true);
+    expect(await inbox.retry('order.paid:ord_1')).toBe(true);
     await vi.waitFor(() => expect(calls).toHaveLength(2));
   });
 });

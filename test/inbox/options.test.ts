@@ -15,10 +15,17 @@ function open(options: unknown): unknown {
   }
 }
 
+const pool = { connect: () => Promise.reject(new Error('no database')) };
+
 describe('options of openInbox()', () => {
   it.each<[string, object, RegExp]>([
-    ['neither file nor database', { secret, on }, /pass "file".* or "database"/],
-    ['both', { ...good, database: {} }, /pass "file" or "database", not both/],
+    ['neither file nor database nor pool', { secret, on }, /pass "file".*"database".* or "pool"/],
+    ['two of them', { ...good, database: {} }, /pass one of "file", "database" and "pool"/],
+    ['a file and a pool', { ...good, pool }, /pass one of/],
+    ['a pool that is none', { secret, on, pool: {} }, /pool must be a Pool of pg/],
+    ['a schema without a name', { secret, on, pool, schema: '' }, /schema must be the name/],
+    ['a longer schema than PostgreSQL has', { secret, on, pool, schema: 'x'.repeat(64) }, /at most 63/],
+    ['a schema that is no string', { secret, on, pool, schema: 1 }, /schema must be the name/],
     ['an empty file', { ...good, file: ' ' }, /pass "file"/],
     ['a file that is no string', { ...good, file: Buffer.from('x') }, /pass "file"/],
     ['a database that is none', { secret, on, database: { exec: () => {} } }, /must be a DatabaseSync/],
@@ -39,7 +46,11 @@ describe('options of openInbox()', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['no options', undefined, /openInbox\(\) must be one object with the options file, database, secret/],
+    [
+      'no options',
+      undefined,
+      /openInbox\(\) must be one object with the options file, database, pool, schema, secret/,
+    ],
     ['an unknown option', { ...good, files: 'x' }, /there is no option "files"\. Write "file"/],
     ['another unknown option', { ...good, leaseMS: 1 }, /Write "leaseMs"/],
     ['accept', { ...good, accept: () => {} }, /there is no option "accept"/],
@@ -143,6 +154,6 @@ describe('options of openInbox()', () => {
       expect(await post(orderPaid(id))).toMatchObject({ status: 200 });
     expect(await post(orderPaid('x'), {})).toMatchObject({ status: 400 });
     await inbox.idle();
-    expect(inbox.stats()).toMatchObject({ done: 1, parked: 1 });
+    expect(await inbox.stats()).toMatchObject({ done: 1, parked: 1 });
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { SqliteDatabase } from '../../src/inbox/index.js';
-import { openFile } from '../../src/inbox/open-database.js';
-import { hasTransaction } from '../../src/inbox/sqlite.js';
-import { connect, hurried, later, opened, orderPaid, received, temporaryFile } from './inboxes.js';
+import { Connection } from '../../src/inbox/sqlite.js';
+import { SqliteStore } from '../../src/inbox/sqlite-store.js';
+import { connect, hurried, opened, orderPaid, received, temporaryFile } from './inboxes.js';
 
 /** As Node 22.13 to 22.15 have it: without `isTransaction`. */
 function older(database: SqliteDatabase): SqliteDatabase {
@@ -29,10 +29,16 @@ describe('a database of the shop', () => {
     await inbox.close();
     expect(database.prepare('SELECT * FROM orders').all()).toEqual([{ id: 'ord_1', state: 'paid' }]);
     const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-    expect(names.map(({ name }) => name)).toEqual(['orders', 'payments_inbox', 'payments_inbox_version']);
+    expect(names.map(({ name }) => name)).toEqual([
+      'orders',
+      'payments_inbox',
+      'payments_inbox_content',
+      'payments_inbox_refused',
+      'payments_inbox_version',
+    ]);
     const again = opened({ database });
     expect(await again.post(orderPaid('ord_1'))).toEqual(received);
-    expect(again.inbox.stats()).toMatchObject({ done: 1 });
+    expect(await again.inbox.stats()).toMatchObject({ done: 1 });
   });
 
   it.each([
@@ -63,23 +69,24 @@ describe('a database of the shop', () => {
     expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: own });
   });
 
-  it('is purged also while a transaction is open: its log is emptied later', async () => {
+  it('is purged once the transaction is over that is open: a rollback does not undo it', async () => {
     const database = connect(temporaryFile());
     database.exec('PRAGMA journal_mode = WAL');
     const { inbox, post } = opened({ database });
     await post(orderPaid('ord_1'));
     await inbox.idle();
     database.exec('BEGIN');
-    expect(inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
-    database.exec('COMMIT');
-    expect(inbox.get('order.paid:ord_1')).toMatchObject({ event: null });
+    const purging = inbox.purge({ olderThan: new Date(Date.now() + 1000) });
+    database.exec('ROLLBACK');
+    expect(await purging).toBe(1);
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({ event: null });
   });
 
   it('that holds tables of a newer version is refused', async () => {
     const database = connect(':memory:');
     await opened({ database }).inbox.close();
-    database.exec('UPDATE payments_inbox_version SET version = 2');
-    expect(() => opened({ database })).toThrow('"database" holds an inbox of version 2');
+    database.exec('UPDATE payments_inbox_version SET version = 3');
+    expect(() => opened({ database })).toThrow('"database" holds an inbox of version 3');
   });
 
   it('compiles each statement once', async () => {
@@ -118,7 +125,7 @@ describe('a database of the shop', () => {
     });
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     await inbox.idle();
-    expect([calls, inbox.stats().done]).toEqual([[['ord_1', 1]], 1]);
+    expect([calls, (await inbox.stats()).done]).toEqual([[['ord_1', 1]], 1]);
   });
 
   it('may get its tables from another process at the same moment', async () => {
@@ -128,7 +135,7 @@ describe('a database of the shop', () => {
       database: {
         ...older(database),
         exec(sql) {
-          if (sql === 'BEGIN IMMEDIATE') openFile(file, { create: true }).close();
+          if (sql === 'BEGIN IMMEDIATE') void new SqliteStore({ file }).close();
           database.exec(sql);
         },
       },
@@ -137,41 +144,40 @@ describe('a database of the shop', () => {
   });
 
   describe('that another process has locked when the inbox is opened', () => {
-    /** Locked for so many attempts, each of which takes two and a half seconds. */
-    function locked(times: number) {
-      vi.useFakeTimers({ toFake: ['Date'] });
-      later(() => vi.useRealTimers());
-      const database = connect(':memory:');
-      let attempts = 0;
-      const exec = (sql: string) => {
-        if (sql === 'BEGIN IMMEDIATE' && ++attempts <= times) {
-          vi.setSystemTime(Date.now() + 2500);
-          throw Object.assign(new Error('database is locked'), { errcode: 5 });
-        }
-        database.exec(sql);
-      };
-      return { database: { ...older(database), exec }, count: () => attempts };
-    }
-
-    it('gets its tables once it is free', () => {
-      const { database, count } = locked(3);
-      opened({ database, work: false });
-      expect(count()).toBe(4);
+    it('gets its tables once it is free, and opening it blocks nobody', async () => {
+      const file = temporaryFile();
+      const other = connect(file);
+      other.exec('CREATE TABLE orders (id TEXT); BEGIN IMMEDIATE');
+      const begun = performance.now();
+      const { post, calls, inbox } = opened({ database: connect(file) });
+      expect(performance.now() - begun).toBeLessThan(500);
+      const response = post(orderPaid('ord_1'));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      other.exec('ROLLBACK');
+      expect(await response).toEqual(received);
+      await inbox.idle();
+      expect(calls).toEqual([['ord_1', 1]]);
     });
 
-    it('is refused after ten seconds', () => {
-      const { database, count } = locked(10);
-      expect(() => opened({ database })).toThrow('database is locked');
-      expect(count()).toBe(4);
+    it('gives 500 and onError while it stays locked', async () => {
+      const file = temporaryFile();
+      const other = connect(file);
+      other.exec('CREATE TABLE orders (id TEXT); BEGIN IMMEDIATE');
+      const { post, errors } = opened({ database: connect(file), work: false });
+      expect(await hurried(post(orderPaid('ord_1')))).toMatchObject({ status: 500 });
+      expect(errors).toMatchObject([{ message: expect.stringContaining('locked') }]);
+      other.exec('ROLLBACK');
+      expect(await post(orderPaid('ord_1'))).toEqual(received);
     });
   });
 
-  it('in which a transaction is open is refused at once: waiting could not end it', () => {
+  it('in which a transaction is open when the inbox is opened gets its tables after it', async () => {
     const database = connect(':memory:');
     database.exec('BEGIN');
-    const wait = vi.spyOn(Atomics, 'wait');
-    expect(() => opened({ database })).toThrow('A transaction stayed open on the database');
-    expect(wait).not.toHaveBeenCalled();
+    const { post } = opened({ database });
+    const response = post(orderPaid('ord_1'));
+    database.exec('ROLLBACK');
+    expect(await response).toEqual(received);
   });
 
   it.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
@@ -179,20 +185,21 @@ describe('a database of the shop', () => {
     ['without isTransaction', older],
   ])('%s tells whether a transaction is open', (_form, form) => {
     const database = connect(':memory:');
-    expect(hasTransaction(form(database))).toBe(false);
+    expect(new Connection(form(database)).hasTransaction()).toBe(false);
     database.exec('BEGIN');
-    expect(hasTransaction(form(database))).toBe(true);
+    expect(new Connection(form(database)).hasTransaction()).toBe(true);
     database.exec('COMMIT');
-    expect(hasTransaction(form(database))).toBe(false);
+    expect(new Connection(form(database)).hasTransaction()).toBe(false);
     database.exec('SAVEPOINT a');
-    expect(hasTransaction(form(database))).toBe(true);
+    expect(new Connection(form(database)).hasTransaction()).toBe(true);
   });
 });
 
 it('a database that was closed has no transaction to tell of', () => {
   const database = connect(':memory:');
+  const connection = new Connection(older(database));
   database.close();
-  expect(() => hasTransaction(older(database))).toThrow('database is not open');
+  expect(() => connection.hasTransaction()).toThrow('database is not open');
 });
 
 describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
@@ -219,7 +226,7 @@ describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
     expect(responded).not.toHaveBeenCalled();
     database.exec(end);
     expect(await response).toEqual(received);
-    expect(inbox.get('order.paid:ord_1')).toBeDefined();
+    expect(await inbox.get('order.paid:ord_1')).toBeDefined();
     await inbox.idle();
     expect(calls).toEqual([['ord_1', 1]]);
   });
@@ -232,7 +239,7 @@ describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
       { message: expect.stringContaining('A transaction stayed open on the database') },
     ]);
     database.exec('ROLLBACK');
-    expect(inbox.list()).toEqual([]);
+    expect(await inbox.list()).toEqual([]);
   });
 });
 
@@ -249,8 +256,8 @@ describe('a transaction of the shop that is open while a function ends', () => {
       },
     });
     await post(orderPaid('ord_1'));
-    await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ done: 1 }), { timeout: 15_000 });
-    expect(hasTransaction(database)).toBe(false);
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1 }), { timeout: 15_000 });
+    expect(new Connection(database).hasTransaction()).toBe(false);
   });
 
   it('puts the next delivery off, and is no error', async () => {
@@ -289,7 +296,7 @@ describe('a transaction of the shop that is open while a function ends', () => {
     });
     await post(orderPaid('ord_1'));
     await vi.waitFor(
-      () => expect(inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 }),
+      async () => expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 }),
       {
         timeout: 15_000,
       },

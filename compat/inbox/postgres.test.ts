@@ -1,0 +1,395 @@
+// What is the inbox's own on PostgreSQL: settings of the shop's database, roles, broken connections, done().
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PostgresClient } from 'merchant-payments/inbox';
+import { type Postgres, startPostgres } from '../lib/servers.js';
+import { startCutter } from './chaos/cutter.js';
+import { newDatabase, openShop, type Shop, sql } from './database.js';
+
+let postgres: Postgres;
+const shops: Shop[] = [];
+
+before(async () => {
+  postgres = await startPostgres();
+});
+afterEach(async () => {
+  await Promise.all(shops.splice(0).map((shop) => shop.close()));
+});
+after(() => postgres?.stop());
+
+function open(...given: Parameters<typeof openShop>): Shop {
+  const shop = openShop(...given);
+  shops.push(shop);
+  return shop;
+}
+
+async function newShopDatabase(): Promise<string> {
+  const url = await newDatabase(postgres.url);
+  await sql(url, 'CREATE TABLE paid (order_id text)');
+  return url;
+}
+
+const insertPaid = (client: PostgresClient, id: string) => client.query('INSERT INTO paid VALUES ($1)', [id]);
+const paid = async (url: string) =>
+  (await sql(url, 'SELECT order_id FROM paid ORDER BY 1')).map(({ order_id }) => order_id);
+async function untilDone({ inbox }: Shop, count = 1): Promise<void> {
+  for (let tries = 0; tries < 200 && (await inbox.stats()).done < count; tries++) await wait(50);
+  await inbox.idle();
+}
+
+const settings = (url: string, text: string) =>
+  sql(url, text.replaceAll('$db', new URL(url).pathname.slice(1)));
+
+test('the shop may run its database SERIALIZABLE, read-only by default, and without waiting for the disk', async () => {
+  const url = await newShopDatabase();
+  await settings(
+    url,
+    `ALTER DATABASE $db SET default_transaction_isolation = 'serializable';
+     ALTER DATABASE $db SET default_transaction_read_only = on; ALTER DATABASE $db SET synchronous_commit = off`,
+  );
+  const seen: unknown[] = [];
+  const shops = [0, 1].map(() =>
+    open(url, {
+      leaseMs: 300,
+      retries: Array.from({ length: 20 }, () => '20ms' as const),
+      on: {
+        'order.paid': ({ data }, { commit }) =>
+          commit(async (tx) => {
+            seen.push((await tx.query('SHOW transaction_isolation')).rows);
+            await insertPaid(tx, data.order_id);
+          }),
+      },
+    }),
+  );
+  const ids = Array.from({ length: 30 }, (_, number) => `ord_${number + 10}`);
+  const statuses = await Promise.all(ids.flatMap((id) => shops.map((shop) => shop.post(id))));
+  assert.deepEqual(new Set(statuses), new Set([200]));
+  // Two transactions may conflict: then one of them is retried.
+  await untilDone(shops[0] ?? assert.fail(), ids.length);
+  assert.deepEqual(await paid(url), ids);
+  assert.deepEqual(seen[0], [{ transaction_isolation: 'serializable' }], 'commit() is as the shop wants it');
+});
+
+test('the row that a 200 promises waits for the disk although the database does not', async () => {
+  const url = await newShopDatabase();
+  await settings(url, 'ALTER DATABASE $db SET synchronous_commit = off');
+  const shop = open(url, { work: false });
+  await shop.inbox.stats();
+  const levels: unknown[] = [];
+  const connect = shop.pool.connect.bind(shop.pool);
+  Reflect.set(shop.pool, 'connect', async () => {
+    const client = await connect();
+    const query = client.query.bind(client);
+    Reflect.set(client, 'query', async (text: string, values?: unknown[]) => {
+      const result = await query(text, values);
+      if (text.startsWith('INSERT')) levels.push((await query('SHOW synchronous_commit')).rows[0]);
+      return result;
+    });
+    return client;
+  });
+  assert.equal(await shop.post('ord_1'), 200);
+  assert.deepEqual(levels, [{ synchronous_commit: 'on' }]);
+});
+
+test('a role that may create nothing gets an error that names the migration, and works once that has run', async () => {
+  const url = await newShopDatabase();
+  const role = `shop_${process.pid}`;
+  await sql(url, `CREATE ROLE ${role} LOGIN`);
+  const theirs = url.replace('postgres@', `${role}@`);
+  const shop = open(theirs, { schema: 'webhooks "of" the shop' });
+  assert.equal(await shop.post('ord_1'), 500);
+  assert.match(String(shop.errors[0]), /ConfigurationError: .*may not create.*--print-schema/);
+  await assert.rejects(shop.inbox.stats(), { name: 'ConfigurationError' });
+  const { schemaSql } = await import('merchant-payments/inbox').then(
+    () => import('../../src/inbox/postgres-tables.js'),
+  );
+  const migration = schemaSql('webhooks "of" the shop');
+  await sql(url, migration);
+  await sql(url, migration); // again: nothing changes
+  await sql(url, (migration.match(/GRANT .*;/g) ?? []).join('\n').replaceAll('…', role));
+  assert.equal(await shop.post('ord_1'), 200);
+  await shop.inbox.idle();
+  assert.equal((await shop.inbox.stats()).done, 1);
+  assert.equal(await shop.inbox.purge({ olderThan: 0 }), 1, 'a role that is not the owner purges as well');
+});
+
+test('instances that start at once create the tables once', async () => {
+  const url = await newShopDatabase();
+  const shops = Array.from({ length: 6 }, () => open(url, { schema: 'new' }));
+  assert.deepEqual(
+    await Promise.all(shops.map((shop, number) => shop.post(`ord_${number}`))),
+    Array(6).fill(200),
+  );
+  await shops[0]?.inbox.idle();
+  assert.equal((await shops[0]?.inbox.stats())?.done, 6);
+});
+
+test('tables of a newer version are refused and not changed', async () => {
+  const url = await newShopDatabase();
+  await open(url).inbox.stats();
+  await sql(url, 'UPDATE payments_inbox_version SET version = 2');
+  const shop = open(url);
+  await assert.rejects(shop.inbox.stats(), /version 2, and this package reads version 1/);
+  assert.equal(await shop.post('ord_1'), 500);
+});
+
+test('a pool that has ended rejects the first method, and a delivery gets 500', async () => {
+  const url = await newShopDatabase();
+  const shop = open(url, { work: false });
+  await shop.pool.end();
+  await assert.rejects(shop.inbox.stats(), /pool after calling end/);
+  assert.equal(await shop.post('ord_1'), 500);
+  assert.match(String(shop.errors[0]), /pool after calling end/);
+});
+
+test('a database that is down at the start is waited for: 500 until then, and no process ends', async () => {
+  const url = await newShopDatabase();
+  const down = url.replace(/:\d+\//, ':2/');
+  const shop = open(down, {});
+  assert.equal(await shop.post('ord_1'), 500);
+  shop.pool.options.port = Number(new URL(url).port);
+  Reflect.set(shop.pool.options, 'connectionString', url);
+  assert.equal(await shop.post('ord_1'), 200);
+  await shop.inbox.idle();
+  assert.equal((await shop.inbox.stats()).done, 1);
+});
+
+test('connections that the server ends do not end the process, although the pool has no listener for errors', async () => {
+  const url = await newShopDatabase();
+  const shop = open(url);
+  await shop.post('ord_1');
+  await shop.inbox.idle();
+  await sql(url, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+  await wait(100);
+  assert.equal(await shop.post('ord_2'), 200);
+});
+
+test('one connection is enough', async () => {
+  const url = await newShopDatabase();
+  const shop = open(url, {
+    config: { max: 1 },
+    on: { 'order.paid': ({ data }, { commit }) => commit((tx) => insertPaid(tx, data.order_id)) },
+  });
+  const ids = Array.from({ length: 20 }, (_, number) => `ord_${number + 10}`);
+  assert.deepEqual(await Promise.all(ids.map((id) => shop.post(id))), Array(20).fill(200));
+  await shop.inbox.idle();
+  assert.deepEqual(await paid(url), ids);
+});
+
+for (const [way, attempts] of [
+  ['before', 2],
+  ['after', 1],
+] as const) {
+  test(`a commit whose connection breaks ${way} the server has it is looked up, not guessed`, async () => {
+    const url = await newShopDatabase();
+    const cutter = await startCutter(url);
+    const shop = open(cutter.url, {
+      on: {
+        'order.paid': async ({ data }, { commit, attempt }) => {
+          await commit(async (tx) => {
+            await insertPaid(tx, data.order_id);
+            if (attempt === 1) cutter.arm(way, 'INSERT INTO paid');
+          });
+        },
+      },
+    });
+    assert.equal(await shop.post('ord_1'), 200);
+    await untilDone(shop);
+    assert.equal(cutter.cuts(), 1);
+    assert.deepEqual(await paid(url), ['ord_1']);
+    const entry = await shop.inbox.get('order.paid:ord_1');
+    assert.deepEqual([entry?.state, entry?.attempts], ['done', attempts]);
+    await shop.close();
+    cutter.stop();
+  });
+}
+
+test('done() in a transaction that is rolled back has not happened, whether the function throws or not', async () => {
+  for (const swallows of [true, false]) {
+    const url = await newShopDatabase();
+    const shop = open(url, {
+      on: {
+        'order.paid': async ({ data }, { done, attempt }) => {
+          const client = await shop.pool.connect();
+          try {
+            await client.query('BEGIN');
+            await insertPaid(client, data.order_id);
+            await done((text, values) => client.query(text, values));
+            await client.query(attempt === 1 ? 'ROLLBACK' : 'COMMIT');
+            if (attempt === 1 && !swallows) throw new Error('rolled back');
+          } finally {
+            client.release();
+          }
+        },
+      },
+    });
+    await shop.post('ord_1');
+    await untilDone(shop);
+    assert.deepEqual(await paid(url), ['ord_1']);
+    assert.equal((await shop.inbox.get('order.paid:ord_1'))?.attempts, 2);
+    assert.match(String(shop.errors[0]), swallows ? /done\(\) was rolled back/ : /rolled back/);
+  }
+});
+
+test('commit() rolls back where a statement failed and its error was caught, or where fn ended the transaction', async () => {
+  for (const spoil of ['SELECT 1 / 0', 'ROLLBACK']) {
+    const url = await newShopDatabase();
+    const shop = open(url, {
+      on: {
+        'order.paid': ({ data }, { commit, attempt }) =>
+          commit(async (tx) => {
+            await insertPaid(tx, data.order_id);
+            if (attempt === 1) await tx.query(spoil).catch(() => undefined);
+          }),
+      },
+    });
+    await shop.post('ord_1');
+    await untilDone(shop);
+    assert.deepEqual(await paid(url), ['ord_1'], spoil);
+    assert.equal((await shop.inbox.get('order.paid:ord_1'))?.attempts, 2);
+  }
+});
+
+test('a commit that is aborted writes nothing afterwards, wherever it was', async () => {
+  for (const at of ['BEGIN READ WRITE', 'UPDATE', 'INSERT INTO paid', 'SELECT 1']) {
+    const url = await newShopDatabase();
+    let abort = () => {};
+    const shop = open(url, {
+      attemptMs: 60_000,
+      on: {
+        'order.paid': ({ data }, { commit }) =>
+          commit(async (tx) => {
+            await insertPaid(tx, data.order_id);
+            await insertPaid(tx, data.order_id);
+          }),
+      },
+    });
+    await shop.inbox.stats();
+    const connect = shop.pool.connect.bind(shop.pool);
+    let isCommit = false;
+    Reflect.set(shop.pool, 'connect', async () => {
+      const client = await connect();
+      const query = client.query.bind(client);
+      Reflect.set(client, 'query', (text: string, values?: unknown[]) => {
+        isCommit ||= text === 'BEGIN READ WRITE';
+        const result = query(text, values);
+        if (!isCommit || !text.startsWith(at)) return result;
+        abort();
+        return Promise.all([result, wait(50)]).then(([given]) => given); // the abort comes first
+      });
+      return client;
+    });
+    const closed = new Promise<void>((resolve) => {
+      abort = () => resolve(shop.inbox.close());
+    });
+    assert.equal(await shop.post('ord_1'), 200);
+    await closed;
+    await wait(100);
+    const [row] = await sql(url, 'SELECT state FROM payments_inbox');
+    assert.deepEqual([row?.state, await paid(url)], ['pending', []], at);
+  }
+});
+
+test('an instance whose clock is a year ahead or behind changes nothing for the others', async () => {
+  const url = await newShopDatabase();
+  const { now } = Date;
+  const skewed = open(url, {
+    on: { 'order.paid': () => Promise.reject(new Error('x')) },
+    retries: ['50ms', '1h'],
+  });
+  for (const year of [1, -1]) {
+    Date.now = () => now() + year * 365 * 86_400_000;
+    try {
+      await skewed.inbox.accept({
+        key: `order.paid:ord_${year}`,
+        event: { type: 'order.paid', data: { order_id: `ord_${year}`, amount: '1.00', currency: 'USD' } },
+        rawBody: '{}',
+        headers: {},
+        receivedAt: new Date().toISOString(),
+      });
+      await wait(200);
+    } finally {
+      Date.now = now;
+    }
+  }
+  await skewed.close();
+  await sql(url, "UPDATE payments_inbox SET due_at = now() WHERE state = 'pending'");
+  const shop = open(url);
+  await shop.inbox.idle();
+  assert.equal((await shop.inbox.stats()).done, 2);
+});
+
+test('a row that a wrong clock of the server made due in a year is due now', async () => {
+  const url = await newShopDatabase();
+  const shop = open(url, { work: false });
+  await shop.post('ord_1');
+  await sql(url, "UPDATE payments_inbox SET due_at = now() + interval '1 year', wait = interval '5 s'");
+  const other = open(url);
+  for (let tries = 0; tries < 50 && (await other.inbox.stats()).done === 0; tries++) await wait(50);
+  assert.equal((await other.inbox.stats()).done, 1);
+});
+
+test('keys of any length, NUL, and a database that is not in UTF-8 lose nothing', async () => {
+  await sql(
+    postgres.url,
+    "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
+  );
+  const url = postgres.url.replace(/[^/]*$/, 'latin');
+  const seen: string[] = [];
+  const shop = open(url, {
+    on: { 'order.paid': ({ data }) => Promise.reject(new Error(`${seen.push(data.order_id)} 支払い \0`)) },
+    retries: [],
+  });
+  const ids = ['支払い', 'a\0b', 'x'.repeat(5000), '\ud800', '\ud801', '"\\'];
+  for (const id of ids) assert.equal(await shop.post(id), 200);
+  await shop.inbox.idle();
+  assert.deepEqual(seen.sort(), [...ids].sort());
+  for (const id of ids)
+    assert.match((await shop.inbox.get(`order.paid:${id}`))?.lastError ?? '', /支払い \0/);
+});
+
+test('two schemas of one pool are two inboxes; one schema opened twice in a process is worked on by the last', async () => {
+  const url = await newShopDatabase();
+  const calls: string[] = [];
+  const on = (name: string) => ({ 'order.paid': () => void calls.push(name) });
+  const first = open(url, { schema: 'one', on: on('first') });
+  const { pool } = first;
+  const second = open(url, { pool, schema: 'two', on: on('second') });
+  await first.post('ord_1');
+  await first.inbox.idle();
+  await second.post('ord_1');
+  await second.inbox.idle();
+  assert.deepEqual(calls, ['first', 'second']);
+  const again = open(url, { pool, schema: 'one', on: on('again') });
+  await wait(500); // what the first one was claiming at that moment is its own
+  await first.post('ord_2');
+  await again.inbox.idle();
+  assert.deepEqual(calls, ['first', 'second', 'again']);
+});
+
+test('drain() works off what is due where nobody else does', async () => {
+  const url = await newShopDatabase();
+  const done: string[] = [];
+  const shop = open(url, { work: false, on: { 'order.paid': ({ data }) => void done.push(data.order_id) } });
+  for (let number = 0; number < 10; number++) await shop.post(`ord_${number}`);
+  await wait(50);
+  assert.equal(done.length, 0);
+  await shop.inbox.drain({ forMs: '5s' });
+  assert.equal(done.length, 10);
+});
+
+test('node:sqlite is not loaded', async () => {
+  const loaded = process.getBuiltinModule;
+  const asked: string[] = [];
+  process.getBuiltinModule = (id: string) => {
+    asked.push(id);
+    return loaded(id);
+  };
+  const url = await newShopDatabase();
+  const shop = open(url);
+  await shop.post('ord_1');
+  await shop.inbox.idle();
+  process.getBuiltinModule = loaded;
+  assert.ok(!asked.includes('node:sqlite'));
+});

@@ -1,0 +1,21 @@
+// npm install postgres. The inbox borrows connections of postgres.js, whose transaction also marks the delivery done.
+import { openInbox, type PostgresPool } from 'merchant-payments/inbox';
+import postgres from 'postgres';
+
+const sql = postgres(process.env.DATABASE_URL ?? '');
+const connect: PostgresPool['connect'] = async () => {
+  const { unsafe, release } = await sql.reserve();
+  return { query: async (text, values) => ({ rows: await unsafe(text, values) }), release };
+};
+
+export const inbox = openInbox({
+  pool: { connect },
+  secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+  on: {
+    'order.paid': ({ data }, { done }) =>
+      sql.begin(async (tx) => {
+        await done((text, values) => tx.unsafe(text, values)); // not commit(): release() closes no connection here
+        await tx`INSERT INTO paid VALUES (${data.order_id}, ${data.amount})`;
+      }),
+  },
+});

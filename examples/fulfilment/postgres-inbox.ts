@@ -1,0 +1,145 @@
+// Run: DATABASE_URL=postgres://… npx merchant-payments exec --webhook-url http://127.0.0.1:3034/webhooks -- node postgres-inbox.ts
+/**
+ * A shop on Express and PostgreSQL, for any number of instances: `npm install express pg merchant-payments`. A payment that
+ * got 200 is credited once, whatever dies when; one that fits several orders waits at /held for a person.
+ */
+import { randomBytes } from 'node:crypto';
+import express from 'express';
+import { PaymentsClient } from 'merchant-payments';
+import { openInbox } from 'merchant-payments/inbox';
+import { freeAmount, matchPayments } from 'merchant-payments/matching';
+import { Pool, type PoolClient } from 'pg';
+
+const port = Number(process.env.PORT ?? 3034);
+const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
+const staffKey = process.env.STAFF_KEY ?? randomBytes(16).toString('hex'); // in a real shop, a login
+const payments = new PaymentsClient(); // reads PAYMENTS_API_KEY and PAYMENTS_BASE_URL
+const pool = new Pool({ connectionString: process.env.DATABASE_URL });
+const lock = "SELECT pg_advisory_xact_lock(hashtext('orders'))"; // one instance decides at a time
+
+await inTransaction(async (tx) => {
+  await tx.query(`
+    CREATE TABLE IF NOT EXISTS orders (id text PRIMARY KEY, amount numeric NOT NULL, currency text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(), expires_at timestamptz, paid_as text UNIQUE);
+    CREATE TABLE IF NOT EXISTS payments (id text PRIMARY KEY, amount numeric NOT NULL, currency text NOT NULL,
+      received_at timestamptz NOT NULL, order_id text UNIQUE)`);
+});
+
+const inbox = openInbox({
+  pool,
+  secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+  on: {
+    'order.paid': ({ data }, { receivedAt, commit }) =>
+      commit(async (tx) => {
+        const payment = [data.order_id, data.amount, data.currency, receivedAt];
+        await tx.query(lock);
+        await tx.query('INSERT INTO payments VALUES ($1, $2, $3, $4)', payment);
+        for (const { order, payment } of (await review(tx)).matched) await credit(tx, payment.id, order.id);
+      }),
+  },
+});
+
+/** Which order each payment is for, as far as it is certain. */
+async function review(tx: PoolClient) {
+  const orders = await tx.query(
+    `SELECT id, amount::text, currency, created_at AS "createdAt", expires_at AS "expiresAt" FROM orders
+     WHERE paid_as IS NULL`,
+  );
+  const held = await tx.query(
+    'SELECT id, amount::text, currency, received_at AS "receivedAt" FROM payments WHERE order_id IS NULL',
+  );
+  return matchPayments({ orders: orders.rows, payments: held.rows });
+}
+
+/** Fulfil here: what this transaction writes happens once. */
+async function credit(tx: PoolClient, payment: string, order: string): Promise<void> {
+  await tx.query('UPDATE orders SET paid_as = $1 WHERE id = $2', [payment, order]);
+  await tx.query('UPDATE payments SET order_id = $2 WHERE id = $1', [payment, order]);
+}
+
+async function inTransaction<Result>(work: (tx: PoolClient) => Promise<Result>): Promise<Result> {
+  const tx = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await tx.query('BEGIN');
+    await tx.query(lock);
+    const result = await work(tx);
+    await tx.query('COMMIT');
+    return result;
+  } catch (error) {
+    failure = new Error('The transaction failed.', { cause: error });
+    throw error;
+  } finally {
+    tx.release(failure); // after an error it closes the connection, and with it the transaction
+  }
+}
+
+/** Made once at each price, and used again. */
+async function mugAt(price: string) {
+  for await (const product of payments.products.list({ status: 'ACTIVE', size: 100 }))
+    if (product.metadata.sku === 'mug' && product.price === price) return product;
+  return payments.products.create({ name: 'Handmade mug', price, metadata: { sku: 'mug' } });
+}
+
+const app = express();
+app.post('/webhooks', inbox.nodeHandler); // before any body parser
+app.get(
+  '/',
+  (_, response) => void response.send('<form method="post" action="/buy"><button>Buy a mug</button></form>'),
+);
+
+app.post('/buy', async (_, response) => {
+  const id = randomBytes(12).toString('base64url');
+  // An amount of its own tells its payment apart. It has expired until there is a checkout.
+  const price = await inTransaction(async (tx) => {
+    const open = await tx.query(
+      `SELECT amount::text FROM orders WHERE coalesce(expires_at, created_at) >
+         CASE WHEN paid_as IS NULL THEN now() - interval '7 days' ELSE now() END`,
+    );
+    const amount =
+      freeAmount({ price: '19.90', taken: open.rows.map((row) => row.amount), most: '0.50' }) ?? '19.90';
+    await tx.query("INSERT INTO orders VALUES ($1, $2, 'USD', now(), now())", [id, amount]);
+    return amount;
+  });
+  const product = await mugAt(price);
+  const page = { successUrl: `${shopUrl}/thanks/${id}`, cancelUrl: shopUrl };
+  const { url, expiresAt } = await payments.checkouts.create({ productId: product.id, ...page });
+  await pool.query('UPDATE orders SET expires_at = $2 WHERE id = $1', [id, expiresAt ?? null]);
+  response.redirect(303, url);
+});
+
+app.get('/thanks/:id', async (request, response) => {
+  const { rows } = await pool.query('SELECT paid_as FROM orders WHERE id = $1', [request.params.id]);
+  const [order] = rows;
+  if (!order) return void response.status(404).send('There is no such order.');
+  response.send(
+    order.paid_as
+      ? 'Thank you. Paid'
+      : '<meta http-equiv="refresh" content="2">Your payment is being confirmed',
+  );
+});
+
+app.use('/held', (request, response, next) => {
+  if (request.query.key === staffKey) next();
+  else response.status(404).end();
+});
+app.get('/held', async (_, response) => {
+  const { held } = await inTransaction(review);
+  response.json({ held, parked: await inbox.list({ state: 'parked' }), refused: await inbox.refused() });
+});
+app.post('/held/:payment/:order', async ({ params: { payment, order } }, response) => {
+  const isPossible = await inTransaction(async (tx) => {
+    const entry = (await review(tx)).held.find(({ payment: { id } }) => id === payment);
+    const isCandidate = entry?.candidates.some(({ id }) => id === order) ?? false;
+    if (isCandidate) await credit(tx, payment, order);
+    return isCandidate;
+  });
+  response.status(isPossible ? 204 : 409).end();
+});
+
+const server = app.listen(port, () => console.log(`Shop  ${shopUrl}\nHeld  ${shopUrl}/held?key=${staffKey}`));
+process.once('SIGTERM', async () => {
+  server.close();
+  await inbox.close();
+  await pool.end();
+});

@@ -1,0 +1,190 @@
+import { Buffer } from 'node:buffer';
+import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
+import {
+  type Delivery,
+  deliveryOf,
+  digestOf,
+  keyOf,
+  storable,
+  typeOf,
+  unreadableBecause,
+} from '../webhooks/delivery.js';
+import { headerPairs } from '../webhooks/headers.js';
+import type { Tell } from '../webhooks/hooks.js';
+import type { WebhookEvent } from '../webhooks/index.js';
+import type { RefusedRequest, Report } from '../webhooks/responder.js';
+import { type Checks, eventOf, verifyDelivery } from '../webhooks/verify.js';
+import type { InboxHookFacts } from './options.js';
+import type { InboxStore } from './store.js';
+import { unreadableText } from './worker.js';
+
+/** What `recover()` found. */
+export interface Recovered {
+  /** Authentic under the new scheme or secret, and stored. */
+  recovered: number;
+  /** Authentic, but stored before. */
+  duplicates: number;
+  /** Still not authentic; they stay in the quarantine. */
+  refused: number;
+}
+
+interface IntakeSettings {
+  store: InboxStore;
+  tell: Tell<InboxHookFacts>;
+  report: Report;
+  /** How many refused deliveries are kept. */
+  keepRefused: number;
+}
+
+/** What another scheme or secret could cure. */
+const curable: readonly string[] = [
+  'signature_mismatch',
+  'malformed_signature',
+  'malformed_timestamp',
+  'missing_timestamp',
+];
+const longestRefused = 64 * 1024;
+const longestHeader = 4096;
+const mostRefused = 1000;
+const pageSize = 1000;
+
+/** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
+export class Intake {
+  readonly #settings: IntakeSettings;
+
+  constructor(settings: IntakeSettings) {
+    this.#settings = settings;
+  }
+
+  /** Stores a delivery; `false` if it is a duplicate. Another content under a known key is parked, and so is what cannot be read. */
+  async put(given: Delivery): Promise<boolean> {
+    const { store, tell } = this.#settings;
+    const delivery = readAgain(given);
+    const { key, digest, event } = delivery;
+    const problem = unreadableBecause(event);
+    if (problem !== undefined) return this.#park(key, delivery, 'invalid_event', unreadableText(problem));
+    const known = await store.insert({ key, delivery, state: 'pending', lastError: null });
+    if (!known) return true;
+    if (known.digest !== digest)
+      return this.#park(
+        `${key}#${digest}`,
+        delivery,
+        'conflicting_event',
+        conflictText(key, known.event, event),
+      );
+    tell('duplicate', { key, type: typeOf(event) });
+    return false;
+  }
+
+  /** Reads a delivery again that an earlier version could not read; `false` if it still cannot be read. */
+  async reread(key: string): Promise<boolean> {
+    const { store } = this.#settings;
+    const { state } = (await store.get(key)) ?? {};
+    const stored = state === 'parked' || state === 'pending' ? await store.read(key) : undefined;
+    if (!stored || unreadableBecause(stored.event) === undefined) return false;
+    const delivery = readAgain(stored);
+    if (unreadableBecause(delivery.event) !== undefined) return false;
+    await this.put(delivery);
+    // Only now: after a crash in between, it is read again, and is a duplicate.
+    await store.remove(key);
+    return true;
+  }
+
+  /** Reads all parked deliveries again that could not be read; returns how many now can be. */
+  async rereadParked(): Promise<number> {
+    let count = 0;
+    for (let after: string | undefined; ; ) {
+      const page = await this.#settings.store.list({ state: 'parked', limit: pageSize, after });
+      for (const { key, event } of page)
+        if (event && unreadableBecause(event) !== undefined && (await this.reread(key))) count++;
+      if (page.length < pageSize) return count;
+      after = page.at(-1)?.key;
+    }
+  }
+
+  /** Keeps a delivery that was refused, if another scheme or secret could show that it is authentic. */
+  async refuse({ error, body, headers, receivedAt, signatureHeaders }: RefusedRequest): Promise<void> {
+    const { store, keepRefused } = this.#settings;
+    if (keepRefused === 0 || !curable.includes(error.code) || body.byteLength > longestRefused) return;
+    const kept = headerPairs(headers).filter(
+      ([name, value]) =>
+        (signatureHeaders.includes(name) || (name.startsWith('x-') && !/cookie|authorization/.test(name))) &&
+        value.length <= longestHeader,
+    );
+    await store.refuse(
+      {
+        code: error.code,
+        receivedAt: receivedAt.toISOString(),
+        bytes: body.byteLength,
+        headers: Object.fromEntries(kept),
+        ...storable(body),
+      },
+      keepRefused,
+    );
+  }
+
+  /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */
+  async recover(checks: Checks): Promise<Recovered> {
+    const { store, tell } = this.#settings;
+    const result = { recovered: 0, duplicates: 0, refused: 0 };
+    for (const { id, receivedAt, ...request } of (await store.refused(mostRefused)).reverse()) {
+      const at = new Date(receivedAt);
+      try {
+        const verified = verifyDelivery(checks, { ...request, now: at.getTime() });
+        const delivery = deliveryOf(verified, at);
+        tell('received', { key: delivery.key, type: typeOf(delivery.event), bytes: request.bytes });
+        if (await this.put(delivery)) result.recovered++;
+        else result.duplicates++;
+        await store.forget(id);
+      } catch (error) {
+        if (!(error instanceof WebhookVerificationError)) throw error;
+        result.refused++;
+      }
+    }
+    return result;
+  }
+
+  async #park(
+    key: string,
+    delivery: Delivery,
+    code: WebhookPayloadError['code'],
+    lastError: string,
+  ): Promise<boolean> {
+    const { store, tell, report } = this.#settings;
+    const facts = { key, type: typeOf(delivery.event) };
+    if (await store.insert({ key, delivery, state: 'parked', lastError })) {
+      tell('duplicate', facts);
+      return false;
+    }
+    await report(
+      new WebhookPayloadError(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`, code),
+    );
+    tell('parked', { ...facts, attempt: 0, lastError });
+    return true;
+  }
+}
+
+/** The delivery as this version reads it, if an earlier one could not. */
+function readAgain(delivery: Delivery): Delivery {
+  if (unreadableBecause(delivery.event) === undefined) return delivery;
+  const body = Buffer.from(delivery.rawBody, delivery.encoding ?? 'utf8');
+  const event = eventOf(body);
+  if (unreadableBecause(event) !== undefined) return delivery;
+  return { ...delivery, event, key: keyOf(event, body), digest: digestOf(event) };
+}
+
+function conflictText(key: string, before: WebhookEvent | null, now: WebhookEvent): string {
+  const [first, second] = [before, now].map(contentText);
+  const fields = first === second ? ' Other fields differ.' : '';
+  return (
+    `${JSON.stringify(key)} arrived before with ${first}, and now with ${second}.${fields} ` +
+    'Compare both with your order, then retry or discard this one.'
+  );
+}
+
+function contentText(event: WebhookEvent | null): string {
+  if (event === null) return 'a content that was purged';
+  return event.type === 'order.paid'
+    ? JSON.stringify(`${event.data.amount} ${event.data.currency}`).slice(1, -1)
+    : 'other data';
+}

@@ -1,0 +1,143 @@
+import { ConfigurationError } from '../errors.js';
+
+type PostgresValue = string | number | null;
+
+/** A client of a `pg` pool, or anything of its shape. */
+export interface PostgresClient {
+  query(text: string, values?: PostgresValue[]): PromiseLike<{ rows: unknown[] }>;
+  /** With an error, the connection has to be closed, and its transaction with it. */
+  release(error?: Error): unknown;
+  on?(event: 'error', listener: () => void): unknown;
+  removeListener?(event: 'error', listener: () => void): unknown;
+}
+
+/** A `Pool` of `pg`, or anything of its shape. */
+export interface PostgresPool {
+  connect(): PromiseLike<PostgresClient>;
+  on?(event: 'error' | 'acquire', listener: (given: unknown) => void): unknown;
+}
+
+/** The client that a pool's `connect()` resolves to, such as `PoolClient` for a `Pool` of `pg`. */
+export type ClientOf<Pool> = Pool extends {
+  connect: { (): Promise<infer Client>; (callback: never): unknown };
+}
+  ? Client
+  : Pool extends { connect(): PromiseLike<infer Client> }
+    ? Client
+    : PostgresClient;
+
+/** Executes one statement in a transaction of yours; returns its rows, or a result that has them as `rows`. */
+export type PostgresRun = (
+  sql: string,
+  values: string[],
+) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>;
+
+export type PostgresRow = Readonly<Record<string, unknown>>;
+
+/** Executes one statement and returns its rows. Columns are selected as text: how others are parsed is up to the shop. */
+export type Run = (sql: string, ...values: PostgresValue[]) => Promise<PostgresRow[]>;
+
+/** How long to wait for a connection, for a row that another transaction holds, and for a response. */
+const connectMs = 10_000;
+const lockMs = 5000;
+const responseMs = 30_000;
+
+/**
+ * Whatever the shop's defaults are, each statement sees the newest rows, and a commit is on the disk, or where the shop
+ * wants more than that. It ends with the transaction, because PgBouncer gives the session to somebody else.
+ */
+const begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs};
+  SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') <> 'remote_apply'`;
+
+const heard = new WeakSet<object>();
+
+/**
+ * A connection that breaks while nobody waits for it must not end the process: neither an idle one, nor one that breaks in
+ * the packet that hands it out, before anybody can listen.
+ */
+export function bearErrors(pool: PostgresPool): void {
+  if (heard.has(pool)) return;
+  heard.add(pool);
+  pool.on?.('error', () => {});
+  pool.on?.('acquire', (client) => {
+    if (!hasMethods<PostgresClient>(client, 'on') || heard.has(client)) return;
+    heard.add(client);
+    client.on?.('error', () => {});
+  });
+}
+
+/** Runs statements of the inbox in a transaction of their own. */
+export function transaction<Result>(
+  pool: PostgresPool,
+  work: (run: Run) => Promise<Result>,
+): Promise<Result> {
+  return withClient(pool, async (client) => {
+    const run: Run = async (sql, ...values) =>
+      (await within(responseMs, client.query(sql, values))).rows.filter(isRow);
+    await within(responseMs, client.query(begin));
+    const result = await work(run);
+    await run('COMMIT');
+    return result;
+  });
+}
+
+/**
+ * Runs `work` on a client of the pool. After an error the transaction is rolled back. Without `keep` the connection is
+ * closed at once: what still uses the client would write outside of the transaction.
+ */
+export async function withClient<Result>(
+  pool: PostgresPool,
+  work: (client: PostgresClient) => PromiseLike<Result>,
+  { keep = true } = {},
+): Promise<Result> {
+  const connecting = Promise.resolve(pool.connect());
+  const client = await within(connectMs, connecting).catch((error) => {
+    connecting.then((late) => late.release()).catch(() => {});
+    throw error;
+  });
+  if (typeof client?.release !== 'function')
+    throw new ConfigurationError(
+      'openInbox(): pool.connect() gave no client. Pass a Pool of pg, not a Client.',
+    );
+  let broken: Error | undefined;
+  // A connection that breaks between two statements must not end the process.
+  const ignore = () => {};
+  client.on?.('error', ignore);
+  try {
+    return await work(client);
+  } catch (error) {
+    const failed = new Error('The transaction failed.', { cause: error });
+    broken = keep
+      ? await within(lockMs, client.query('ROLLBACK')).then(
+          () => undefined,
+          () => failed,
+        )
+      : failed;
+    throw error;
+  } finally {
+    client.removeListener?.('error', ignore);
+    client.release(broken);
+  }
+}
+
+/** Rejects if the database has not responded in time: a connection may be cut without notice. */
+async function within<Result>(ms: number, promise: PromiseLike<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`PostgreSQL did not respond within ${ms / 1000} s.`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** An identifier in quotes. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function hasMethods<Type>(value: unknown, ...names: string[]): value is Type {
+  return isRow(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
+}
+
+export function isRow(value: unknown): value is PostgresRow {
+  return typeof value === 'object' && value !== null;
+}

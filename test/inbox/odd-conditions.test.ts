@@ -1,0 +1,285 @@
+import { copyFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { connect, later, opened, orderPaid, received, temporaryFile, withResolvers } from './inboxes.js';
+
+describe('a function that never ends', () => {
+  it('has failed after attemptMs: its signal is aborted, its slot is free, and it can no longer commit', async () => {
+    const attempts: { id: string; signal: AbortSignal; commit: (fn: () => void) => void }[] = [];
+    const { inbox, post, errors, told } = opened({
+      concurrency: 1,
+      attemptMs: '50ms',
+      retries: [],
+      on: {
+        'order.paid': ({ data }, { signal, commit }) => {
+          attempts.push({ id: data.order_id, signal, commit });
+          if (data.order_id === 'stuck') return withResolvers().promise;
+        },
+      },
+    });
+    await post(orderPaid('stuck'));
+    await post(orderPaid('next'));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1, parked: 1 }));
+    expect(attempts.map(({ id, signal }) => [id, signal.aborted])).toEqual([
+      ['stuck', true],
+      ['next', false],
+    ]);
+    expect(() => attempts[0]?.commit(() => {})).toThrow('after the attempt had ended');
+    expect((await inbox.get('order.paid:stuck'))?.lastError).toContain('had not finished after 50 ms');
+    expect(errors).toHaveLength(1);
+    expect(told.map(([name]) => name)).toContain('failed');
+  });
+
+  it('shows in oldestRunningMs', async () => {
+    const { inbox, post } = opened({ on: { 'order.paid': () => withResolvers().promise } });
+    expect(await inbox.stats()).toMatchObject({ oldestRunningMs: null });
+    await post(orderPaid('stuck'));
+    await vi.waitFor(async () => expect((await inbox.stats()).oldestRunningMs).toBeGreaterThan(20));
+  });
+
+  it('can be taken its delivery with force: it runs again at once, and the first cannot commit', async () => {
+    const attempts: { attempt: number; commit: (fn: () => void) => void }[] = [];
+    const { inbox, post } = opened({
+      concurrency: 1,
+      on: { 'order.paid': (_event, given) => attempts.push(given) === 1 && withResolvers().promise },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(attempts).toHaveLength(1));
+    expect(await inbox.retry('order.paid:ord_1')).toBe(false);
+    expect(await inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
+    await inbox.idle();
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(() => attempts[0]?.commit(() => {})).toThrow('after the attempt had ended');
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+  });
+
+  it.each([0, '8d', 'soon', Number.NaN])('must not have attemptMs %s', (attemptMs) => {
+    expect(() => Reflect.apply(opened, undefined, [{ attemptMs }])).toThrow('attemptMs must be a duration');
+  });
+});
+
+describe('a lock that another connection holds', () => {
+  it('delays no timer of the process, neither for deliveries nor for what people ask, nor for commit()', async () => {
+    const file = temporaryFile();
+    const shop = connect(file);
+    shop.exec('PRAGMA journal_mode = DELETE; PRAGMA busy_timeout = 3000; CREATE TABLE orders (id TEXT)');
+    const { promise, resolve } = withResolvers();
+    const { inbox, post } = opened({
+      database: shop,
+      on: { 'order.paid': (_event, { commit }) => promise.then(() => commit(() => {})) },
+    });
+    for (const id of ['a', 'b', 'c', 'd']) await post(orderPaid(id));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 4 }));
+    const other = connect(file);
+    other.exec('BEGIN EXCLUSIVE');
+    let longestMs = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    later(() => clearInterval(timer));
+    const waiting = [...['e', 'f', 'g', 'h'].map((id) => post(orderPaid(id))), inbox.stats(), inbox.list()];
+    resolve();
+    await new Promise((done) => setTimeout(done, 1500));
+    other.exec('ROLLBACK');
+    await Promise.all(waiting);
+    // A wait inside SQLite would take the whole of busy_timeout.
+    expect(longestMs).toBeLessThan(1000);
+    expect(shop.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 3000 });
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 8 }), { timeout: 15_000 });
+  });
+
+  it('that makes commit() fail uses up no retry', async () => {
+    const file = temporaryFile();
+    const other = connect(file);
+    const { inbox, post, errors } = opened({
+      file,
+      retries: [],
+      on: {
+        'order.paid': (_event, { attempt, commit }) => {
+          if (attempt === 1) {
+            other.exec('BEGIN IMMEDIATE');
+            setTimeout(() => other.exec('ROLLBACK'), 100);
+          }
+          commit(() => {});
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(
+      async () => expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 }),
+      { timeout: 15_000 },
+    );
+    expect(errors).toMatchObject([{ code: 'inbox_busy', message: expect.stringContaining('locked') }]);
+  });
+});
+
+describe('a clock that was a year ahead for a while', () => {
+  const yearMs = 365 * 86_400_000;
+
+  function setClock(aheadMs: number) {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + aheadMs });
+    later(() => vi.useRealTimers());
+  }
+
+  it('does not strand a delivery that was stored or that failed then', async () => {
+    const file = temporaryFile();
+    setClock(yearMs);
+    const ahead = opened({
+      file,
+      retries: ['1h'],
+      on: { 'order.paid': () => Promise.reject(new Error('down')) },
+    });
+    await ahead.post(orderPaid('failed'), undefined);
+    await ahead.inbox.idle();
+    await ahead.inbox.close();
+    const storing = opened({ file, work: false });
+    await storing.post(orderPaid('stored'));
+    vi.useRealTimers();
+    const { inbox, calls } = opened({ file });
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 2 }));
+    expect(calls.map(([id]) => id).sort()).toEqual(['failed', 'stored']);
+  });
+
+  it('does not strand what a process held that died: another one takes it up after its lease', async () => {
+    const file = temporaryFile();
+    setClock(yearMs);
+    const dead = opened({ file, on: { 'order.paid': () => withResolvers().promise } });
+    await dead.post(orderPaid('held'));
+    await vi.waitFor(async () => expect(await dead.inbox.stats()).toMatchObject({ running: 1 }));
+    vi.useRealTimers();
+    const { calls } = opened({ file, leaseMs: 200 });
+    await vi.waitFor(() => expect(calls).toEqual([['held', 2]]), { timeout: 15_000 });
+  });
+});
+
+describe('a database in another journal mode than WAL', () => {
+  it.each(['DELETE', 'TRUNCATE', 'PERSIST'])(
+    '%s: a delivery is stored with synchronous = EXTRA, and the setting is kept',
+    async (mode) => {
+      const database = connect(temporaryFile());
+      database.exec(`PRAGMA journal_mode = ${mode}; PRAGMA synchronous = NORMAL`);
+      const levels: unknown[] = [];
+      const { post } = opened({
+        work: false,
+        database: {
+          prepare: (sql) => database.prepare(sql),
+          close: () => database.close(),
+          exec(sql) {
+            if (sql === 'COMMIT') levels.push(database.prepare('PRAGMA synchronous').get()?.synchronous);
+            database.exec(sql);
+          },
+        },
+      });
+      expect(await post(orderPaid('ord_1'))).toEqual(received);
+      expect(new Set(levels)).toEqual(new Set([3]));
+      expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 1 });
+    },
+  );
+
+  it.each(['MEMORY', 'OFF'])(
+    '%s is refused: when the inbox is opened, and for each delivery',
+    async (mode) => {
+      const database = connect(temporaryFile());
+      const { post, errors } = opened({ database, work: false });
+      // From Node 24 on, a connection is defensive unless told otherwise, and SQLite then ignores OFF itself.
+      const defend: unknown = Reflect.get(database, 'enableDefensive');
+      if (typeof defend === 'function') defend.call(database, false);
+      database.exec(`PRAGMA journal_mode = ${mode}`);
+      expect(() => opened({ database })).toThrow(`journal mode ${mode}`);
+      expect(await post(orderPaid('ord_1'))).toMatchObject({ status: 500 });
+      expect(errors).toMatchObject([{ name: 'ConfigurationError' }]);
+    },
+  );
+});
+
+it('claims wait for no disk in WAL mode, and what a 200 rests on does', async () => {
+  const database = connect(temporaryFile());
+  database.exec('PRAGMA journal_mode = WAL');
+  const levels: unknown[] = [];
+  const { inbox, post } = opened({
+    database: {
+      prepare: (sql) => database.prepare(sql),
+      close: () => database.close(),
+      exec(sql) {
+        if (sql === 'COMMIT') levels.push(database.prepare('PRAGMA synchronous').get()?.synchronous);
+        database.exec(sql);
+      },
+    },
+  });
+  levels.length = 0;
+  await post(orderPaid('ord_1'));
+  await inbox.idle();
+  // Stored, claimed, done.
+  expect(levels).toEqual([2, 1, 2]);
+});
+
+it('the space of what was purged is used again: 20 rounds take at most twice that of one', async () => {
+  const file = temporaryFile();
+  const { inbox } = opened({ file });
+  const sizes: number[] = [];
+  for (let round = 0; round < 20; round++) {
+    for (let number = 0; number < 40; number++) {
+      const data = {
+        order_id: `${round}-${number}`,
+        amount: '1.00',
+        currency: 'USD',
+        note: 'x'.repeat(4000),
+      };
+      await inbox.accept({
+        key: `order.paid:${data.order_id}`,
+        event: { type: 'order.paid', data },
+        rawBody: JSON.stringify({ type: 'order.paid', data }),
+        headers: {},
+        receivedAt: new Date().toISOString(),
+      });
+    }
+    await inbox.idle();
+    expect(await inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(40);
+    sizes.push(statSync(file).size + statSync(`${file}-wal`).size);
+  }
+  expect(sizes.at(-1)).toBeLessThanOrEqual(2 * Number(sizes[0]));
+});
+
+describe('a file of version 1', () => {
+  /** One delivery of each kind, made by the version of the package that had these tables, and killed. */
+  function version1(): string {
+    const file = temporaryFile();
+    copyFileSync(fileURLToPath(new URL('fixtures/version-1.sqlite', import.meta.url)), file);
+    return file;
+  }
+
+  it('is brought up to date: every delivery keeps its state, what is open goes on, and duplicates are known', async () => {
+    const { inbox, post, calls, errors } = opened({ file: version1() });
+    await vi.waitFor(() => expect(calls.map(([id]) => id)).toContain('ord_running'), { timeout: 15_000 });
+    await inbox.retry('order.paid:ord_failed_once');
+    await inbox.idle();
+    expect(calls.sort()).toEqual([
+      ['ord_failed_once', 2],
+      ['ord_running', 2],
+    ]);
+    expect(
+      Object.fromEntries((await inbox.list()).map(({ key, state }) => [key.slice(0, 30), state])),
+    ).toEqual({
+      'order.paid:ord_running': 'done',
+      'order.paid:ord_pending': 'done',
+      'order.paid:ord_parked2': 'discarded',
+      'order.paid:ord_failed_once': 'done',
+      'order.paid:ord_done': 'done',
+      'order.paid:ord_discarded': 'done',
+      'refund.created:f0d661cb24b124f': 'parked',
+      'order.paid:ord_parked': 'parked',
+      'order.paid:ord_purged': 'done',
+    });
+    expect(await inbox.get('order.paid:ord_purged')).toMatchObject({ event: null });
+    expect(await inbox.get('order.paid:ord_parked')).toMatchObject({
+      attempts: 1,
+      lastError: 'Error: no stock',
+    });
+    await post(orderPaid('ord_done'));
+    expect(errors).toEqual([]);
+    await post(orderPaid('ord_done').replace('19.90', '90.00'));
+    expect(errors).toMatchObject([{ code: 'conflicting_event' }]);
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { identifyScheme } from '../../src/doctor/identify.js';
+import { sign } from '../../src/webhooks/index.js';
+import { opened, orderPaid, received, secret, temporaryFile } from './inboxes.js';
+
+/** Another way to sign than the default, which is a guess. */
+const scheme = { content: '{timestamp}{body}', encoding: 'base64' } as const;
+const signedOtherwise = (rawBody: string | Uint8Array, timestamp?: Date) =>
+  sign({ rawBody, secret, scheme, timestamp });
+
+describe('a shop that goes live with the wrong scheme', () => {
+  it('loses no order: what was refused is identified, recovered, and fulfilled once', async () => {
+    const file = temporaryFile();
+    const { inbox, post, calls } = opened({ file });
+    const ids = ['ord_1', 'ord_2', 'ord_3'];
+    for (const id of ids)
+      expect((await post(orderPaid(id), signedOtherwise(orderPaid(id)))).status).toBe(400);
+    expect(await inbox.stats()).toMatchObject({ refused: 3, pending: 0 });
+    const [newest] = await inbox.refused();
+    const found = identifyScheme({ rawBody: newest?.rawBody ?? '', headers: newest?.headers ?? {}, secret });
+    expect(found).toMatchObject({ found: true, scheme });
+    expect(await inbox.recover({ scheme: found.scheme })).toEqual({
+      recovered: 3,
+      duplicates: 0,
+      refused: 0,
+    });
+    await inbox.idle();
+    expect(calls).toEqual(ids.map((id) => [id, 1]));
+    expect(await inbox.stats()).toMatchObject({ refused: 0, done: 3 });
+    expect(await inbox.recover({ scheme })).toEqual({ recovered: 0, duplicates: 0, refused: 0 });
+    // The shop restarts with the scheme, and the service delivers one of them again.
+    await inbox.close();
+    const fixed = opened({ file, scheme });
+    expect(await fixed.post(orderPaid('ord_1'), signedOtherwise(orderPaid('ord_1')))).toEqual(received);
+    await fixed.inbox.idle();
+    expect(fixed.calls).toEqual([]);
+  });
+
+  it('or with the wrong secret, of which recover() without options takes the one of the inbox', async () => {
+    const file = temporaryFile();
+    const wrong = opened({ file, secret: 'whsec_of_another_shop' });
+    expect(await wrong.post(orderPaid('ord_1'))).toMatchObject({ status: 400 });
+    expect(await wrong.inbox.recover()).toEqual({ recovered: 0, duplicates: 0, refused: 1 });
+    expect(await wrong.inbox.recover({ secret })).toMatchObject({ recovered: 1 });
+    await wrong.inbox.idle();
+    await wrong.post(orderPaid('ord_2'));
+    await wrong.inbox.close();
+    const right = opened({ file });
+    expect(await right.inbox.recover()).toEqual({ recovered: 1, duplicates: 0, refused: 0 });
+    await right.inbox.idle();
+    expect(right.calls).toEqual([['ord_2', 1]]);
+  });
+
+  it('counts what was stored in the meantime as a duplicate', async () => {
+    const { inbox, post, calls } = opened();
+    await post(orderPaid('ord_1'), signedOtherwise(orderPaid('ord_1')));
+    await post(orderPaid('ord_1'));
+    expect(await inbox.recover({ scheme })).toEqual({ recovered: 0, duplicates: 1, refused: 0 });
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
+  });
+});
+
+describe('the quarantine', () => {
+  it('keeps body, code, time and length, and of the headers those that begin with x- alone', async () => {
+    const { inbox, post } = opened();
+    const body = orderPaid('ord_é');
+    const headers = {
+      ...signedOtherwise(body),
+      cookie: 'session=1',
+      authorization: 'Bearer x',
+      'x-request-id': 'r1',
+      'x-cookie': 'c',
+    };
+    await post(body, headers);
+    expect(await inbox.refused()).toEqual([
+      {
+        id: expect.any(Number),
+        code: 'malformed_signature',
+        receivedAt: expect.stringMatching(/Z$/),
+        bytes: Buffer.byteLength(body),
+        headers: { ...signedOtherwise(body), 'x-request-id': 'r1', ...timeOf(headers) },
+        rawBody: body,
+      },
+    ]);
+  });
+
+  it('keeps bytes that are not UTF-8 as base64, which can be recovered', async () => {
+    const { inbox, post } = opened({ work: false });
+    const body = new Uint8Array([0xff, 0x00]);
+    await post(body, signedOtherwise(body));
+    expect(await inbox.refused()).toMatchObject([{ rawBody: '/wA=', encoding: 'base64', bytes: 2 }]);
+    expect(await inbox.recover({ scheme })).toMatchObject({ recovered: 1 });
+    expect(await inbox.stats()).toMatchObject({ parked: 1 });
+  });
+
+  it.each<[string, string, Record<string, string>]>([
+    ['has no signature', orderPaid('o'), {}],
+    [
+      'is authentic but stale',
+      orderPaid('o'),
+      sign({ rawBody: orderPaid('o'), secret, timestamp: new Date(Date.now() - 301_000) }),
+    ],
+    [
+      'is longer than 64 KiB',
+      'x'.repeat(64 * 1024 + 1),
+      { 'x-service-signature': 'a', 'x-service-timestamp': '1' },
+    ],
+  ])('does not keep what %s', async (_what, body, headers) => {
+    const { inbox, post } = opened();
+    expect(await post(body, headers)).toMatchObject({ status: 400 });
+    expect(await inbox.refused()).toEqual([]);
+  });
+
+  it('keeps what has no timestamp, or one of another form', async () => {
+    const { inbox, post } = opened();
+    const { 'x-service-signature': signature = '' } = sign({ rawBody: orderPaid('o'), secret });
+    await post(orderPaid('o'), { 'x-service-signature': signature });
+    await post(orderPaid('o'), { 'x-service-signature': signature, 'x-service-timestamp': 'today' });
+    expect((await inbox.refused()).map(({ code }) => code)).toEqual([
+      'malformed_timestamp',
+      'missing_timestamp',
+    ]);
+  });
+
+  it('holds the last 100, of which a flood never pushes out the first ten', async () => {
+    const { inbox, post } = opened();
+    for (let number = 1; number <= 130; number++)
+      await post(`${number}`, { 'x-service-signature': 'a', 'x-service-timestamp': '1' });
+    const bodies = (await inbox.refused()).map(({ rawBody }) => Number(rawBody));
+    const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => to - at);
+    expect(bodies).toEqual([...range(41, 130), ...range(1, 10)]);
+    expect((await inbox.refused({ limit: 2 })).map(({ rawBody }) => rawBody)).toEqual(['130', '129']);
+  });
+
+  it.each([
+    [0, []],
+    [1, ['1']],
+    [3, ['4', '3', '1']],
+  ])('holds %i with keepRefused', async (keepRefused, bodies) => {
+    const { inbox, post } = opened({ keepRefused });
+    for (const body of ['1', '2', '3', '4'])
+      await post(body, { 'x-service-signature': 'a', 'x-service-timestamp': '1' });
+    expect((await inbox.refused()).map(({ rawBody }) => rawBody)).toEqual(bodies);
+  });
+
+  it('verifies a delivery as of when it was received: a replay does not become fresh', async () => {
+    const { inbox, post, calls } = opened();
+    await post(orderPaid('ord_1'), signedOtherwise(orderPaid('ord_1'), new Date(Date.now() - 3_600_000)));
+    expect(await inbox.recover({ scheme })).toEqual({ recovered: 0, duplicates: 0, refused: 1 });
+    expect(calls).toEqual([]);
+  });
+});
+
+function timeOf(headers: Record<string, string>) {
+  return {
+    'x-service-signature': headers['x-service-signature'],
+    'x-service-timestamp': headers['x-service-timestamp'],
+  };
+}
