@@ -39,8 +39,9 @@ function verified(
   } = {},
 ): boolean {
   const timestamp = `${headers['x-service-timestamp']}`;
-  const expected = createHmac('sha256', key).update(text(timestamp)).update(body).digest();
-  const given = Buffer.from(`${headers['x-service-signature']}`, 'hex');
+  // Compared as text: Buffer.from(value, 'hex') would drop whatever follows the signature.
+  const expected = Buffer.from(createHmac('sha256', key).update(text(timestamp)).update(body).digest('hex'));
+  const given = Buffer.from(`${headers['x-service-signature']}`);
   const fresh = Math.abs(Date.now() - Number(timestamp) * unit) <= tolerance;
   return fresh && given.length === expected.length && timingSafeEqual(given, expected);
 }

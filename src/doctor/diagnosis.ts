@@ -1,5 +1,8 @@
 import type { SignatureScheme } from '../webhooks/index.js';
 import type { Finding } from './findings.js';
+import type { ProbeName } from './probes.js';
+
+export type { ProbeName };
 
 /** Options of `sandbox.doctor()`. */
 export interface DoctorOptions {
@@ -26,7 +29,7 @@ export interface Diagnosis {
   findings: Finding[];
   /** What works but could be better. */
   warnings: Finding[];
-  /** What only the merchant can see. */
+  /** What only the merchant can see, and what was not tested. */
   notes: string[];
   /** What was sent and how the receiver responded, in order. */
   probes: ProbeResult[];
@@ -36,23 +39,11 @@ export interface Diagnosis {
   expects: Partial<SignatureScheme> | undefined;
 }
 
-/** The names of the doctor's deliveries. */
-export type ProbeName =
-  | 'unsigned'
-  | 'forged'
-  | 'tampered'
-  | 'compact'
-  | 'spaced'
-  | 'newline'
-  | 'non_ascii'
-  | 'stale'
-  | 'duplicate';
-
 /** One delivery of the doctor and the response to it. */
 export interface ProbeResult {
   /** Which delivery it is. */
   name: ProbeName;
-  /** In words, such as "the amount was raised after signing". */
+  /** In words, such as "signed with a different secret". */
   says: string;
   /** What a correct receiver does. */
   expected: 'accepted' | 'refused';
@@ -62,6 +53,8 @@ export interface ProbeResult {
   status: number | undefined;
   /** Why there was none. */
   error: string | undefined;
+  /** Status and the first 200 characters of the response's body, or why there was none. Control characters are visible. */
+  response: string;
   /** From sending to the response, in milliseconds. */
   durationMs: number;
 }

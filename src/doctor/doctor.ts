@@ -1,13 +1,12 @@
 import { refusedBodies } from './bodies.js';
 import type { Diagnosis, DoctorOptions } from './diagnosis.js';
 import { Examination, type Patient } from './examination.js';
-import { expectation } from './expectation.js';
 import type { Finding } from './findings.js';
-import { acceptedForgery } from './forgeries.js';
-import { explainRefusal, lastGuess } from './refusal.js';
+import { acceptedForgeries } from './forgeries.js';
+import { bodies, forgeryNames, type ProbeName, probes } from './probes.js';
+import { explainRefusal } from './refusal.js';
 import { unreachable } from './symptoms.js';
 
-const bodies = ['compact', 'spaced', 'newline', 'non_ascii'] as const;
 const slowMs = 5_000;
 
 /** An amount that no shop charges, so that no open order of a customer has it. */
@@ -28,60 +27,82 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const exam = new Examination(patient);
   const blocked = await obstacle(exam);
   if (blocked) return report(exam, [blocked]);
+  await exam.probe('forged');
+  // Where no response comes in time, each further delivery would take as long, and shows no more.
+  if (exam.late('compact')) exam.leaveOut(Object.values(probes).map(([says]) => says));
+  else for (const name of bodies) await exam.probe(name);
+  const reached = bodies.some((name) => exam.succeeded(name));
+  for (const name of reached ? forgeryNames : (['empty_secret'] as const)) await exam.probe(name);
+  if (reached) await exam.probe('duplicate');
 
-  for (const name of ['forged', 'tampered', 'compact'] as const) await exam.probe(name);
-  // Each further delivery would take as long, and shows no more.
-  if (!exam.late('compact'))
-    for (const name of [...bodies, 'stale', 'duplicate'] as const) await exam.probe(name);
-  const fooled = await acceptedForgery(exam);
-  if (fooled) return report(exam, [fooled]);
-  if (exam.late('compact')) return report(exam, [late(exam)]);
-  if (bodies.some((name) => exam.accepted(name))) {
-    const findings = await refusedBodies(exam);
-    if (exam.accepted('stale')) findings.push(exam.finding('no_tolerance'));
-    if ([...bodies, 'duplicate' as const].some((name) => exam.late(name))) findings.push(late(exam));
-    return report(exam, findings, { warnings: slow(exam) });
+  const fooled = await acceptedForgeries(exam);
+  if (exam.accepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
+  if (bodies.some(exam.late) || exam.late('duplicate')) fooled.push(late(exam));
+  else if (!reached) {
+    const { finding, ...more } = await explainRefusal(exam);
+    return report(exam, [finding], more);
   }
-  const told = await explainRefusal(exam);
-  if (told) return report(exam, [told]);
-  const { finding, expects, tried } = await expectation(exam);
-  return report(exam, [finding ?? (await lastGuess(exam, tried))], { expects, tried });
+  const refused = await refusedBodies(exam);
+  const known = refused.map(({ code }) => code);
+  return report(exam, [...fooled.filter(({ code }) => !known.includes(code)), ...refused], {
+    warnings: [...slow(exam), ...(fooled.length > 0 ? [] : loose(exam))],
+  });
 }
 
 /** Why deliveries do not reach the handler: the same for a delivery without a signature and for a valid one. */
 async function obstacle(exam: Examination): Promise<Finding | undefined> {
-  const first = unreachable((await exam.probe('unsigned')).sent, exam.target, exam.framework);
-  if (!first) return undefined;
-  const second = unreachable((await exam.probe('compact')).sent, exam.target, exam.framework);
-  return second?.code === first.code ? second : undefined;
+  const found = async (name: ProbeName) => {
+    await exam.probe(name);
+    return unreachable(exam.sent(name), exam.target, exam.framework, exam.evidence(name));
+  };
+  const first = await found('unsigned');
+  if (exam.over) return first;
+  const second = await found('compact');
+  if (first && second?.code === first.code) return second;
+  // The first response was that of a server that still starts.
+  if (first && (exam.sent('unsigned').status ?? 0) >= 500) await exam.probe('unsigned', true);
+  return undefined;
 }
 
-function late(exam: Examination): Finding {
-  return exam.finding('slow', {
+const late = (exam: Examination): Finding =>
+  exam.finding('slow', {
     slow: 'verifies the delivery, and then does not respond in time',
-    evidence: 'It rejected a forged delivery at once, and did not respond to a valid one in time.',
+    evidence: exam.evidence('forged', bodies.find(exam.late) ?? 'duplicate'),
   });
-}
 
 function slow(exam: Examination): Finding[] {
-  const slowest = Math.max(
-    ...exam.results.map(({ durationMs, status }) => (status === undefined ? 0 : durationMs)),
-  );
+  const took = exam.results.map(({ durationMs, status }) => (status === undefined ? 0 : durationMs));
+  const slowest = Math.max(...took);
   if (slowest <= slowMs) return [];
   return [exam.finding('slow', { slow: `took ${(slowest / 1000).toFixed(1)} s to respond` })];
 }
 
-function report(exam: Examination, findings: Finding[], more: Partial<Diagnosis> = {}): Diagnosis {
+function loose(exam: Examination): Finding[] {
+  const taken = (['right_first', 'right_last'] as const).filter((name) => exam.accepted(name));
+  return taken.length > 0 ? [exam.finding('loose_signature', { evidence: exam.evidence(...taken) })] : [];
+}
+
+function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = {}): Diagnosis {
+  const why = exam.over ?? 'the receiver was too slow';
+  const left = exam.over === 'of a rate limit' ? 'rate_limited' : 'not_tested';
+  const findings = found.length === 0 && exam.untested.size > 0 ? [exam.finding(left)] : found;
   const [first, ...others] = findings;
+  const warning = more.warnings?.find(({ code }) => code === 'loose_signature');
   return {
     ok: !first,
     target: exam.target,
     summary: first
       ? `${first.problem} ${first.fix}${others.length > 0 ? ` (And ${others.length} more, below.)` : ''}`
-      : 'All good: your handler accepts valid deliveries and rejects forged, changed, unsigned and old ones.',
+      : warning
+        ? `No forgery is accepted, but: ${warning.problem} ${warning.fix}`
+        : 'All good: your handler accepts valid deliveries and rejects forged, changed, unsigned, old and future ones.',
     findings,
     warnings: [],
-    notes: notes(exam),
+    notes: [
+      ...notes(exam),
+      ...listed(why, exam.untested),
+      ...listed('the scheme does not allow it', exam.impossible),
+    ],
     probes: exam.results,
     tried: 0,
     expects: undefined,
@@ -89,19 +110,24 @@ function report(exam: Examination, findings: Finding[], more: Partial<Diagnosis>
   };
 }
 
+const listed = (why: string, what: ReadonlySet<string>): string[] =>
+  what.size > 0 ? [`Not tested, because ${why}: ${[...what].join('; ')}.`] : [];
+
 /** What only the merchant can see. */
-function notes({ order, results }: Examination): string[] {
-  const price = `${order.amount} ${order.currency}`;
+function notes({ run, patient, results }: Examination): string[] {
+  const { amount, currency } = patient.price;
   const look =
-    order.amount === unusualAmount
+    amount === unusualAmount
       ? 'No shop charges that amount, so a shop that matches payments by amount marks no real order as paid.'
       : 'If your shop matches payments by amount, check that it marked no real order of that amount as paid.';
   if (results.every(({ status }) => status === undefined)) return [];
   const taken = results.filter(({ outcome }) => outcome === 'accepted').length;
   return [
-    `Every delivery was about the order ${order.id} of ${price}. ${look}`,
+    `Each delivery was about an order of its own, ${run}_…, of ${amount} ${currency}. ${look}`,
     ...(taken > 1
-      ? [`It was accepted ${taken} times. Check your shop: it must be fulfilled once, or not at all.`]
+      ? [
+          `${taken} were accepted, two of them about the same order: it must be fulfilled once, or not at all.`,
+        ]
       : []),
   ];
 }

@@ -1,9 +1,12 @@
-import { asServed, type Outgoing, type Sent, type WebhookTarget } from './delivery.js';
-import type { ProbeName, ProbeResult } from './diagnosis.js';
+import type { Outgoing, Sent, WebhookTarget } from '../sending/delivery.js';
+import { randomText } from '../sending/new-secret.js';
+import type { ProbeResult } from './diagnosis.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
-import { eventBody, newOrderId, type Order, probes } from './probes.js';
-import { outgoing, randomText, type Signer } from './signed.js';
+import { bodies, eventBody, isForgery, type Order, type ProbeName, probes } from './probes.js';
+import { asServed } from './served.js';
+import { outgoing, type Signer } from './signed.js';
+import { responseText, saysTheSame, shape, wordsOf } from './words.js';
 
 /** The receiver, how deliveries to it are signed, and what sends them. */
 export interface Patient {
@@ -18,22 +21,33 @@ export interface Patient {
 }
 
 /** A probe that was sent, and all of its response. */
-export interface Probed {
-  result: ProbeResult;
+interface Probed {
+  order: Order;
+  outgoing: Outgoing;
   sent: Sent;
-  body: string;
+  durationMs: number;
 }
+
+/** How long an examination may take before it leaves the rest out. */
+const patienceMs = 60_000;
+const longestWaitMs = 5_000;
 
 /** What has been sent to one receiver so far, and how it responded. */
 export class Examination {
   readonly patient: Patient;
-  readonly order: Order;
-  readonly #probed = new Map<string, Probed>();
+  /** What every order id begins with. */
+  readonly run = `ord_doctor${randomText()}`;
+  /** What was not sent, or got no response in time; what the scheme cannot carry. */
+  readonly untested = new Set<string>();
+  readonly impossible = new Set<string>();
+  readonly #started = performance.now();
+  readonly #probed = new Map<ProbeName, Probed>();
   readonly #responses: Sent[] = [];
+  #orders = 0;
+  #limited = false;
 
   constructor(patient: Patient) {
     this.patient = patient;
-    this.order = { id: newOrderId(), ...patient.price };
   }
 
   /** The address; `(handler)` for a function. */
@@ -45,55 +59,112 @@ export class Examination {
     return frameworkOf(this.#responses);
   }
 
-  /** In the order of the table. */
+  /** Why no more is sent. */
+  get over(): 'of a rate limit' | 'the receiver was too slow' | undefined {
+    if (this.#limited) return 'of a rate limit';
+    return performance.now() - this.#started > patienceMs ? 'the receiver was too slow' : undefined;
+  }
+
   get results(): ProbeResult[] {
-    return Object.keys(probes).flatMap((name) => this.#probed.get(name)?.result ?? []);
+    return [...this.#probed].map(([name, { sent, durationMs }]) => ({
+      name,
+      says: probes[name][0],
+      expected: isForgery(name) ? 'refused' : 'accepted',
+      outcome: sent.status === undefined ? 'no response' : succeeded(sent) ? 'accepted' : 'refused',
+      status: sent.status,
+      error: sent.error,
+      response: this.#shown(sent),
+      durationMs,
+    }));
   }
 
-  /** Sends a probe once; a second call returns the same result. */
-  async probe(name: ProbeName): Promise<Probed> {
-    return this.#probed.get(name) ?? this.repeat(name, this.order);
+  /** An order that the receiver has not seen: it may look for duplicates before it verifies. */
+  newOrder(): Order {
+    this.#orders += 1;
+    return { id: `${this.run}_${this.#orders}`, ...this.patient.price };
   }
 
-  /** Sends a probe again, for a new order unless one is given. */
-  async repeat(name: ProbeName, order = { ...this.order, id: newOrderId() }): Promise<Probed> {
-    const { says, expected, make } = probes[name];
-    const outgoing = make(order, this.patient.signer);
+  /** Sends a probe once, as far as there is time; `again` sends it a second time. */
+  async probe(name: ProbeName, again = false): Promise<void> {
+    const known = this.#probed.get(name);
+    if (known && !again) return;
+    const [says, make] = probes[name];
+    const first = this.#probed.get('compact');
+    const order = (name === 'duplicate' ? first?.order : undefined) ?? this.newOrder();
+    const outgoing = make(order, this.patient.signer, first?.outgoing);
+    if (!outgoing || this.over) return void (outgoing ? this.untested : this.impossible).add(says);
     this.patient.onStep?.(says);
     const started = performance.now();
     const sent = await this.send(outgoing);
-    const durationMs = performance.now() - started;
-    const { status, error } = sent;
-    const outcome = status === undefined ? 'no response' : wasAccepted(sent) ? 'accepted' : 'refused';
-    const result = { name, says, expected, outcome, status, error, durationMs } as const;
-    const probed = { result, sent, body: outgoing.body };
-    this.#probed.set(name, probed);
-    return probed;
+    this.#probed.set(name, { order, outgoing, sent, durationMs: performance.now() - started });
+    if (sent.status === 429 || (isForgery(name) && sent.code === 'timeout')) this.untested.add(says);
   }
 
+  leaveOut(what: readonly string[]): void {
+    const sent = [...this.#probed.keys()].map((name) => probes[name][0]);
+    for (const says of what) if (!sent.includes(says)) this.untested.add(says);
+  }
+
+  sent(name: ProbeName): Sent {
+    return this.#probed.get(name)?.sent ?? {};
+  }
+
+  body(name: ProbeName): string {
+    return this.#probed.get(name)?.outgoing.body ?? '';
+  }
+
+  /** Whether the response was a success, whatever it says. */
+  succeeded = (name: ProbeName): boolean => succeeded(this.sent(name));
+
+  /**
+   * Whether a delivery was accepted: with success, and not in the words that a forgery gets where valid ones get
+   * others. A forgery must get the words of a valid one.
+   */
   accepted(name: ProbeName): boolean {
-    return this.#probed.get(name)?.result.outcome === 'accepted';
+    if (!this.succeeded(name)) return false;
+    const words = this.#words(name);
+    const toForged = (['unsigned', 'forged', 'one_character'] as const)
+      .filter(this.succeeded)
+      .map((one) => this.#words(one));
+    const valid = bodies.filter(this.succeeded).map((one) => this.#words(one));
+    const own = valid.filter((one) => !saysTheSame(one, toForged));
+    if (own.length === 0) return true;
+    return isForgery(name) ? saysTheSame(words, own) : !saysTheSame(words, toForged);
   }
 
-  /** Whether a probe was rejected: without a response in time it may have been accepted. */
-  refused(name: ProbeName): boolean {
-    return !this.accepted(name) && !this.late(name);
-  }
+  /** Whether a delivery that was sent was not accepted: without a response in time it may have been. */
+  refused = (name: ProbeName): boolean => this.#probed.has(name) && !this.accepted(name) && !this.late(name);
 
   /** Whether no response to a probe came in time. */
-  late(name: ProbeName): boolean {
-    return this.#probed.get(name)?.sent.code === 'timeout';
+  late = (name: ProbeName): boolean => this.sent(name).code === 'timeout';
+
+  /** Whether two probes got the same response, but for numbers, ids and what it repeats of them. */
+  alike(name: ProbeName, other: ProbeName): boolean {
+    return shape(this.#words(name)) === shape(this.#words(other));
   }
+
+  /** What was sent, and what came back. */
+  evidence(...names: ProbeName[]): string {
+    return names.map((name) => this.told(probes[name][0], this.sent(name))).join(' ');
+  }
+
+  told = (says: string, sent: Sent): string => `"${says}" got ${this.#shown(sent)}.`;
+  response = (name: ProbeName): string => this.#shown(this.sent(name));
 
   finding(code: FindingCode, facts: { [fact: string]: string | undefined } = {}): Finding {
     return findingOf(code, this.framework, facts);
   }
 
-  /** Sends anything, by default to the target. */
+  /** Sends anything, by default to the target; once more if a rate limit says when. */
   async send(outgoing: Outgoing, target = this.patient.target): Promise<Sent> {
     const response = asServed(await this.patient.send(target, outgoing), this.target);
     this.#responses.push(response);
-    return response;
+    if (response.status !== 429) return response;
+    const waitMs = Number(response.headers?.['retry-after']) * 1000;
+    this.#limited ||= !(waitMs <= longestWaitMs);
+    if (this.#limited) return response;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return this.send(outgoing, target);
   }
 
   /** Whether another address on the same host responds the same. */
@@ -101,9 +172,16 @@ export class Examination {
     if (typeof this.patient.target !== 'string') return false;
     const beside = new URL(this.patient.target);
     beside.pathname = `${beside.pathname.replace(/\/$/, '')}-${randomText()}`;
-    const other = await this.send(outgoing(eventBody(this.order), {}), beside.href);
+    const other = await this.send(outgoing(eventBody(this.newOrder()), {}), beside.href);
     return other.status === usual.status;
+  }
+
+  #shown = (sent: Sent): string => responseText(sent, this.patient.signer.secret);
+
+  #words(name: ProbeName): string {
+    const probed = this.#probed.get(name);
+    return probed ? wordsOf(probed.sent, probed.outgoing, probed.order) : '';
   }
 }
 
-export const wasAccepted = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;
+export const succeeded = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;

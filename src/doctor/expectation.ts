@@ -1,43 +1,54 @@
+import type { Outgoing } from '../sending/delivery.js';
 import { readScheme } from '../webhooks/scheme.js';
-import type { Outgoing } from './delivery.js';
-import { type Examination, wasAccepted } from './examination.js';
+import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
 import { fixesIn } from './frameworks.js';
-import { eventBody, paid } from './probes.js';
+import { eventBody, type Order, paid } from './probes.js';
 import { type KnownScheme, knownSchemes } from './schemes.js';
-import { signedAs, signedBy } from './signed.js';
-import { spaced } from './spaced.js';
+import { type Mistake, signDelivery, signedAs, signedBy } from './signed.js';
+import { encodings, secretSlips } from './slips.js';
 
 /** Requests in flight: a development server takes that many. */
 const inFlight = 6;
 
 /** A way to sign that a receiver may expect, and what it shows if the receiver accepts that. */
 interface Candidate {
-  make: () => Outgoing | undefined;
-  finding: () => Finding;
+  says: string;
+  make: (order: Order) => Outgoing | undefined;
+  finding: (evidence: string) => Finding;
   expects?: KnownScheme['scheme'];
 }
 
+/** What a receiver would accept, and how many ways to sign were tried. */
+export interface Expected {
+  finding: Finding | undefined;
+  expects: KnownScheme['scheme'] | undefined;
+  tried: number;
+}
+
 /**
- * What would a receiver that refuses every valid delivery accept? First what the usual mistakes with secret and body
- * expect, then the likely schemes.
+ * What would a receiver that refuses every valid delivery accept? First what the usual mistakes with secret, body and
+ * clock expect, then the likely schemes.
  */
-export async function expectation(exam: Examination) {
-  const candidates = [...mistakesOf(exam), ...likelySchemes(exam)];
+export async function expectation(exam: Examination): Promise<Expected> {
+  const candidates = [...mistakesOf(exam), ...clocksOf(exam), ...likelySchemes(exam)];
   let tried = 0;
   for (let start = 0; start < candidates.length; start += inFlight) {
+    if (exam.over) exam.untested.add(`${candidates.length - start} other ways to sign`);
+    if (exam.over) break;
     exam.patient.onStep?.(`other ways to sign, from number ${tried + 1} on`);
-    const batch = candidates.slice(start, start + inFlight);
-    const accepted = await Promise.all(
-      batch.map(async ({ make }) => {
-        const delivery = make();
-        if (!delivery) return false;
+    const responses = await Promise.all(
+      candidates.slice(start, start + inFlight).map(async (candidate) => {
+        const delivery = candidate.make(exam.newOrder());
+        if (!delivery) return undefined;
         tried++;
-        return wasAccepted(await exam.send(delivery));
+        return { candidate, sent: await exam.send(delivery) };
       }),
     );
-    const found = batch[accepted.indexOf(true)];
-    if (found) return { finding: found.finding(), expects: found.expects, tried };
+    const found = responses.find((response) => response && succeeded(response.sent));
+    if (!found) continue;
+    const { says, finding, expects } = found.candidate;
+    return { finding: finding(`${exam.told(says, found.sent)} ${exam.evidence('compact')}`), expects, tried };
   }
   return { finding: undefined, expects: undefined, tried };
 }
@@ -46,41 +57,64 @@ export async function expectation(exam: Examination) {
 function mistakesOf(exam: Examination): Candidate[] {
   const { signer } = exam.patient;
   const { secret } = signer;
-  const body = eventBody(exam.order);
-  const event = paid(exam.order);
-  const { amount, currency, order_id } = event.data;
-  const sorted = { data: { amount, currency, order_id }, type: event.type };
-  const bare = secret.replace(/^[a-z]{2,10}_/i, '');
-  const encoded = [spaced(event), JSON.stringify(sorted), spaced(sorted), JSON.stringify(event, null, 2)];
-  const mistakes = (part: 'key' | 'text', all: string[], code: FindingCode, facts: Record<string, string>) =>
-    all.map((value) => ({
-      make: () => signedBy({ key: secret, text: body, [part]: value }, body, signer),
-      finding: () => exam.finding(code, facts),
-    }));
+  const mistake = (
+    says: string,
+    code: FindingCode,
+    made: (event: ReturnType<typeof paid>) => Partial<Mistake>,
+    facts: Record<string, string> = {},
+  ): Candidate => ({
+    says,
+    make: (order) => {
+      const body = eventBody(order);
+      return signedBy({ key: secret, text: body, ...made(paid(order)) }, body, signer);
+    },
+    finding: (evidence) => exam.finding(code, { ...facts, evidence }),
+  });
+  const encoded = encodings(paid(exam.newOrder())).keys();
   return [
-    ...mistakes('key', ['', 'undefined', 'null'], 'empty_secret', {
-      evidence: 'It accepted a delivery that was signed with an empty or "undefined" key.',
-    }),
-    ...mistakes('key', [`${secret}\n`, `${secret}\r\n`, `${secret}\r`, `${secret} `], 'secret_slip', {
-      slip: 'ends in white space',
-      remedy: `Remove it where it is read (${fixesIn(exam.framework).trim}), or from the file or variable that holds it`,
-    }),
-    ...mistakes('key', [`"${secret}"`, `'${secret}'`], 'secret_slip', {
-      slip: 'has quotation marks around it',
-      remedy: 'Remove them: Docker and some .env readers keep them',
-    }),
-    ...mistakes('key', bare === secret ? [] : [bare], 'secret_slip', {
-      slip: 'lacks its prefix',
-      remedy: 'Pass the whole secret as it was given to you',
-    }),
-    ...mistakes('text', ['[object Object]'], 'parsed_object', {
-      evidence: 'It verifies the text "[object Object]".',
-    }),
-    ...mistakes('text', ['', 'undefined', '{}', 'null'], 'body_consumed', {}),
-    ...mistakes('text', encoded, 're_encodes', {
-      evidence: 'It accepted a signature over the same event, encoded differently.',
-    }),
+    ...['', 'undefined', 'null', 'None'].map((key) =>
+      mistake(`signed with the key "${key}"`, 'empty_secret', () => ({ key })),
+    ),
+    ...secretSlips.flatMap(({ says, makes, remedy }) =>
+      makes(secret).map((key) =>
+        mistake(`signed as if the secret ${says}`, 'secret_slip', () => ({ key }), {
+          slip: says,
+          remedy: remedy.replace('{trim}', fixesIn(exam.framework).trim ?? ''),
+        }),
+      ),
+    ),
+    mistake('the signature of "[object Object]"', 'parsed_object', () => ({ text: '[object Object]' })),
+    ...['', 'undefined', '{}', 'null'].map((text) =>
+      mistake(`the signature of ${text === '' ? 'an empty body' : text}`, 'body_consumed', () => ({ text })),
+    ),
+    mistake('the signature of the timestamp alone', 'ignores_body', () => ({ text: undefined })),
+    ...[...encoded].map((at) =>
+      mistake('the signature of the same JSON, encoded differently', 're_encodes', (event) => ({
+        text: encodings(event)[at] ?? '',
+      })),
+    ),
   ];
+}
+
+/** Minutes that clocks are off: time zones, and what drifts. */
+const minutesOff = [
+  ...Array.from({ length: 14 }, (_, hours) => 60 * (hours + 1)),
+  ...[30, 10, 20, 40, 50, 210, 270, 330, 345, 390, 525, 570, 630, 1440],
+].flatMap((minutes) => [minutes, -minutes]);
+
+function clocksOf(exam: Examination): Candidate[] {
+  const own = Date.parse(exam.sent('compact').headers?.date ?? '') - Date.now();
+  const shownByDate = Math.round(own / 60_000) || 0;
+  return [...(shownByDate === 0 ? [] : [shownByDate]), ...minutesOff].map((minutes) => {
+    const size = Math.abs(minutes);
+    const amount = size < 60 ? `${size} minutes` : `${size / 60} hour${size === 60 ? '' : 's'}`;
+    const skew = `about ${amount} ${minutes > 0 ? 'ahead' : 'behind'}`;
+    return {
+      says: `signed ${amount} ${minutes > 0 ? 'ahead of now' : 'ago'}`,
+      make: (order) => signDelivery(eventBody(order), exam.patient.signer, Date.now() + minutes * 60_000),
+      finding: (evidence) => exam.finding('wrong_clock', { skew, evidence }),
+    };
+  });
 }
 
 /** Documented schemes, and those that differ in at most two parts from the default. */
@@ -91,13 +125,14 @@ function likelySchemes(exam: Examination): Candidate[] {
     .filter(({ like, distance }) => like !== undefined || distance <= 2)
     .filter(({ scheme, unit }) => unit !== 'seconds' || JSON.stringify(scheme) !== own)
     .map((known) => ({
-      make: () => signedAs(known, eventBody(exam.order), signer),
-      finding: () => findingOn(known, exam),
+      says: `signed by ${known.name}`,
+      make: (order) => signedAs(known, eventBody(order), signer),
+      finding: (evidence) => findingOn(known, exam, evidence),
       expects: known.scheme,
     }));
 }
 
-function findingOn(known: KnownScheme, exam: Examination): Finding {
+function findingOn(known: KnownScheme, exam: Examination, evidence: string): Finding {
   const { scheme } = exam.patient.signer;
   const own = readScheme(scheme);
   const other = readScheme(known.scheme);
@@ -109,7 +144,7 @@ function findingOn(known: KnownScheme, exam: Examination): Finding {
   if (sameButUnit)
     return exam.finding('wrong_time_unit', {
       unit: known.unit === 'iso8601' ? 'ISO 8601' : known.unit,
-      evidence: `It accepted a delivery signed by ${known.name}.`,
+      evidence,
     });
   return exam.finding('other_scheme', {
     name: known.name,
@@ -117,5 +152,6 @@ function findingOn(known: KnownScheme, exam: Examination): Finding {
       Object.keys(scheme).length === 0
         ? `the default: ${knownSchemes()[0]?.name}`
         : 'the scheme of these deliveries',
+    evidence,
   });
 }

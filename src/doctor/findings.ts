@@ -13,12 +13,20 @@ export const findings = {
     'Verify before anything else, and respond 400 if that fails: {verify}.',
   ],
   accepts_unsigned: [
-    'DANGER: your handler accepts deliveries without a signature, so anybody can report an order as paid.',
+    'DANGER: your handler accepts deliveries without a signature, or with an empty one, so anybody can report an order as paid.',
     'Reject a delivery without a signature too: {verify}.',
   ],
+  weak_comparison: [
+    'DANGER: your handler compares only a part of the signature, so it can be guessed.',
+    'Compare the whole of both, of the same length: {verify}.',
+  ],
   ignores_body: [
-    'DANGER: your handler accepts a changed amount, because the body is not part of what it verifies.',
-    'Compute the signature over the timestamp, a dot and the raw body.',
+    'DANGER: your handler accepts a changed body with a signature that was made for another one.',
+    'Compute the signature of every delivery over the timestamp, a dot and the raw body.',
+  ],
+  ignores_timestamp: [
+    'Your handler accepts a timestamp that was changed after signing, so old deliveries can be replayed.',
+    'Compute the signature over the timestamp header as received, a dot and the raw body.',
   ],
   answers_everything: [
     'DANGER: forged events are accepted. Whatever runs here responds 200 to every request, on every path.',
@@ -35,6 +43,23 @@ export const findings = {
   empty_secret: [
     "DANGER: your handler's secret is empty, so anybody can sign an order as paid.",
     'Set the secret in the environment of that process, and refuse to start without it.',
+  ],
+  // Nobody but its author knows what it means by that.
+  refuses_with_success: [
+    'Your handler responds with success to a forged delivery, in words of its own: {forged}.',
+    'If that means refused, respond 400: a 2xx says accepted. If it does not, verify first: {verify}.',
+  ],
+  loose_signature: [
+    'Your handler accepts the right signature with more beside it.',
+    'Compare the whole header, and reject one that comes twice: something in front of your handler may read the other.',
+  ],
+  inconsistent: [
+    'Your handler accepts and rejects the same delivery.',
+    'Look for a second server with an old secret or a wrong clock, and in the log for errors that come and go.',
+  ],
+  not_tested: [
+    'No fault was found, but not every forgery was tried, because your handler is too slow.',
+    'Store the event, respond 200, fulfil in the background, and run the doctor again.',
   ],
   // It does not verify the bytes that were sent.
   re_encodes: ['Your handler verifies a body that was {changed}.', '{raw}.'],
@@ -59,23 +84,23 @@ export const findings = {
     'Compare both in seconds: {fresh}.',
   ],
   secret_or_scheme: [
-    'Your handler verifies {bytes}with a different secret or signature scheme.',
-    'Copy the secret that signs the deliveries into the environment of your handler (PAYMENTS_WEBHOOK_SECRET), and restart it. If it has that secret already, check its scheme, and that it verifies the raw body.',
+    'Your handler {verdict}.',
+    'Compare the length of the secret on both sides (PAYMENTS_WEBHOOK_SECRET), then the signature scheme, and check that it verifies the raw body.',
   ],
   no_secret: [
     'Your handler has no usable secret.',
     'Set the variable that it reads (PAYMENTS_WEBHOOK_SECRET) in the environment of that process, and restart it.',
   ],
   wrong_clock: [
-    "The clock of your handler's server is wrong: it sees a delivery that was signed just now as {skew}.",
-    'Synchronise the clock with NTP (timedatectl set-ntp true). Restart a container or virtual machine that was suspended.',
+    "The clock of your handler's server is {skew}, or it takes local time for UTC.",
+    'If `date -u` is right there, compare Unix times: {fresh}. If not, synchronise the clock with NTP (timedatectl set-ntp true).',
   ],
   header_lost: [
-    'The signature headers do not reach your handler, or reach it twice.',
-    'Configure the proxy or gateway in front to forward x-service-signature and x-service-timestamp unchanged.',
+    'Your handler says that a signature header is missing, or came twice: {words}.',
+    'Check that it reads x-service-signature and x-service-timestamp, and that a proxy in front forwards both unchanged.',
   ],
   no_tolerance: [
-    'Your handler accepts a delivery that was signed a day ago, so old deliveries can be replayed.',
+    'Your handler accepts a delivery that was signed {when}, so it can be replayed.',
     'Reject timestamps more than 300 s from now ({fresh}), and fulfil once per order_id.',
   ],
   // It verifies, and then fails.

@@ -1,5 +1,5 @@
+import type { Sent } from '../sending/delivery.js';
 import { rawBytes } from '../webhooks/body.js';
-import type { Sent } from './delivery.js';
 
 /** The framework of a receiver, if its responses show it, and how the usual fixes are written in it. */
 export interface Framework {

@@ -1,7 +1,8 @@
-import { asServed, type Sent } from './delivery.js';
+import type { Sent } from '../sending/delivery.js';
 import { findingOf } from './findings.js';
 import { fixesIn, frameworkOf } from './frameworks.js';
-import { comparison, receivedBy, toldBy, unreachable } from './symptoms.js';
+import { asServed } from './served.js';
+import { comparison, otherSecret, receivedBy, toldBy, unreachable } from './symptoms.js';
 
 /** A failed attempt. */
 interface Failure extends Pick<Sent, 'status' | 'error' | 'code'> {
@@ -28,7 +29,7 @@ export function hintFor(failure: Failure, sentBody: string): string {
 function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: ReturnType<typeof frameworkOf>) {
   if (receivedBy(body))
     return findingOf('secret_or_scheme', framework, {
-      bytes: 'the right bytes ',
+      verdict: otherSecret,
       evidence: comparison(body, sentBody),
     });
   if (status >= 500)

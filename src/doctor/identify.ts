@@ -5,11 +5,11 @@ import { type SignatureScheme, verify } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
-import { bodyVariants, secretVariants } from './delivery-variants.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { matchingSchemes, type SignedDelivery } from './scheme-search.js';
 import { countOf, type KnownScheme, listsFor } from './schemes.js';
 import { otherMac, signatureForm } from './signature-form.js';
+import { bodyVariants, secretVariants, withoutQuotes } from './slips.js';
 
 /** A captured delivery and the secret that it should have been signed with. */
 export interface IdentifyOptions {
@@ -132,7 +132,7 @@ interface Delivery extends SignedDelivery {
 function readDelivery(options: IdentifyOptions): Delivery {
   const { secret, signatureHeader, timestampHeader } = options;
   const names = readScheme({ signatureHeader, timestampHeader });
-  readKey(typeof secret === 'string' ? secret.trim() : secret, names);
+  readKey(typeof secret === 'string' ? (withoutQuotes(secret) ?? secret.trim()) : secret, names);
   const header = readHeaders(options.headers);
   const signature = header(names.signatureHeader) ?? '';
   const own = header(names.timestampHeader);

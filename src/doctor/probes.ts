@@ -1,57 +1,155 @@
-import type { Outgoing } from './delivery.js';
-import type { ProbeName } from './diagnosis.js';
-import { newSecret, outgoing, randomText, type Signer, signDelivery } from './signed.js';
-import { unevenlySpaced } from './spaced.js';
+import { Buffer } from 'node:buffer';
+import type { Outgoing } from '../sending/delivery.js';
+import { newSecret } from '../sending/new-secret.js';
+import { unevenlySpaced } from '../sending/spaced.js';
+import { readScheme } from '../webhooks/scheme.js';
+import { outgoing, type Signer, signDelivery, signedBy } from './signed.js';
 
-/** The test order of the deliveries. */
+/** The test order of a delivery. */
 export interface Order {
   id: string;
   amount: string;
   currency: string;
 }
 
-/** A probe: what is sent, and what a correct receiver does with it. */
-interface Probe {
-  says: string;
-  expected: 'accepted' | 'refused';
-  make(order: Order, signer: Signer): Outgoing;
-}
+/** `earlier` is the first valid delivery. A scheme that cannot carry the probe makes none. */
+type Make = (order: Order, signer: Signer, earlier: Outgoing | undefined) => Outgoing | undefined;
 
 const day = 86_400_000;
-const refused = (says: string, make: Probe['make']): Probe => ({ says, expected: 'refused', make });
-const accepted = (says: string, make: Probe['make']): Probe => ({ says, expected: 'accepted', make });
-const valid: Probe['make'] = (order, signer) => signDelivery(eventBody(order), signer);
+const valid = (order: Order, signer: Signer) => signDelivery(eventBody(order), signer);
 
-/**
- * Eight deliveries about one order, and the first valid one again. The forged ones come first, so that a receiver that
- * drops duplicates before it verifies is not mistaken for one that verifies.
- */
-export const probes: Readonly<Record<ProbeName, Probe>> = {
-  unsigned: refused('no signature at all', (order) => outgoing(eventBody(order), {})),
-  forged: refused('signed with a different secret', (order, { scheme }) =>
-    valid(order, { scheme, secret: newSecret(scheme) }),
-  ),
-  tampered: refused('amount raised after signing', (order, signer) => ({
-    ...valid(order, signer),
-    body: eventBody({ ...order, amount: `9${order.amount}` }),
-  })),
-  compact: accepted('valid, compact JSON', valid),
-  spaced: accepted('valid, JSON with uneven spaces', (order, signer) =>
-    signDelivery(unevenlySpaced(paid(order)), signer),
-  ),
-  newline: accepted('valid, with a trailing newline', (order, signer) =>
-    signDelivery(`${unevenlySpaced(paid(order))}\n`, signer),
-  ),
-  non_ascii: accepted('valid, with non-ASCII letters', (order, signer) =>
-    signDelivery(withNote(order, 'Café ☕ 東京'), signer),
-  ),
-  stale: refused('valid, signed a day ago', (order, signer) =>
-    signDelivery(eventBody(order), signer, Date.now() - day),
-  ),
-  duplicate: accepted('valid, the same order again', valid),
+/** A valid delivery whose signature was changed. */
+const altered =
+  (change: (digits: string, encoding: BufferEncoding) => string): Make =>
+  (order, signer) => {
+    const { signatureHeader, prefix, encoding } = readScheme(signer.scheme);
+    const { body, headers } = valid(order, signer);
+    const digits = change((headers[signatureHeader] ?? '').slice(prefix.length), encoding);
+    return { body, headers: { ...headers, [signatureHeader]: prefix + digits } };
+  };
+
+/** Changes one bit of the signature at a byte, and so one digit of its text. */
+const flipped = (at: number, bit: number) =>
+  altered((digits, encoding) => {
+    const bytes = Buffer.from(digits, encoding);
+    const index = at < 0 ? bytes.length + at : at;
+    bytes[index] = (bytes[index] ?? 0) ^ bit;
+    return bytes.toString(encoding);
+  });
+
+/** Two signature headers, one of which is right. */
+const twice =
+  (rightFirst: boolean): Make =>
+  (order, signer) => {
+    const { signatureHeader, separator } = readScheme(signer.scheme);
+    if (separator !== undefined) return undefined;
+    const right = valid(order, signer);
+    const wrong = signDelivery(right.body, { ...signer, secret: newSecret(signer.scheme) });
+    const [first, second] = rightFirst ? [right, wrong] : [wrong, right];
+    return { ...first, repeated: { [signatureHeader]: second.headers[signatureHeader] ?? '' } };
+  };
+
+const body =
+  (write: (event: ReturnType<typeof paid>) => string): Make =>
+  (order, signer) =>
+    signDelivery(write(paid(order)), signer);
+const dated =
+  (offset: number): Make =>
+  (order, signer) =>
+    signDelivery(eventBody(order), signer, Date.now() + offset);
+
+/** What a correct receiver accepts. `duplicate` is the order of `compact` again. */
+export const validProbes = {
+  compact: ['valid, compact JSON', valid],
+  spaced: ['valid, JSON with uneven spaces', body(unevenlySpaced)],
+  newline: ['valid, with a trailing newline', body((event) => `${unevenlySpaced(event)}\n`)],
+  non_ascii: [
+    'valid, with non-ASCII letters',
+    (order, signer) => signDelivery(withNote(order, 'Café ☕ 東京'), signer),
+  ],
+  duplicate: ['valid, the same order again', valid],
+} satisfies Record<string, [says: string, make: Make]>;
+
+/** What it refuses. */
+export const forgeries = {
+  unsigned: ['no signature at all', (order) => outgoing(eventBody(order), {})],
+  forged: [
+    'signed with a different secret',
+    (order, { scheme }) => valid(order, { scheme, secret: newSecret(scheme) }),
+  ],
+  empty_secret: [
+    'signed with an empty secret',
+    (order, signer) => signedBy({ key: '', text: eventBody(order) }, eventBody(order), signer),
+  ],
+  empty: ['an empty signature', altered(() => '')],
+  one_character: ['the first character of the signature', altered((digits) => digits.slice(0, 1))],
+  first_half: ['the first half of the signature', altered((digits) => digits.slice(0, digits.length / 2))],
+  second_half: ['the second half of the signature', altered((digits) => digits.slice(digits.length / 2))],
+  truncated: ['the signature without its last character', altered((digits) => digits.slice(0, -1))],
+  extended: [
+    'the signature and one byte more',
+    altered((digits, encoding) =>
+      Buffer.concat([Buffer.from(digits, encoding), Buffer.of(0)]).toString(encoding),
+    ),
+  ],
+  preceded: [
+    'one byte before the signature',
+    altered((digits, encoding) =>
+      Buffer.concat([Buffer.of(0), Buffer.from(digits, encoding)]).toString(encoding),
+    ),
+  ],
+  first_digit: ['the signature with another first digit', flipped(0, 0x10)],
+  middle_digit: ['the signature with another digit in the middle', flipped(16, 1)],
+  last_digit: ['the signature with another last digit', flipped(-1, 1)],
+  tampered: [
+    'order and amount changed after signing',
+    (order, signer, earlier = valid(order, signer)) => ({
+      ...earlier,
+      body: eventBody({ ...order, amount: `9${order.amount}` }),
+    }),
+  ],
+  reencoded: [
+    'body encoded again after signing',
+    (order, signer) => ({
+      ...valid(order, signer),
+      body: unevenlySpaced(paid(order)),
+    }),
+  ],
+  empty_body: [
+    'the signature of an empty body',
+    (order, signer) => signedBy({ key: signer.secret, text: '' }, eventBody(order), signer),
+  ],
+  redated: [
+    'timestamp changed after signing',
+    (order, signer) => {
+      const { timestampHeader, content } = readScheme(signer.scheme);
+      if (!content.includes('{timestamp}')) return undefined;
+      const right = valid(order, signer);
+      const later = signDelivery(right.body, signer, Date.now() + 2_000);
+      return {
+        ...right,
+        headers: { ...right.headers, [timestampHeader]: later.headers[timestampHeader] ?? '' },
+      };
+    },
+  ],
+  stale: ['valid, but signed a day ago', dated(-day)],
+  future: ['valid, but signed a day ahead', dated(day)],
+  right_first: ['two signature headers, the first right', twice(true)],
+  right_last: ['two signature headers, the last right', twice(false)],
+} satisfies Record<string, [says: string, make: Make]>;
+
+/** The valid ones about an order of their own. */
+export const bodies = ['compact', 'spaced', 'newline', 'non_ascii'] as const;
+
+export type ForgeryName = keyof typeof forgeries;
+/** The names of the doctor's deliveries. */
+export type ProbeName = keyof typeof validProbes | ForgeryName;
+export const isForgery = (name: ProbeName): name is ForgeryName => name in forgeries;
+export const probes: Readonly<Record<ProbeName, readonly [says: string, make: Make]>> = {
+  ...validProbes,
+  ...forgeries,
 };
-
-export const newOrderId = (): string => `ord_doctor${randomText()}`;
+export const forgeryNames = Object.keys(forgeries).filter((name): name is ForgeryName => name in forgeries);
 
 export const paid = ({ id, amount, currency }: Order) => ({
   type: 'order.paid',

@@ -1,49 +1,58 @@
-import type { Sent } from './delivery.js';
 import type { Examination } from './examination.js';
+import { type Expected, expectation } from './expectation.js';
 import type { Finding } from './findings.js';
-import { comparison, receivedBy, toldBy } from './symptoms.js';
+import { comparison, missesHeader, otherSecret, receivedBy, toldBy } from './symptoms.js';
 
-/** Why a receiver rejects every valid delivery, if its response says so. */
-export async function explainRefusal(exam: Examination): Promise<Finding | undefined> {
-  const { sent, body, result } = await exam.probe('compact');
-  const forged = await exam.probe('forged');
-  const told = toldBy(sent, body, exam.framework);
-  if (told)
-    return {
-      ...told,
-      evidence: `Every valid delivery got ${result.status ?? 'no response'}. ${told.evidence ?? ''}`.trim(),
-    };
-  if (!differ(sent, forged.sent)) return undefined;
+/** Why a receiver rejects every valid delivery: what it says, then what it would accept. */
+export async function explainRefusal(exam: Examination): Promise<Expected & { finding: Finding }> {
+  const sent = exam.sent('compact');
+  const words = exam.response('compact');
+  const evidence = exam.evidence('compact', 'forged');
+  const told = toldBy(sent, exam.body('compact'), exam.framework, { words });
+  const said = told && { ...told, evidence: `${exam.evidence('compact')} ${told.evidence ?? ''}`.trim() };
+  if (said && said.code !== 'wrong_clock') return { finding: said, expects: undefined, tried: 0 };
+  const verified = !exam.alike('compact', 'forged') && verifiedThen(exam, evidence);
+  // A receiver that verifies before it looks at the time says so only then.
+  const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;
+  if (verified && !time.test(sent.body ?? '')) return { finding: verified, expects: undefined, tried: 0 };
+  const { finding, ...more } = await expectation(exam);
+  return {
+    finding: finding ?? said ?? (verified || (await lastGuess(exam, words, evidence, more.tried))),
+    ...more,
+  };
+}
+
+function verifiedThen(exam: Examination, evidence: string): Finding {
+  const { status = 500 } = exam.sent('compact');
   return exam.finding('handler_failed', {
-    fails: 'verifies the signature, and then fails',
-    likely: 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.',
-    evidence: `A valid delivery got ${result.status ?? 'no response'}, a forged one ${forged.result.status ?? 'none'}.`,
+    fails: `verifies the signature, and then ${status < 500 ? 'rejects the event' : 'fails'}`,
+    likely:
+      status >= 300 && status < 400
+        ? 'Respond 200 itself: redirects are not followed.'
+        : 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.',
+    evidence,
   });
 }
 
-/** Why it rejects every valid delivery, if neither its response nor any scheme shows it. */
-export async function lastGuess(exam: Examination, tried: number): Promise<Finding> {
-  const { sent, body, result } = await exam.probe('compact');
-  const evidence = `Every valid delivery got ${result.status ?? 'no response'}, and so did a forged one and ${tried} other ways to sign.`;
-  const raw = exam.finding('parsed_object').fix;
-  if ((sent.status ?? 0) >= 500)
+/** If neither its response nor anything that was tried shows it. */
+async function lastGuess(exam: Examination, words: string, found: string, tried: number): Promise<Finding> {
+  const sent = exam.sent('compact');
+  const evidence = `${found} So did ${tried} other ways to sign.`;
+  if (missesHeader(sent)) return exam.finding('header_lost', { words, evidence });
+  if ((sent.status ?? 500) >= 500)
     return exam.finding('handler_failed', {
       fails: 'fails on every delivery',
-      likely: `Usually it verifies a parsed body, or has no secret. ${raw}`,
+      likely: `Usually it verifies a parsed body, or has no secret. ${exam.finding('parsed_object').fix}`,
       evidence,
     });
   if ((sent.status === 401 || sent.status === 403) && (await exam.respondsElsewhere(sent)))
     return exam.finding('access_check', {
-      evidence: `It responded ${sent.status} on a path beside your handler's, too.`,
+      evidence: `${found} A path beside your handler's got ${sent.status}, too.`,
     });
   return exam.finding('secret_or_scheme', {
-    bytes: receivedBy(sent.body ?? '') ? 'the right bytes ' : '',
-    evidence: `${evidence} ${comparison(sent.body ?? '', body)}`.trim(),
+    verdict: receivedBy(sent.body ?? '')
+      ? otherSecret
+      : `responds ${words} to every valid delivery, and nothing that was tried explains it`,
+    evidence: `${evidence} ${comparison(sent.body ?? '', exam.body('compact'))}`.trim(),
   });
-}
-
-/** Whether two responses differ in more than numbers and ids. */
-function differ(one: Sent, other: Sent): boolean {
-  const text = ({ body = '' }: Sent) => body.replaceAll(/[0-9a-f]{6,}|\d+/gi, '#');
-  return one.status !== other.status || text(one) !== text(other);
 }

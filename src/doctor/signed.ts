@@ -1,10 +1,9 @@
 import { Buffer } from 'node:buffer';
-import { randomBytes } from 'node:crypto';
+import type { Outgoing } from '../sending/delivery.js';
 import { version } from '../version.js';
 import { type SignatureScheme, sign } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { macOf } from '../webhooks/signature.js';
-import type { Outgoing } from './delivery.js';
 import type { KnownScheme } from './schemes.js';
 
 /** How deliveries are signed. */
@@ -12,13 +11,6 @@ export interface Signer {
   secret: string;
   scheme: Partial<SignatureScheme>;
 }
-
-/** Characters that nobody can guess. */
-export const randomText = (): string => randomBytes(10).toString('hex');
-
-/** A secret that nobody knows, in the form that a scheme reads. */
-export const newSecret = ({ secretEncoding }: Partial<SignatureScheme>): string =>
-  secretEncoding === 'hex' ? randomText() : `whsec_${randomText()}`;
 
 export function outgoing(body: string, headers: Record<string, string>): Outgoing {
   const own = { 'content-type': 'application/json', 'user-agent': `merchant-payments-doctor/${version}` };
@@ -29,11 +21,20 @@ export function signDelivery(body: string, { secret, scheme }: Signer, time = Da
   return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
 }
 
+/** What a signature is made of; without a text, of the timestamp alone. */
+export interface Mistake {
+  key: string;
+  text?: string | undefined;
+}
+
 /** A body with the signature that a receiver's mistake expects: made with any key, over any text. */
-export function signedBy(mistake: { key: string; text: string }, body: string, signer: Signer): Outgoing {
+export function signedBy({ key, text }: Mistake, body: string, signer: Signer): Outgoing {
   const scheme = readScheme(signer.scheme);
   const timestamp = signDelivery(body, signer).headers[scheme.timestampHeader] ?? '';
-  const mac = Buffer.from(macOf(mistake.key, timestamp, Buffer.from(mistake.text), scheme));
+  const mac =
+    text === undefined
+      ? macOf(key, '', Buffer.from(timestamp), { ...scheme, before: [''], after: [''] })
+      : macOf(key, timestamp, Buffer.from(text), scheme);
   return outgoing(body, {
     [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),
     [scheme.timestampHeader]: timestamp,
@@ -44,10 +45,12 @@ export function signedBy(mistake: { key: string; text: string }, body: string, s
 export function signedAs(known: KnownScheme, body: string, { secret, scheme }: Signer): Outgoing | undefined {
   const { signatureHeader, timestampHeader } = readScheme(scheme);
   const { separator: _, ...written } = known.scheme;
+  // A prefix is no hex; base64 keys are read without it anyway.
+  const key = written.secretEncoding === 'hex' ? secret.replace(/^[a-z]{2,10}_/i, '') : secret;
   try {
     const own = sign({
       rawBody: body,
-      secret,
+      secret: key,
       scheme: { ...written, prefix: '', signatureHeader, timestampHeader, timestamp: known.unit },
     });
     const timestamp = own[timestampHeader] ?? '';

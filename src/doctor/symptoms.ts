@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Sent } from './delivery.js';
+import type { Sent } from '../sending/delivery.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import type { Framework } from './frameworks.js';
 import { parseObject } from './json.js';
@@ -9,12 +9,13 @@ export function unreachable(
   sent: Sent,
   target: string,
   framework: Framework | undefined,
+  response = sent.status === undefined ? sent.error : `It responded ${sent.status}.`,
 ): Finding | undefined {
   const { status, headers = {}, body = '' } = sent;
   const url = URL.canParse(target) ? new URL(target) : undefined;
   const found = (code: FindingCode, facts: Record<string, string> = {}) =>
     findingOf(code, framework, {
-      evidence: status === undefined ? sent.error : `It responded ${status}.`,
+      evidence: response,
       host: url?.host ?? target,
       path: url?.pathname ?? target,
       ...facts,
@@ -68,8 +69,8 @@ function withoutResponse(code: string): Symptom {
 
 /** What the codes of `verify()` and the handlers mean where the delivery was valid. */
 const told = new Map<string, Symptom>([
-  ['timestamp_too_old', ['wrong_clock', { skew: 'too old' }]],
-  ['timestamp_in_future', ['wrong_clock', { skew: 'from the future' }]],
+  ['timestamp_too_old', ['wrong_clock', { skew: 'ahead' }]],
+  ['timestamp_in_future', ['wrong_clock', { skew: 'behind' }]],
   ['missing_signature', ['header_lost']],
   ['missing_timestamp', ['header_lost']],
   ['duplicate_header', ['header_lost']],
@@ -82,17 +83,16 @@ export function toldBy(
   { body = '' }: Sent,
   sentBody: string,
   framework: Framework | undefined,
+  known: Record<string, string> = { words: `${fieldOf(body, 'error')}` },
 ): Finding | undefined {
   const symptom = told.get(fieldOf(body, 'error') ?? fieldOf(body, 'code') ?? '') ?? readIn(body, sentBody);
   if (!symptom) return undefined;
   const [code, facts] = symptom;
-  return findingOf(code, framework, { evidence: comparison(body, sentBody), ...facts });
+  return findingOf(code, framework, { evidence: comparison(body, sentBody), ...known, ...facts });
 }
 
 function readIn(body: string, sentBody: string): Symptom | undefined {
-  if (/secret is (?:missing|empty)|secret.{0,30}(?:undefined|not set|required)/i.test(body))
-    return ['no_secret'];
-  if (parsedObject.test(body)) return ['parsed_object'];
+  for (const [words, code] of saidPlainly) if (words.test(body)) return [code];
   const received = receivedBy(body);
   if (!received || received.sha256 === sha256(sentBody)) return undefined;
   if (received.bytes === 0) return ['body_consumed'];
@@ -100,8 +100,27 @@ function readIn(body: string, sentBody: string): Symptom | undefined {
   return ['re_encodes', received.bytes === compact ? {} : { changed: 'changed on the way' }];
 }
 
-const parsedObject =
-  /Unexpected token '?o|\[object Object\]|must be of type string or an instance of (?:Buffer|ArrayBuffer)|expected a bytes-like object|a bytes-like object is required/i;
+/** What platforms and handlers write where just one mistake makes them do so. */
+const saidPlainly: readonly [words: RegExp, code: FindingCode][] = [
+  [
+    /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))|(?:undefined|missing|no|KeyError|key not found)\b.{0,30}secret|"key" argument must be|\(\$key\) must be of type string, null/i,
+    'no_secret',
+  ],
+  [
+    /Unexpected token '?o|\[object Object\]|must be of type string or an instance of (?:Buffer|ArrayBuffer)|expected a bytes-like object|a bytes-like object is required|\(\$data\) must be of type string, (?:array|stdClass)/i,
+    'parsed_object',
+  ],
+  [
+    /body (?:is unusable|has already been|already (?:read|used))|stream is not readable|RawPostDataException/i,
+    'body_consumed',
+  ],
+];
+
+/** Whether a response says that a signature header is missing. */
+export const missesHeader = ({ body = '' }: Sent): boolean =>
+  /(?:missing|\bno|without|absent|unable to extract)\b.{0,20}(?:signature|timestamp|header)|(?:signature|timestamp)s?\b.{0,20}(?:missing|required|not (?:found|provided|present|set)|absent|is empty)/i.test(
+    body,
+  );
 
 /** What `webhooks.handler()` and `verify()` say about the body that they received. */
 export function receivedBy(response: string): { bytes: number; sha256: string } | undefined {
@@ -109,6 +128,9 @@ export function receivedBy(response: string): { bytes: number; sha256: string } 
   const sha = fieldOf(response, 'sha256');
   return Number.isInteger(bytes) && sha !== undefined ? { bytes, sha256: sha.toLowerCase() } : undefined;
 }
+
+/** What it means if both are the same. */
+export const otherSecret = 'verifies the right bytes with a different secret or signature scheme';
 
 /** Both sides compared: what was sent, and what the handler says it verified. */
 export function comparison(response: string, sentBody: string): string {

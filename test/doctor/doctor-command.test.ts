@@ -208,7 +208,7 @@ describe('merchant-payments identify', () => {
   });
 
   test.each([
-    [['identify'], 2, 'Pass one file that `capture` wrote, or --body'],
+    [['identify'], 2, 'Pass one file with a delivery, or --body'],
     [['identify', '--body', 'body'], 2, '--signature is missing'],
     [['identify', '--signature', 'ab'], 2, '--body is missing'],
     [['identify', 'one.json', '--signature', 'ab'], 2, 'Pass one file'],

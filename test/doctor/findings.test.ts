@@ -25,6 +25,10 @@ describe('every finding', () => {
       'skew',
       'fails',
       'slow',
+      'words',
+      'forged',
+      'when',
+      'verdict',
     ];
     const { problem, fix } = findingOf(code, undefined, Object.fromEntries(facts.map((fact) => [fact, 'X'])));
     expect(`${problem} ${fix}`).not.toMatch(/\{\w+\}|undefined| {2}|\.\./);

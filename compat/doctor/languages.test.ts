@@ -1,0 +1,148 @@
+// Receivers in Python, PHP and Go, with the verdict that a person would give: the doctor must say nothing else.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createSandbox } from 'merchant-payments/sandbox';
+
+const secret = 'whsec_of_the_doctor';
+const sandbox = createSandbox({ webhookSecret: secret });
+const children: ChildProcess[] = [];
+after(() => {
+  // With their groups: `go run` and PHP's server leave their children behind, and the test waits for those.
+  for (const { pid, exitCode } of children) if (pid !== undefined && exitCode === null) process.kill(-pid);
+  return sandbox.close();
+});
+const file = (name: string) => fileURLToPath(new URL(`receivers/${name}`, import.meta.url));
+
+/** Findings by the path of the receiver; after `!`, warnings. */
+const verdicts: Record<string, Record<string, string>> = {
+  Python: {
+    right: '',
+    abort: '',
+    idempotent: '',
+    polite: 'refuses_with_success',
+    never: 'accepts_forged',
+    only_logs: 'accepts_forged',
+    truthy: 'accepts_unsigned',
+    starts: 'weak_comparison',
+    zipped: 'weak_comparison',
+    dumps: 're_encodes',
+    utcnow: 'wrong_clock',
+    bytes_and_text: 'parsed_object|handler_failed',
+    no_env: 'no_secret',
+    past_only: 'no_tolerance',
+    validates: 'handler_failed',
+    other_name: 'header_lost',
+    lower: 'wrong_charset',
+  },
+  PHP: {
+    right: '',
+    'right-json': '',
+    'right-laravel-abort': '',
+    'echo-ok': 'accepts_forged',
+    'echo-ok-to-anything': 'answers_before_verifying',
+    'die-with-200': 'refuses_with_success',
+    strncmp: 'weak_comparison',
+    'strncmp-not-empty': 'weak_comparison',
+    str_contains: 'weak_comparison',
+    isset: 'accepts_unsigned',
+    'no-tolerance': 'no_tolerance',
+    're-encoded': 're_encodes',
+    trimmed: 'trims',
+    array: 'handler_failed|parsed_object',
+    'no-secret': 'handler_failed|no_secret',
+    post: 'body_consumed',
+    'body-only': 'other_scheme',
+    base64: 'other_scheme',
+    strtotime: 'wrong_clock',
+    database: 'handler_failed',
+    csrf: 'csrf',
+  },
+  Go: {
+    right: '!loose_signature',
+    'one-header': '',
+    suffix: 'weak_comparison',
+    prefix: 'weak_comparison',
+    'past-only': 'no_tolerance',
+    marshal: 're_encodes',
+    'decoder-first': 'body_consumed',
+    'no-return': 'refuses_with_success',
+    never: 'accepts_forged',
+    panics: 'handler_failed',
+  },
+};
+
+const commands: Record<string, (port: number) => string[]> = {
+  Python: () => ['python3', file('receivers.py')],
+  PHP: (port) => ['php', '-S', `127.0.0.1:${port}`, file('receivers.php')],
+  Go: () => ['go', 'run', file('receivers.go')],
+};
+
+for (const [language, rows] of Object.entries(verdicts)) {
+  const [program = ''] = commands[language]?.(0) ?? [];
+  const { error } = spawnSync(program, [language === 'Go' ? 'version' : '--version']);
+  describe(`receivers in ${language}`, { skip: error ? `${program} is not installed` : false }, () => {
+    let base: Promise<string> | undefined;
+    const tally = { right: 0, wrong: 0, missing: 0 };
+    for (const [path, verdict] of Object.entries(rows)) {
+      test(`${path}: ${verdict || 'nothing is wrong'}`, async () => {
+        base ??= start(language);
+        const diagnosis = await sandbox.doctor(`${await base}/${path}`);
+        const [finding = '', warning = ''] = verdict.split('!');
+        const found = [...diagnosis.findings, ...diagnosis.warnings.filter(({ code }) => code !== 'slow')];
+        const wanted = [finding, warning].filter((code) => code !== '');
+        const isWanted = ({ code }: { code: string }) =>
+          wanted.some((codes) => codes.split('|').includes(code));
+        tally.right += found.filter(isWanted).length;
+        tally.wrong += found.filter((one) => !isWanted(one)).length;
+        tally.missing += Math.max(0, wanted.length - found.filter(isWanted).length);
+        assert.deepEqual(
+          found.filter((one) => !isWanted(one)).map(({ code }) => code),
+          [],
+          diagnosis.summary,
+        );
+        assert.equal(found.length, wanted.length, diagnosis.summary);
+        assert.ok(!JSON.stringify(diagnosis).includes(secret));
+      });
+    }
+    after(() =>
+      console.log(
+        `${language}: findings ${JSON.stringify(tally)} over ${Object.keys(rows).length} receivers`,
+      ),
+    );
+  });
+}
+
+async function start(language: string): Promise<string> {
+  const port = await freePort();
+  const [program = '', ...args] = commands[language]?.(port) ?? [];
+  // A server far from UTC: what mistakes local time for UTC shows it.
+  const env = { ...process.env, WEBHOOK_SECRET: secret, TZ: 'Asia/Kolkata', PHP_CLI_SERVER_WORKERS: '4' };
+  const child = spawn(program, args, {
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', language === 'PHP' ? 'pipe' : 'inherit'],
+  });
+  children.push(child);
+  if (language === 'PHP') {
+    for await (const line of createInterface({ input: child.stderr ?? process.stdin }))
+      if (line.includes('started')) break;
+    child.stderr?.resume();
+    return `http://127.0.0.1:${port}`;
+  }
+  for await (const line of createInterface({ input: child.stdout ?? process.stdin }))
+    return `http://127.0.0.1:${line}`;
+  throw new Error(`${program} ended before it listened`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,100 @@
+import { Buffer } from 'node:buffer';
+import { spaced } from '../sending/spaced.js';
+import { parseObject } from './json.js';
+
+/** A mistake with a secret: the doctor makes it, `identify` undoes it. */
+interface SecretSlip {
+  /** What the secret then is. */
+  says: string;
+  makes(secret: string): string[];
+  undoes(secret: string): string | undefined;
+  /** What to change where the receiver made it, and where it was made in what `identify` was given. */
+  remedy: string;
+  remedyHere: string;
+}
+
+const bare = (secret: string) => /^[a-z]{2,10}_(?:(?:live|test)_)?(.+)$/i.exec(secret.trim())?.[1];
+
+/** The secret inside quotation marks, if it is in such. */
+export const withoutQuotes = (secret: string) => /^(["'`])(.+)\1$/.exec(secret.trim())?.[2];
+
+export const secretSlips: readonly SecretSlip[] = [
+  {
+    says: 'has white space around it',
+    makes: (secret) => [`${secret}\n`, `${secret}\r\n`, `${secret}\r`, `${secret} `, ` ${secret}`],
+    undoes: (secret) => secret.trim(),
+    remedy: 'Remove it where it is read ({trim}), or from the file or variable that holds it',
+    remedyHere: 'remove it where it is read',
+  },
+  {
+    says: 'has quotation marks around it',
+    makes: (secret) => [`"${secret}"`, `'${secret}'`],
+    undoes: withoutQuotes,
+    remedy: 'Remove them: Docker and some .env readers keep them',
+    remedyHere: 'remove them where it is read',
+  },
+  {
+    says: 'is used without its prefix',
+    makes: (secret) => [bare(secret) ?? []].flat(),
+    undoes: bare,
+    remedy: 'Pass the whole secret as it was given to you',
+    remedyHere: 'pass what follows the underscore',
+  },
+];
+
+/** How encoders write the same JSON: with and without spaces, indented, with sorted keys. */
+export function encodings(content: object): string[] {
+  const sorted = sortedKeys(content, true);
+  return [content, sorted, sortedKeys(content, false)].flatMap((one) => [
+    JSON.stringify(one),
+    spaced(one),
+    JSON.stringify(one, null, 2),
+  ]);
+}
+
+function sortedKeys(content: object, deep: boolean): object {
+  const sorted = Object.entries(content).sort(([one], [other]) => (one < other ? -1 : 1));
+  const inner = (value: unknown) =>
+    deep && typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? sortedKeys(value, deep)
+      : value;
+  return Object.fromEntries(sorted.map(([name, value]) => [name, inner(value)]));
+}
+
+/** A value as given, or changed in one common way, which the note names. */
+interface Variant<Value> {
+  value: Value;
+  note?: string;
+}
+
+/** The body as given, then what it may have been before an editor, a shell or a parser touched it. */
+export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
+  const text = Buffer.from(body).toString('utf8');
+  const event = parseObject(text);
+  const reencoded = 'The body is not what was signed: it was parsed and encoded again.';
+  const variants: [string, string][] = [
+    /\n$/.test(text)
+      ? [
+          text.replace(/\r?\n$/, ''),
+          'The body ends in a newline that was not signed: an editor or `echo` added it.',
+        ]
+      : [`${text}\n`, 'The body lacks a trailing newline that was signed: something trimmed it.'],
+    [text.replaceAll('\r\n', '\n'), 'The line ends of the body were changed to CRLF.'],
+    ...(event ? encodings(event) : []).map((encoded): [string, string] => [encoded, reencoded]),
+  ];
+  const changed = variants.filter(([value]) => value !== text);
+  const capture = 'Capture a delivery byte for byte: `merchant-payments capture`.';
+  return [
+    { value: body },
+    ...changed.map(([value, note]) => ({ value: Buffer.from(value), note: `${note} ${capture}` })),
+  ];
+}
+
+/** The secret as given, then without what is often copied along with it. */
+export function secretVariants(secret: string): Variant<string>[] {
+  const undone = secretSlips.map(({ undoes, says, remedyHere }) => ({
+    value: undoes(secret) ?? secret,
+    note: `The secret ${says}: ${remedyHere}.`,
+  }));
+  return [{ value: secret }, ...undone.filter(({ value }) => value !== secret)];
+}

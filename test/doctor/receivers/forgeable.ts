@@ -1,0 +1,611 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Answer,
+  event,
+  expected,
+  fresh,
+  genuine,
+  type Incoming,
+  keyed,
+  mac,
+  order,
+  type Receiver,
+  row,
+  same,
+  seconds,
+  secret,
+  wait,
+} from './kit.js';
+
+const received: Answer = [200, { received: true }];
+const invalid: Answer = [400, { error: 'invalid signature' }];
+const html = { 'content-type': 'text/html; charset=utf-8' };
+
+const always =
+  (answer: (incoming: Incoming) => Answer): (() => Receiver) =>
+  () =>
+  (incoming) => {
+    JSON.parse(incoming.text);
+    return answer(incoming);
+  };
+
+/** Fresh, and with a signature that `good` takes. */
+const comparing =
+  (good: (given: string, wanted: string) => boolean): (() => Receiver) =>
+  () =>
+  (incoming) =>
+    fresh(incoming) && good(incoming.signature, expected(incoming)) ? received : invalid;
+
+const danger = { says: /^DANGER/ };
+
+const neverVerifies = [
+  row(
+    'never verifies: JSON',
+    'accepts_forged',
+    always(() => received),
+    danger,
+  ),
+  row(
+    'never verifies: ok as text/html',
+    'accepts_forged',
+    always(() => [200, 'ok', html]),
+    danger,
+  ),
+  row(
+    'never verifies: OK as text/html, whatever it gets',
+    'accepts_forged|answers_everything',
+    () => () => [200, 'OK', html],
+    danger,
+  ),
+  row(
+    'never verifies: an HTML fragment',
+    'accepts_forged',
+    always(() => [200, '<p>Thank you</p>', html]),
+    danger,
+  ),
+  row(
+    'never verifies: 204',
+    'accepts_forged',
+    always(() => [204]),
+    danger,
+  ),
+  row(
+    'never verifies: 202 queued',
+    'accepts_forged',
+    always(() => [202, 'queued']),
+    danger,
+  ),
+  row(
+    'never verifies: text',
+    'accepts_forged',
+    always(() => [200, 'success']),
+    danger,
+  ),
+  row(
+    'never verifies: echoes the order',
+    'accepts_forged',
+    always((i) => [200, { order: order(i), paid: true }]),
+    danger,
+  ),
+  row(
+    'never verifies: echoes the amount in cents',
+    'accepts_forged',
+    always((i) => [200, { cents: Math.round(Number(event(i).data.amount) * 100) }]),
+    danger,
+  ),
+  row(
+    'never verifies: echoes the whole event',
+    'accepts_forged',
+    always((i) => [200, event(i)]),
+    danger,
+  ),
+  row(
+    'never verifies: echoes the signature',
+    'accepts_forged',
+    always((i) => [200, `got ${i.signature || 'nothing'}`]),
+    danger,
+  ),
+  row(
+    'never verifies: an id and a time in each response',
+    'accepts_forged',
+    always(() => [200, { id: randomUUID(), at: new Date().toISOString() }]),
+    danger,
+  ),
+  row(
+    'never verifies: counts',
+    'accepts_forged',
+    () => {
+      let count = 0;
+      return always(() => [200, { received: ++count }])();
+    },
+    danger,
+  ),
+  row(
+    'never verifies: knows duplicates',
+    'accepts_forged',
+    () => {
+      const seen = new Set<string>();
+      return always((i) => {
+        const known = seen.has(order(i));
+        seen.add(order(i));
+        return [200, known ? 'duplicate' : 'created'];
+      })();
+    },
+    danger,
+  ),
+  row(
+    'never verifies: slow',
+    'accepts_forged',
+    () => async (incoming) => {
+      JSON.parse(incoming.text);
+      await wait(50);
+      return [200, 'ok'];
+    },
+    danger,
+  ),
+  row(
+    'forgets to await the check',
+    'accepts_forged',
+    () => (incoming) => {
+      const check = async () => genuine(incoming);
+      const checked: unknown = check();
+      return checked ? [200, event(incoming).type] : invalid;
+    },
+    danger,
+  ),
+  row(
+    'checks in production only',
+    'accepts_forged',
+    () => (incoming) =>
+      process.env.NODE_ENV === 'production' && !genuine(incoming)
+        ? invalid
+        : [200, { type: event(incoming).type }],
+    danger,
+  ),
+  row(
+    'trusts the user agent',
+    'accepts_forged',
+    () => (incoming) =>
+      genuine(incoming) || String(incoming.headers['user-agent']).includes('payments')
+        ? [200, { type: event(incoming).type }]
+        : invalid,
+    danger,
+  ),
+  row(
+    'checks the time only',
+    'accepts_forged',
+    () => (incoming) => (fresh(incoming) ? received : invalid),
+    danger,
+  ),
+  row(
+    'checks that both headers are there',
+    'accepts_forged',
+    () => (incoming) => (incoming.signature && incoming.timestamp ? received : invalid),
+    danger,
+  ),
+  row(
+    'checks that there is a header, even an empty one',
+    'accepts_forged',
+    () => (incoming) => (incoming.headers['x-service-signature'] === undefined ? invalid : received),
+    danger,
+  ),
+  row(
+    'checks the form of the signature',
+    'accepts_forged',
+    () => (incoming) => (/^[0-9a-f]{64}$/.test(incoming.signature) && fresh(incoming) ? received : invalid),
+    danger,
+  ),
+  row(
+    'checks the length of the signature',
+    'accepts_forged',
+    comparing((given, wanted) => given.length === wanted.length),
+    danger,
+  ),
+  row(
+    'logs a mismatch and goes on',
+    'accepts_forged',
+    () => {
+      const log: string[] = [];
+      return (incoming) => {
+        if (!genuine(incoming)) log.push('signature mismatch');
+        return [200, event(incoming).type];
+      };
+    },
+    danger,
+  ),
+  row(
+    'responds, then verifies',
+    'answers_before_verifying|answers_everything|accepts_forged',
+    () => (incoming) => {
+      queueMicrotask(() => genuine(incoming));
+      return received;
+    },
+    danger,
+  ),
+];
+
+const takesUnsigned = [
+  row(
+    'verifies only if there is a signature',
+    'accepts_unsigned',
+    () => (incoming) => (incoming.signature && !genuine(incoming) ? invalid : received),
+    danger,
+  ),
+  row(
+    'verifies only if there is a timestamp',
+    'accepts_unsigned',
+    () => (incoming) => (incoming.timestamp && !genuine(incoming) ? invalid : received),
+    danger,
+  ),
+  row(
+    'takes an empty signature',
+    'accepts_unsigned|weak_comparison',
+    () => (incoming) => {
+      if (incoming.headers['x-service-signature'] === undefined) return [401, 'signature missing'];
+      return incoming.signature && !genuine(incoming) ? invalid : received;
+    },
+    danger,
+  ),
+  row(
+    'takes an empty signature in other words',
+    'accepts_unsigned|weak_comparison|refuses_with_success',
+    () => (incoming) => {
+      if (incoming.headers['x-service-signature'] === '') return [200, 'ping'];
+      return genuine(incoming) ? received : invalid;
+    },
+  ),
+  row(
+    'pings: 200 to what is not signed',
+    'refuses_with_success',
+    () => (incoming) => {
+      if (incoming.headers['x-service-signature'] === undefined) return [200, 'pong'];
+      return genuine(incoming) ? received : invalid;
+    },
+    { says: /pong/ },
+  ),
+  row(
+    'goes on when the comparison throws',
+    'accepts_unsigned|accepts_forged|weak_comparison',
+    () => (incoming) => {
+      try {
+        if (incoming.signature.length !== 64)
+          throw new RangeError('Input buffers must have the same byte length');
+        if (!genuine(incoming)) return invalid;
+      } catch {}
+      return received;
+    },
+    danger,
+  ),
+];
+
+const compares = [
+  row(
+    'mac.startsWith(signature)',
+    'weak_comparison',
+    comparing((given, wanted) => wanted.startsWith(given)),
+    danger,
+  ),
+  row(
+    'mac.startsWith(signature), not empty',
+    'weak_comparison',
+    comparing((given, wanted) => given !== '' && wanted.startsWith(given)),
+    danger,
+  ),
+  row(
+    'mac.endsWith(signature), as HasSuffix',
+    'weak_comparison',
+    comparing((given, wanted) => wanted.endsWith(given)),
+    danger,
+  ),
+  row(
+    'mac.endsWith(signature), not empty',
+    'weak_comparison',
+    comparing((given, wanted) => given !== '' && wanted.endsWith(given)),
+    danger,
+  ),
+  row(
+    'mac.includes(signature)',
+    'weak_comparison',
+    comparing((given, wanted) => wanted.includes(given)),
+    danger,
+  ),
+  row(
+    'a regular expression made of the signature',
+    'weak_comparison',
+    comparing((given, wanted) => new RegExp(given).test(wanted)),
+    danger,
+  ),
+  row(
+    'compares the characters that were given',
+    'weak_comparison',
+    comparing((given, wanted) => [...given].every((one, at) => one === wanted[at])),
+    danger,
+  ),
+  row(
+    'signature.startsWith(mac)',
+    'loose_signature',
+    comparing((given, wanted) => given.startsWith(wanted)),
+  ),
+  row(
+    'signature.endsWith(mac)',
+    'loose_signature',
+    comparing((given, wanted) => given.endsWith(wanted)),
+  ),
+  row(
+    'signature.includes(mac)',
+    'loose_signature',
+    comparing((given, wanted) => given.includes(wanted)),
+  ),
+  row(
+    'compares the first 8 characters',
+    'weak_comparison',
+    comparing((given, wanted) => given.slice(0, 8) === wanted.slice(0, 8)),
+    danger,
+  ),
+  row(
+    'compares the first 8 characters of 64',
+    'weak_comparison',
+    comparing((given, wanted) => given.length === 64 && given.slice(0, 8) === wanted.slice(0, 8)),
+    danger,
+  ),
+  row(
+    'compares the last 8 characters',
+    'weak_comparison',
+    comparing((given, wanted) => given.slice(-8) === wanted.slice(-8)),
+    danger,
+  ),
+  row(
+    'compares the last 8 characters of 64',
+    'weak_comparison',
+    comparing((given, wanted) => given.length === 64 && given.slice(-8) === wanted.slice(-8)),
+    danger,
+  ),
+  row(
+    'compares the first half',
+    'weak_comparison',
+    comparing((given, wanted) => given.slice(0, 32) === wanted.slice(0, 32)),
+    danger,
+  ),
+  row(
+    'compares the second half',
+    'weak_comparison',
+    comparing((given, wanted) => given.slice(32) === wanted.slice(32)),
+    danger,
+  ),
+  row(
+    'compares all but the last character',
+    'weak_comparison',
+    comparing((given, wanted) => given.slice(0, 63) === wanted.slice(0, 63)),
+    danger,
+  ),
+  row(
+    'compares both ends',
+    'weak_comparison',
+    comparing(
+      (given, wanted) => given.slice(0, 8) === wanted.slice(0, 8) && given.slice(-8) === wanted.slice(-8),
+    ),
+    danger,
+  ),
+  row(
+    'compares as numbers',
+    'weak_comparison',
+    comparing((given, wanted) => Number.parseInt(given, 16) === Number.parseInt(wanted, 16)),
+    danger,
+  ),
+  row(
+    'compares 16 of 32 bytes',
+    'weak_comparison',
+    comparing((given, wanted) =>
+      Buffer.from(given, 'hex').subarray(0, 16).equals(Buffer.from(wanted, 'hex').subarray(0, 16)),
+    ),
+    danger,
+  ),
+  row(
+    'keeps only the last difference',
+    'weak_comparison',
+    comparing((given, wanted) => {
+      let difference = given.length ^ wanted.length;
+      for (let at = 0; at < wanted.length; at++) difference = given.charCodeAt(at) ^ wanted.charCodeAt(at);
+      return difference === 0;
+    }),
+    danger,
+  ),
+  row(
+    'pads what is short',
+    'weak_comparison',
+    comparing((given, wanted) => given.padEnd(64, wanted.slice(given.length)).slice(0, 64) === wanted),
+    danger,
+  ),
+];
+
+const bodyAndTime = [
+  row(
+    'remembers signatures that were right',
+    'ignores_body',
+    () => {
+      const known = new Set<string>();
+      return (incoming) => {
+        if (known.has(incoming.signature) && fresh(incoming)) return received;
+        if (!genuine(incoming)) return invalid;
+        known.add(incoming.signature);
+        return received;
+      };
+    },
+    danger,
+  ),
+  row(
+    'signs the timestamp only',
+    'ignores_body',
+    () => (incoming) =>
+      fresh(incoming) && same(incoming.signature, mac(incoming.timestamp)) ? received : invalid,
+    danger,
+  ),
+  row(
+    'signs nothing: the MAC of an empty body',
+    'ignores_body|body_consumed',
+    () => (incoming) =>
+      fresh(incoming) && same(incoming.signature, mac(`${incoming.timestamp}.`)) ? received : invalid,
+  ),
+  row(
+    'takes the MAC of an empty body too',
+    'ignores_body',
+    () => (incoming) =>
+      fresh(incoming) && [expected(incoming), mac(`${incoming.timestamp}.`)].includes(incoming.signature)
+        ? received
+        : invalid,
+    danger,
+  ),
+  row('tries the re-encoded body too', 're_encodes', () => (incoming) => {
+    const encoded = mac(`${incoming.timestamp}.${JSON.stringify(JSON.parse(incoming.text))}`);
+    return fresh(incoming) && [expected(incoming), encoded].includes(incoming.signature) ? received : invalid;
+  }),
+  row('takes any timestamp within the tolerance', 'ignores_timestamp', () => (incoming) => {
+    if (!fresh(incoming)) return invalid;
+    for (let time = Math.floor(seconds()) - 300; time < seconds() + 300; time++)
+      if (same(incoming.signature, mac(`${time}.`, incoming.body))) return received;
+    return invalid;
+  }),
+  row(
+    'has no tolerance',
+    'no_tolerance',
+    () => (incoming) => (same(incoming.signature, expected(incoming)) ? received : invalid),
+    { says: /^(?!DANGER)/ },
+  ),
+  row(
+    'checks the past only',
+    'no_tolerance',
+    () => (incoming) =>
+      seconds() - Number(incoming.timestamp) < 300 && same(incoming.signature, expected(incoming))
+        ? received
+        : invalid,
+    { says: /^(?!DANGER).*future|ahead/s },
+  ),
+  row(
+    'checks the future only',
+    'no_tolerance',
+    () => (incoming) =>
+      Number(incoming.timestamp) - seconds() < 300 && same(incoming.signature, expected(incoming))
+        ? received
+        : invalid,
+  ),
+  row(
+    'tolerance of a week',
+    'no_tolerance',
+    () => (incoming) =>
+      fresh(incoming, 604_800) && same(incoming.signature, expected(incoming)) ? received : invalid,
+  ),
+  row(
+    'tolerance in milliseconds of a time in seconds',
+    'no_tolerance',
+    () => (incoming) =>
+      Math.abs(seconds() - Number(incoming.timestamp)) < 300_000 &&
+      same(incoming.signature, expected(incoming))
+        ? received
+        : invalid,
+  ),
+];
+
+const secrets = [
+  row(
+    'the empty string as secret',
+    'empty_secret',
+    () => (incoming) =>
+      fresh(incoming) && same(incoming.signature, keyed('', `${incoming.timestamp}.`, incoming.body))
+        ? received
+        : invalid,
+    danger,
+  ),
+  row(
+    'the empty string as second secret',
+    'empty_secret',
+    () => (incoming) =>
+      fresh(incoming) &&
+      [secret, ''].some((key) =>
+        same(incoming.signature, keyed(key, `${incoming.timestamp}.`, incoming.body)),
+      )
+        ? received
+        : invalid,
+    danger,
+  ),
+  row(
+    'the text undefined as secret',
+    'empty_secret|no_secret',
+    () => (incoming) =>
+      fresh(incoming) && same(incoming.signature, keyed('undefined', `${incoming.timestamp}.`, incoming.body))
+        ? received
+        : invalid,
+  ),
+];
+
+const successToAll = [
+  row(
+    'refuses with 200 {"received":false}',
+    'refuses_with_success',
+    () => (incoming) => [200, { received: genuine(incoming) }],
+    { says: /^(?!DANGER).*"received":false/s },
+  ),
+  row(
+    'refuses with 200 and a text',
+    'refuses_with_success',
+    () => (incoming) => [200, genuine(incoming) ? 'ok' : 'invalid signature'],
+    { says: /^(?!DANGER).*invalid signature/s },
+  ),
+  row('refuses with 200 in HTML', 'refuses_with_success', () => (incoming) => [
+    200,
+    genuine(incoming) ? 'ok' : 'error',
+    html,
+  ]),
+  row(
+    'refuses with 204',
+    'refuses_with_success',
+    () => (incoming) => (genuine(incoming) ? [200, 'ok'] : [204]),
+  ),
+  row('refuses with 200 and an empty body', 'refuses_with_success', () => (incoming) => [
+    200,
+    genuine(incoming) ? 'ok' : '',
+  ]),
+  row(
+    'refuses with 202 ignored',
+    'refuses_with_success',
+    () => (incoming) => (genuine(incoming) ? [200, 'ok'] : [202, 'ignored']),
+  ),
+  row('refuses with 200 and echoes the order', 'refuses_with_success', () => (incoming) => [
+    200,
+    { order: order(incoming), status: genuine(incoming) ? 'paid' : 'rejected' },
+  ]),
+  row('refuses with 200, an id and a time', 'refuses_with_success', () => (incoming) => [
+    200,
+    { id: randomUUID(), at: Date.now(), status: genuine(incoming) ? 'accepted' : 'rejected' },
+  ]),
+  row('refuses with 200 and a code', 'refuses_with_success', () => (incoming) => [
+    200,
+    genuine(incoming) ? { code: 0, message: 'success' } : { code: 401, message: 'Unauthorized' },
+  ]),
+  row('refuses with 200 and says why', 'refuses_with_success', () => (incoming) => {
+    if (!incoming.signature) return [200, { ok: false, error: 'no signature' }];
+    if (!fresh(incoming)) return [200, { ok: false, error: 'timestamp' }];
+    return [200, genuine(incoming) ? { ok: true } : { ok: false, error: 'mismatch' }];
+  }),
+  row('duplicates first, refuses with 200', 'refuses_with_success', () => {
+    const seen = new Set<string>();
+    return (incoming) => {
+      if (seen.has(order(incoming))) return [200, 'duplicate'];
+      if (!genuine(incoming)) return [200, 'rejected'];
+      seen.add(order(incoming));
+      return [200, 'processed'];
+    };
+  }),
+  row('counts what it took, refuses with 200', 'refuses_with_success', () => {
+    let count = 0;
+    return (incoming) => [200, genuine(incoming) ? { event: ++count } : { error: 'signature' }];
+  }),
+];
+
+export const forgeable = [
+  ...neverVerifies,
+  ...takesUnsigned,
+  ...compares,
+  ...bodyAndTime,
+  ...secrets,
+  ...successToAll,
+];

@@ -1,0 +1,121 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+
+export const secret = 'whsec_9f2c4e7a10b35d68c1e4';
+
+/** A request as a stranger's handler sees it. */
+export interface Incoming {
+  request: IncomingMessage;
+  headers: IncomingHttpHeaders;
+  method: string;
+  path: string;
+  body: Buffer;
+  text: string;
+  /** The two headers, empty if missing. */
+  signature: string;
+  timestamp: string;
+}
+
+/** Status, body (an object is sent as JSON) and headers; `hang` never responds, `hang up` closes the connection. */
+export type Answer = readonly [number, (string | object)?, Record<string, string>?] | 'hang' | 'hang up';
+export type Receiver = (incoming: Incoming) => Answer | Promise<Answer>;
+
+export interface Row {
+  name: string;
+  /** What a person would report: codes, separated by a space; `a|b` where either is true. Empty: nothing is wrong. */
+  verdict: string;
+  /** The same for warnings. */
+  warnings?: string;
+  /** What the report must say. */
+  says?: RegExp;
+  /** Makes a receiver with a state of its own. */
+  make: () => Receiver;
+  /** The address to examine, if it is not `http://127.0.0.1:<port>/webhooks`. */
+  url?: (port: number) => string;
+  /** Milliseconds that a delivery may take. */
+  patienceMs?: number;
+}
+
+/** A row of a table, short. */
+export const row = (
+  name: string,
+  verdict: string,
+  make: Row['make'],
+  more: Omit<Row, 'name' | 'verdict' | 'make'> = {},
+): Row => ({ name, verdict, make, ...more });
+
+export const mac = (...parts: (string | Buffer)[]): string => keyed(secret, ...parts);
+
+export function keyed(key: string | Buffer, ...parts: (string | Buffer)[]): string {
+  const hmac = createHmac('sha256', key);
+  for (const part of parts) hmac.update(part);
+  return hmac.digest('hex');
+}
+
+/** The signature that the delivery should carry. */
+export const expected = ({ timestamp, body }: Incoming): string => mac(`${timestamp}.`, body);
+
+export const same = (a: string, b: string): boolean =>
+  Buffer.byteLength(a) === Buffer.byteLength(b) && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+export const seconds = (): number => Date.now() / 1000;
+export const fresh = ({ timestamp }: Incoming, tolerance = 300): boolean =>
+  /^\d+$/.test(timestamp) && Math.abs(seconds() - Number(timestamp)) <= tolerance;
+
+/** A right verification by the default scheme. */
+export const genuine = (incoming: Incoming): boolean =>
+  fresh(incoming) && same(incoming.signature, expected(incoming));
+
+export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export interface Event {
+  type: string;
+  data: { order_id: string; amount: string; currency: string };
+}
+export const event = ({ text }: Incoming): Event => JSON.parse(text);
+export const order = (incoming: Incoming): string => event(incoming).data.order_id;
+
+const first = (value: string | string[] | undefined): string => String(value ?? '');
+
+/** Serves a receiver on a free port. */
+export async function serve(receiver: Receiver): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const { headers, method = '', url: path = '' } = request;
+    const incoming: Incoming = {
+      request,
+      headers,
+      method,
+      path,
+      body,
+      text: body.toString(),
+      signature: first(headers['x-service-signature']),
+      timestamp: first(headers['x-service-timestamp']),
+    };
+    let answer: Answer;
+    try {
+      answer = await receiver(incoming);
+    } catch (error) {
+      const stack = error instanceof Error ? (error.stack ?? '') : '';
+      answer = [500, `<pre>${stack}</pre>`, { 'content-type': 'text/html; charset=utf-8' }];
+    }
+    if (answer === 'hang') return;
+    if (answer === 'hang up') return void request.socket.destroy();
+    const [status, said, more] = answer;
+    const json = typeof said === 'object';
+    response.writeHead(status, { ...(json && { 'content-type': 'application/json' }), ...more });
+    response.end(json ? JSON.stringify(said) : said);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

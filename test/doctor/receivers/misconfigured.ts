@@ -1,0 +1,606 @@
+import { createHmac } from 'node:crypto';
+import {
+  type Answer,
+  event,
+  expected,
+  fresh,
+  genuine,
+  type Incoming,
+  keyed,
+  mac,
+  order,
+  type Receiver,
+  row,
+  same,
+  seconds,
+  secret,
+} from './kit.js';
+
+const received: Answer = [200, { received: true }];
+const invalid: Answer = [400, { error: 'invalid signature' }];
+const html = { 'content-type': 'text/html; charset=utf-8' };
+
+/** A right receiver but for the text that it expects to be signed. */
+const signed =
+  (
+    text: (incoming: Incoming) => (string | Buffer)[],
+    key: string | Buffer = secret,
+    bad: Answer = invalid,
+  ): (() => Receiver) =>
+  () =>
+  (incoming) =>
+    fresh(incoming) && same(incoming.signature, keyed(key, ...text(incoming))) ? received : bad;
+
+const keyOf = (key: string | Buffer) => signed(({ timestamp, body }) => [`${timestamp}.`, body], key);
+
+/** A right receiver but for the signature that it expects. */
+const expecting =
+  (wanted: (incoming: Incoming) => string): (() => Receiver) =>
+  () =>
+  (incoming) =>
+    fresh(incoming) && same(incoming.signature, wanted(incoming)) ? received : invalid;
+
+/** A right receiver whose clock is off. */
+const offBy =
+  (hours: number, bad: Answer = [400, 'Bad Request']): (() => Receiver) =>
+  () =>
+  (incoming) =>
+    Math.abs(seconds() + hours * 3600 - Number(incoming.timestamp)) <= 300 &&
+    same(incoming.signature, expected(incoming))
+      ? received
+      : bad;
+
+/** Responds alike to everything. */
+const saying =
+  (...answer: [number, (string | object)?, Record<string, string>?]): (() => Receiver) =>
+  () =>
+  () =>
+    answer;
+
+/** Responds to what it verified. */
+const then =
+  (answer: (incoming: Incoming) => Answer): (() => Receiver) =>
+  () =>
+  (incoming) =>
+    genuine(incoming) ? answer(incoming) : invalid;
+
+const pythonJson = (text: string): string =>
+  JSON.stringify(JSON.parse(text), null, 1)
+    .replaceAll(/\n\s*/g, ' ')
+    .replaceAll('{ ', '{')
+    .replaceAll(' }', '}');
+
+const bodies = [
+  row(
+    're-encodes as JSON.stringify does',
+    're_encodes',
+    signed(({ timestamp, text }) => [`${timestamp}.${JSON.stringify(JSON.parse(text))}`]),
+  ),
+  row(
+    're-encodes as json.dumps does',
+    're_encodes',
+    signed(({ timestamp, text }) => [`${timestamp}.${pythonJson(text)}`]),
+  ),
+  row(
+    're-encodes with sorted keys',
+    're_encodes',
+    signed(({ timestamp, text }) => {
+      const { data, ...rest } = JSON.parse(text);
+      return [`${timestamp}.${JSON.stringify({ data, ...rest })}`];
+    }),
+  ),
+  row('passes a parsed object to the HMAC', 'parsed_object', () => (incoming) => {
+    const body = JSON.parse(incoming.text);
+    createHmac('sha256', secret).update(body);
+    return received;
+  }),
+  row(
+    'makes a text of a parsed object',
+    'parsed_object',
+    signed(({ timestamp, text }) => [`${timestamp}.${JSON.parse(text)}`]),
+  ),
+  row(
+    'reads a body that something read before',
+    'body_consumed',
+    signed(({ timestamp }) => [`${timestamp}.`]),
+  ),
+  row('fails to read a body that something read before', 'body_consumed', () => () => {
+    throw new TypeError('Body is unusable: Body has already been read');
+  }),
+  row(
+    'trims',
+    'trims',
+    signed(({ timestamp, text }) => [`${timestamp}.${text.trim()}`]),
+  ),
+  row(
+    'decodes as Latin-1',
+    'wrong_charset',
+    signed(({ timestamp, body }) => [`${timestamp}.${body.toString('latin1')}`]),
+  ),
+  row(
+    'decodes as ASCII',
+    'wrong_charset',
+    signed(({ timestamp, body }) => [`${timestamp}.${body.toString('ascii')}`]),
+  ),
+  row(
+    'drops what is not ASCII',
+    'wrong_charset',
+    signed(({ timestamp, text }) => [`${timestamp}.${[...text].filter((one) => one < '\u0080').join('')}`]),
+  ),
+  row(
+    're-encodes, and refuses in HTML',
+    're_encodes',
+    signed(({ timestamp, text }) => [`${timestamp}.${JSON.stringify(JSON.parse(text))}`], secret, [
+      400,
+      '<h1>Bad Request</h1>',
+      html,
+    ]),
+  ),
+];
+
+const secrets = [
+  row('no secret: the HMAC throws', 'no_secret', () => () => {
+    createHmac('sha256', process.env.A_SECRET_THAT_NOBODY_SET as string);
+    return received;
+  }),
+  row('no secret: says so', 'no_secret', saying(500, { error: 'WEBHOOK_SECRET is not configured' })),
+  row('another secret', 'secret_or_scheme', keyOf('whsec_something_else')),
+  row('a newline after the secret', 'secret_slip', keyOf(`${secret}\n`)),
+  row('a space before the secret', 'secret_slip', keyOf(` ${secret}`)),
+  row('quotation marks around the secret', 'secret_slip', keyOf(`"${secret}"`)),
+  row('lost the prefix of the secret', 'secret_slip', keyOf(secret.replace('whsec_', ''))),
+  row(
+    'decodes the secret as base64',
+    'other_scheme',
+    keyOf(Buffer.from(secret.replace('whsec_', ''), 'base64')),
+  ),
+  row('decodes the secret as hex', 'other_scheme', keyOf(Buffer.from(secret.replace('whsec_', ''), 'hex'))),
+  row('half of the secret', 'secret_or_scheme', keyOf(secret.slice(0, 12))),
+  row(
+    'another secret, plain 400',
+    'secret_or_scheme',
+    signed(({ timestamp, body }) => [`${timestamp}.`, body], 'whsec_x', [400, 'Bad Request']),
+  ),
+];
+
+const schemes = [
+  row(
+    'the body alone',
+    'other_scheme',
+    signed(({ body }) => [body]),
+  ),
+  row(
+    'a colon',
+    'other_scheme',
+    signed(({ timestamp, body }) => [`${timestamp}:`, body]),
+  ),
+  row(
+    'no delimiter',
+    'other_scheme',
+    signed(({ timestamp, body }) => [timestamp, body]),
+  ),
+  row(
+    'body, then timestamp',
+    'other_scheme|secret_or_scheme',
+    signed(({ timestamp, body }) => [body, '.', timestamp]),
+  ),
+  row(
+    'v0 as Slack',
+    'other_scheme',
+    expecting(({ timestamp, body }) => `v0=${mac(`v0:${timestamp}:`, body)}`),
+  ),
+  row(
+    'sha256= as GitHub',
+    'other_scheme',
+    expecting(({ body }) => `sha256=${mac(body)}`),
+  ),
+  row(
+    'base64',
+    'other_scheme',
+    expecting(({ timestamp, body }) =>
+      createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('base64'),
+    ),
+  ),
+  row(
+    'base64 of the body, as Shopify',
+    'other_scheme',
+    expecting(({ body }) => createHmac('sha256', secret).update(body).digest('base64')),
+  ),
+  row(
+    'v1, and base64',
+    'other_scheme',
+    expecting(
+      ({ timestamp, body }) =>
+        `v1,${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('base64')}`,
+    ),
+  ),
+  row(
+    'SHA-1',
+    'secret_or_scheme|other_scheme',
+    expecting(({ timestamp, body }) =>
+      createHmac('sha1', secret).update(`${timestamp}.`).update(body).digest('hex'),
+    ),
+  ),
+  row(
+    'SHA-512',
+    'secret_or_scheme|other_scheme',
+    expecting(({ timestamp, body }) =>
+      createHmac('sha512', secret).update(`${timestamp}.`).update(body).digest('hex'),
+    ),
+  ),
+  row(
+    'a hash without a key',
+    'secret_or_scheme|other_scheme',
+    expecting(({ timestamp, body }) => mac(`${timestamp}.`, body, secret)),
+  ),
+  row(
+    'a static token',
+    'secret_or_scheme|access_check',
+    () => (incoming) => (incoming.signature === 'a-token' ? received : [401, 'Unauthorized']),
+  ),
+  row(
+    'upper-case hex only',
+    'other_scheme|secret_or_scheme',
+    expecting((incoming) => expected(incoming).toUpperCase()),
+  ),
+];
+
+const times = [
+  row(
+    'reads the timestamp as milliseconds',
+    'wrong_time_unit',
+    () => (incoming) =>
+      Math.abs(Date.now() - Number(incoming.timestamp)) < 300_000 &&
+      same(incoming.signature, expected(incoming))
+        ? received
+        : invalid,
+  ),
+  row(
+    'reads the timestamp as milliseconds, plain 400',
+    'wrong_time_unit',
+    () => (incoming) =>
+      Math.abs(Date.now() - Number(incoming.timestamp)) < 300_000 &&
+      same(incoming.signature, expected(incoming))
+        ? received
+        : [400, 'Bad Request'],
+  ),
+  row(
+    'expects ISO 8601',
+    'other_scheme|wrong_time_unit',
+    () => (incoming) =>
+      /^\d{4}-/.test(incoming.timestamp) &&
+      Math.abs(Date.now() - Date.parse(incoming.timestamp)) < 300_000 &&
+      same(incoming.signature, expected(incoming))
+        ? received
+        : invalid,
+  ),
+  row('clock 10 minutes slow', 'wrong_clock', offBy(-1 / 6), { says: /10 minutes/ }),
+  row('clock 10 minutes fast', 'wrong_clock', offBy(1 / 6), { says: /10 minutes/ }),
+  row('clock 30 minutes slow', 'wrong_clock', offBy(-0.5), { says: /30 minutes/ }),
+  row('clock an hour slow', 'wrong_clock', offBy(-1), { says: /1 hour/ }),
+  row('clock two hours fast', 'wrong_clock', offBy(2), { says: /2 hours/ }),
+  row('clock five and a half hours fast, as in India', 'wrong_clock', offBy(5.5), {
+    says: /5\.5 hours|5 hours 30|5½/,
+  }),
+  row('clock 5:45 fast, as in Nepal', 'wrong_clock', offBy(5.75), { says: /5\.75 hours|5 hours 45|5¾/ }),
+  row('clock 8 hours slow', 'wrong_clock', offBy(-8), { says: /8 hours/ }),
+  row('clock 13 hours fast', 'wrong_clock', offBy(13), { says: /13 hours/ }),
+  row('clock a day slow', 'wrong_clock', offBy(-24), { says: /24 hours|a day|1 day/ }),
+  row('clock two hours fast, and says so', 'wrong_clock', offBy(2, [400, { error: 'timestamp too old' }]), {
+    says: /2 hours/,
+  }),
+  row('clock two hours slow, a JSON refusal', 'wrong_clock', offBy(-2, [401, { message: 'Unauthorized' }]), {
+    says: /2 hours/,
+  }),
+  row(
+    'a clock that stands still since 2024',
+    'wrong_clock|secret_or_scheme',
+    () => (incoming) =>
+      Math.abs(1_704_067_200 - Number(incoming.timestamp)) <= 300 &&
+      same(incoming.signature, expected(incoming))
+        ? received
+        : [400, 'timestamp outside of tolerance'],
+  ),
+  row('tolerance of zero', 'wrong_clock|secret_or_scheme|no_freshness', () => () => [
+    400,
+    'timestamp outside of tolerance',
+  ]),
+];
+
+const headers = [
+  row(
+    'reads x-signature: 401 no signature',
+    'header_lost',
+    () =>
+      ({ headers }) =>
+        headers['x-signature'] === undefined ? [401, { error: 'no signature' }] : received,
+    { says: /no signature/ },
+  ),
+  row(
+    'reads x-webhook-signature: 400 Missing signature',
+    'header_lost',
+    () =>
+      ({ headers }) =>
+        headers['x-webhook-signature'] === undefined ? [400, 'Missing signature'] : received,
+    { says: /Missing signature/ },
+  ),
+  row(
+    'reads x-timestamp: no timestamp',
+    'header_lost',
+    () =>
+      ({ headers }) =>
+        headers['x-timestamp'] === undefined ? [400, { message: 'timestamp header missing' }] : received,
+    { says: /timestamp header missing/ },
+  ),
+  row(
+    'reads stripe-signature, throws',
+    'header_lost|secret_or_scheme|handler_failed',
+    () =>
+      ({ headers }) => {
+        if (headers['stripe-signature'] === undefined)
+          throw new Error('Unable to extract timestamp and signatures from header');
+        return received;
+      },
+    { says: /Unable to extract timestamp/ },
+  ),
+  row(
+    'reads another header, plain 401',
+    'secret_or_scheme|access_check',
+    () =>
+      ({ headers }) =>
+        headers['x-hub-signature-256'] === undefined ? [401, 'Unauthorized'] : received,
+  ),
+  row('a proxy drops the signature', 'header_lost', () => (incoming) => {
+    const proxied = { ...incoming, signature: '' };
+    if (proxied.signature === '') return [400, { error: 'missing_signature' }];
+    return genuine(proxied) ? received : invalid;
+  }),
+  row(
+    'a proxy repeats the signature',
+    'header_lost',
+    () => (incoming) =>
+      `${incoming.signature}, ${incoming.signature}` === expected(incoming)
+        ? received
+        : [400, { error: 'duplicate_header' }],
+  ),
+  row('a proxy drops the timestamp', 'header_lost', () => () => [400, { error: 'missing_timestamp' }]),
+];
+
+const afterVerifying = [
+  row(
+    'the database is down',
+    'handler_failed',
+    then(() => [500, 'ECONNREFUSED 127.0.0.1:5432']),
+  ),
+  row(
+    'the handler throws',
+    'handler_failed',
+    then(() => {
+      throw new Error("Cannot read properties of undefined (reading 'email')");
+    }),
+    { says: /reading 'email'/ },
+  ),
+  row(
+    'the handler throws, 500 to forgeries too',
+    'handler_failed|secret_or_scheme',
+    () => (incoming) => {
+      if (!genuine(incoming)) throw new Error('signature mismatch');
+      throw new Error('relation "orders" does not exist');
+    },
+    { says: /relation "orders"/ },
+  ),
+  row(
+    'refuses an order that it does not know',
+    'handler_failed',
+    then((incoming) => [404, { error: `unknown order ${order(incoming)}` }]),
+    { says: /unknown order/ },
+  ),
+  row(
+    'refuses an amount that differs',
+    'handler_failed',
+    then(() => [422, { error: 'amount does not match' }]),
+    { says: /amount does not match/ },
+  ),
+  row(
+    'responds with a redirect to what it verified',
+    'redirect|handler_failed',
+    then(() => [303, '', { location: '/thanks' }]),
+  ),
+  row(
+    'hangs on what it verified',
+    'slow',
+    then(() => 'hang'),
+    { patienceMs: 250 },
+  ),
+  row(
+    'crashes on what it verified',
+    'handler_failed|connection_lost',
+    then(() => 'hang up'),
+  ),
+  row('409 to the second delivery', 'refuses_duplicates', () => {
+    const seen = new Set<string>();
+    return then((incoming) => {
+      if (seen.has(order(incoming))) return [409, { error: 'already exists' }];
+      seen.add(order(incoming));
+      return received;
+    })();
+  }),
+  row(
+    '500 to the second delivery',
+    'refuses_duplicates',
+    () => {
+      const seen = new Set<string>();
+      return then((incoming) => {
+        if (seen.has(order(incoming))) throw new Error('UNIQUE constraint failed: orders.id');
+        seen.add(order(incoming));
+        return received;
+      })();
+    },
+    { says: /UNIQUE constraint/ },
+  ),
+  row(
+    'a strict schema',
+    'refuses_new_fields',
+    then((incoming) => {
+      const { type, data, ...rest } = event(incoming) as { type: unknown; data: object };
+      const known = Object.keys(data).every((key) => ['order_id', 'amount', 'currency'].includes(key));
+      return type && known && Object.keys(rest).length === 0
+        ? received
+        : [422, { error: 'Unrecognized key' }];
+    }),
+  ),
+  row('a first delivery that fails', '', () => {
+    let cold = true;
+    return (incoming) => {
+      if (!cold) return genuine(incoming) ? received : invalid;
+      cold = false;
+      return [503, 'starting'];
+    };
+  }),
+  row('one of two servers has the old secret', 'inconsistent', () => {
+    let turn = 0;
+    return (incoming) => {
+      turn += 1;
+      const key = turn % 2 === 0 ? secret : 'whsec_the_old_one';
+      return fresh(incoming) && same(incoming.signature, keyed(key, `${incoming.timestamp}.`, incoming.body))
+        ? received
+        : invalid;
+    };
+  }),
+  row('one in three deliveries fails', 'inconsistent|handler_failed', () => {
+    let turn = 0;
+    return then(() => {
+      turn += 1;
+      return turn % 3 === 0 ? [500, 'connection pool exhausted'] : received;
+    })();
+  }),
+];
+
+const unreached = [
+  row('nothing listens', 'not_listening', saying(200), { url: () => 'http://127.0.0.1:9/webhooks' }),
+  row('TLS to a plain port', 'tls', saying(200), { url: (port) => `https://127.0.0.1:${port}/webhooks` }),
+  row('hangs up on everything', 'connection_lost', () => () => 'hang up'),
+  row('404', 'not_found', saying(404, 'Cannot POST /webhooks', html)),
+  row(
+    '404 in JSON',
+    'not_found',
+    saying(404, { message: 'Route POST:/webhooks not found', error: 'Not Found', statusCode: 404 }),
+  ),
+  row('410', 'not_found', saying(410, 'Gone')),
+  row('405', 'wrong_method', saying(405, 'Method Not Allowed', { allow: 'GET' })),
+  row(
+    '415',
+    'content_type',
+    saying(415, {
+      code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE',
+      message: 'Unsupported Media Type: application/json',
+    }),
+  ),
+  row('413', 'too_large', saying(413, '<h1>413 Request Entity Too Large</h1>', html)),
+  row('429 to everything', 'rate_limited', saying(429, 'Too many requests')),
+  row('30 a minute', 'rate_limited', () => {
+    let count = 0;
+    return (incoming) => {
+      count += 1;
+      if (count > 12) return [429, 'Too many requests', { 'retry-after': '60' }];
+      return genuine(incoming) ? received : invalid;
+    };
+  }),
+  row('another address', 'redirect', saying(301, '', { location: 'http://other.test/webhooks' })),
+  row('https', 'redirect_https', () => ({ headers }) => [
+    301,
+    '',
+    { location: `https://${headers.host}/webhooks` },
+  ]),
+  row('a slash', 'redirect_slash', saying(308, '', { location: '/webhooks/' })),
+  row(
+    'a redirect to the login',
+    'redirect_login',
+    saying(302, 'Found', { location: '/login?next=/webhooks' }),
+  ),
+  row(
+    'a redirect to the sign-in of another host',
+    'redirect_login',
+    saying(302, '', { location: 'https://auth.test/signin' }),
+  ),
+  row(
+    'a login page',
+    'login_page',
+    saying(
+      200,
+      '<!doctype html><html><head><title>Log in</title></head><body><form method="post"><input name="user"><input type="password" name="password"></form></body></html>',
+      html,
+    ),
+  ),
+  row(
+    'a single-page application',
+    'login_page|answers_everything',
+    saying(
+      200,
+      '<!doctype html><html><head><title>Shop</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>',
+      html,
+    ),
+  ),
+  row(
+    'a parked domain',
+    'login_page|answers_everything',
+    saying(200, '<html><body><h1>Welcome to nginx!</h1></body></html>', html),
+  ),
+  row('a catch-all', 'answers_everything', saying(200, {})),
+  row(
+    'Basic authentication',
+    'access_check',
+    saying(401, 'Unauthorized', { 'www-authenticate': 'Basic realm="staging"' }),
+  ),
+  row(
+    '403 of a firewall',
+    'access_check',
+    saying(
+      403,
+      '<html><head><title>Attention Required! | Cloudflare</title></head><body>Sorry, you have been blocked</body></html>',
+      html,
+    ),
+  ),
+  row('401 needs a token', 'access_check', saying(401, { error: 'Missing bearer token' })),
+  row(
+    'Django CSRF',
+    'csrf',
+    saying(403, '<h1>Forbidden (403)</h1><p>CSRF verification failed. Request aborted.</p>', html),
+  ),
+  row('Laravel 419', 'csrf', saying(419, '<title>Page Expired</title>', html)),
+  row(
+    'Rails CSRF',
+    'csrf',
+    saying(422, "ActionController::InvalidAuthenticityToken (Can't verify CSRF token authenticity.)"),
+  ),
+  row('502', 'gateway', saying(502, '<html><head><title>502 Bad Gateway</title></head></html>', html)),
+  row('503', 'gateway', saying(503, 'Service Unavailable')),
+  row('504', 'gateway', saying(504, 'upstream request timeout')),
+  row('never responds', 'time_out', () => () => 'hang', { patienceMs: 250 }),
+  row('500 to everything', 'handler_failed', saying(500, 'Internal Server Error')),
+  row(
+    '500 to everything, in JSON',
+    'handler_failed',
+    saying(500, { statusCode: 500, message: 'Internal server error' }),
+  ),
+  row(
+    '400 to everything, for a missing field',
+    'secret_or_scheme',
+    saying(400, { errors: [{ path: 'customer_id', message: 'Required' }] }),
+    { says: /customer_id/ },
+  ),
+  row('verifies something else and refuses with 200', 'refuses_with_success', () => () => [
+    200,
+    { error: 'invalid signature' },
+  ]),
+];
+
+export const misconfigured = [
+  ...bodies,
+  ...secrets,
+  ...schemes,
+  ...times,
+  ...headers,
+  ...afterVerifying,
+  ...unreached,
+];

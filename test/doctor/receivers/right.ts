@@ -1,0 +1,387 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { Hono } from 'hono';
+import { handler } from 'merchant-payments/webhooks';
+import {
+  type Answer,
+  event,
+  expected,
+  fresh,
+  genuine,
+  type Incoming,
+  keyed,
+  order,
+  type Receiver,
+  row,
+  same,
+  seconds,
+  secret,
+  wait,
+} from './kit.js';
+
+const received: Answer = [200, { received: true }];
+const invalid: Answer = [400, { error: 'invalid signature' }];
+
+/** A right verification, with the two responses of the row. */
+const verifying =
+  (good: Answer, bad: Answer = invalid): (() => Receiver) =>
+  () =>
+  (incoming) =>
+    genuine(incoming) ? good : bad;
+
+type Fetch = (request: Request) => Response | Promise<Response>;
+
+/** Serves a Fetch handler. */
+const fetching =
+  (handle: Fetch): (() => Receiver) =>
+  () =>
+  async ({ method, path, request, body }) => {
+    const headers = new Headers();
+    for (let at = 0; at < request.rawHeaders.length; at += 2)
+      headers.append(String(request.rawHeaders[at]), String(request.rawHeaders[at + 1]));
+    const answer = await handle(
+      new Request(`http://shop.test${path}`, { method, headers, body: new Uint8Array(body) }),
+    );
+    return [answer.status, await answer.text(), Object.fromEntries(answer.headers)];
+  };
+
+type Next = () => Answer | Promise<Answer>;
+type Middleware = (incoming: Incoming, next: Next) => Answer | Promise<Answer>;
+const chain =
+  (...steps: Middleware[]): (() => Receiver) =>
+  () =>
+  (incoming) => {
+    const step = (at: number): Answer | Promise<Answer> =>
+      steps[at]?.(incoming, () => step(at + 1)) ?? [404, 'Cannot POST'];
+    return step(0);
+  };
+
+const app = new Hono().post('/webhooks', async (c) => {
+  const raw = await c.req.text();
+  const time = c.req.header('x-service-timestamp') ?? '';
+  const given = c.req.header('x-service-signature') ?? '';
+  if (!/^[0-9a-f]{64}$/.test(given)) return c.json({ error: 'malformed signature' }, 400);
+  if (Math.abs(seconds() - Number(time)) > 300) return c.json({ error: 'stale' }, 400);
+  if (!same(given, keyed(secret, `${time}.${raw}`))) return c.json({ error: 'signature mismatch' }, 400);
+  return c.json({ ok: true });
+});
+
+export const right = [
+  row('plain node:http with JSON', '', verifying(received)),
+  row('plain text', '', verifying([200, 'OK'], [400, 'Invalid signature'])),
+  row(
+    'ok as text/html',
+    '',
+    verifying(
+      [200, 'ok', { 'content-type': 'text/html' }],
+      [400, 'bad signature', { 'content-type': 'text/html; charset=utf-8' }],
+    ),
+  ),
+  row('202 and an empty body', '', verifying([202], [401])),
+  row('204', '', verifying([204], [400])),
+  row(
+    '201 with a location',
+    '',
+    verifying([201, { id: 7 }, { location: '/events/7' }], [403, { error: 'forbidden' }]),
+  ),
+  row(
+    '401 with a challenge',
+    '',
+    verifying(received, [401, 'Unauthorized', { 'www-authenticate': 'Signature' }]),
+  ),
+  row(
+    '403 in HTML to a forgery',
+    '',
+    verifying(received, [403, '<h1>Forbidden</h1>', { 'content-type': 'text/html' }]),
+  ),
+  row('hides: 404 to a forgery', '', verifying(received, [404, 'Not Found'])),
+  row(
+    '422 to a forgery',
+    '',
+    verifying(received, [422, { errors: [{ field: 'signature', message: 'is invalid' }] }]),
+  ),
+  row('a redirect to a forgery', '', verifying(received, [302, '', { location: '/error' }])),
+  row('closes the connection on a forgery', '', verifying(received, 'hang up')),
+  row('throws on a forgery, so the framework responds 500', '', () => (incoming) => {
+    if (!genuine(incoming)) throw new Error('Webhook signature verification failed');
+    return received;
+  }),
+  row('throws inside timingSafeEqual when the length differs', '', () => (incoming) => {
+    const good = timingSafeEqual(Buffer.from(incoming.signature), Buffer.from(expected(incoming)));
+    return good && fresh(incoming) ? received : invalid;
+  }),
+  row(
+    'a chain of middleware',
+    '',
+    chain(
+      (incoming, next) =>
+        incoming.path === '/webhooks' && incoming.method === 'POST' ? next() : [404, 'Cannot POST'],
+      (incoming, next) => (genuine(incoming) ? next() : [401, { message: 'Invalid signature' }]),
+      (incoming) => [200, { status: event(incoming).type }],
+    ),
+  ),
+  row(
+    'a Fetch handler',
+    '',
+    fetching(async (request) => {
+      const raw = Buffer.from(await request.arrayBuffer());
+      const time = request.headers.get('x-service-timestamp');
+      const given = request.headers.get('x-service-signature');
+      if (time === null || given === null)
+        return Response.json({ error: 'missing headers' }, { status: 401 });
+      if (Math.abs(seconds() - Number(time)) > 300)
+        return Response.json({ error: 'expired' }, { status: 401 });
+      const good = same(given, keyed(secret, `${time}.`, raw));
+      return good ? Response.json({ success: true }) : Response.json({ success: false }, { status: 401 });
+    }),
+  ),
+  row(
+    'WebCrypto',
+    '',
+    fetching(async (request) => {
+      const key = await crypto.subtle.importKey(
+        'raw',
+        new TextEncoder().encode(secret),
+        { name: 'HMAC', hash: 'SHA-256' },
+        false,
+        ['verify'],
+      );
+      const raw = await request.text();
+      const time = request.headers.get('x-service-timestamp') ?? '';
+      const given = request.headers.get('x-service-signature') ?? '';
+      if (!/^[0-9a-f]{64}$/i.test(given)) return new Response('bad', { status: 400 });
+      const good = await crypto.subtle.verify(
+        'HMAC',
+        key,
+        Buffer.from(given, 'hex'),
+        new TextEncoder().encode(`${time}.${raw}`),
+      );
+      const late = Math.abs(seconds() - Number(time)) > 300;
+      return good && !late ? new Response(null, { status: 204 }) : new Response('bad', { status: 400 });
+    }),
+  ),
+  row(
+    'a Hono app',
+    '',
+    fetching((request) => app.fetch(request)),
+  ),
+  row(
+    'the handler of this package',
+    '',
+    fetching(handler({ secret, on: { 'order.paid': () => undefined }, onError: () => undefined })),
+  ),
+  row(
+    'decodes the hex before it compares',
+    '',
+    () => (incoming) => {
+      const given = Buffer.from(incoming.signature, 'hex');
+      const wanted = Buffer.from(expected(incoming), 'hex');
+      return given.length === wanted.length && timingSafeEqual(given, wanted) && fresh(incoming)
+        ? received
+        : invalid;
+    },
+    { warnings: 'loose_signature' },
+  ),
+  row(
+    'compares with ===',
+    '',
+    () => (incoming) => (incoming.signature === expected(incoming) && fresh(incoming) ? received : invalid),
+  ),
+  row(
+    'ignores the case of the hex',
+    '',
+    () => (incoming) =>
+      same(incoming.signature.toLowerCase(), expected(incoming)) && fresh(incoming) ? received : invalid,
+  ),
+  row('hashes both sides before it compares', '', () => (incoming) => {
+    const sha = (text: string) => createHmac('sha256', 'fixed').update(text).digest('hex');
+    return sha(incoming.signature) === sha(expected(incoming)) && fresh(incoming) ? received : invalid;
+  }),
+  row('says what is wrong', '', () => (incoming) => {
+    if (!incoming.signature) return [401, { error: 'signature missing' }];
+    if (!incoming.timestamp) return [401, { error: 'timestamp missing' }];
+    if (!fresh(incoming)) return [400, { error: `timestamp ${incoming.timestamp} is outside the tolerance` }];
+    if (!same(incoming.signature, expected(incoming))) return [401, { error: 'signature mismatch' }];
+    return [200, { order: order(incoming), status: 'paid' }];
+  }),
+  row('verifies before it looks at the time', '', () => (incoming) => {
+    if (!same(incoming.signature, expected(incoming))) return [401, 'signature'];
+    return fresh(incoming) ? [200, 'thank you'] : [400, 'too old'];
+  }),
+  row(
+    'tolerance of 60 seconds',
+    '',
+    () => (incoming) =>
+      fresh(incoming, 60) && same(incoming.signature, expected(incoming)) ? received : invalid,
+  ),
+  row(
+    'tolerance of ten minutes',
+    '',
+    () => (incoming) =>
+      fresh(incoming, 600) && same(incoming.signature, expected(incoming)) ? received : invalid,
+  ),
+  row(
+    'seconds only',
+    '',
+    () => (incoming) => (/^\d{10}$/.test(incoming.timestamp) && genuine(incoming) ? received : invalid),
+  ),
+  row('seconds or milliseconds', '', () => (incoming) => {
+    const time = Number(incoming.timestamp);
+    const at = time > 1e11 ? time / 1000 : time;
+    return Math.abs(seconds() - at) < 300 && same(incoming.signature, expected(incoming))
+      ? received
+      : invalid;
+  }),
+  row('two secrets in rotation', '', () => (incoming) => {
+    const keys = ['whsec_the_next_one', secret];
+    const good = keys.some((key) =>
+      same(incoming.signature, keyed(key, `${incoming.timestamp}.`, incoming.body)),
+    );
+    return good && fresh(incoming) ? received : invalid;
+  }),
+  row('strict content type', '', () => (incoming) => {
+    if (incoming.headers['content-type'] !== 'application/json') return [415, 'Unsupported Media Type'];
+    return genuine(incoming) ? received : invalid;
+  }),
+  row('POST on its path only', '', () => (incoming) => {
+    if (incoming.path !== '/webhooks') return [404, 'Not Found'];
+    if (incoming.method !== 'POST') return [405, 'Method Not Allowed'];
+    return genuine(incoming) ? received : invalid;
+  }),
+  row('queues what it verified', '', () => {
+    const queue: string[] = [];
+    return (incoming) => {
+      if (!genuine(incoming)) return invalid;
+      queue.push(incoming.text);
+      return [202, { queued: queue.length }];
+    };
+  }),
+  row('duplicates by order id, after it verified', '', () => {
+    const seen = new Set<string>();
+    return (incoming) => {
+      if (!genuine(incoming)) return invalid;
+      const known = seen.has(order(incoming));
+      seen.add(order(incoming));
+      return [200, { status: known ? 'already processed' : 'processed' }];
+    };
+  }),
+  row('duplicates by order id, before it verifies', '', () => {
+    const seen = new Set<string>();
+    return (incoming) => {
+      if (seen.has(order(incoming))) return [200, 'already processed'];
+      if (!genuine(incoming)) return [400, 'bad signature'];
+      seen.add(order(incoming));
+      return [200, 'processed'];
+    };
+  }),
+  row(
+    'echoes the order',
+    '',
+    () => (incoming) =>
+      genuine(incoming) ? [200, { order: order(incoming), amount: event(incoming).data.amount }] : invalid,
+  ),
+  row(
+    'echoes the order in its refusal',
+    '',
+    () => (incoming) =>
+      genuine(incoming) ? received : [400, `Order ${order(incoming)}: signature does not match`],
+  ),
+  row(
+    'gives every response an id and a time',
+    '',
+    () => (incoming) =>
+      genuine(incoming)
+        ? [200, { id: randomUUID(), at: new Date().toISOString(), ok: true }]
+        : [400, { id: randomUUID(), at: new Date().toISOString(), ok: false }],
+  ),
+  row(
+    'ignores orders that it does not know',
+    '',
+    verifying([200, { received: true, ignored: 'unknown order' }]),
+  ),
+  row('logs each request', '', () => {
+    const log: string[] = [];
+    return (incoming) => {
+      log.push(`${incoming.method} ${incoming.path} ${incoming.body.byteLength}`);
+      return genuine(incoming) ? received : invalid;
+    };
+  }),
+  row('slow to everything', '', () => async (incoming) => {
+    await wait(60);
+    return genuine(incoming) ? received : invalid;
+  }),
+  row('slow work after it verified', '', () => async (incoming) => {
+    if (!genuine(incoming)) return invalid;
+    await wait(150);
+    return received;
+  }),
+  row('makes forgers wait', '', () => async (incoming) => {
+    if (genuine(incoming)) return received;
+    await wait(80);
+    return invalid;
+  }),
+  row('rate limit of 20 a second, with Retry-After', '', () => {
+    let free = 20;
+    let since = Date.now();
+    return (incoming) => {
+      if (Date.now() - since > 1000) [free, since] = [20, Date.now()];
+      free -= 1;
+      if (free < 0) return [429, 'slow down', { 'retry-after': '1' }];
+      return genuine(incoming) ? received : invalid;
+    };
+  }),
+  row(
+    'closes each connection',
+    '',
+    verifying([200, 'ok', { connection: 'close' }], [400, 'no', { connection: 'close' }]),
+  ),
+  row('a long response', '', verifying([200, 'thanks '.repeat(20_000)])),
+  row(
+    'a right one behind a proxy that speaks HTML errors',
+    '',
+    verifying(received, [
+      400,
+      '<html><head><title>400 Bad Request</title></head><body><center><h1>400 Bad Request</h1></center><hr><center>nginx</center></body></html>',
+      { 'content-type': 'text/html' },
+    ]),
+  ),
+  row(
+    'a framework that says who it is',
+    '',
+    verifying(
+      [200, 'OK', { 'x-powered-by': 'Express' }],
+      [400, 'Webhook Error', { 'x-powered-by': 'Express' }],
+    ),
+  ),
+  row(
+    'a banner in its answer that contains the word login',
+    '',
+    verifying([200, { message: 'ok, see your login page' }]),
+  ),
+  row(
+    'any of several signatures, divided by commas',
+    '',
+    () => (incoming) => {
+      const good = incoming.signature.split(',').some((one) => same(one.trim(), expected(incoming)));
+      return good && fresh(incoming) ? received : invalid;
+    },
+    { warnings: 'loose_signature' },
+  ),
+  row(
+    'reads the first of two headers, as Go and Starlette do',
+    '',
+    () => (incoming) => {
+      const [one = ''] = incoming.request.headersDistinct['x-service-signature'] ?? [];
+      return same(one, expected(incoming)) && fresh(incoming) ? received : invalid;
+    },
+    { warnings: 'loose_signature' },
+  ),
+  row(
+    'reads the last of two headers',
+    '',
+    () => (incoming) => {
+      const one = incoming.request.headersDistinct['x-service-signature']?.at(-1) ?? '';
+      return same(one, expected(incoming)) && fresh(incoming) ? received : invalid;
+    },
+    { warnings: 'loose_signature' },
+  ),
+];
