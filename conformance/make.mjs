@@ -21,9 +21,9 @@ export function makeDelivery(one, { secret, now, scheme }) {
     const value = (values) => fill(kept.join(','), values);
     const pair = [name, value(parts)];
     const isRepeated = recipe.repeated && kept.join().includes(`{${recipe.repeated}}`);
-    return isRepeated
-      ? [[name, value({ ...parts, signature: zerosLike(mac).toString(scheme.encoding) })], pair]
-      : [pair];
+    if (!isRepeated) return [pair];
+    const wrong = [name, value({ ...parts, signature: zerosLike(mac).toString(scheme.encoding) })];
+    return recipe.rightFirst ? [pair, wrong] : [wrong, pair];
   });
   return { body: bytesOf(one.body), headers };
 }
@@ -33,6 +33,7 @@ function stampOf(template, seconds) {
     seconds: String(seconds),
     'seconds+1': String(seconds + 1),
     milliseconds: String(seconds * 1000),
+    iso: new Date(seconds * 1000).toISOString().replace('.000', ''),
     httpDate: new Date(seconds * 1000).toUTCString(),
   });
 }
@@ -46,15 +47,18 @@ function macOf({ key, algorithm, content, timestamp, body }) {
 
 function signatureOf(template, mac, encoding) {
   const text = mac.toString(encoding);
-  const flipped = Buffer.from(mac);
-  flipped[mac.length - 1] ^= 3;
+  const flipped = (at) => mac.map((byte, index) => (index === at ? byte ^ 3 : byte)).toString(encoding);
   return fill(template, {
     mac: text,
     first: text.slice(0, 1),
     half: text.slice(0, text.length / 2),
     start: text.slice(0, -2),
     rest: text.slice(1),
-    flipped: flipped.toString(encoding),
+    secondHalf: text.slice(text.length / 2),
+    upper: text.toUpperCase(),
+    flipped: flipped(mac.length - 1),
+    flippedFirst: flipped(0),
+    flippedMiddle: flipped(mac.length / 2),
     zeros: zerosLike(mac).toString(encoding),
     base64: mac.toString('base64'),
   });

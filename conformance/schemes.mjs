@@ -46,7 +46,8 @@ export function inapplicable(one, scheme) {
   if (one.kind === 'payload') return 'the shape of events is each service’s own';
   if (repeated) return 'what becomes of a repeated header is decided before the verifier sees it';
   if (signature.includes(',') && scheme.lists) return 'the service lists signatures in one header';
-  if (/\{(?:half|start|rest|base64)\}/.test(signature) && scheme.encoding !== 'hex') {
+  if (signature.includes('{upper}')) return 'the service documents lower case';
+  if (/\{(?:half|start|rest|base64)\}|\{mac\}00|00\{mac\}/.test(signature) && scheme.encoding !== 'hex') {
     return 'it is about hex digits';
   }
   if (!parts.includes('{timestamp}')) {

@@ -7,6 +7,8 @@ export const deviations = {
       'The body is decoded to text before the MAC, and the decoder drops a byte order mark. The event stays the same; bytes that were not signed are accepted.',
     'body-ff-for-fffd':
       'The body is decoded to text before the MAC, so an invalid byte and a signed U+FFFD are one and the same.',
+    'sig-empty':
+      'An empty `v1=` ends in a bare `Error`. It is refused, though not with the error class that a handler looks for.',
     'sig-fullwidth':
       'The length is compared in characters, then `timingSafeEqual` throws a `RangeError` for the bytes. It is refused, though not with the error class that a handler looks for.',
     'ts-nan':

@@ -27,7 +27,7 @@ interface Making {
   makeDelivery(one: Case, options: object): { body: Buffer; headers: [string, string][] };
 }
 
-const path = (name: string) => fileURLToPath(new URL(`../conformance/${name}`, import.meta.url));
+const path = (name: string) => fileURLToPath(new URL(`../../conformance/${name}`, import.meta.url));
 const read = (name: string) => JSON.parse(readFileSync(path(name), 'utf8'));
 const { cases, bytesOf, textOf }: Corpus = await load('corpus.mjs');
 const { makeDelivery }: Making = await load('make.mjs');
