@@ -1,25 +1,18 @@
-import { isDuration } from '../sandbox/service/duration.js';
-import type { Command } from './command.js';
-import { Flags } from './flags.js';
-import { ask, runningFlags } from './running.js';
+import { duration } from '../sandbox/service/duration.js';
+import { runningCommand } from './running.js';
 import { UsageError } from './terminal.js';
 
 /** Moves the clock of a running sandbox. */
-export const advance: Command = {
+export const advance = runningCommand({
   summary: 'moves the clock of a running sandbox forward, and runs what falls due: advance 2h',
   usage: 'advance <duration> [flags]',
-  flags: runningFlags,
-  async run(args) {
-    const flags = new Flags(runningFlags, args);
-    const [by, ...rest] = flags.positionals;
+  example: 'advance 2h',
+  request([by, ...rest]) {
     if (by === undefined || rest.length > 0)
       throw new UsageError('Pass one duration, such as 30s, 5m, 2h or 1d.');
-    if (!isDuration(by))
-      throw new UsageError(`${JSON.stringify(by)} is not a duration. Pass one such as 30s, 5m, 2h or 1d.`);
-    const content = await ask(flags, 'POST', '/clock', { advance: by });
-    process.stdout.write(
-      flags.has('json') ? `${JSON.stringify(content)}\n` : `It is ${String(content.now)} in the sandbox.\n`,
-    );
-    return 0;
+    const { error } = duration.safeParse(by);
+    if (error) throw new UsageError(`${error.issues[0]?.message}`);
+    return ['POST', '/clock', { advance: by }];
   },
-};
+  says: ({ now }) => `It is ${now} in the sandbox.`,
+});

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
+import { visible } from '../schemas/visible.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { printIdentification } from './identify.js';
 import { checkNewFile, saveDelivery } from './saved-delivery.js';
-import { CommandError, UsageError } from './terminal.js';
+import { CommandError, UsageError, warn } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const defaultPort = 4390;
@@ -30,6 +31,7 @@ export const capture: Command = {
   usage:
     'capture [flags]\n\nIt responds 500, so that the service retries the delivery if it does that at all. If not, fulfil the captured\n' +
     'payment by hand. Exit code 1 when no known scheme fits.',
+  example: 'capture --port 4390',
   flags,
   async run(args) {
     const given = new Flags(flags, args);
@@ -39,9 +41,9 @@ export const capture: Command = {
     checkNewFile(file);
     const delivery = await record(port, given.text('host') ?? '127.0.0.1');
     saveDelivery(file, delivery);
-    process.stderr.write(
+    warn(
       `Captured ${delivery.body.byteLength} bytes in ${file}. It holds a customer's payment: delete it when done.\n` +
-        `To search again: merchant-payments identify ${file}\n\n`,
+        `To search again: merchant-payments identify ${file}\n`,
     );
     const secret = await webhookSecret();
     const { headers, body: rawBody } = delivery;
@@ -60,7 +62,7 @@ function record(port: number, host: string): Promise<Captured> {
         response
           .writeHead(status, { connection: 'close', 'content-type': 'text/plain', allow: 'POST' })
           .end(text);
-      const waitOn = (what: string) => process.stderr.write(`${what} Still waiting.\n`);
+      const waitOn = (what: string) => warn(`${visible(what)} Still waiting.`);
       const { method, url: path = '/', headers, rawHeaders } = request;
       const body = await bodyOf(request).catch(() => undefined);
       if (body === undefined) return waitOn(`A ${method} to ${path} broke off in its body.`);
@@ -93,10 +95,10 @@ function record(port: number, host: string): Promise<Captured> {
     server.listen(port, host, () => {
       const address = server.address();
       const bound = typeof address === 'object' && address !== null ? address.port : port;
-      process.stderr.write(
+      warn(
         `Waiting on http://${host.includes(':') ? `[${host}]` : host}:${bound} for one delivery.\n` +
           "Expose it with a tunnel such as ngrok or cloudflared, enter the tunnel's URL under Developer, Webhook Settings,\n" +
-          'and make one payment. Ctrl+C ends it.\n',
+          'and make one payment. Ctrl+C ends it.',
       );
     });
   });

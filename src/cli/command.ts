@@ -6,6 +6,8 @@ export interface Command {
   readonly summary: string;
   /** What follows `merchant-payments` on the command line. */
   readonly usage: string;
+  /** A command line that works as it stands, without `merchant-payments`. */
+  readonly example: string;
   readonly flags: FlagTable;
   /** Whether what follows `--` belongs to another program. */
   readonly passesOn?: true;

@@ -1,14 +1,17 @@
-import { access, chmod, constants, open, readFile, rename, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { access, constants, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/snapshot.js';
 import type { Signal } from '../sandbox/signal.js';
-import { CommandError, codeOf } from './terminal.js';
+import { CommandError, codeOf, warn } from './terminal.js';
 
 const saveAfterMs = 300;
 
 /**
  * A sandbox's data on disk. Written beside the file and renamed, so that a crash leaves the old or the new one; only
- * its owner can read it, as it holds key and secret. A file that cannot be read is never overwritten.
+ * its owner can read it, as it holds key and secret. A file that cannot be read is never overwritten, and a file that
+ * another sandbox keeps is refused.
  */
 export class DataFile {
   readonly #path: string;
@@ -25,6 +28,7 @@ export class DataFile {
     await access(dirname(this.#path), constants.W_OK).catch((error: unknown) => {
       throw this.#unwritable(error);
     });
+    this.#lock();
     let text: string;
     try {
       text = await readFile(this.#path, 'utf8');
@@ -43,6 +47,23 @@ export class DataFile {
     }
   }
 
+  /** Keeps other sandboxes away from the file until this process ends. A process that was killed leaves no claim. */
+  #lock(): void {
+    const path = `${this.#path}.lock`;
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw this.#unwritable(error);
+      const owner = Number(readFileSync(path, 'utf8'));
+      if (owner !== process.pid && isRunning(owner))
+        throw new CommandError(
+          `--data: another sandbox (process ${owner}) keeps ${this.#path}. End it, or name another file. If there is none, delete ${path}.`,
+        );
+      writeFileSync(path, String(process.pid));
+    }
+    process.once('exit', () => rmSync(path, { force: true }));
+  }
+
   /** Saves from now on, shortly after each change. */
   keep(snapshot: () => SandboxSnapshot, changed: Signal<void>): void {
     this.#snapshot = snapshot;
@@ -50,7 +71,7 @@ export class DataFile {
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         this.#save().catch((error: unknown) => {
-          process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+          warn(error instanceof Error ? error.message : String(error));
         });
       }, saveAfterMs);
     });
@@ -69,11 +90,10 @@ export class DataFile {
 
   async #write(): Promise<void> {
     if (!this.#snapshot) return;
-    const beside = join(dirname(this.#path), `.${process.pid}.sandbox.tmp`);
+    const beside = join(dirname(this.#path), `.${randomUUID()}.sandbox.tmp`);
     try {
-      const file = await open(beside, 'w', 0o600);
+      const file = await open(beside, 'wx', 0o600);
       try {
-        await chmod(beside, 0o600);
         await file.writeFile(`${JSON.stringify(this.#snapshot())}\n`);
         await file.sync();
       } finally {
@@ -96,5 +116,13 @@ export class DataFile {
     return new CommandError(
       `--data: ${this.#path} could not be read: ${why}. It was left as it is; move it away, or name another file.`,
     );
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
   }
 }

@@ -11,7 +11,7 @@ export interface DoctorReport extends Pick<Diagnosis, 'ok' | 'target' | 'summary
   expects?: object | undefined;
 }
 type Told = Omit<Finding, 'code'> & { code: string };
-type Answered = Omit<ProbeResult, 'name' | 'status' | 'error'> & { status?: number | undefined };
+type Answered = Omit<ProbeResult, 'name' | 'status' | 'error' | 'response'> & { status?: number | undefined };
 
 /** The report for people: the fault and its fix first, then the evidence, then every delivery. */
 export function reportOf({

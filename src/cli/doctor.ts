@@ -8,7 +8,7 @@ import { type DoctorReport, reportOf } from './doctor-report.js';
 import { Flags } from './flags.js';
 import { ask, runningFlags } from './running.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
-import { CommandError, UsageError } from './terminal.js';
+import { CommandError, print, printJson, UsageError, warn } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
@@ -29,7 +29,8 @@ export const doctor: Command = {
   usage:
     'doctor [<url of your webhook>] [flags]\n\n' +
     'With a URL, the secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. Without one, a running sandbox examines\n' +
-    'the webhook that it is set to. Exit code 1 on a finding.',
+    'its configured webhook. Exit code 1 on a finding.',
+  example: 'doctor http://localhost:3000/webhooks',
   flags,
   async run(args) {
     const given = new Flags(flags, args);
@@ -46,7 +47,8 @@ export const doctor: Command = {
         target === undefined
           ? await fromSandbox(given, price, onStep)
           : await examine(target, given, { ...price, onStep });
-      process.stdout.write(given.has('json') ? `${JSON.stringify(diagnosis)}\n` : `${reportOf(diagnosis)}\n`);
+      if (given.has('json')) printJson(diagnosis);
+      else print(reportOf(diagnosis));
       return diagnosis.ok ? 0 : 1;
     } finally {
       progress.end();
@@ -120,7 +122,7 @@ async function fromSandbox(
   });
   const result = report.safeParse(content);
   if (result.success) return result.data;
-  throw new CommandError('The sandbox is of another version than this command.');
+  throw new CommandError('The running sandbox has another version than this command.');
 }
 
 /** Reports on stderr what takes longer than a second. */
@@ -128,7 +130,7 @@ class Progress {
   #step = '';
   #shown = '';
   readonly #timer = setInterval(() => {
-    if (this.#step !== this.#shown) process.stderr.write(`Waiting for the response to: ${this.#step} …\n`);
+    if (this.#step !== this.#shown) warn(`Waiting for the response to: ${this.#step} …`);
     this.#shown = this.#step;
   }, 1000);
 

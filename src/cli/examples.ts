@@ -7,22 +7,21 @@ import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { noPositionals } from './serving.js';
 import { sandboxKey, sandboxSecret } from './serving-flags.js';
-import { CommandError, UsageError } from './terminal.js';
+import { CommandError, print, UsageError } from './terminal.js';
 
 const flags = {};
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */
 const runsTypeScript = Boolean(Reflect.get(process.features, 'typescript'));
 const node = runsTypeScript ? 'node' : 'node --import tsx';
-const webhookUrl = 'http://127.0.0.1:3000/webhooks';
 
 const packageJson = {
   private: true,
   type: 'module',
   scripts: {
-    start: `merchant-payments exec --port 4380 --webhook-url ${webhookUrl} -- ${node} shop/server.ts`,
+    start: `merchant-payments exec --webhook-path /webhooks -- ${node} shop/server.ts`,
     example: `merchant-payments exec -- ${node}`,
-    sandbox: `merchant-payments sandbox --webhook-url ${webhookUrl}`,
+    sandbox: 'merchant-payments sandbox --webhook-url http://localhost:3000/webhooks',
   },
   dependencies: { 'merchant-payments': `^${version}` },
   ...(!runsTypeScript && { devDependencies: { tsx: '^4.19.0' } }),
@@ -45,6 +44,7 @@ const made: Readonly<Record<string, string>> = {
 export const examples: Command = {
   summary: 'copies the examples into a folder, ready for npm start',
   usage: 'examples <folder>',
+  example: 'examples shop',
   flags,
   async run(args) {
     const [target, ...rest] = new Flags(flags, args).positionals;
@@ -60,7 +60,7 @@ export const examples: Command = {
       if (folder === source)
         throw new CommandError(`${target} is the folder of the examples. Pass another one.`);
       const { copied, kept } = copyInto(folder, source);
-      process.stdout.write(report(target, folder, copied, kept));
+      print(report(target, folder, copied, kept));
       return 0;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error;
@@ -101,7 +101,7 @@ function report(target: string, folder: string, copied: number, kept: readonly s
   steps.push('npm run example list-products.ts     any other example, with a sandbox of its own');
   const unchanged =
     kept.length > 0 ? `${kept.length} were there and are unchanged: ${kept.join(', ')}\n` : '';
-  return `${copied} files copied to ${target}\n${unchanged}\n${steps.map((step) => `  ${step}\n`).join('')}`;
+  return `${copied} files copied to ${target}\n${unchanged}\n${steps.map((step) => `  ${step}`).join('\n')}`;
 }
 
 function isInstalled(folder: string, name: string): boolean {

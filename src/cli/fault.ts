@@ -1,12 +1,14 @@
 import * as z from 'zod/mini';
+import { notKnown } from '../sandbox/closed.js';
+import { tampers } from '../sandbox/delivery/signing.js';
 import { malformedFaults, networkFaults, readFault } from '../sandbox/faults.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
-import { closest } from '../schemas/closest.js';
+import { visible } from '../schemas/visible.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
-import { ask, runningFlags } from './running.js';
+import { ask, otherVersion, runningFlags } from './running.js';
 import { noPositionals } from './serving.js';
-import { CommandError, UsageError } from './terminal.js';
+import { print, printJson, UsageError } from './terminal.js';
 
 const flags = {
   method: { value: '<method>', text: 'only requests with this method; default: every one' },
@@ -17,7 +19,7 @@ const flags = {
     text: 'after: the work is done and its response lost; default before; for a broken response, after',
   },
   delay: { value: '<duration>', text: 'waits before it happens, such as 2s' },
-  body: { value: '<text>', text: 'of a status: the body of the response, JSON or text' },
+  body: { value: '<text>', text: 'of a status: the body of the response, JSON or text', mayBeEmpty: true },
   header: {
     value: '<name: value>',
     text: 'of a status: a header of the response; may be repeated',
@@ -28,7 +30,7 @@ const flags = {
   duplicate: { value: '<n>', text: 'of webhook: sends it this many more times' },
   tamper: {
     value: '<how>',
-    text: 'of webhook: spoils it: body, signature, timestamp, missing, secret, stale or future',
+    text: `of webhook: spoils it: ${tampers.join(', ')}`,
   },
   list: { text: 'lists the faults that have not happened yet' },
   ...runningFlags,
@@ -40,12 +42,13 @@ export const fault: Command = {
   usage: `fault <what> [flags]
 
   fault status <status>    responds with this status instead of doing the work
-  fault reset              resets the connection; also: timeout, refused
-  fault html               responds with a page; also: truncated, empty, not-enveloped, code-not-zero
+  fault reset              breaks the connection: ${networkFaults.join(', ')}
+  fault html               breaks the response: ${malformedFaults.join(', ')}
   fault delay <duration>   responds late
-  fault webhook            of the next event's first delivery: --drop, --hold, --duplicate, --tamper or --delay
+  fault webhook            drops, delays or corrupts the next delivery: --drop, --hold, --duplicate, --tamper, --delay
   fault clear              takes back all that have not happened
   fault --list             shows them`,
+  example: 'fault status 503 --times 2 --path /v1/products',
   flags,
   async run(args) {
     const given = new Flags(flags, args);
@@ -56,7 +59,8 @@ export const fault: Command = {
       what === undefined
         ? await ask(given, 'GET', '/faults')
         : await ask(given, 'POST', '/faults', ordered(what, values, given));
-    process.stdout.write(given.has('json') ? `${JSON.stringify(content)}\n` : listOf(content));
+    if (given.has('json')) printJson(content);
+    else print(listOf(content));
     return 0;
   },
 };
@@ -109,10 +113,7 @@ function kindOf(what: string, [value, ...rest]: readonly string[]): object {
   if (networkFaults.some((one) => one === what)) return { network: what };
   if (malformedFaults.some((one) => one === what)) return { malformed: what };
   const known = ['status', ...networkFaults, ...malformedFaults, 'delay', 'webhook', 'clear'];
-  const meant = closest(what, known);
-  throw new UsageError(
-    `${JSON.stringify(what)} is not a fault. ${meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`}`,
-  );
+  throw new UsageError(notKnown(JSON.stringify(what), 'a fault', known));
 }
 
 function headersOf(lines: readonly string[]): Record<string, string> | undefined {
@@ -140,8 +141,8 @@ const waiting = z.object({ faults: z.array(z.object({ says: z.string() })) });
 
 function listOf(content: object): string {
   const result = waiting.safeParse(content);
-  if (!result.success) throw new CommandError('The sandbox is of another version than this command.');
+  if (!result.success) throw otherVersion();
   const { faults } = result.data;
-  if (faults.length === 0) return 'No fault is waiting.\n';
-  return `Waiting to happen:\n${faults.map(({ says }) => `  ${says}\n`).join('')}`;
+  if (faults.length === 0) return 'No fault is waiting.';
+  return ['Waiting to happen:', ...faults.map(({ says }) => `  ${visible(says)}`)].join('\n');
 }

@@ -11,6 +11,8 @@ export interface Flag {
   text: string;
   /** May be given several times. */
   multiple?: true;
+  /** An empty value means something. */
+  mayBeEmpty?: true;
 }
 
 /** The flag of every command; `main.ts` acts on it. */
@@ -52,6 +54,9 @@ export class Flags<Table extends FlagTable> {
 
   text(name: keyof Table & string): string | undefined {
     const given = this.#given[name];
+    const { mayBeEmpty, value } = this.#table[name] ?? {};
+    if (given === '' && !mayBeEmpty)
+      throw new UsageError(`--${name} is empty. Pass ${value}, or leave it out.`);
     return typeof given === 'string' ? given : this.#env(name);
   }
 

@@ -1,15 +1,14 @@
 import { fieldsOf, findLink, type Link } from '../doctor/link.js';
 import { eventLinks } from '../sandbox/service/event-links.js';
 import { retrieveCheckout } from './retrieve-checkout.js';
-import { paint } from './terminal.js';
+import { paint, print, printJson } from './terminal.js';
 
 /** Finds the field that names the checkout, prints it, and returns the exit code. */
 export async function link(rawBody: Uint8Array, json: boolean): Promise<number> {
   const result = await findLink(rawBody, retrieveCheckout());
   const sandbox = result.found ? choiceFor(rawBody, result) : 'none';
-  process.stdout.write(
-    json ? `${JSON.stringify({ ...result, sandbox })}\n` : `${described(result, sandbox)}\n`,
-  );
+  if (json) printJson({ ...result, sandbox });
+  else print(described(result, sandbox));
   return result.found ? 0 : 1;
 }
 

@@ -5,7 +5,7 @@ import { Flags } from './flags.js';
 import { link } from './identify-link.js';
 import { literal } from './literal.js';
 import { readSavedDelivery, type SavedDelivery } from './saved-delivery.js';
-import { CommandError, paint, UsageError } from './terminal.js';
+import { CommandError, paint, print, printJson, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
@@ -23,9 +23,10 @@ const flags = {
 export const identify: Command = {
   summary: 'finds out how the real service signs, from one captured delivery, offline',
   usage:
-    'identify <file that capture wrote>\n       merchant-payments identify --body <file> --signature <text> --timestamp <text>\n\n' +
-    'The secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. With --link, no secret is needed, but PAYMENTS_API_KEY\n' +
+    'identify <file>\n       merchant-payments identify --body <file> --signature <text> --timestamp <text>\n\n' +
+    'The file is one that capture wrote, or a Delivery of this package as JSON. The secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. With --link, no secret is needed, but PAYMENTS_API_KEY\n' +
     'and PAYMENTS_BASE_URL. Exit code 1 when no known scheme, or no field, fits.',
+  example: 'identify delivery-2026-01-31.json',
   flags,
   async run(args) {
     const given = new Flags(flags, args);
@@ -41,7 +42,8 @@ export const identify: Command = {
 
 /** Prints the result and returns the exit code. */
 export function printIdentification(result: Identification, json: boolean): number {
-  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${described(result)}\n`);
+  if (json) printJson(result);
+  else print(described(result));
   return result.found ? 0 : 1;
 }
 
@@ -49,7 +51,7 @@ function deliveryOf(given: Flags<typeof flags>): SavedDelivery {
   const [file, ...rest] = given.positionals;
   const [body, signature, timestamp] = [given.text('body'), given.text('signature'), given.text('timestamp')];
   const own = [body, signature, timestamp].some((text) => text !== undefined);
-  const usage = 'Pass one file that `capture` wrote, or --body, --signature and --timestamp.';
+  const usage = 'Pass one file with a delivery, or --body, --signature and --timestamp.';
   if (rest.length > 0 || own === (file !== undefined)) throw new UsageError(usage);
   if (file !== undefined) return readSavedDelivery(file);
   if (body === undefined) throw new UsageError(`--body is missing. ${usage}`);

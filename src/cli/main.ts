@@ -1,10 +1,10 @@
-#!/usr/bin/env node
 import { isPaymentsError } from '../errors.js';
 import { closest } from '../schemas/closest.js';
 import { version } from '../version.js';
 import { advance } from './advance.js';
 import { capture } from './capture.js';
 import type { Command } from './command.js';
+import { deliver } from './deliver.js';
 import { doctor } from './doctor.js';
 import { examples } from './examples.js';
 import { exec } from './exec.js';
@@ -14,13 +14,14 @@ import { identify } from './identify.js';
 import { inbox } from './inbox.js';
 import { reset } from './reset.js';
 import { sandbox } from './sandbox.js';
-import { CommandError, UsageError } from './terminal.js';
+import { CommandError, print, UsageError, warn } from './terminal.js';
 import { trigger } from './trigger.js';
 
 const commands: Readonly<Record<string, Command>> = {
   sandbox,
   exec,
   trigger,
+  deliver,
   fault,
   doctor,
   capture,
@@ -36,11 +37,11 @@ process.exitCode = await main(process.argv.slice(2));
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     const wanted = Object.hasOwn(commands, args[0] ?? '') ? args[0] : undefined;
-    process.stdout.write(wanted === undefined ? overview() : help(wanted));
+    print(wanted === undefined ? overview() : help(wanted));
     return 0;
   }
   if (name === '--version' || name === '-v') {
-    process.stdout.write(`${version}\n`);
+    print(version);
     return 0;
   }
   try {
@@ -48,7 +49,7 @@ async function main([name, ...args]: string[]): Promise<number> {
     if (!command) throw new UsageError(unknownCommand(name));
     const own = command.passesOn && args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
     if (own.includes('--help') || own.includes('-h')) {
-      process.stdout.write(help(name));
+      print(help(name));
       return 0;
     }
     return await command.run(args);
@@ -62,11 +63,11 @@ function report(error: unknown, name: string): number {
     const more = Object.hasOwn(commands, name)
       ? `merchant-payments ${name} --help`
       : 'merchant-payments --help';
-    process.stderr.write(`${error.message}\nSee: ${more}\n`);
+    warn(`${error.message}\nSee: ${more}`);
     return 2;
   }
   if (!(error instanceof CommandError) && !isPaymentsError(error)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  warn(error.message);
   return 1;
 }
 
@@ -85,13 +86,12 @@ Usage: merchant-payments <command> [flags]
 
 ${lines.join('\n')}
 
-merchant-payments <command> --help shows the flags of one.
-`;
+merchant-payments <command> --help shows the flags of one.`;
 }
 
 function help(name: string): string {
   const command = commands[name];
   return command
-    ? `${command.summary}\n\nUsage: merchant-payments ${command.usage}\n\n${describeFlags(command.flags)}\n`
+    ? `${command.summary}\n\nUsage: merchant-payments ${command.usage}\n\n${describeFlags(command.flags)}\n\nExample: merchant-payments ${command.example}`
     : '';
 }

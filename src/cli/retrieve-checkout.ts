@@ -33,7 +33,7 @@ export function retrieveCheckout(): RetrieveCheckout {
         `${base} responded ${status}, a redirect, which is not followed with an API key. Check PAYMENTS_BASE_URL.`,
       );
     if (status === 429 || status >= 500)
-      throw new CommandError(`The service responded ${status}, so it cannot be told. Try again later.`);
+      throw new CommandError(`The service responded ${status}, which answers nothing. Try again later.`);
     return status === 200 ? checkoutIn(text, id, base) : undefined;
   };
 }

@@ -1,7 +1,8 @@
 import { parseObject } from '../doctor/json.js';
-import type { Flag, Flags, FlagTable } from './flags.js';
+import type { Command } from './command.js';
+import { type Flag, Flags, type FlagTable } from './flags.js';
 import { usualPort } from './serving-flags.js';
-import { CommandError, UsageError } from './terminal.js';
+import { CommandError, print, printJson, UsageError } from './terminal.js';
 
 const defaultUrl = `http://127.0.0.1:${usualPort}`;
 
@@ -15,6 +16,28 @@ export const runningFlags = {
   },
   json: { text: "prints the sandbox's response" },
 } as const satisfies FlagTable;
+
+/** A command that is one request to a running sandbox. */
+export function runningCommand({
+  request,
+  says,
+  ...command
+}: Pick<Command, 'summary' | 'usage' | 'example'> & {
+  request(words: readonly string[]): readonly [method: 'POST' | 'DELETE', path: string, body?: object];
+  says(content: Record<string, unknown>): string;
+}): Command {
+  return {
+    ...command,
+    flags: runningFlags,
+    async run(args) {
+      const flags = new Flags(runningFlags, args);
+      const content = await ask(flags, ...request(flags.positionals));
+      if (flags.has('json')) printJson(content);
+      else print(says(content));
+      return 0;
+    },
+  };
+}
 
 /** Sends a request to a running sandbox. */
 export async function ask(
@@ -49,3 +72,7 @@ export async function ask(
       : `${url} responded ${response.status}, so it is not a sandbox. Check --url.`,
   );
 }
+
+/** The command and the sandbox do not understand each other. */
+export const otherVersion = () =>
+  new CommandError('The running sandbox has another version than this command. Start it anew.');

@@ -7,7 +7,7 @@ import { Flags } from './flags.js';
 import { noPositionals, startServing } from './serving.js';
 import { servingFlags, usualPort } from './serving-flags.js';
 import { endSignal } from './signals.js';
-import { paint } from './terminal.js';
+import { paint, print, printJson } from './terminal.js';
 
 const flags = {
   ...servingFlags,
@@ -19,6 +19,7 @@ const flags = {
 export const sandbox: Command = {
   summary: 'serves the sandbox on this machine',
   usage: 'sandbox [flags]',
+  example: 'sandbox --webhook-url http://localhost:3000/webhooks',
   flags,
   async run(args) {
     const given = new Flags(flags, args);
@@ -26,8 +27,13 @@ export const sandbox: Command = {
     const { context, end } = await startServing(given, { defaultPort: usualPort });
     const ended = endSignal();
     const json = given.has('json');
-    process.stdout.write(json ? `${JSON.stringify(ready(context))}\n` : banner(context, given.text('host')));
-    if (!given.has('quiet')) watch(context, json);
+    if (json) printJson(ready(context));
+    else {
+      print(banner(context, given.text('host')));
+      // Apart from the rest, so that a reader such as `head` that has left by now ends the sandbox.
+      setTimeout(() => print(`  ${paint('dim', 'Ctrl+C ends it.')}\n`), 100).unref();
+    }
+    if (!given.has('quiet')) watch(context, json, print);
     await ended;
     await end();
     return 0;
@@ -73,8 +79,5 @@ ${warning}
   PAYMENTS_BASE_URL=${url}
   PAYMENTS_API_KEY=${apiKey}
   PAYMENTS_WEBHOOK_SECRET=${webhookSecret}
-
-  ${paint('dim', 'Ctrl+C ends it.')}
-
 `;
 }

@@ -9,11 +9,17 @@ export interface SavedDelivery {
   headers: [string, string][] | Record<string, string | undefined>;
 }
 
-const file = z.object({
-  receivedAt: z.string(),
-  path: z.string(),
+/** What `capture` writes. */
+const captured = z.object({
   headers: z.array(z.tuple([z.string(), z.string()])),
   bodyBase64: z.string(),
+});
+
+/** A `Delivery`, as a receiver of this package stores it: in base64 if its body is not UTF-8. */
+const stored = z.object({
+  headers: z.record(z.string(), z.string()),
+  rawBody: z.string(),
+  encoding: z.optional(z.literal('base64')),
 });
 
 /** Fails where `saveDelivery()` would: to be known before the one delivery comes. */
@@ -50,12 +56,14 @@ const unwritable = (name: string, error: unknown) =>
   new CommandError(`${name} cannot be written (${codeOf(error) ?? 'unknown error'}). Pass another --out.`);
 
 export function readSavedDelivery(name: string): SavedDelivery {
-  const result = file.safeParse(parse(name));
-  if (!result.success)
+  const { data } = z.union([captured, stored]).safeParse(parse(name));
+  if (!data)
     throw new CommandError(
-      `${name} was not written by \`merchant-payments capture\`. If it is a raw body, pass it with --body.`,
+      `${name} holds no delivery: \`merchant-payments capture\` did not write it, and it is no stored Delivery. If it is a raw body, pass it with --body.`,
     );
-  return { rawBody: Buffer.from(result.data.bodyBase64, 'base64'), headers: result.data.headers };
+  const { headers } = data;
+  if ('bodyBase64' in data) return { rawBody: Buffer.from(data.bodyBase64, 'base64'), headers };
+  return { rawBody: Buffer.from(data.rawBody, data.encoding ?? 'utf8'), headers };
 }
 
 function parse(name: string): unknown {
@@ -63,7 +71,7 @@ function parse(name: string): unknown {
   try {
     text = readFileSync(name, 'utf8');
   } catch {
-    throw new CommandError(`${name} cannot be read. Pass the file that \`capture\` wrote.`);
+    throw new CommandError(`${name} cannot be read. Pass the file that holds the delivery.`);
   }
   try {
     return JSON.parse(text);

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { choicesProblem } from '../sandbox/service/choices.js';
-import { isDuration } from '../sandbox/service/duration.js';
+import { duration } from '../sandbox/service/duration.js';
 import type { UnspecifiedChoices } from '../sandbox/service/unspecified.js';
 import { livePrefix, type SandboxOptions } from '../sandbox/settings.js';
 import type { Flag, Flags, FlagTable } from './flags.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
-import { UsageError } from './terminal.js';
+import { codeOf, UsageError } from './terminal.js';
 
 /** Constants, so that an .env file keeps working. They are valid only for sandboxes. */
 export const sandboxKey = 'service_test_sandbox_0000';
@@ -51,6 +52,10 @@ export const servingFlags = {
     multiple: true,
   },
   data: { value: '<file>', env: 'SANDBOX_DATA', text: 'keeps all data in this file; default: memory alone' },
+  'seed-file': {
+    value: '<file>',
+    text: 'products that are there at the start and after a reset: a JSON array of what POST /v1/products takes',
+  },
   seed: { value: '<integer>', text: 'makes ids repeat from run to run' },
   'allow-remote': { text: 'lets webhooks go to public addresses too' },
   'allow-production': { text: 'starts although NODE_ENV is production' },
@@ -75,13 +80,26 @@ export function sandboxOptions(flags: ServingFlags): SandboxOptions {
     allowRemoteWebhooks: flags.has('allow-remote'),
     seed: flags.integer('seed', 0, Number.MAX_SAFE_INTEGER),
     unspecified: choicesOf(flags),
+    products: productsIn(flags.text('seed-file')),
   };
+}
+
+/** The array in a file. What is in it is checked where products are. */
+function productsIn(file: string | undefined): SandboxOptions['products'] {
+  if (file === undefined) return undefined;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? 'unknown error');
+    throw new UsageError(`--seed-file: ${file} could not be read: ${why}. Pass a JSON array of products.`);
+  }
 }
 
 function webhooksOf(flags: ServingFlags): SandboxOptions['webhooks'] {
   const when = flags.text('webhooks') ?? 'auto';
   if (when === 'auto' || when === 'manual') return when;
-  if (isDuration(when)) return { delay: when };
+  const { data: delay } = duration.safeParse(when);
+  if (delay !== undefined) return { delay };
   throw new UsageError(
     `${flags.source('webhooks')}: ${JSON.stringify(when)} is not a time. Pass auto, manual, or a delay such as 10s.`,
   );
@@ -93,6 +111,7 @@ function choicesOf(flags: ServingFlags): Partial<UnspecifiedChoices> {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
     if (name === undefined || text === undefined)
       throw new UsageError('--unspecified: pass name=value, such as cancel=close.');
+    if (/^\[?[1-9][\d.]*\]?$/.test(text) && name !== 'fees') throw withoutUnit(name, text);
     const chosen = [text, ...parsed(text), text.split(',')]
       .map((value) => ({ [name]: value }))
       .find((choice) => choicesProblem(choice) === undefined);
@@ -102,6 +121,12 @@ function choicesOf(flags: ServingFlags): Partial<UnspecifiedChoices> {
   const signature = readSchemeFlag(flags.text('scheme'));
   return signature === undefined ? choices : { ...choices, signature };
 }
+
+/** Text has its unit: `settlement=5` could be seconds or hours. Only a JSON object, as of errorStatus, has other numbers. */
+const withoutUnit = (name: string, text: string) =>
+  new UsageError(
+    `--unspecified ${name}: ${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d with it, as in ${name}=5s.`,
+  );
 
 /** The value of JSON text, in an array; an empty one if it is none. */
 function parsed(text: string): unknown[] {

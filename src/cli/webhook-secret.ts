@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { CommandError } from './terminal.js';
+import { CommandError, warn } from './terminal.js';
 
 const variable = 'PAYMENTS_WEBHOOK_SECRET';
 
@@ -18,7 +18,7 @@ export async function webhookSecret(): Promise<string> {
     prompt.once('close', () => resolve(''));
   });
   prompt.close();
-  process.stderr.write('\n');
+  warn('');
   if (given.trim() === '')
     throw new CommandError(
       'No secret was given. Ask the service which secret signs webhooks: it may be the API key.',

@@ -11,6 +11,13 @@ import type { Store } from './service/store.js';
 import type { Settings } from './settings.js';
 import type { Signal } from './signal.js';
 
+/** Something that was done to the sandbox itself. */
+export type Deed =
+  | { type: 'reset' }
+  | { type: 'clock'; now: Date }
+  | { type: 'fault'; says: string }
+  | { type: 'faults_cleared' };
+
 /** What a sandbox is made of. */
 export interface SandboxParts {
   readonly settings: Settings;
@@ -23,6 +30,8 @@ export interface SandboxParts {
   readonly requests: RequestLog;
   readonly guard: Guard;
   readonly reach: Reach;
+  /** What is done to the sandbox itself, for the log of the command. */
+  readonly deeds: Signal<Deed>;
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { SandboxContext } from './context.js';
+import { hintFor } from '../doctor/hints.js';
+import type { Deed, SandboxContext } from './context.js';
 import { Deliveries } from './delivery/queue.js';
 import { Faults } from './faults.js';
 import { sandboxApp } from './http/app.js';
@@ -39,16 +40,22 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 export function openSandbox(options: SandboxOptions): SandboxContext {
   const saved = options.from === undefined ? undefined : readSnapshot(options.from);
   const settings = readSettings(options, saved);
-  const clock = new Clock(settings.start);
-  if (saved && options.now === undefined) clock.state = saved.clock;
+  const clock = new Clock(settings.clock);
   const store = new Store(clock.now(), settings.seed);
-  if (saved) restore(store, saved, options.seed);
+  if (saved) restore(store, saved, settings.seed);
   const changed = new Signal<void>();
   const faults = new Faults();
-  const deliveries = new Deliveries(settings, store, clock, faults);
+  const deliveries = new Deliveries(settings, store, clock, faults, hintFor);
   deliveries.changed.subscribe(() => changed.emit());
   const payments = new Payments(store, clock, settings, (event) => deliveries.accept(event));
-  const schedule = newSchedule(clock, store, payments, (id) => deliveries.due(id));
+  const schedule = newSchedule(
+    clock,
+    store,
+    payments,
+    (id) => deliveries.due(id),
+    () => deliveries.settled(),
+  );
+  if (store.products.size === 0) payments.stock();
   const guard = new Guard();
   const requests = new RequestLog();
 
@@ -64,7 +71,20 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
     if (store.agenda.next <= clock.now()) void schedule.tick().then(() => changed.emit());
   };
   const reach = newReach(handle, guard, settings.publicUrl, tick);
-  const parts = { settings, clock, store, payments, faults, deliveries, schedule, requests, guard, reach };
+  const deeds = new Signal<Deed>();
+  const parts = {
+    deeds,
+    settings,
+    clock,
+    store,
+    payments,
+    faults,
+    deliveries,
+    schedule,
+    requests,
+    guard,
+    reach,
+  };
   const context = { ...parts, changed, sandbox: localSandbox(parts) };
   const app = sandboxApp(context);
   return context;

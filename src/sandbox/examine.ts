@@ -1,10 +1,10 @@
-import type { WebhookTarget } from '../doctor/delivery.js';
 import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
 import { diagnose, readOrderPrice } from '../doctor/doctor.js';
+import type { WebhookTarget } from '../sending/delivery.js';
 import type { SandboxParts } from './context.js';
 import { send } from './delivery/send.js';
 import { SandboxError } from './sandbox-error.js';
-import { checkedTarget } from './settings.js';
+import { checkTarget } from './settings.js';
 
 /** Has the doctor examine a receiver with the sandbox's secret, scheme and limits. */
 export async function examine(
@@ -13,7 +13,8 @@ export async function examine(
   options: DoctorOptions,
 ): Promise<Diagnosis> {
   const { webhook, webhookSecret, choices, allowRemoteWebhooks: allowRemote } = settings;
-  const patient = checkedTarget(target) ?? webhook;
+  const patient = target ?? webhook;
+  checkTarget(patient, allowRemote, 'doctor');
   if (patient === undefined)
     throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
   const { price, problem } = readOrderPrice(options);

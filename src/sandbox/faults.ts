@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
-import { closed, oneOf, problemOf } from './closed.js';
+import { closed, notKnown, oneOf } from './closed.js';
 import { type Tamper, tamper } from './delivery/signing.js';
-import { SandboxError } from './sandbox-error.js';
+import { checked, SandboxError } from './sandbox-error.js';
 import { type Duration, duration } from './service/duration.js';
 
 /** Which requests a fault applies to, and when. */
 interface FaultOfRequests {
   /** Such as `POST`. Default: every method. */
   method?: string | undefined;
-  /** The exact path, without query, or a pattern. Default: every path. */
+  /** The exact path, such as `/v1/products`, without query, or a pattern. Default: every path. */
   path?: string | RegExp | undefined;
   /** How many requests. Default 1. */
   times?: number | undefined;
@@ -20,6 +20,9 @@ interface FaultOfRequests {
   /** Delay before the fault, in real time. */
   delay?: Duration | undefined;
 }
+
+export const networkFaults = ['reset', 'timeout', 'refused'] as const;
+export const malformedFaults = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'] as const;
 
 /** A fault of a request to the documented API. */
 export type RequestFault = FaultOfRequests &
@@ -34,11 +37,11 @@ export type RequestFault = FaultOfRequests &
       }
     | {
         /** No response: the connection is reset, stays silent or is refused. */
-        network: 'reset' | 'timeout' | 'refused';
+        network: (typeof networkFaults)[number];
       }
     | {
         /** A response that breaks the contract. */
-        malformed: 'html' | 'truncated' | 'empty' | 'not-enveloped' | 'code-not-zero';
+        malformed: (typeof malformedFaults)[number];
       }
     | {
         /** The normal response, this much later. */
@@ -72,24 +75,43 @@ function integer(least: number, most: number, wanted: string) {
   return z.number(wanted).check(z.refine(within, wanted));
 }
 
+const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
+const pathForm = 'pass a path of the documented API without query, such as "/v1/products".';
 const times = z.optional(integer(1, Infinity, 'pass an integer of at least 1.'));
 const requests = {
-  method: z.optional(z.string('pass a method, such as "POST".')),
-  path: z.optional(z.union([z.string(), z.instanceof(RegExp)], 'pass a path, such as "/v1/products".')),
+  method: z.optional(
+    z.custom<string>(
+      (value) => methods.includes(String(value).toUpperCase()),
+      `pass one of ${methods.join(', ')}.`,
+    ),
+  ),
+  path: z.optional(
+    z.custom<string | RegExp>(
+      (value) => value instanceof RegExp || /^\/v1(?:\/[^?#]*)?$/.test(String(value)),
+      pathForm,
+    ),
+  ),
   times,
-  when: z.optional(oneOf('before', 'after')),
+  when: z.optional(oneOf(['before', 'after'])),
   delay: z.optional(duration),
 };
 
-export const networkFaults = ['reset', 'timeout', 'refused'] as const;
-export const malformedFaults = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'] as const;
-
-/** A schema of a request fault: its fields, and no others. */
-const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
-  closed({ ...requests, ...fields }, 'a field of a fault');
+/** A fault of requests. `onlyBefore` is one that says that nothing was done, and why it does. */
+function requestFault<const Fields extends z.core.$ZodLooseShape>(
+  fields: Fields,
+  onlyBefore: readonly [value?: string, why?: string] = [],
+) {
+  const [value, why] = onlyBefore;
+  const fits = (fault: object) =>
+    !('when' in fault && fault.when === 'after' && Object.values(fault).some((one) => one === value));
+  const error = `${why}: it cannot happen after the work.`;
+  return closed({ ...requests, ...fields }, 'a field of a fault').check(
+    z.refine((fault) => value === undefined || fits(fault), { error, path: ['when'] }),
+  );
+}
 
 /** The kinds of faults by the field that tells them apart. */
-const kinds = {
+const kinds: Record<string, z.ZodMiniType<Fault>> = {
   webhook: closed(
     {
       webhook: z.literal(true, 'pass true.'),
@@ -107,32 +129,30 @@ const kinds = {
     body: z.optional(z.unknown()),
     headers: z.optional(z.record(z.string(), z.string('pass a string.'), 'pass an object of strings.')),
   }),
-  network: requestFault({ network: oneOf(...networkFaults) }).check(
-    z.refine(({ network, when }) => network !== 'refused' || when !== 'after', {
-      error: 'a refused connection carries no request: it cannot happen after the work, as a reset can.',
-      path: ['when'],
-    }),
-  ),
-  malformed: requestFault({ malformed: oneOf(...malformedFaults) }).check(
-    z.refine(({ malformed, when }) => malformed !== 'code-not-zero' || when !== 'after', {
-      error: 'a code other than 0 says that nothing was done: it cannot happen after the work.',
-      path: ['when'],
-    }),
-  ),
+  network: requestFault({ network: oneOf(networkFaults) }, [
+    'refused',
+    'a refused connection carries no request',
+  ]),
+  malformed: requestFault({ malformed: oneOf(malformedFaults) }, [
+    'code-not-zero',
+    'a code other than 0 says that nothing was done',
+  ]),
   delay: closed({ ...requests, delay: duration }, 'a field of a fault'),
-} satisfies Record<string, z.ZodMiniType<Fault>>;
+};
 
 /** Checks a fault. The error message begins with `what`. */
-export function readFault(value: object, what: string): Fault {
-  const name = (['webhook', 'status', 'network', 'malformed', 'delay'] as const).find((one) => one in value);
-  if (name === undefined)
-    throw invalid(what, 'pass status, network, malformed, delay or webhook: what is to happen.');
-  const result = kinds[name].safeParse(value);
-  if (result.success) return result.data;
-  throw invalid(what, problemOf(result.error));
+export function readFault(value: unknown, what: string): Fault {
+  const names = Object.keys(value ?? {});
+  for (const [name, schema] of Object.entries(kinds))
+    if (names.includes(name)) return checked(schema, value, what);
+  const known = Object.keys({ ...kinds, ...requests });
+  const stray = names.find((name) => !known.includes(name));
+  const problem = stray && notKnown(stray, 'a field of a fault', known);
+  throw new SandboxError(
+    'invalid_options',
+    `${what}: ${problem ?? 'pass status, network, malformed, delay or webhook: what is to happen.'}`,
+  );
 }
-
-const invalid = (what: string, message: string) => new SandboxError('invalid_options', `${what}: ${message}`);
 
 /** What happens, in a few words. */
 export function describeFault(fault: Fault): string {
@@ -166,8 +186,10 @@ export interface Armed {
 export class Faults {
   #waiting: Armed[] = [];
 
-  add(fault: Fault): void {
-    this.#waiting.push({ fault, left: fault.times ?? 1 });
+  add(fault: Fault): Armed {
+    const armed = { fault, left: fault.times ?? 1 };
+    this.#waiting.push(armed);
+    return armed;
   }
 
   get waiting(): readonly Armed[] {

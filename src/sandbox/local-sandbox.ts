@@ -1,21 +1,31 @@
+import * as z from 'zod/mini';
 import type { SandboxParts } from './context.js';
 import { asRequest } from './delivery/send.js';
-import { signed } from './delivery/signing.js';
+import { signed, tamper } from './delivery/signing.js';
 import { waitForEvent } from './delivery/wait.js';
 import { examine } from './examine.js';
-import { readFault } from './faults.js';
-import type { Sandbox } from './sandbox.js';
-import { SandboxError } from './sandbox-error.js';
+import { describeArmed, readFault } from './faults.js';
+import type { Paid, Sandbox } from './sandbox.js';
+import { checked, SandboxError } from './sandbox-error.js';
+import { declineReason, paymentMethod } from './service/checkout.js';
 import { milliseconds } from './service/duration.js';
 import { viewBalance } from './service/ledger.js';
+import type { Payment } from './service/payments.js';
 import { viewProduct } from './service/product.js';
 import { takeSnapshot } from './service/snapshot.js';
-import { testCheckout } from './service/test-checkout.js';
-import { checkedTarget, newApiKey } from './settings.js';
+import { causeEvent } from './service/trigger.js';
+import { changeWebhook, newApiKey } from './settings.js';
 
 /** The public interface over the parts, which do the work. */
 export function localSandbox(parts: SandboxParts): Sandbox {
-  const { settings, store, clock, payments, schedule, deliveries, faults, requests, guard, reach } = parts;
+  const { settings, store, clock, payments, schedule, deliveries, faults, requests, guard, reach, deeds } =
+    parts;
+  /** A payment, once the first attempt to deliver its event is over. */
+  async function paid({ checkout, order, event }: Payment): Promise<Paid> {
+    const delivery = await deliveries.inFlight(event);
+    return structuredClone({ order, event, delivery, redirectUrl: payments.returnUrl(checkout, 'success') });
+  }
+
   // As a prototype, so that printing a sandbox shows neither key nor secret.
   const sandbox: Sandbox = Object.create({
     get url() {
@@ -45,25 +55,21 @@ export function localSandbox(parts: SandboxParts): Sandbox {
     },
     [Symbol.asyncDispose]: () => sandbox.close(),
     reset({ seed = settings.seed } = {}) {
+      const checkedSeed = checked(z.optional(z.int('pass an integer.')), seed, 'reset: seed');
       schedule.reset();
-      store.clear(clock.now(), seed);
+      store.clear(clock.now(), checkedSeed);
       requests.clear();
       faults.clear();
       deliveries.reset();
+      payments.stock();
+      deeds.emit({ type: 'reset' });
     },
 
     async completeCheckout(ref, { method = 'card' } = {}) {
-      const { checkout, order, event } = payments.pay(ref, method);
-      const delivery = await deliveries.inFlight(event);
-      return structuredClone({
-        order,
-        event,
-        delivery,
-        redirectUrl: payments.returnUrl(checkout, 'success'),
-      });
+      return paid(payments.pay(ref, checked(paymentMethod, method, 'completeCheckout: method')));
     },
     async failCheckout(ref, reason = 'card_declined') {
-      payments.decline(ref, reason);
+      payments.decline(ref, checked(declineReason, reason, 'failCheckout: reason'));
     },
     async cancelCheckout(ref) {
       return { redirectUrl: payments.returnUrl(payments.cancel(ref), 'cancel') };
@@ -78,9 +84,7 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       settings.apiKey = newApiKey(settings.livePrefix);
       return settings.apiKey;
     },
-    setWebhook(target) {
-      settings.webhook = checkedTarget(target);
-    },
+    setWebhook: (target, signing = {}) => changeWebhook(settings, target, signing),
     freeze: (amount) => payments.shift(amount, 'available'),
     release: (amount) => payments.shift(amount, 'frozen'),
     settle: () => payments.settle(),
@@ -110,35 +114,40 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       return viewBalance(store.ledger, settings.currency);
     },
 
-    async trigger(type, options) {
-      if (type !== 'order.paid')
-        throw new SandboxError('invalid_options', 'trigger: the service documents one event, "order.paid".');
-      const { id } = testCheckout(payments, { currency: settings.currency, ...options });
-      return sandbox.completeCheckout(id);
-    },
+    trigger: async (type, options) =>
+      paid(causeEvent(payments, type, { currency: settings.currency, ...options })),
     deliver: async () => structuredClone(await deliveries.deliver()),
     redeliver: async (eventId) => structuredClone(await deliveries.redeliver(eventId)),
     waitForEvent: (match, options) => waitForEvent(store, deliveries.changed, reach.closing, match, options),
-    async signedRequest({ id }, { tamper } = {}) {
-      const { body } = deliveries.event(id);
-      return asRequest(settings.webhook, signed(body, settings, clock, tamper));
+    async signedRequest(event, options = {}) {
+      const { body } = deliveries.event(event?.id);
+      const how = checked(z.optional(tamper), options.tamper, 'signedRequest: tamper');
+      return asRequest(settings.webhook, signed(body, settings, clock, how));
     },
     doctor: (target, options = {}) => examine(parts, target, options),
 
     now: () => new Date(clock.now()),
     async advanceTime(by) {
       await schedule.moveBy(milliseconds(by, 'advanceTime'));
+      deeds.emit({ type: 'clock', now: sandbox.now() });
     },
     async setTime(to) {
       if (!(to instanceof Date && Number.isFinite(to.getTime())))
         throw new SandboxError('invalid_options', 'setTime: pass a Date.');
       await schedule.moveTo(to.getTime());
+      deeds.emit({ type: 'clock', now: sandbox.now() });
     },
-    failNext: (fault) => faults.add(readFault(fault, 'failNext')),
+    failNext(fault) {
+      const says = describeArmed(faults.add(readFault(fault, 'failNext')));
+      deeds.emit({ type: 'fault', says });
+    },
     get faults() {
       return faults.waiting.map(({ fault, left }) => ({ fault: { ...fault }, left }));
     },
-    clearFaults: () => faults.clear(),
+    clearFaults() {
+      faults.clear();
+      deeds.emit({ type: 'faults_cleared' });
+    },
     snapshot() {
       payments.catchUp();
       return takeSnapshot(store, clock, settings);

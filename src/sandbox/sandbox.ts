@@ -1,5 +1,5 @@
-import type { WebhookTarget } from '../doctor/delivery.js';
 import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
+import type { WebhookTarget } from '../sending/delivery.js';
 import type { Tamper } from './delivery/signing.js';
 import type { Fault } from './faults.js';
 import type { LoggedRequest } from './http/log.js';
@@ -7,10 +7,13 @@ import type { ListenOptions } from './http/reach.js';
 import type { DeclineReason, PaymentMethod, SandboxCheckout } from './service/checkout.js';
 import type { Duration } from './service/duration.js';
 import type { Attempt, SandboxEvent } from './service/event.js';
+import type { EventType } from './service/event-types.js';
 import type { Balance } from './service/ledger.js';
 import type { SandboxOrder } from './service/order.js';
 import type { Product } from './service/product.js';
 import type { SandboxSnapshot } from './service/snapshot.js';
+import type { TriggerOptions } from './service/trigger.js';
+import type { WebhookSigning } from './settings.js';
 
 /** The result of a payment. */
 export interface Paid {
@@ -24,7 +27,7 @@ export interface Paid {
   redirectUrl: string | undefined;
 }
 
-/** The whole service on your own machine. Make one with {@link createSandbox}. */
+/** A local sandbox that emulates the whole API. Make one with {@link createSandbox}. */
 export interface Sandbox extends AsyncDisposable {
   /** The address after `listen()`; before that, a name that only `fetch` knows. */
   readonly url: string;
@@ -64,7 +67,7 @@ export interface Sandbox extends AsyncDisposable {
   close(): Promise<void>;
   /**
    * Forgets data, logs and faults, drops deliveries in flight and sets the clock back. Keeps key, secret and webhook
-   * target.
+   * target, and creates the option `products` again.
    */
   reset(options?: { seed?: number | undefined }): void;
 
@@ -87,8 +90,8 @@ export interface Sandbox extends AsyncDisposable {
   restoreProduct(id: string): void;
   /** Makes a new key; from then on the old one gets 401. */
   regenerateKey(): string;
-  /** Where webhooks go from now on; `undefined` for nowhere. */
-  setWebhook(target: WebhookTarget | undefined): void;
+  /** Where webhooks go from now on, and how they are signed; `undefined` for nowhere. */
+  setWebhook(target: WebhookTarget | undefined, signing?: WebhookSigning): void;
   /** Moves an amount from `available` to `frozen`. */
   freeze(amount: string): void;
   /** Moves an amount from `frozen` to `available`. */
@@ -110,13 +113,10 @@ export interface Sandbox extends AsyncDisposable {
   readonly balance: Balance;
 
   /**
-   * Makes a paid order: a real product, checkout and payment, so that what a handler then reads back exists.
-   * Default 19.90 in the balance's currency.
+   * Makes an event happen, such as `order.paid`: with a real product, checkout and payment, so that what a handler then
+   * reads back exists. Default 19.90 in the balance's currency.
    */
-  trigger(
-    type: 'order.paid',
-    options?: { amount?: string | undefined; currency?: string | undefined },
-  ): Promise<Paid>;
+  trigger(type: EventType, options?: TriggerOptions): Promise<Paid>;
   /** Sends all events that are due or held back, and waits for those in flight. */
   deliver(): Promise<Attempt[]>;
   /** Sends any event once more, to the current webhook and with the current secret. */
@@ -150,7 +150,10 @@ export interface Sandbox extends AsyncDisposable {
 
   /** The sandbox's time. */
   now(): Date;
-  /** Moves the clock and does everything that becomes due, in order: expiry, settlement, each retry. */
+  /**
+   * Moves the clock and does everything that becomes due, in order: expiry, settlement, each retry. Waits for deliveries
+   * in flight, and for what follows from them.
+   */
   advanceTime(by: Duration): Promise<void>;
   /** Moves the clock to a date. Going back undoes nothing. */
   setTime(to: Date): Promise<void>;

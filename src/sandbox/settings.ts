@@ -1,17 +1,21 @@
 import * as z from 'zod/mini';
-import type { WebhookTarget } from '../doctor/delivery.js';
-import { newSecret } from '../doctor/signed.js';
+import { describeIssues } from '../schemas/issues.js';
+import { type NewProduct, productCreateParams } from '../schemas/params.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
+import type { WebhookTarget } from '../sending/delivery.js';
+import { newSecret } from '../sending/new-secret.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
-import { choiceOf, closed, problemOf } from './closed.js';
+import { choiceOf, closed } from './closed.js';
+import { targetProblem } from './delivery/target.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
-import { SandboxError } from './sandbox-error.js';
-import { readChoices } from './service/choices.js';
+import { checked, SandboxError } from './sandbox-error.js';
+import { readChoices, schemeProblem } from './service/choices.js';
+import type { ClockState } from './service/clock.js';
 import { type Duration, milliseconds } from './service/duration.js';
 import { randomId } from './service/ids.js';
-import type { SandboxSnapshot } from './service/snapshot.js';
+import type { SandboxSnapshot, SnapshotContent } from './service/snapshot.js';
 import type { UnspecifiedChoices } from './service/unspecified.js';
 
 /** Options of `createSandbox()`. All have a default that suits a test. */
@@ -48,6 +52,8 @@ export interface SandboxOptions {
   merchantName?: string | undefined;
   /** Other texts for the payment page, such as a translation. Default: English. */
   messages?: Partial<PageMessages> | undefined;
+  /** Products that are there at the start, unless `from` has some, and after each `reset()`. */
+  products?: readonly NewProduct[] | undefined;
   /** Restores what `snapshot()` returned. Other options take precedence. */
   from?: SandboxSnapshot | undefined;
   /** For code that requires the live prefix: the key then begins with it, and only that one key is accepted. */
@@ -73,17 +79,33 @@ export const livePrefix = 'service_live_';
 const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
+const pageMessages = closed(
+  Object.fromEntries(
+    Object.keys(defaultMessages).map((name) => [name, z.optional(z.string('pass a string.'))]),
+  ),
+  'a text of the payment page',
+);
+
+const product = z.custom<NewProduct>((value) => productCreateParams.safeParse(value).success, {
+  error: ({ input }) =>
+    describeIssues(
+      productCreateParams.safeParse(input).error?.issues ?? [],
+      Object.keys(productCreateParams.def.shape),
+    )
+      .map(({ path, message }) => `${path} ${message}`)
+      .join(' '),
+});
+
 const token = text(
   'pass a string without white space.',
   (value) => value !== '' && !hasBlankOrControl(value),
 );
-const targetForm = 'pass an absolute http: or https: URL without user and password, or a route handler.';
 
 const schema = closed(
   {
     apiKey: z.optional(token),
     webhookSecret: z.optional(token),
-    webhook: z.optional(z.custom<WebhookTarget>(isTarget, targetForm)),
+    webhook: z.optional(z.custom<WebhookTarget>()),
     webhooks: z._default(
       z.union([z.enum(['auto', 'manual']), z.object({ delay: z.unknown() })], {
         error: 'pass "auto", "manual" or { delay: "10s" }.',
@@ -99,7 +121,8 @@ const schema = closed(
     publicUrl: z.optional(text('pass an origin, such as "http://localhost:4380".', isOrigin)),
     unspecified: z.optional(z.custom<Partial<UnspecifiedChoices>>()),
     merchantName: z._default(z.string('pass a string.'), 'Sandbox shop'),
-    messages: z.optional(z.custom<Partial<PageMessages>>()),
+    messages: z.optional(pageMessages),
+    products: z._default(z.array(product, 'pass an array of products.'), []),
     from: z.optional(z.unknown()),
     acceptPrefix: z.optional(z.literal(livePrefix, `pass "${livePrefix}".`)),
     signatureTime: choiceOf('real', 'virtual'),
@@ -112,13 +135,13 @@ const schema = closed(
 /** Options with their defaults, checked. Key and webhook target change while the sandbox runs. */
 export type Settings = ReturnType<typeof readSettings>;
 
-/** `saved` has the keys from the snapshot that is restored. */
-export function readSettings(options: SandboxOptions, saved?: { apiKey: string; webhookSecret: string }) {
+/** `saved` is the snapshot that is restored. */
+export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const apiKey = options.apiKey ?? saved?.apiKey;
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
-  const result = schema.safeParse({ ...options, apiKey, webhookSecret });
-  if (!result.success) throw invalid(problemOf(result.error));
-  const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = result.data;
+  const seed = options.seed ?? saved?.ids.seed;
+  const given = checked(schema, { ...options, apiKey, webhookSecret, seed }, 'createSandbox');
+  const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = given;
   const live = acceptPrefix !== undefined;
   if (!live && own.apiKey?.startsWith(livePrefix))
     throw invalid(
@@ -126,14 +149,16 @@ export function readSettings(options: SandboxOptions, saved?: { apiKey: string; 
         `'${livePrefix}' with a key that is not a real one.`,
     );
   const choices = readChoices(unspecified);
-  if (own.webhookSecret !== undefined) checkEncoding(own.webhookSecret, choices.signature);
+  checkTarget(own.webhook, own.allowRemoteWebhooks, 'createSandbox: webhook');
+  if (own.webhookSecret !== undefined)
+    checkEncoding(own.webhookSecret, choices.signature, 'createSandbox: webhookSecret');
   return {
     ...own,
     apiKey: own.apiKey ?? newApiKey(live),
     webhookSecret: own.webhookSecret ?? newSecret(choices.signature),
     webhooks:
       typeof webhooks === 'object' ? { delayMs: milliseconds(webhooks.delay, 'webhooks.delay') } : webhooks,
-    start: now === 'real' ? now : now.getTime(),
+    clock: saved && options.now === undefined ? saved.clock : clockFrom(now),
     publicUrl: publicUrl && new URL(publicUrl).origin,
     choices,
     messages: { ...defaultMessages, ...messages },
@@ -141,28 +166,49 @@ export function readSettings(options: SandboxOptions, saved?: { apiKey: string; 
   };
 }
 
-function checkEncoding(secret: string, scheme: Partial<SignatureScheme>): void {
+function checkEncoding(secret: string, scheme: Partial<SignatureScheme>, what: string): void {
   const { secretEncoding } = scheme;
   if (secretEncoding === undefined) return;
   try {
     readKey(secret, readScheme(scheme));
   } catch {
-    throw invalid(`webhookSecret: pass ${secretEncoding}, as secretEncoding of the signature scheme says.`);
+    const problem = `pass ${secretEncoding}, as secretEncoding of the signature scheme says.`;
+    throw new SandboxError('invalid_options', `${what}: ${problem}`);
   }
 }
 
 export const newApiKey = (live: boolean): string => `${live ? livePrefix : 'service_test_'}${randomId()}`;
 
-/** A webhook target that can be called. */
-export function checkedTarget(target: WebhookTarget | undefined): WebhookTarget | undefined {
-  if (target === undefined || isTarget(target)) return target;
-  throw invalid(`webhook: ${targetForm}`);
+const clockFrom = (now: Date | 'real'): ClockState =>
+  now === 'real' ? { offset: 0 } : { frozenAt: now.getTime(), offset: 0 };
+
+/** How deliveries are signed from now on, as in `setWebhook()`. */
+export interface WebhookSigning {
+  /** The secret. Default: as before. */
+  secret?: string | undefined;
+  /** What differs from the default scheme of `webhooks.verify()`. Default: as before. */
+  scheme?: Partial<SignatureScheme> | undefined;
 }
 
-function isTarget(target: unknown): boolean {
-  if (typeof target !== 'string') return typeof target === 'function';
-  const url = parseAbsoluteUrl(target);
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+/** Sets where deliveries go and how they are signed, or changes nothing. */
+export function changeWebhook(
+  settings: Settings,
+  target: WebhookTarget | undefined,
+  { secret = settings.webhookSecret, scheme = settings.choices.signature }: WebhookSigning,
+): void {
+  checkTarget(target, settings.allowRemoteWebhooks, 'webhook');
+  const problem = schemeProblem(scheme);
+  if (problem !== undefined) throw new SandboxError('invalid_options', `scheme: ${problem}`);
+  checkEncoding(checked(token, secret, 'secret'), scheme, 'secret');
+  settings.webhookSecret = secret;
+  settings.choices.signature = scheme;
+  settings.webhook = target;
+}
+
+/** Refuses a target to which nothing can be sent. */
+export function checkTarget(target: WebhookTarget | undefined, allowRemote: boolean, what: string): void {
+  const problem = target === undefined ? undefined : targetProblem(target, allowRemote);
+  if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
 }
 
 function isOrigin(text: string): boolean {

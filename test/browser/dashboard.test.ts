@@ -160,11 +160,11 @@ it('lists the faults that wait until they have happened', async () => {
   sandbox.failNext({ status: 503, method: 'GET', path: '/v1/balance' });
   sandbox.failNext({ webhook: true, times: 2, drop: true });
   await faults.waitFor();
-  expect((await faults.textContent())?.trim()).toBe(
+  expect((await faults.textContent())?.trim()).toContain(
     'Faults are waiting: status 503 · next GET /v1/balance request drop · next 2 events',
   );
   await expect(client.balance.retrieve({ maxRetries: 0 })).rejects.toThrow('503');
-  await faults.filter({ hasText: /^A fault is waiting: drop · next 2 events\s*$/ }).waitFor();
+  await faults.filter({ hasText: /^A fault is waiting: drop · next 2 events\s/ }).waitFor();
   expect(await page.getByTestId('request-row').first().textContent()).toContain('fault: status 503');
 });
 
@@ -213,16 +213,69 @@ it('fits every width', async () => {
   sandbox.setWebhook(`${origin}/webhooks`);
   const { event } = await sandbox.completeCheckout(await checkout());
   const page = await visit(sandbox.url);
-  for (const width of [320, 768, 1280]) {
+  for (const width of [320, 360, 768, 1280]) {
     await page.setViewportSize({ width, height: 700 });
-    for (const path of ['/', '/checkouts', '/events', `/events/${event.id}`, '/requests', '/developer']) {
+    for (const path of [
+      '/',
+      '/products',
+      '/checkouts',
+      '/events',
+      `/events/${event.id}`,
+      '/requests',
+      '/developer',
+    ]) {
       await page.goto(sandbox.url + path);
       expect(
         await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
         `${path} at ${width}`,
       ).toBeLessThanOrEqual(0);
+      const outside = await page.evaluate(() =>
+        [...document.querySelectorAll('nav a, main a, main button, main input')]
+          .map((one) => ({ text: one.textContent, box: one.getBoundingClientRect() }))
+          .filter(({ box }) => box.width > 0 && (box.left < 0 || box.right > innerWidth))
+          .map(({ text }) => text),
+      );
+      expect(outside, `${path} at ${width}`).toEqual([]);
     }
   }
+});
+
+it('archives a product and restores it', async () => {
+  const { sandbox, checkout } = shop();
+  const url = await checkout();
+  const page = await visit(`${sandbox.url}/products`);
+  await page.getByTestId('archive').first().click();
+  await page.getByText('ARCHIVED', { exact: true }).waitFor();
+  await expect(sandbox.completeCheckout(url)).rejects.toThrow('sells a product that is archived');
+  await page.getByTestId('restore').first().click();
+  await page.getByText('ARCHIVED', { exact: true }).waitFor({ state: 'detached' });
+  expect((await sandbox.completeCheckout(url)).order.amount).toBe('19.90');
+});
+
+it('shows the faults that wait, and clears them', async () => {
+  const { sandbox } = shop();
+  sandbox.failNext({ status: 503, path: '/v1/products', times: 2 });
+  const page = await visit(`${sandbox.url}/requests`);
+  expect(await page.getByTestId('faults').textContent()).toContain(
+    'status 503 · next 2 /v1/products requests',
+  );
+  await page.getByTestId('clear-faults').click();
+  await page.getByTestId('faults').waitFor({ state: 'detached' });
+  expect(sandbox.faults).toEqual([]);
+});
+
+it('runs the doctor for an event that was refused, and offers it for no other', async () => {
+  const { sandbox, origin, webhook, checkout } = shop();
+  sandbox.setWebhook(`${origin}/webhooks`);
+  webhook.status = 500;
+  const refused = await sandbox.completeCheckout(await checkout());
+  webhook.status = 200;
+  const taken = await sandbox.completeCheckout(await checkout());
+  const page = await visit(`${sandbox.url}/events/${taken.event.id}`);
+  expect(await page.getByTestId('run-doctor').count()).toBe(0);
+  await page.goto(`${sandbox.url}/events/${refused.event.id}`);
+  await page.getByTestId('run-doctor').click();
+  expect(await page.getByTestId('doctor-summary').textContent()).not.toBe('');
 });
 
 describe('with another signature scheme', () => {

@@ -179,7 +179,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     const { ready, api } = await serve([...flags, ...choices.flatMap((one) => ['--unspecified', one])]);
     const env = { SANDBOX_URL: ready.url };
     expect((await runBeside(['trigger', 'order.paid'], env)).stdout).toContain(
-      'Its webhook is held until you deliver it.\n',
+      'Its webhook is held. Send it with: merchant-payments deliver\n',
     );
     expect(got).toEqual([]);
     const delivered = await fetch(`${ready.url}/_sandbox/events/deliver`, {
@@ -306,7 +306,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     const { status, stderr } = run(['sandbox', '--port', port]);
     expect(status).toBe(1);
     expect(stderr).toBe(
-      `Port ${port} is taken. End what uses it, or choose another one with --port (0: a free one).\n`,
+      `Port ${port} is taken by another sandbox. Use that one, end it, or choose another port with --port (0: a free one).\n`,
     );
   });
 
@@ -376,7 +376,9 @@ describe('merchant-payments exec', () => {
     const program = join(folder, 'shop.py');
     writeFileSync(program, python);
     const { status, stdout, stderr } = run(['exec', '--', 'python3', program]);
-    expect(stderr).toMatch(/^Sandbox dashboard: http:\/\/127\.0\.0\.1:\d+\/\n$/);
+    expect(stderr).toMatch(
+      /^Sandbox dashboard: http:\/\/127\.0\.0\.1:\d+\/\n\d\d:\d\d:\d\d {2}order\.paid ord_\w+ {2}kept: no webhook is set\n$/,
+    );
     expect(JSON.parse(stdout)).toEqual({ amount: '19.90', pending: '19.90', status: 'no_url' });
     expect(status).toBe(0);
   });
@@ -486,8 +488,14 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
 test('help lists every command, flag and default port, and production is allowed on request', () => {
   const overview = run(['--help']);
   expect(overview.status).toBe(0);
-  for (const name of ['sandbox', 'exec', 'trigger', 'fault', 'advance', 'reset'])
-    expect(overview.stdout).toContain(`\n  ${name} `);
+  const names = [...overview.stdout.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name = '']) => name);
+  expect(names).toEqual(
+    expect.arrayContaining(['sandbox', 'exec', 'trigger', 'deliver', 'fault', 'advance', 'reset']),
+  );
+  for (const name of names)
+    expect(run([name, '--help']).stdout).toMatch(
+      new RegExp(`\n\nExample: merchant-payments ${name}\\b.*\n$`),
+    );
   const { stdout } = run(['sandbox', '--help']);
   for (const flag of [
     'port',

@@ -1,5 +1,8 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from 'merchant-payments/sandbox';
+import { verify } from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/create.js';
+import { controls } from '../../src/sandbox/http/control.js';
 import { checkout } from './open.js';
 
 function controlled(options: SandboxOptions = {}) {
@@ -125,7 +128,7 @@ describe('control over HTTP, for other languages', () => {
     expect((await next).body.events).toMatchObject([
       { id: second.event.id, data: { order_id: second.order.id } },
     ]);
-    expect((await control('GET', `/events?after=${second.event.id}&wait=5`)).body).toEqual({ events: [] });
+    expect((await control('GET', `/events?after=${second.event.id}&wait=5ms`)).body).toEqual({ events: [] });
     expect((await control('GET', '/events?after=evt_none')).status).toBe(404);
   });
 
@@ -144,5 +147,85 @@ describe('control over HTTP, for other languages', () => {
     expect((await control('DELETE', '/state', {})).status).toBe(200);
     expect([sandbox.orders, sandbox.balance.pending]).toEqual([[], '0.00']);
     expect((await control('GET', '/nothing')).status).toBe(404);
+  });
+
+  test('has a route for everything that createSandbox() can do to a running sandbox', async () => {
+    const context = openSandbox({});
+    const members = Object.keys(Object.getPrototypeOf(context.sandbox));
+    // What belongs to the process that made it: its own socket, the keys that it was given, calls without a socket.
+    const own = ['fetch', 'listen', 'close', 'apiKey', 'webhookSecret', 'clientOptions', 'dashboardUrl'];
+    const routed = controls(context).flatMap(([, names]) => [...names]);
+    expect([...new Set(routed)].sort()).toEqual(members.filter((name) => !own.includes(name)).sort());
+    for (const [route] of controls(context)) {
+      const [method = '', path = ''] = route.split(' ');
+      const { status } = await context.sandbox.fetch(`/_sandbox${path}`, { method: 'PUT' });
+      expect([method, path, status]).toEqual([method, path, 405]);
+    }
+  });
+
+  test('a method that a route does not have gets 405 and those that it has', async () => {
+    const response = await createSandbox().fetch('/_sandbox/faults', { method: 'DELETE' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    expect(await response.json()).toMatchObject({ error: { code: 'wrong_method' } });
+  });
+
+  test('an empty POST needs neither a body nor a content type', async () => {
+    const { sandbox } = controlled({ webhook: () => new Response(), webhooks: 'manual' });
+    const { id, productId } = await checkout(sandbox);
+    for (const path of [
+      '/trigger',
+      '/snapshot',
+      '/key',
+      `/checkouts/${id}/fail`,
+      `/checkouts/${id}/cancel`,
+      `/checkouts/${id}/complete`,
+      `/products/${productId}/archive`,
+      '/events/deliver',
+    ])
+      expect([path, (await sandbox.fetch(`/_sandbox${path}`, { method: 'POST' })).status]).toEqual([
+        path,
+        200,
+      ]);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await sandbox.fetch('/_sandbox/key', { method: 'POST', headers: form })).status).toBe(415);
+  });
+
+  test('sets and takes away the webhook, its secret and its scheme', async () => {
+    const { sandbox, control } = controlled();
+    const url = 'http://127.0.0.1:9/hook';
+    const scheme = { encoding: 'base64' };
+    expect((await control('POST', '/webhook', { url, secret: 'whsec_new', scheme })).body).toEqual({ url });
+    expect(sandbox.webhookSecret).toBe('whsec_new');
+    const { event } = await sandbox.trigger('order.paid');
+    const signed = await control('POST', '/signed-request', { eventId: event.id });
+    expect(signed.body).toMatchObject({ method: 'POST', url, body: event.body });
+    const options = { rawBody: signed.body.body, headers: signed.body.headers, secret: 'whsec_new' };
+    expect(verify({ ...options, scheme: { encoding: 'base64' } }).type).toBe('order.paid');
+    const forged = await control('POST', '/signed-request', { eventId: event.id, tamper: 'body' });
+    expect(() => verify({ ...options, rawBody: forged.body.body, scheme: { encoding: 'base64' } })).toThrow();
+    expect((await control('POST', '/webhook', { secret: 'whsec_other' })).body).toEqual({ url });
+    expect((await control('POST', '/webhook', { url: null })).body).toEqual({ url: null });
+    expect((await sandbox.trigger('order.paid')).event.state).toBe('no_url');
+  });
+
+  test('moves money between the parts of the balance', async () => {
+    const { sandbox, control } = controlled();
+    await sandbox.trigger('order.paid');
+    expect((await control('POST', '/balance', { settle: true })).body).toMatchObject({ available: '19.90' });
+    expect((await control('POST', '/balance', { freeze: '5.00' })).body).toMatchObject({ frozen: '5.00' });
+    expect((await control('POST', '/balance', { release: '1' })).body).toMatchObject({ frozen: '4.00' });
+    expect((await control('POST', '/balance', { freeze: '99' })).status).toBe(409);
+    expect((await control('POST', '/balance', { freeze: '1', release: '1' })).status).toBe(400);
+  });
+
+  test('forgets everything, with ids that repeat if a seed is given', async () => {
+    const { sandbox, control } = controlled();
+    const next = async () => (await sandbox.trigger('order.paid')).order.id;
+    await control('DELETE', '/state?seed=7');
+    const first = await next();
+    await control('DELETE', '/state?seed=7');
+    expect(await next()).toBe(first);
+    for (const seed of ['x', '', '1.5'])
+      expect((await control('DELETE', `/state?seed=${seed}`)).status).toBe(400);
   });
 });

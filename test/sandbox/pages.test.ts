@@ -19,6 +19,45 @@ async function open(options: SandboxOptions = {}, urls: object = { successUrl: '
 }
 
 describe('the payment page', () => {
+  it('shows successUrl only once it was paid: neither in its source nor in headers, its status or its other pages', async () => {
+    const successUrl = 'https://shop.test/thanks?token=only-for-those-who-paid';
+    const opened = await open({}, { successUrl, cancelUrl: 'https://shop.test/cart' });
+    const { sandbox, product, url, token, post } = opened;
+    const id = url.split('/').at(-1) ?? '';
+    const all = async () => {
+      const paths = [
+        `/pay/${id}`,
+        `/pay/${id}/status`,
+        `/pay/${id}/done`,
+        `/wallet/${id}`,
+        `/wallet/${id}?m=b`,
+      ];
+      const responses = await Promise.all(paths.map((path) => sandbox.fetch(path)));
+      return (
+        await Promise.all(responses.map(async (one) => JSON.stringify([...one.headers]) + (await one.text())))
+      ).join('\n');
+    };
+    const steps: [string, () => unknown][] = [
+      ['open', () => undefined],
+      ['declined', () => sandbox.failCheckout(url)],
+      ['waiting for a wallet', async () => post('pay', { token: await token(), method: 'walletA' })],
+      ['cancelled', async () => post('cancel', { token: await token() })],
+      ['archived', () => sandbox.archiveProduct(product.id)],
+      ['restored', () => sandbox.restoreProduct(product.id)],
+    ];
+    for (const [state, step] of steps) {
+      await step();
+      expect((await all()).includes('only-for-those-who-paid'), state).toBe(false);
+    }
+    const raw = await sandbox.fetch(`/v1/checkouts/${id}`, { headers: { 'x-api-key': sandbox.apiKey } });
+    expect(await raw.text()).not.toContain('only-for-those-who-paid');
+    await sandbox.completeCheckout(url);
+    expect(await all()).toContain('only-for-those-who-paid');
+    const other = await open({}, { successUrl });
+    await other.sandbox.expireCheckout(other.url);
+    expect(await (await other.get()).text()).not.toContain('only-for-those-who-paid');
+  });
+
   it('responds to each state with its status', async () => {
     const { sandbox, product, url, get } = await open();
     expect((await get()).status).toBe(200);

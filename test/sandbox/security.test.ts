@@ -4,6 +4,8 @@ import { networkInterfaces } from 'node:os';
 import { inspect } from 'node:util';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/create.js';
+import { controls } from '../../src/sandbox/http/control.js';
 import { caller, checkout, mug, open } from './open.js';
 
 let sandbox: Sandbox;
@@ -69,8 +71,8 @@ describe('who can reach it', () => {
       [`evil.example:${port}`, 421],
       [`localhost.evil.example:${port}`, 421],
       [`127.evil.example:${port}`, 421],
-      [`127.0.0.1:${port + 1}`, 421],
-      ['127.0.0.1', 421],
+      [`127.0.0.1:${port + 1}`, 200],
+      ['localhost', 200],
       [`user@127.0.0.1:${port}`, 421],
     ];
     for (const [host, status] of hosts) {
@@ -80,7 +82,7 @@ describe('who can reach it', () => {
         headers: { host, 'x-api-key': sandbox.apiKey },
       });
       expect([host, answered.status]).toEqual([host, status]);
-      expect((await send({ port, path: '/_sandbox/health', headers: { host } })).status).toBe(status);
+      expect((await send({ port, path: '/_sandbox/state', headers: { host } })).status).toBe(status);
     }
     const both = `Host: 127.0.0.1:${port}\r\nHost: evil.example\r\n`;
     expect(
@@ -93,13 +95,20 @@ describe('who can reach it', () => {
     expect(await sendRaw(port, absolute)).toContain(' 421 ');
   });
 
+  test('a health check may name it as it likes', async () => {
+    const { port } = await listening();
+    for (const host of ['sandbox', 'payments.internal:80', 'evil.example'])
+      expect((await send({ port, path: '/_sandbox/health', headers: { host } })).status).toBe(200);
+  });
+
   test('a name that was allowed, and the public origin, are its own', async () => {
     sandbox = createSandbox({ publicUrl: 'https://pay.example' });
     await sandbox.listen({ allowHosts: ['sandbox'] });
     const port = Number(new URL(sandbox.url).port);
-    for (const host of [`sandbox:${port}`, 'pay.example'])
-      expect((await send({ port, path: '/_sandbox/health', headers: { host } })).status).toBe(200);
-    expect((await send({ port, path: '/_sandbox/health', headers: { host: `sandbox:1` } })).status).toBe(421);
+    for (const host of [`sandbox:${port}`, 'sandbox:1', 'pay.example'])
+      expect((await send({ port, path: '/_sandbox/state', headers: { host } })).status).toBe(200);
+    for (const host of ['pay.example:1', 'sandbox.example'])
+      expect((await send({ port, path: '/_sandbox/state', headers: { host } })).status).toBe(421);
   });
 
   test('open to other machines, control and dashboard ask for the access token, customers and the API do not', async () => {
@@ -126,20 +135,46 @@ describe('who can reach it', () => {
   });
 
   test('no response lets another origin read it', async () => {
-    const { call } = open();
-    const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
-    const target = open().sandbox;
-    for (const [method, path] of [
-      ['OPTIONS', '/v1/products'],
-      ['OPTIONS', '/_sandbox/clock'],
-      ['OPTIONS', '/'],
-    ] as const) {
-      const response = await target.fetch(path, { method, headers: origin });
-      expect(response.status).toBe(405);
-      expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    const context = openSandbox({ webhook: () => new Response(null, { status: 500 }) });
+    const target = context.sandbox;
+    const { id, productId } = await checkout(target);
+    const { event } = await target.trigger('order.paid');
+    const found = new Set([
+      '/',
+      `/pay/${id}`,
+      `/pay/${id}/status`,
+      `/wallet/${id}`,
+      '/nothing',
+      '/v1/nothing',
+    ]);
+    for (const path of ['products', `products/${productId}`, 'checkouts', `checkouts/${id}`, 'balance'])
+      found.add(`/v1/${path}`);
+    for (const [route] of controls(context)) {
+      const path = route.split(' ')[1] ?? '';
+      const own = path.startsWith('/events') ? event.id : path.startsWith('/products') ? productId : id;
+      found.add(`/_sandbox${path.replace(':id', own)}`);
     }
-    const answered = await call('GET', '/v1/products', undefined, origin);
-    expect([...answered.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    const key = { 'x-api-key': target.apiKey };
+    const methods = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+    const readable: string[] = [];
+    // Every page that a page links to or has a form for, too.
+    for (const path of found)
+      for (const method of methods)
+        for (const headers of [
+          { ...key, origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+          { ...key, origin: target.url },
+        ]) {
+          const response = await target.fetch(path, { method, headers, redirect: 'manual' });
+          const names = [...response.headers.keys()].filter((name) => name.startsWith('access-control'));
+          if (names.length > 0) readable.push(`${method} ${path}: ${names}`);
+          if (method === 'OPTIONS') expect([path, response.status]).toEqual([path, 405]);
+          const text = await response.text();
+          for (const [, link = ''] of text.matchAll(/(?:href|action)="(\/[^"#]*)/g))
+            if (!/[?]show=/.test(link)) found.add(link);
+        }
+    expect(readable).toEqual([]);
+    expect([...found].filter((path) => !path.startsWith('/_sandbox')).length).toBeGreaterThan(25);
+    expect(found).toContain('/developer/key');
   });
 });
 

@@ -343,10 +343,18 @@ describe('delivery over HTTP', () => {
     ['http://0.0.0.0:1/', 'reserved', true],
     ['http://93.184.215.14/', 'neither on this machine nor in a private network', false],
     ['http://[2606:2800:21f::1]/', 'neither on this machine nor in a private network', false],
-  ])('nothing is sent to %s', async (webhook, why, allowRemoteWebhooks) => {
-    const { delivery } = await open({ webhook, allowRemoteWebhooks }).trigger('order.paid');
-    expect(delivery).toMatchObject({ ok: false, status: undefined });
-    expect(delivery?.error).toContain(why);
+  ])('%s is refused as soon as it is given, in every way', async (url, why, allowRemoteWebhooks) => {
+    expect(() => open({ webhook: url, allowRemoteWebhooks })).toThrow(why);
+    const sandbox = open({ allowRemoteWebhooks });
+    expect(() => sandbox.setWebhook(url)).toThrow(why);
+    const given = await sandbox.fetch('/_sandbox/webhook', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ url }),
+    });
+    expect([given.status, await given.text()]).toEqual([400, expect.stringContaining(why)]);
+    expect((await sandbox.trigger('order.paid')).event.state).toBe('no_url');
+    await expect(sandbox.doctor(url)).rejects.toThrow(why);
   });
 
   test.each([

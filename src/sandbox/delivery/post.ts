@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import type { Outgoing, Sent } from '../../doctor/delivery.js';
+import type { Outgoing, Sent } from '../../sending/delivery.js';
 import { addressProblem, addressRefused, guardedLookup } from './addresses.js';
 
 /** How many bytes of a response are read; the rest is dropped. */
@@ -10,7 +10,13 @@ const readAtMost = 64 * 1024;
 /** Posts a body to a URL. Follows no redirect, refuses forbidden addresses, reads only the beginning of the response. */
 export async function post(
   url: string,
-  { headers, body, signal, allowRemote }: Outgoing & { signal: AbortSignal; allowRemote: boolean },
+  {
+    headers,
+    repeated = {},
+    body,
+    signal,
+    allowRemote,
+  }: Outgoing & { signal: AbortSignal; allowRemote: boolean },
 ): Promise<Sent> {
   const target = new URL(url);
   const literal = target.hostname.replace(/^\[|\]$/g, '');
@@ -18,7 +24,13 @@ export async function post(
   if (problem !== undefined) throw addressRefused(problem);
   const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, {
     method: 'POST',
-    headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+    headers: {
+      ...headers,
+      ...Object.fromEntries(
+        Object.entries(repeated).map(([name, value]) => [name, [headers[name] ?? '', value]]),
+      ),
+      'content-length': String(Buffer.byteLength(body)),
+    },
     agent: false,
     signal,
     lookup: guardedLookup(allowRemote),

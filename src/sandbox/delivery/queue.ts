@@ -1,5 +1,4 @@
-import type { Sent, WebhookTarget } from '../../doctor/delivery.js';
-import { hintFor } from '../../doctor/hints.js';
+import type { Sent, WebhookTarget } from '../../sending/delivery.js';
 import type { Faults, WebhookFault } from '../faults.js';
 import { SandboxError } from '../sandbox-error.js';
 import type { Clock } from '../service/clock.js';
@@ -15,6 +14,9 @@ import { Slots } from './slots.js';
 /** How many events keep their responses, so that a long run does not fill the memory. */
 const responsesKept = 500;
 
+/** What probably went wrong with a failed attempt, and what to do. */
+type HintFor = (attempt: Attempt & Pick<Sent, 'code'>, sentBody: string) => string;
+
 /** Delivers events and retries those that were not accepted. Every attempt sends the same bytes, signed anew. */
 export class Deliveries {
   /** Each event, when it is created and after each attempt. */
@@ -23,17 +25,20 @@ export class Deliveries {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #faults: Faults;
+  readonly #hintFor: HintFor;
   readonly #running = new Map<SandboxEvent, Promise<Attempt>>();
+  readonly #redeliveries = new Set<Promise<Attempt>>();
   readonly #spoilt = new Map<SandboxEvent, WebhookFault>();
   readonly #recent: SandboxEvent[] = [];
   readonly #slots = new Slots(16);
   #stop = new AbortController();
 
-  constructor(settings: Settings, store: Store, clock: Clock, faults: Faults) {
+  constructor(settings: Settings, store: Store, clock: Clock, faults: Faults, hintFor: HintFor) {
     this.#settings = settings;
     this.#store = store;
     this.#clock = clock;
     this.#faults = faults;
+    this.#hintFor = hintFor;
   }
 
   /** Sends a new event or holds it, depending on the settings. */
@@ -79,7 +84,13 @@ export class Deliveries {
   }
 
   /** Sends any event once more, to the current URL and with the current secret. */
-  async redeliver(eventId: string): Promise<Attempt> {
+  redeliver(eventId: string): Promise<Attempt> {
+    const redelivery = this.#redeliver(eventId).finally(() => this.#redeliveries.delete(redelivery));
+    this.#redeliveries.add(redelivery);
+    return redelivery;
+  }
+
+  async #redeliver(eventId: string): Promise<Attempt> {
     await this.#running.get(this.event(eventId));
     const event = this.event(eventId);
     const { state, nextAttemptAt } = event;
@@ -92,7 +103,13 @@ export class Deliveries {
     return attempt;
   }
 
-  event(id: string): SandboxEvent {
+  /** Waits until no attempt is in flight. */
+  async settled(): Promise<void> {
+    const inFlight = () => [...this.#running.values(), ...this.#redeliveries];
+    while (inFlight().length > 0) await Promise.allSettled(inFlight());
+  }
+
+  event(id: unknown): SandboxEvent {
     return found(this.#store.events, 'event', id);
   }
 
@@ -170,7 +187,7 @@ export class Deliveries {
         error,
       };
       if (!attempt.ok && !fault?.drop && fault?.tamper === undefined)
-        attempt.hint = hintFor({ ...attempt, code }, event.body);
+        attempt.hint = this.#hintFor({ ...attempt, code }, event.body);
       event.attempts.push(attempt);
       return attempt;
     });
@@ -194,7 +211,8 @@ export class Deliveries {
 
   #target(): WebhookTarget {
     if (this.#settings.webhook !== undefined) return this.#settings.webhook;
-    const message = 'No webhook is set, so nothing can be delivered. Set one with setWebhook().';
+    const message =
+      'No webhook is set, so nothing can be delivered. Set one with setWebhook() or POST /_sandbox/webhook.';
     throw new SandboxError('no_webhook', message);
   }
 

@@ -1,4 +1,4 @@
-import type { Outgoing, Sent, WebhookTarget } from '../../doctor/delivery.js';
+import type { Outgoing, Sent, WebhookTarget } from '../../sending/delivery.js';
 import { untilAborted } from '../abort.js';
 import { post } from './post.js';
 
@@ -31,9 +31,14 @@ async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing)
 }
 
 /** A delivery as the receiver's route sees it. */
-export function asRequest(target: WebhookTarget | undefined, { headers, body }: Outgoing): Request {
+export function asRequest(
+  target: WebhookTarget | undefined,
+  { headers, repeated = {}, body }: Outgoing,
+): Request {
   const url = typeof target === 'string' ? target : 'http://localhost/webhooks';
-  return new Request(url, { method: 'POST', headers, body });
+  const request = new Request(url, { method: 'POST', headers, body });
+  for (const [name, value] of Object.entries(repeated)) request.headers.append(name, value);
+  return request;
 }
 
 function failure(error: unknown): Sent {

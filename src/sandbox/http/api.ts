@@ -16,22 +16,15 @@ import { type ApiEnv, Refusal, type RequestNotes } from './notes.js';
 import { readParameters } from './parameters.js';
 import { success } from './responses.js';
 import { checkCredentials, readProduct } from './silent-limits.js';
+import { type RouteTable, serveTable } from './table.js';
 import * as wire from './wire.js';
 
 type Call = Context<ApiEnv>;
 
-/** The six operations of the specification, under `/v1`. The caller handles key, log and errors. */
-export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
+/** The operations of the specification, under `/v1`. The caller handles key, log and errors. */
+export function documentedApi(context: SandboxContext) {
   const { store, clock, payments, settings, reach } = context;
   const { choices } = settings;
-  const api = new Hono<ApiEnv>();
-
-  /** The price in a response to create or update. */
-  function sentPrice(product: Product, notes: RequestNotes): string {
-    const normal = twoDecimals(product.price);
-    if (normal !== product.price) notes.mark('priceText');
-    return choices.priceText === 'as-sent' ? product.price : normal;
-  }
 
   /** A checkout as its retrieval shows it. */
   function session(checkout: StoredCheckout, notes: RequestNotes): Response {
@@ -40,15 +33,16 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
     return success(notes, wire.checkoutSession(checkout, url, choices.expiresIn.unit));
   }
 
-  api.post('/products', async (c: Call) => {
+  async function createProduct(c: Call) {
     const notes = c.get('notes');
     const params = readProduct(productCreateParams, await readObject(c.req.raw, notes), notes);
     full(store.products, 'products');
     const product = payments.createProduct(params);
-    return success(notes, wire.createdProduct(product, sentPrice(product, notes)));
-  });
+    markPrice(product, notes);
+    return success(notes, wire.createdProduct(product));
+  }
 
-  api.get('/products', (c: Call) => {
+  function listProducts(c: Call) {
     const notes = c.get('notes');
     const query = Object.entries(c.req.query()).map(([name, text]) => {
       const isNumber = name !== 'status' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text);
@@ -67,22 +61,21 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
       items: all.slice((page - 1) * size, page * size).map(wire.listedProduct),
       pagination: { page, size, total: all.length, totalPages },
     });
-  });
+  }
 
-  api.patch('/products/:id', async (c: Call) => {
+  async function updateProduct(c: Call) {
     const notes = c.get('notes');
     const body = await readObject(c.req.raw, notes);
     const product = found(store.products.get(c.req.param('id') ?? ''), 'product with this id');
     const params = readProduct(productUpdateParams, body, notes);
-    if (Object.keys(params).length === 0) {
-      const problem = 'The body has no field to update. Send at least one.';
-      notes.limit('emptyUpdate', choices.emptyUpdate === 'reject' && problem);
-    }
+    if (Object.keys(params).length === 0)
+      notes.limit('emptyUpdate', 'The body has no field to update. Send at least one.');
     Object.assign(product, params, { updatedAt: new Date(clock.now()) });
-    return success(notes, wire.updatedProduct(product, sentPrice(product, notes)));
-  });
+    markPrice(product, notes);
+    return success(notes, wire.updatedProduct(product));
+  }
 
-  api.post('/checkouts', async (c: Call) => {
+  async function createCheckout(c: Call) {
     const notes = c.get('notes');
     const body = await readObject(c.req.raw, notes);
     if (checkoutFields.some((name) => body[name] === undefined)) notes.mark('checkoutRequired');
@@ -95,48 +88,47 @@ export function documentedApi(context: SandboxContext): Hono<ApiEnv> {
     if (product.status === 'ARCHIVED')
       throw new Refusal('archived_product', 'The product is archived and cannot be used for checkout.');
     full(store.checkouts, 'checkouts');
+    markPrice(product, notes);
     const amount = twoDecimals(product.price);
-    if (amount !== product.price) notes.mark('priceText');
     const checkout = payments.createCheckout({ ...params, amount, currency: product.currency });
     notes.mark('checkoutCreated');
     if (choices.checkoutCreated === 'session') return session(checkout, notes);
     return success(notes, { url: reach.checkoutUrl(checkout.id) });
-  });
+  }
 
-  api.get('/checkouts/:id', (c: Call) =>
-    session(found(store.checkouts.get(c.req.param('id') ?? ''), 'checkout with this id'), c.get('notes')),
-  );
+  const retrieveCheckout = (c: Call) =>
+    session(found(store.checkouts.get(c.req.param('id') ?? ''), 'checkout with this id'), c.get('notes'));
 
-  api.get('/balance', (c: Call) => {
+  function retrieveBalance(c: Call) {
     const notes = c.get('notes');
     if (store.orders.size > 0) notes.mark('settlement', 'fees');
     return success(notes, wire.balance(store.ledger, settings.currency));
-  });
-
-  for (const [path, methods] of Object.entries(allowedMethods)) {
-    api.all(path, (c: Call) => {
-      const message = `${c.req.method} is not an operation of this path. It has ${methods}.`;
-      throw new Refusal('wrong_method', message, { allow: methods });
-    });
   }
+
+  const operations: RouteTable<ApiEnv> = {
+    '/products': { GET: listProducts, POST: createProduct },
+    '/products/:id': { PATCH: updateProduct },
+    '/checkouts': { POST: createCheckout },
+    '/checkouts/:id': { GET: retrieveCheckout },
+    '/balance': { GET: retrieveBalance },
+  };
+  const api = new Hono<ApiEnv>();
+  serveTable(api, operations, (c, allow) => {
+    const message = `${c.req.method} is not an operation of this path. It has ${allow}.`;
+    throw new Refusal('wrong_method', message, { allow });
+  });
   api.all('*', () => {
     throw new Refusal('unknown_path', 'There is nothing at this path.');
   });
-  return api;
+  const paths = Object.keys(operations).map((path) => path.replace(/:\w+/, '[^/]+'));
+  const documented = new RegExp(`^/v1(?:${paths.join('|')})$`);
+  /** `isDocumented` tells whether the specification has a path, for any method. */
+  return { api, isDocumented: (path: string) => documented.test(path) };
 }
 
-/** The paths of the specification and their operations. */
-const allowedMethods: Record<string, string> = {
-  '/products': 'GET, POST',
-  '/products/:id': 'PATCH',
-  '/checkouts': 'POST',
-  '/checkouts/:id': 'GET',
-  '/balance': 'GET',
-};
-
-/** Whether the specification has this path, for any method. */
-export function isDocumentedPath(path: string): boolean {
-  return /^\/v1\/(?:products(?:\/[^/]+)?|checkouts(?:\/[^/]+)?|balance)$/.test(path);
+/** A price is returned as it was sent, which only shows where it was sent without two decimals. */
+function markPrice({ price }: Product, notes: RequestNotes): void {
+  if (twoDecimals(price) !== price) notes.mark('priceText');
 }
 
 const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;

@@ -5,9 +5,10 @@ import type { SandboxContext } from '../context.js';
 import { describeFault, type RequestFault } from '../faults.js';
 import { dashboardPages } from '../pages/dashboard/routes.js';
 import { payPages } from '../pages/payment/routes.js';
+import { SandboxError } from '../sandbox-error.js';
 import { milliseconds } from '../service/duration.js';
 import { livePrefix, type Settings } from '../settings.js';
-import { documentedApi, isDocumentedPath } from './api.js';
+import { documentedApi } from './api.js';
 import { controlRoutes } from './control.js';
 import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';
 import { sameText } from './guard.js';
@@ -19,6 +20,7 @@ import { refused, unauthorized } from './responses.js';
 export function sandboxApp(context: SandboxContext): (request: Request) => Promise<Response> {
   const { guard, settings, faults, reach } = context;
   const app = new Hono<ApiEnv>();
+  const { api, isDocumented } = documentedApi(context);
 
   app.use('*', (c, next) => {
     const { path, method } = c.req;
@@ -28,9 +30,8 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
 
   /** Checks the key, handles the request and names the choices that the response depended on. */
   async function work(c: Context<ApiEnv>, next: Next, notes: RequestNotes) {
-    const known = isDocumentedPath(c.req.path);
-    if (notes.key !== 'ok' && !known) notes.mark('authOrder');
-    if (notes.key === 'ok' || (!known && settings.choices.authOrder === 'after-path')) await next();
+    if (notes.key !== 'ok' && !isDocumented(c.req.path)) notes.mark('authOrder');
+    if (notes.key === 'ok') await next();
     else c.res = unauthorized(notes);
     if (notes.unspecified.size > 0)
       c.res.headers.set('x-sandbox-unspecified', [...notes.unspecified].join(', '));
@@ -76,7 +77,6 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     }
   });
 
-  const api = documentedApi(context);
   api.onError((error, c) => {
     if (error instanceof Refusal) return refused(error, c.get('notes'));
     throw error;
@@ -89,7 +89,10 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   app.onError((error, c) => {
     if (error instanceof NetworkFault) throw error;
     if (error instanceof Refusal) return c.text(`${error.message}\n`, 413);
-    return c.json({ code: 500, message: 'The sandbox failed. Please report what you sent.' }, 500);
+    console.error(error);
+    const message =
+      error instanceof SandboxError ? error.message : 'The sandbox failed. Please report what it printed.';
+    return c.json({ code: 500, message }, 500);
   });
   return async (request) => app.fetch(request);
 }

@@ -3,15 +3,17 @@ import { Refusal, type RequestNotes } from './notes.js';
 /** The longest request body, in bytes. */
 const bodyLimit = 1024 * 1024;
 
-/** Reads a JSON object, or refuses. */
+/** Reads a JSON object, or refuses. Without notes, nothing at all is an empty object too: a POST of our own routes. */
 export async function readObject(request: Request, notes?: RequestNotes): Promise<Record<string, unknown>> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  const bytes = await readBytes(request);
+  if (!notes && bytes.byteLength === 0 && (type === undefined || type === 'application/json')) return {};
   if (type !== 'application/json')
     throw new Refusal(
       'content_type',
       'The body is not declared as JSON. Send Content-Type: application/json.',
     );
-  const text = decode(await readBytes(request));
+  const text = decode(bytes);
   if (notes) notes.body = text;
   const value = parse(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };

@@ -1,160 +1,273 @@
+import type { Context, Env } from 'hono';
 import { Hono } from 'hono/tiny';
 import * as z from 'zod/mini';
 import { pause } from '../abort.js';
-import { closed, problemOf } from '../closed.js';
+import { closed } from '../closed.js';
 import type { SandboxContext } from '../context.js';
+import { tamper } from '../delivery/signing.js';
+import { resolvedProblem } from '../delivery/target.js';
 import { describeArmed, readFault } from '../faults.js';
-import { SandboxError } from '../sandbox-error.js';
+import type { Sandbox } from '../sandbox.js';
+import { problemOf, SandboxError } from '../sandbox-error.js';
 import { declineReason, paymentMethod } from '../service/checkout.js';
 import { duration, milliseconds } from '../service/duration.js';
+import { eventType } from '../service/event-types.js';
 import { readObject } from './body.js';
 import { Refusal } from './notes.js';
+import { type RouteTable, serveTable } from './table.js';
 
-const string = z.optional(z.string('pass a string.'));
-const type = z.optional(
-  z.literal('order.paid', 'pass "order.paid", the one type that the service documents.'),
-);
+const text = z.string('pass a string.');
+const string = z.optional(text);
 const isDate = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const date = z.custom<string>(isDate, { error: ({ input }) => `${JSON.stringify(input)} is not a date.` });
-const field = 'a field of this body';
-const bodies = {
-  nothing: closed({}, field),
-  clock: closed({ advance: z.optional(duration), to: z.optional(date) }, field),
-  trigger: closed({ type, amount: string, currency: string }, field),
-  doctor: closed({ target: string, amount: string, currency: string }, field),
-  complete: closed({ method: z.optional(paymentMethod) }, field),
-  fail: closed({ reason: z.optional(declineReason) }, field),
-};
+const scheme = z.optional(z.looseObject({}, 'pass an object.'));
+
+/** Responds to a JSON body with these fields. `example` is one, for messages. */
+function takes<const Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  example: string,
+  run: (
+    body: z.output<z.ZodMiniObject<Shape, z.core.$strict>>,
+    id: string,
+    wrong: (problem: string) => Error,
+  ) => object | Promise<object>,
+): Respond {
+  const wrong = (problem: string) =>
+    new SandboxError('invalid_options', `The body is invalid: ${problem} Send ${example}.`);
+  return async (c) => {
+    const result = closed(shape, 'a field of this body').safeParse(await readObject(c.req.raw));
+    if (!result.success) throw wrong(problemOf(result.error));
+    return run(result.data, c.req.param('id') ?? '', wrong);
+  };
+}
+
+/** Responds to an empty body. */
+const takesNothing = (run: (id: string) => object | Promise<object>) => takes({}, '{}', (_, id) => run(id));
+
+/** A route, the members of the sandbox that it stands for, and what it responds. */
+type Control = readonly [
+  route: `${'GET' | 'POST' | 'DELETE'} /${string}`,
+  members: readonly (keyof Sandbox)[],
+  respond: Respond,
+];
+type Respond = (c: Context) => object | Promise<object>;
 
 /**
- * The methods of `createSandbox()` for other processes, such as programs in other languages and our commands: JSON over
+ * What `createSandbox()` can do, for other processes, such as programs in other languages and our commands: JSON over
  * HTTP under `/_sandbox`, which nobody mistakes for a path of the service.
  */
-export function controlRoutes(context: SandboxContext): Hono {
-  const { sandbox } = context;
-  const routes = new Hono();
-
-  /** Takes a JSON body of this form. No other content type is accepted: a form of another site cannot send this one. */
-  function post<T>(
-    path: string,
-    body: z.ZodMiniType<T>,
-    example: string,
-    run: (body: T, id: string) => object,
-  ) {
-    routes.post(path, async (c) => {
-      const result = body.safeParse(await readObject(c.req.raw));
-      if (result.success) return c.json(await run(result.data, c.req.param('id') ?? ''));
-      const message = `The body is invalid: ${problemOf(result.error)} Send ${example}.`;
-      throw new SandboxError('invalid_options', message);
-    });
-  }
-
-  /** Takes an empty JSON object. */
-  const postNothing = (path: string, run: (id: string) => object) =>
-    post(path, bodies.nothing, '{}', (_, id) => run(id));
-
-  routes.get('/health', (c) => c.json({ status: 'ok', now: sandbox.now() }));
-
-  routes.get('/state', (c) => {
-    const { url, balance, products, checkouts, orders, events, requests } = sandbox;
-    return c.json({ url, now: sandbox.now(), balance, products, checkouts, orders, events, requests });
-  });
-
-  routes.delete('/state', (c) => {
-    sandbox.reset();
-    return c.json({ now: sandbox.now() });
-  });
-
-  const clockExample = '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}';
-  post('/clock', bodies.clock, clockExample, async ({ advance, to }) => {
-    if ((advance === undefined) === (to === undefined)) {
-      const message = `The body is invalid: pass advance or to. Send ${clockExample}.`;
-      throw new SandboxError('invalid_options', message);
-    }
-    if (to !== undefined) await sandbox.setTime(new Date(to));
-    else if (advance !== undefined) await sandbox.advanceTime(advance);
-    return { now: sandbox.now() };
-  });
-
-  /** Events and faults that wait, with each fault in words. */
+export function controls(context: SandboxContext): readonly Control[] {
+  const { sandbox, settings } = context;
+  const now = () => ({ now: sandbox.now() });
   const waiting = () => ({
     faults: context.faults.waiting.map((armed) => ({ says: describeArmed(armed), ...armed })),
   });
+  const webhook = () => ({ url: typeof settings.webhook === 'string' ? settings.webhook : null });
 
-  routes.get('/faults', (c) => c.json(waiting()));
+  return [
+    ['GET /health', ['now'], () => ({ status: 'ok', ...now() })],
+    [
+      'GET /state',
+      ['url', 'now', 'balance', 'products', 'checkouts', 'orders', 'events', 'requests'],
+      () => {
+        const { url, balance, products, checkouts, orders, events, requests } = sandbox;
+        return {
+          url,
+          ...now(),
+          webhook: webhook().url,
+          balance,
+          products,
+          checkouts,
+          orders,
+          events,
+          requests,
+        };
+      },
+    ],
+    [
+      'DELETE /state',
+      ['reset'],
+      (c) => {
+        const seed = c.req.query('seed');
+        sandbox.reset({ seed: seed === undefined ? undefined : Number(seed || 'none') });
+        return now();
+      },
+    ],
+    [
+      'POST /clock',
+      ['advanceTime', 'setTime'],
+      takes(
+        { advance: z.optional(duration), to: z.optional(date) },
+        '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}',
+        async ({ advance, to }, _, wrong) => {
+          if ((advance === undefined) === (to === undefined)) throw wrong('pass advance or to.');
+          if (to !== undefined) await sandbox.setTime(new Date(to));
+          else if (advance !== undefined) await sandbox.advanceTime(advance);
+          return now();
+        },
+      ),
+    ],
+    ['GET /faults', ['faults'], waiting],
+    [
+      'POST /faults',
+      ['failNext', 'clearFaults'],
+      async (c) => {
+        const fault = await readObject(c.req.raw);
+        if (fault.clear === true) sandbox.clearFaults();
+        else sandbox.failNext(readFault(fault, 'The fault is invalid'));
+        return waiting();
+      },
+    ],
+    [
+      'POST /trigger',
+      ['trigger'],
+      takes(
+        { type: z.optional(eventType), amount: string, currency: string },
+        '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
+        ({ type = 'order.paid', ...options }) => sandbox.trigger(type, options),
+      ),
+    ],
+    [
+      'POST /doctor',
+      ['doctor'],
+      takes(
+        { target: string, amount: string, currency: string },
+        '{"target": "http://127.0.0.1:3000/webhooks"}',
+        ({ target, ...price }) => sandbox.doctor(target, price),
+      ),
+    ],
+    [
+      'POST /webhook',
+      ['setWebhook'],
+      takes(
+        { url: z.optional(z.nullable(text)), secret: string, scheme },
+        '{"url": "http://127.0.0.1:3000/webhooks"} or {"url": null}',
+        async ({ url, ...signing }) => {
+          const target = url === undefined ? settings.webhook : (url ?? undefined);
+          const problem = await resolvedProblem(target, settings.allowRemoteWebhooks);
+          if (problem !== undefined) throw new SandboxError('invalid_options', `webhook: ${problem}`);
+          sandbox.setWebhook(target, signing);
+          return webhook();
+        },
+      ),
+    ],
+    [
+      'POST /balance',
+      ['freeze', 'release', 'settle'],
+      takes(
+        { freeze: string, release: string, settle: z.optional(z.literal(true, 'pass true.')) },
+        '{"freeze": "5.00"}, {"release": "5.00"} or {"settle": true}',
+        (move, _, wrong) => {
+          if (Object.keys(move).length !== 1) throw wrong('pass one of freeze, release and settle.');
+          if (move.freeze !== undefined) sandbox.freeze(move.freeze);
+          else if (move.release !== undefined) sandbox.release(move.release);
+          else sandbox.settle();
+          return sandbox.balance;
+        },
+      ),
+    ],
+    [
+      'POST /signed-request',
+      ['signedRequest'],
+      takes(
+        { eventId: text, tamper: z.optional(tamper) },
+        '{"eventId": "evt_…", "tamper": "body"}',
+        async ({ eventId, ...options }) => {
+          const request = await sandbox.signedRequest(context.deliveries.event(eventId), options);
+          const { method, url, headers } = request;
+          return { method, url, headers: Object.fromEntries(headers), body: await request.text() };
+        },
+      ),
+    ],
+    ['POST /snapshot', ['snapshot'], takesNothing(() => sandbox.snapshot())],
+    ['POST /key', ['regenerateKey'], takesNothing(() => ({ apiKey: sandbox.regenerateKey() }))],
+    [
+      'POST /checkouts/:id/complete',
+      ['completeCheckout'],
+      takes({ method: z.optional(paymentMethod) }, '{"method": "card"}', (options, id) =>
+        sandbox.completeCheckout(id, options),
+      ),
+    ],
+    [
+      'POST /checkouts/:id/fail',
+      ['failCheckout'],
+      takes({ reason: z.optional(declineReason) }, '{"reason": "card_declined"}', async ({ reason }, id) => {
+        await sandbox.failCheckout(id, reason);
+        return { state: 'open' };
+      }),
+    ],
+    ['POST /checkouts/:id/cancel', ['cancelCheckout'], takesNothing((id) => sandbox.cancelCheckout(id))],
+    [
+      'POST /checkouts/:id/expire',
+      ['expireCheckout'],
+      takesNothing(async (id) => {
+        await sandbox.expireCheckout(id);
+        return { state: 'expired' };
+      }),
+    ],
+    [
+      'POST /products/:id/archive',
+      ['archiveProduct'],
+      takesNothing((id) => {
+        sandbox.archiveProduct(id);
+        return { status: 'ARCHIVED' };
+      }),
+    ],
+    [
+      'POST /products/:id/restore',
+      ['restoreProduct'],
+      takesNothing((id) => {
+        sandbox.restoreProduct(id);
+        return { status: 'ACTIVE' };
+      }),
+    ],
+    ['GET /events', ['events', 'waitForEvent'], (c) => newEvents(context, c)],
+    ['POST /events/deliver', ['deliver'], takesNothing(async () => ({ attempts: await sandbox.deliver() }))],
+    ['POST /events/:id/redeliver', ['redeliver'], takesNothing((id) => sandbox.redeliver(id))],
+  ];
+}
 
-  routes.post('/faults', async (c) => {
-    const body = await readObject(c.req.raw);
-    if (body.clear === true) sandbox.clearFaults();
-    else sandbox.failNext(readFault(body, 'The fault is invalid'));
-    return c.json(waiting());
+/** Serves them. Errors are JSON too. */
+export function controlRoutes(context: SandboxContext): Hono {
+  const table: Record<string, RouteTable<Env>[string]> = {};
+  for (const [route, , respond] of controls(context)) {
+    const [method = '', path = ''] = route.split(' ');
+    table[path] = { ...table[path], [method]: async (c) => c.json(await respond(c)) };
+  }
+  const routes = new Hono();
+  serveTable(routes, table, (c, allow) => {
+    const message = `${c.req.method} is not a method of this control route. It has ${allow}.`;
+    return c.json({ error: { code: 'wrong_method', message } }, 405, { allow });
   });
-
-  const triggerExample = '{"type": "order.paid", "amount": "19.90", "currency": "USD"}';
-  post('/trigger', bodies.trigger, triggerExample, ({ type = 'order.paid', ...options }) =>
-    sandbox.trigger(type, options),
+  routes.all('*', (c) =>
+    c.json({ error: { code: 'unknown_path', message: 'There is no such control route.' } }, 404),
   );
-  const doctorExample = '{"target": "http://127.0.0.1:3000/webhooks"}';
-  post('/doctor', bodies.doctor, doctorExample, ({ target, ...price }) => sandbox.doctor(target, price));
-  postNothing('/snapshot', () => sandbox.snapshot());
-  postNothing('/key', () => ({ apiKey: sandbox.regenerateKey() }));
-
-  post('/checkouts/:id/complete', bodies.complete, '{"method": "card"}', (options, id) =>
-    sandbox.completeCheckout(id, options),
-  );
-  post('/checkouts/:id/fail', bodies.fail, '{"reason": "card_declined"}', async ({ reason }, id) => {
-    await sandbox.failCheckout(id, reason);
-    return { state: 'open' };
-  });
-  postNothing('/checkouts/:id/cancel', (id) => sandbox.cancelCheckout(id));
-  postNothing('/checkouts/:id/expire', async (id) => {
-    await sandbox.expireCheckout(id);
-    return { state: 'expired' };
-  });
-
-  postNothing('/products/:id/archive', (id) => {
-    sandbox.archiveProduct(id);
-    return { status: 'ARCHIVED' };
-  });
-  postNothing('/products/:id/restore', (id) => {
-    sandbox.restoreProduct(id);
-    return { status: 'ACTIVE' };
-  });
-
-  routes.get('/events', async (c) => {
-    const { after, wait = '0' } = c.req.query();
-    const newer = () => {
-      const { events } = sandbox;
-      return after === undefined ? events : events.slice(events.findIndex(({ id }) => id === after) + 1);
-    };
-    if (after !== undefined) context.deliveries.event(after);
-    const waitMs = Math.min(milliseconds(/^\d+$/.test(wait) ? Number(wait) : wait, 'wait'), longestWait);
-    if (newer().length === 0 && waitMs > 0) {
-      const arrived = new AbortController();
-      const unsubscribe = context.deliveries.changed.subscribe(() => {
-        if (newer().length > 0) arrived.abort();
-      });
-      await pause(waitMs, [arrived.signal, c.req.raw.signal, context.reach.closing]);
-      unsubscribe();
-    }
-    return c.json({ events: newer() });
-  });
-
-  postNothing('/events/deliver', async () => ({ attempts: await sandbox.deliver() }));
-  postNothing('/events/:id/redeliver', (id) => sandbox.redeliver(id));
-
-  routes.all('*', (c) => {
-    const message = 'There is no such control route, or not with this method.';
-    return c.json({ error: { code: 'unknown_path', message } }, 404);
-  });
-
   routes.onError((error, c) => {
     if (!(error instanceof SandboxError || error instanceof Refusal)) throw error;
     const code = error instanceof Refusal ? error.kind : error.code;
     return c.json({ error: { code, message: error.message } }, statuses.get(code) ?? 400);
   });
-
   return routes;
+}
+
+/** The events after one, or all; waits for some until `wait` is over. */
+async function newEvents({ sandbox, deliveries, reach }: SandboxContext, c: Context): Promise<object> {
+  const { after, wait = '0s' } = c.req.query();
+  const newer = () => {
+    const { events } = sandbox;
+    return after === undefined ? events : events.slice(events.findIndex(({ id }) => id === after) + 1);
+  };
+  if (after !== undefined) deliveries.event(after);
+  const waitMs = Math.min(milliseconds(wait, 'wait'), longestWait);
+  if (newer().length === 0 && waitMs > 0) {
+    const arrived = new AbortController();
+    const unsubscribe = deliveries.changed.subscribe(() => {
+      if (newer().length > 0) arrived.abort();
+    });
+    await pause(waitMs, [arrived.signal, c.req.raw.signal, reach.closing]);
+    unsubscribe();
+  }
+  return { events: newer() };
 }
 
 const longestWait = 60_000;

@@ -1,10 +1,12 @@
-import type { RequestFault } from '../faults.js';
+import type { networkFaults, RequestFault } from '../faults.js';
+
+type NetworkKind = (typeof networkFaults)[number];
 
 /** The connection breaks, or nothing responds. It looks different in process and on a socket. */
 export class NetworkFault extends Error {
-  readonly fault: 'reset' | 'timeout' | 'refused';
+  readonly fault: NetworkKind;
 
-  constructor(fault: 'reset' | 'timeout' | 'refused') {
+  constructor(fault: NetworkKind) {
     super(`A fault was ordered: ${fault}.`);
     this.fault = fault;
   }

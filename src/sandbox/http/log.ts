@@ -1,5 +1,5 @@
 import { excerpt } from '../service/event.js';
-import type { UnspecifiedChoices } from '../service/unspecified.js';
+import type { FixedChoice, UnspecifiedChoices } from '../service/unspecified.js';
 import { Signal } from '../signal.js';
 
 /** A request to the documented API, as the sandbox saw it. */
@@ -21,7 +21,7 @@ export interface LoggedRequest {
   /** Which kind of key was sent; never the key itself. */
   key: 'ok' | 'missing' | 'wrong' | 'live';
   /** The choices that the response depended on. */
-  unspecified: (keyof UnspecifiedChoices)[];
+  unspecified: (keyof UnspecifiedChoices | FixedChoice)[];
   /** What the service might reject: unknown fields, a live key. */
   warnings: string[];
   /** The first 4 KB of the request's body. */

@@ -37,7 +37,7 @@ export async function serve(
     // The adapter would replace the process's own Request and Response.
     { overrideGlobalObjects: false },
   );
-  const rule: HostRule = { ...names, port: where.port, local: true };
+  const rule: HostRule = { ...names, local: true };
   const limits = {
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -63,7 +63,6 @@ export async function serve(
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('The socket has no address.');
   const url = originOf(address);
-  rule.port = address.port;
   rule.local = isLoopback(new URL(url)) && address.address !== '0.0.0.0' && address.address !== '::';
   return {
     url,
@@ -91,8 +90,6 @@ function isForUs(request: IncomingMessage, rule: HostRule): boolean {
 
 /** The host names that a listening sandbox responds to. */
 interface HostRule {
-  /** Port it listens on. */
-  port: number;
   /** Whether it listens on loopback alone. */
   local: boolean;
   publicUrl: string | undefined;
@@ -100,16 +97,18 @@ interface HostRule {
   allowed: readonly string[];
 }
 
+/** Tells nothing but that the sandbox is there: a container's health check may name it as it likes. */
+const healthPath = '/_sandbox/health';
+
 /**
- * Whether a request's Host header names the sandbox. A name that an attacker's DNS leads to this machine does not
- * (DNS rebinding). Open to other machines, the documented API takes any name, as containers give it: its key guards it.
+ * Whether a request's Host header names the sandbox, on any port: a container's may be mapped. A name that an attacker's
+ * DNS leads to this machine does not (DNS rebinding). Open to other machines, the documented API takes any name, as containers give it: its key guards it.
  */
 function hostAllowed(host: string | undefined, path: string, rule: HostRule): boolean {
-  if (!rule.local && path.startsWith('/v1/')) return true;
+  if (path === healthPath || (!rule.local && path.startsWith('/v1/'))) return true;
   if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`)) return false;
   const url = new URL(`http://${host}`);
   if (rule.publicUrl !== undefined && url.host === new URL(rule.publicUrl).host) return true;
-  if (Number(url.port || 80) !== rule.port) return false;
   return isLoopback(url) || rule.allowed.includes(url.hostname);
 }
 

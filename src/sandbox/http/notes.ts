@@ -1,12 +1,15 @@
 import type { Choices } from '../service/choices.js';
-import type { ErrorKind, UnspecifiedChoices } from '../service/unspecified.js';
+import type { ErrorKind } from '../service/unspecified.js';
 import type { LoggedRequest } from './log.js';
+
+/** The name of something that the specification leaves open. */
+type Silence = LoggedRequest['unspecified'][number];
 
 /** Collects facts about a request, for the log and for `x-sandbox-unspecified`. */
 export class RequestNotes {
   readonly choices: Choices;
   key: LoggedRequest['key'] = 'missing';
-  readonly unspecified = new Set<keyof UnspecifiedChoices>();
+  readonly unspecified = new Set<Silence>();
   readonly warnings: string[] = [];
   body: string | undefined;
   responseBody: string | undefined;
@@ -16,12 +19,12 @@ export class RequestNotes {
   }
 
   /** The response depends on these choices. */
-  mark(...names: (keyof UnspecifiedChoices)[]): void {
+  mark(...names: Silence[]): void {
     for (const name of names) this.unspecified.add(name);
   }
 
   /** Does the same for a limit that a value breaks: `problem` is why it is refused, `false` if it is accepted. */
-  limit(name: keyof UnspecifiedChoices, problem: string | false): void {
+  limit(name: Silence, problem: string | false): void {
     this.mark(name);
     if (problem !== false) throw new Refusal('validation', problem);
   }

@@ -1,3 +1,4 @@
+import { SandboxError, shown } from '../sandbox-error.js';
 import type { Refusal, RequestNotes } from './notes.js';
 
 /** The success envelope. */
@@ -12,7 +13,12 @@ export const unauthorized = (notes: RequestNotes): Response =>
 export function refused({ kind, message, headers }: Refusal, notes: RequestNotes): Response {
   const { choices } = notes;
   notes.mark('errors', 'errorStatus');
-  if (choices.errors !== 'envelope') return choices.errors(kind, message);
+  if (choices.errors !== 'envelope') {
+    const response: unknown = choices.errors(kind, message);
+    if (response instanceof Response) return response;
+    const problem = `unspecified.errors returned ${shown(response)} for "${kind}". Return a Response.`;
+    throw new SandboxError('invalid_options', problem);
+  }
   const status = choices.statusOf(kind);
   return json(notes, status, { code: status, message }, headers);
 }

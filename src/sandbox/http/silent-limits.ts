@@ -1,27 +1,22 @@
-import { limits, type ProductUpdateParams } from '../../schemas/params.js';
+import { limits } from '../../schemas/params.js';
 import type { RequestNotes } from './notes.js';
 import { type ObjectSchema, readParameters } from './parameters.js';
 
-// Limits that the specification does not state. Each is a choice with a name.
+// Limits that the specification does not state. Each has a name, by which responses tell of it.
 
 /** A product's parameters: within the specification's limits, then within the sandbox's own. */
-export function readProduct<Params extends ProductUpdateParams>(
-  schema: ObjectSchema<Params>,
-  body: Record<string, unknown>,
-  notes: RequestNotes,
-): Params {
+export function readProduct<
+  Params extends { name?: string | undefined; image?: string | undefined; currency?: string | undefined },
+>(schema: ObjectSchema<Params>, body: Record<string, unknown>, notes: RequestNotes): Params {
   const params = readParameters(schema, readLeniently(body, notes), notes);
   const { name, image, currency } = params;
-  const { choices } = notes;
-  if (name !== undefined && name.length > limits.nameLength) {
-    const problem = `name: has ${name.length} UTF-16 units. Pass at most ${limits.nameLength}.`;
-    notes.limit('nameLength', choices.nameLength === 'utf-16' && problem);
-  }
+  if (name !== undefined && name.length > limits.nameLength) notes.mark('nameLength');
   if (currency !== undefined && !Intl.supportedValuesOf('currency').includes(currency)) {
     const problem = `currency: "${currency}" is not a currency of ISO 4217.`;
-    notes.limit('currencyForm', choices.currencyForm === 'iso-4217' && problem);
+    notes.limit('currencyForm', notes.choices.currencyForm === 'iso-4217' && problem);
   }
-  if (image !== undefined) checkImage(new URL(image), notes);
+  if (image !== undefined && !/^https:/i.test(image))
+    notes.limit('imageScheme', !/^http:/i.test(image) && 'image: is not an http: or https: URL.');
   checkCredentials(image, 'image', notes);
   return params;
 }
@@ -48,19 +43,10 @@ function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Reco
   return read;
 }
 
-function checkImage({ protocol }: URL, notes: RequestNotes): void {
-  if (protocol === 'https:') return;
-  const { imageScheme } = notes.choices;
-  const accepted = imageScheme === 'any' || (imageScheme === 'http' && protocol === 'http:');
-  const wanted = imageScheme === 'http' ? 'an http: or https: URL' : 'an https: URL';
-  notes.limit('imageScheme', !accepted && `image: is not ${wanted}.`);
-}
-
 /** A URL with a user name in it can look like another host's. */
 export function checkCredentials(url: string | undefined, field: string, notes: RequestNotes): void {
   if (url === undefined) return;
   const { username, password } = new URL(url);
   if (username === '' && password === '') return;
-  const problem = `${field}: holds a user name or password. Pass a URL without them.`;
-  notes.limit('urlCredentials', notes.choices.urlCredentials === 'reject' && problem);
+  notes.limit('urlCredentials', `${field}: holds a user name or password. Pass a URL without them.`);
 }

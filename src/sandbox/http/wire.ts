@@ -4,18 +4,17 @@ import type { Product } from '../service/product.js';
 
 // What the service sends, quirks included. Spec, "Representation notes".
 
-/** The response to create: price as a string, milliseconds. */
-export const createdProduct = (product: Product, price: string) => ({
+/** The response to create: price as a string as it was sent, milliseconds. */
+export const createdProduct = (product: Product) => ({
   ...product,
   description: product.description ?? undefined,
-  price,
   createdAt: product.createdAt.getTime(),
   updatedAt: product.updatedAt.getTime(),
 });
 
 /** The response to update: as to create, without `status`. */
-export function updatedProduct(product: Product, price: string) {
-  const { status: _, ...shown } = createdProduct(product, price);
+export function updatedProduct(product: Product) {
+  const { status: _, ...shown } = createdProduct(product);
   return shown;
 }
 

@@ -1,6 +1,9 @@
 import * as z from 'zod/mini';
 import { oneOf } from '../closed.js';
 
+export const paymentMethod = oneOf(['card', 'walletA', 'walletB']);
+export const declineReason = oneOf(['card_declined', 'insufficient_funds', 'wallet_declined']);
+
 /** What the customer pays with. */
 export type PaymentMethod = 'card' | 'walletA' | 'walletB';
 
@@ -44,14 +47,6 @@ export interface SandboxCheckout {
 
 /** A checkout as stored: its URL follows from its id. */
 export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
-
-export const paymentMethod = oneOf('card', 'walletA', 'walletB') satisfies z.ZodMiniType<PaymentMethod>;
-
-export const declineReason = oneOf(
-  'card_declined',
-  'insufficient_funds',
-  'wallet_declined',
-) satisfies z.ZodMiniType<DeclineReason>;
 
 export const storedCheckout = z.object({
   id: z.string(),

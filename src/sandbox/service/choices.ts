@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { isPaymentsError } from '../../errors.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
-import { choiceOf, closed, problemOf } from '../closed.js';
-import { SandboxError } from '../sandbox-error.js';
+import { choiceOf, closed, nameIn } from '../closed.js';
+import { checked, problemOf } from '../sandbox-error.js';
 import { duration, milliseconds } from './duration.js';
-import { type EventLink, eventLinks } from './event-links.js';
+import { eventLinks } from './event-links.js';
 import type { ErrorKind, UnspecifiedChoices } from './unspecified.js';
 
 const statuses: Record<ErrorKind, number> = {
@@ -32,8 +32,6 @@ const checkoutField = z.enum(
   'pass productId, successUrl, cancelUrl or displayMerchantName.',
 );
 
-const isLink = (value: unknown) => typeof value === 'string' && Object.hasOwn(eventLinks, value);
-
 /** Every choice with its alternatives and its default. */
 const schema = closed(
   {
@@ -58,21 +56,12 @@ const schema = closed(
       'envelope',
     ),
     errorStatus: z._default(errorStatus, {}),
-    authOrder: choiceOf('first', 'after-path'),
     unknownFields: choiceOf('ignore', 'reject'),
     listOrder: choiceOf('newest-first', 'oldest-first'),
-    emptyUpdate: choiceOf('reject', 'accept'),
     metadata: choiceOf('to-text', 'text-only'),
-    priceText: choiceOf('as-sent', 'two-decimals'),
-    nameLength: choiceOf('code-points', 'utf-16'),
     currencyForm: choiceOf('upper-case', 'any-case', 'iso-4217'),
-    imageScheme: choiceOf('http', 'https', 'any'),
-    urlCredentials: choiceOf('reject', 'accept'),
     orderId: choiceOf('own', 'checkout-id'),
-    eventLink: z._default(
-      z.custom<EventLink>(isLink, `pass one of ${Object.keys(eventLinks).join(', ')}.`),
-      'none',
-    ),
+    eventLink: z._default(nameIn(eventLinks), 'none'),
     webhookBody: choiceOf('text', 'number'),
     signature: z._default(
       z.custom<Partial<SignatureScheme>>((value) => schemeProblem(value) === undefined, {
@@ -126,10 +115,11 @@ export type Choices = ReturnType<typeof readChoices>;
 
 /** Checks the caller's choices and adds the defaults. */
 export function readChoices(given: Partial<UnspecifiedChoices> = {}) {
-  const result = schema.safeParse(given);
-  if (!result.success)
-    throw new SandboxError('invalid_options', `createSandbox: unspecified.${problemOf(result.error)}`);
-  const { expiresIn, settlement, deliveryTimeout, ...chosen } = result.data;
+  const { expiresIn, settlement, deliveryTimeout, ...chosen } = checked(
+    schema,
+    given,
+    'createSandbox: unspecified',
+  );
   const { after, unit } =
     typeof expiresIn === 'object' ? expiresIn : { after: expiresIn, unit: 'ms' as const };
   return {

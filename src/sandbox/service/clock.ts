@@ -4,9 +4,9 @@ export class Clock {
   /** Its offset, or its frozen time. */
   state: ClockState;
 
-  constructor(start: number | 'real') {
-    this.#start = { frozenAt: start === 'real' ? undefined : start, offset: 0 };
-    this.state = this.#start;
+  constructor(start: ClockState) {
+    this.#start = start;
+    this.state = start;
   }
 
   /** Unix milliseconds. */
@@ -29,7 +29,7 @@ export class Clock {
 }
 
 /** What a snapshot keeps of the clock. */
-interface ClockState {
+export interface ClockState {
   readonly frozenAt?: number | undefined;
   readonly offset: number;
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SandboxError } from '../sandbox-error.js';
+import { SandboxError, shown } from '../sandbox-error.js';
 
 /** A length of time: milliseconds, or a string such as `'30s'`, `'2h'`, `'1.5d'`. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
@@ -15,9 +15,11 @@ function read(value: unknown): number | undefined {
 }
 
 /** What is wrong with a duration, to follow its name in a message. */
-const wrong = (value: unknown): string =>
-  `${typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value)} is not a duration. ` +
-  'Pass milliseconds, or a string such as "30s", "5m", "2h" or "1d".';
+function wrong(value: unknown): string {
+  if (typeof value === 'string' && /^[\d.]+$/.test(value))
+    return `${shown(value)} has no unit. Pass "${value}s" for seconds; the units are ms, s, m, h and d.`;
+  return `${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`;
+}
 
 /** A duration in milliseconds. `what` names it in the error. */
 export function milliseconds(value: unknown, what: string): number {
@@ -26,7 +28,6 @@ export function milliseconds(value: unknown, what: string): number {
   throw new SandboxError('invalid_options', `${what}: ${wrong(value)}`);
 }
 
-/** Whether an unchecked value is a duration. */
-export const isDuration = (value: unknown): value is Duration => read(value) !== undefined;
-
-export const duration = z.custom<Duration>(isDuration, { error: ({ input }) => wrong(input) });
+export const duration = z.custom<Duration>((value) => read(value) !== undefined, {
+  error: ({ input }) => wrong(input),
+});

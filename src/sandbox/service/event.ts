@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
-import { unevenlySpaced } from '../../doctor/spaced.js';
+import { unevenlySpaced } from '../../sending/spaced.js';
 import type { Choices } from './choices.js';
 import { eventLinks } from './event-links.js';
+import { type EventType, eventType, eventTypes } from './event-types.js';
 import type { SandboxOrder } from './order.js';
 
 /**
@@ -17,8 +18,8 @@ export type EventState = 'pending' | 'held' | 'no_url' | 'retrying' | 'delivered
 export interface SandboxEvent {
   /** The sandbox's own name for it. It is not in the body: the service's events have no id. */
   id: string;
-  /** The one type that the specification shows. */
-  type: 'order.paid';
+  /** A type that the specification shows. */
+  type: EventType;
   /** What the specification lists of the event's `data`. */
   data: {
     /** The order's id. */
@@ -68,20 +69,21 @@ export interface Attempt {
   hint?: string | undefined;
 }
 
-/** The event of a paid order. Its text is made once: every attempt sends the same bytes. */
+/** An event of an order. Its text is made once: every attempt sends the same bytes. */
 export function newEvent(
   id: string,
+  type: EventType,
   order: SandboxOrder,
   { webhookBody, eventLink }: Choices,
   encoding: 'spaced' | 'compact',
 ): SandboxEvent {
-  const data = { order_id: order.id, amount: order.amount, currency: order.currency };
+  const data = eventTypes[type](order);
   const { data: linked, ...beside } = { data: {}, ...eventLinks[eventLink](order.checkoutId) };
-  const amount = webhookBody === 'text' ? order.amount : Number(order.amount);
-  const content = { type: 'order.paid', data: { ...data, amount, ...linked }, ...beside };
+  const amount = webhookBody === 'text' ? data.amount : Number(data.amount);
+  const content = { type, data: { ...data, amount, ...linked }, ...beside };
   return {
     id,
-    type: 'order.paid',
+    type,
     data,
     body: encoding === 'spaced' ? unevenlySpaced(content) : JSON.stringify(content),
     state: 'pending',
@@ -112,7 +114,7 @@ const storedAttempt = z.object({
 
 export const storedEvent = z.object({
   id: z.string(),
-  type: z.literal('order.paid'),
+  type: eventType,
   data: z.object({ order_id: z.string(), amount: z.string(), currency: z.string() }),
   body: z.string(),
   state: z.enum(['pending', 'held', 'no_url', 'retrying', 'delivered', 'failed']),

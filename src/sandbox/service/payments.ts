@@ -1,5 +1,5 @@
-import type { ProductCreateParams } from '../../schemas/params.js';
-import { SandboxError } from '../sandbox-error.js';
+import type { NewProduct } from '../../schemas/params.js';
+import { SandboxError, shown } from '../sandbox-error.js';
 import type { Settings } from '../settings.js';
 import { fromCents, percentOf, toCents } from './cents.js';
 import type { DeclineReason, PaymentMethod, StoredCheckout } from './checkout.js';
@@ -55,7 +55,12 @@ export class Payments {
     return found(this.#store.products, 'product', id);
   }
 
-  createProduct(params: ProductCreateParams): Product {
+  /** Creates the products that are there at the start and after a reset. */
+  stock(): void {
+    for (const product of this.#settings.products) this.createProduct(product);
+  }
+
+  createProduct(params: NewProduct): Product {
     const now = new Date(this.#clock.now());
     const product: Product = {
       id: this.#store.ids.next('prod'),
@@ -121,7 +126,7 @@ export class Payments {
       if (this.#settings.choices.settlementMs === 0) this.settle(order.id);
     }
     const { choices, encoding } = this.#settings;
-    const event = newEvent(this.#store.ids.next('evt'), order, choices, encoding);
+    const event = newEvent(this.#store.ids.next('evt'), 'order.paid', order, choices, encoding);
     this.#store.events.set(event.id, event);
     this.#paid(event);
     return { checkout, order, event };
@@ -169,8 +174,8 @@ export class Payments {
   /** Moves an amount between `available` and `frozen`; neither goes below zero. */
   shift(amount: string, from: 'available' | 'frozen'): void {
     this.catchUp();
-    if (!/^\d{1,30}(\.\d{1,2})?$/.test(amount) || !/[1-9]/.test(amount)) {
-      const message = `${JSON.stringify(amount.slice(0, 100))} is not an amount. Pass a decimal string, such as "19.90".`;
+    if (typeof amount !== 'string' || !/^\d{1,30}(\.\d{1,2})?$/.test(amount) || !/[1-9]/.test(amount)) {
+      const message = `${shown(amount)} is not an amount. Pass a decimal string, such as "19.90".`;
       throw new SandboxError('invalid_options', message);
     }
     const cents = toCents(amount);

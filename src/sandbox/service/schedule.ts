@@ -4,25 +4,28 @@ import type { Store } from './store.js';
 
 export type Schedule = ReturnType<typeof newSchedule>;
 
-/** Moves the clock and does everything that becomes due, in order. Deliveries are awaited. */
+/** Moves the clock and does everything that becomes due, in order. `settled` awaits the deliveries in flight. */
 export function newSchedule(
   clock: Clock,
   { agenda }: Store,
   payments: Payments,
   deliver: (eventId: string) => Promise<void>,
+  settled: () => Promise<void>,
 ) {
   let moving: Promise<unknown> = Promise.resolve();
   let resets = 0;
 
   /** Stops whenever something becomes due, even if it was scheduled on the way. Resolves to whether it reached the end. */
-  async function runUntil(time: number): Promise<boolean> {
+  async function runUntil(time: number, wait = settled): Promise<boolean> {
     const before = resets;
+    await wait(); // An attempt in flight may schedule a retry on the way, and so may what a handler does.
     while (before === resets && agenda.next <= time) {
       const at = agenda.next;
       if (at > clock.now()) clock.moveTo(at);
       await Promise.all(
         agenda.take(at).map((due) => (due.kind === 'deliver' ? deliver(due.id) : payments.due(due))),
       );
+      await wait();
     }
     return before === resets;
   }
@@ -41,8 +44,8 @@ export function newSchedule(
     });
 
   return {
-    /** Does everything that is due. */
-    tick: () => inTurn(() => runUntil(clock.now())),
+    /** Does everything that is due, beside attempts in flight. */
+    tick: () => inTurn(() => runUntil(clock.now(), async () => {})),
     moveBy: (duration: number) => moveTo(() => clock.now() + duration),
     moveTo: (time: number) => moveTo(() => time),
     /** Ends a move halfway, and sets the clock back. */

@@ -1,4 +1,4 @@
-import { SandboxError } from '../sandbox-error.js';
+import { SandboxError, shown } from '../sandbox-error.js';
 import type { StoredCheckout } from './checkout.js';
 import { Agenda } from './clock.js';
 import type { SandboxEvent } from './event.js';
@@ -34,12 +34,12 @@ export class Store {
 }
 
 /** The object that `ref` names by its id, or by a url with the id in it. */
-export function found<One>(map: ReadonlyMap<string, One>, noun: string, ref: string, id = ref): One {
-  const one = map.get(id);
+export function found<One>(map: ReadonlyMap<string, One>, noun: string, ref: unknown, id = ref): One {
+  const one = typeof id === 'string' ? map.get(id) : undefined;
   if (one) return one;
   const wanted = noun === 'checkout' ? 'the id or the url' : 'the id';
-  const named = JSON.stringify(ref.slice(0, 100));
-  throw new SandboxError('unknown_id', `There is no ${noun} ${named}. Pass ${wanted} of one.`);
+  const problem = `There is no ${noun} ${shown(ref)}. Pass ${wanted} of one.`;
+  throw new SandboxError(typeof ref === 'string' ? 'unknown_id' : 'invalid_options', problem);
 }
 
 const emptyLedger = (now: number): Ledger => ({

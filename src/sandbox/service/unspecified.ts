@@ -15,6 +15,19 @@ export type ErrorKind =
   | 'too_many_objects';
 
 /**
+ * Where the specification is silent and the sandbox always does the same, although the service may not: the key is checked
+ * before the path, a PATCH without any field is refused, a price is returned as it was sent, an emoji in a name counts as
+ * one character, an image has an `http:` or `https:` URL, and no URL holds a user or password.
+ */
+export type FixedChoice =
+  | 'authOrder'
+  | 'emptyUpdate'
+  | 'priceText'
+  | 'nameLength'
+  | 'imageScheme'
+  | 'urlCredentials';
+
+/**
  * What the sandbox does where the specification is silent. Each is the sandbox's own choice, never a promise of the
  * service; each can be changed. A response that depended on one names it in the header `x-sandbox-unspecified`.
  */
@@ -39,26 +52,14 @@ export interface UnspecifiedChoices {
   errors: 'envelope' | ((kind: ErrorKind, message: string) => Response);
   /** The status of each kind of error. Default: 400, unknown id or path 404, wrong method 405, archived 409, 413, 415. */
   errorStatus: Readonly<Partial<Record<ErrorKind, number>>>;
-  /** Default `'first'`: the key is checked before path and body. `'after-path'`: an unknown path is 404 without a key. */
-  authOrder: 'first' | 'after-path';
   /** Fields that the spec does not list. Default `'ignore'`, with a warning in the request log. */
   unknownFields: 'ignore' | 'reject';
   /** Default `'newest-first'`. A page past the end has no items. */
   listOrder: 'newest-first' | 'oldest-first';
-  /** A PATCH without any field. Default `'reject'`, as the client does. */
-  emptyUpdate: 'reject' | 'accept';
   /** Default `'to-text'`: numbers and booleans are accepted and returned as strings. `'text-only'` refuses them. */
   metadata: 'to-text' | 'text-only';
-  /** The price in the responses to create and update. Default `'as-sent'`: `"19.9"` stays `"19.9"`. */
-  priceText: 'as-sent' | 'two-decimals';
-  /** How the characters of a name are counted. Default `'code-points'`: an emoji is one. */
-  nameLength: 'code-points' | 'utf-16';
   /** Which currencies are accepted. Default `'upper-case'`: any three letters; `'iso-4217'` only those that exist. */
   currencyForm: 'upper-case' | 'any-case' | 'iso-4217';
-  /** Which URLs an image may have. Default `'http'`: `http:` and `https:`. */
-  imageScheme: 'http' | 'https' | 'any';
-  /** User and password in `successUrl`, `cancelUrl` and `image`. Default `'reject'`: such a URL can look like another host's. */
-  urlCredentials: 'reject' | 'accept';
   /** Default `'own'`: unrelated to the checkout's id. */
   orderId: 'own' | 'checkout-id';
   /**

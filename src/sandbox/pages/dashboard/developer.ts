@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
-import { actionForm, copyButton, dashboardPage, type FailedAction } from './frame.js';
+import { actionForm, copyButton, dashboardPage, type FailedAction, testEventForm } from './frame.js';
 import { span } from './moments.js';
 
 /** What is shown of key and secret: nothing, until it is asked for. */
@@ -37,7 +37,7 @@ ${actionForm(
 <h3>Secret</h3>
 ${secretLine(settings.webhookSecret, 'the webhook secret', shown.secret, `${address({ ...shown, secret: !shown.secret })}#webhook`, 'webhook-secret')}
 ${scheme(settings.choices.signature)}
-<div class="actions">${actionForm(context, '/developer/test-event', html`<button class="button" data-testid="send-test-event">Send test event</button>`)}
+<div class="actions">${testEventForm(context)}
 ${webhook !== undefined && actionForm(context, '/developer/doctor', html`<button class="button" data-testid="run-doctor">Run doctor</button>`)}</div>
 <p class="soft small">A test event creates a real product, checkout and order, so that your handler can read back what the event names.
 ${webhook !== undefined && 'The doctor sends valid and invalid deliveries about a throw-away order, and shows what is wrong with the handler.'}</p>

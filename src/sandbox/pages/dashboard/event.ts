@@ -28,12 +28,25 @@ export function eventPage(context: SandboxContext, event: SandboxEvent, failed?:
 <div class="heading"><div><h1>${amount} ${currency} <span class="type">${event.type}</span></h1>
 <p class="soft small"><code>${event.id}</code> · ${fullMoment(event.createdAt)}</p></div>
 <div class="actions">${live('state', stateBadge(event, clock.now()))}
+${live('doctor', html`${doctorButton(context, event)}`)}
 ${actionForm(context, `/events/${event.id}/redeliver`, html`<button class="button primary" data-testid="redeliver">Redeliver</button>`)}</div></div>
 <nav class="tabs" aria-label="Event"><a href="#attempts">Attempts</a><a href="#sent">What we sent</a></nav>
 <section id="attempts" aria-labelledby="attempts-heading"><h2 id="attempts-heading">Attempts</h2>
 ${live('attempts', attempts(event))}</section>
 ${sent(context, event)}`,
   });
+}
+
+/** For an event that the receiver refused. */
+function doctorButton(context: SandboxContext, { attempts }: SandboxEvent): Html | undefined {
+  const refused = attempts.at(-1)?.ok === false && context.settings.webhook !== undefined;
+  return refused
+    ? actionForm(
+        context,
+        '/developer/doctor',
+        html`<button class="button" data-testid="run-doctor">Run the doctor</button>`,
+      )
+    : undefined;
 }
 
 function attempts({ attempts, state }: SandboxEvent): Html {

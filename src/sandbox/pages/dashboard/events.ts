@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
-import { actionForm, type FailedAction, listPage, stateBadge } from './frame.js';
+import { actionForm, type FailedAction, listPage, stateBadge, testEventForm } from './frame.js';
 import { fullMoment, millisecondsText, shortMoment } from './moments.js';
 
 /** Every event and its state, newest first. */
@@ -21,7 +21,7 @@ export function eventsPage(context: SandboxContext, asked?: string, failed?: Fai
         html`<button class="button" data-testid="deliver">Deliver what waits</button>`,
       )
     }
-${actionForm(context, '/developer/test-event', html`<button class="button" data-testid="send-test-event">Send test event</button>`)}</div>`,
+${testEventForm(context)}</div>`,
     items,
     asked,
     none: 'No event yet. Each paid checkout makes one.',

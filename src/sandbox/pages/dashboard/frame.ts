@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { SandboxEvent } from '../../service/event.js';
+import { eventTypes } from '../../service/event-types.js';
 import { alertIcon } from '../icons.js';
 import { type Html, page } from '../layout.js';
 import { span } from './moments.js';
@@ -9,6 +10,7 @@ import { dashboardStyle } from './style.js';
 
 const tabs = [
   ['/', 'Overview'],
+  ['/products', 'Products'],
   ['/checkouts', 'Checkouts'],
   ['/events', 'Events'],
   ['/requests', 'Requests'],
@@ -95,6 +97,16 @@ ${page < pages && html`<a class="button small" href="${path}?page=${page + 1}">O
 export function actionForm(context: SandboxContext, action: string, content: Html): Html {
   return html`<form method="post" action="${action}"><input type="hidden" name="token" value="${context.guard.token('dashboard')}">${content}</form>`;
 }
+
+/** A button for each type of event that the service documents. */
+export const testEventForm = (context: SandboxContext): Html[] =>
+  Object.keys(eventTypes).map((type) =>
+    actionForm(
+      context,
+      '/developer/test-event',
+      html`<button class="button" name="type" value="${type}" data-testid="send-test-event">Send test event</button>`,
+    ),
+  );
 
 /** A part of the page that is updated while the page is open. */
 export const live = (name: string, content: Html): Html => html`<div data-live="${name}">${content}</div>`;

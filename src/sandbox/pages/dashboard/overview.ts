@@ -62,7 +62,7 @@ Expiry, settlement and retries follow it.</p>`;
 
 function counts({ store, requests }: SandboxContext): Html {
   const rows: [string, number, string?][] = [
-    ['Products', store.products.size],
+    ['Products', store.products.size, '/products'],
     ['Checkouts', store.checkouts.size, '/checkouts'],
     ['Orders', store.orders.size],
     ['Events', store.events.size, '/events'],

@@ -3,11 +3,11 @@ import type { SandboxContext } from '../../context.js';
 import { describeArmed } from '../../faults.js';
 import type { LoggedRequest } from '../../http/log.js';
 import type { Html } from '../layout.js';
-import { badge, listPage, live } from './frame.js';
+import { actionForm, badge, type FailedAction, listPage, live } from './frame.js';
 import { fullMoment, millisecondsText, shortMoment } from './moments.js';
 
 /** The newest requests to the documented API, and which of them depend on what the service does not document. */
-export function requestsPage(context: SandboxContext, asked?: string): Promise<Response> {
+export function requestsPage(context: SandboxContext, asked?: string, failed?: FailedAction) {
   return listPage({
     title: 'Requests',
     tab: '/requests',
@@ -18,13 +18,16 @@ export function requestsPage(context: SandboxContext, asked?: string): Promise<R
     none: 'No request to the documented API yet.',
     columns: ['Time', 'Request', 'Status', 'Took', 'Notes'],
     row: (request) => row(request, context.clock.now()),
+    ...failed,
   });
 }
 
 /** Faults that were ordered and have not happened yet. */
-function waitingFaults({ faults: { waiting } }: SandboxContext): Html | undefined {
+function waitingFaults(context: SandboxContext): Html | undefined {
+  const { waiting } = context.faults;
   if (waiting.length === 0) return undefined;
-  return html`<p class="soft" data-testid="faults">${waiting.length === 1 ? 'A fault is' : 'Faults are'} waiting: ${waiting.map((one) => html`${badge(describeArmed(one), 'warn')} `)}</p>`;
+  return html`<div class="line intro" data-testid="faults"><p class="soft">${waiting.length === 1 ? 'A fault is' : 'Faults are'} waiting: ${waiting.map((one) => html`${badge(describeArmed(one), 'warn')} `)}</p>
+${actionForm(context, '/faults/clear', html`<button class="button small" data-testid="clear-faults">Clear</button>`)}</div>`;
 }
 
 function row(request: LoggedRequest, now: number): Html {

@@ -1,8 +1,10 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import type { SandboxContext } from '../../context.js';
+import { resolvedProblem } from '../../delivery/target.js';
 import { readForm } from '../../http/body.js';
-import { SandboxError } from '../../sandbox-error.js';
+import { checked, SandboxError } from '../../sandbox-error.js';
+import { eventType } from '../../service/event-types.js';
 import { checkoutsPage } from './checkouts.js';
 import { developerPage, type Shown } from './developer.js';
 import { diagnosisPage } from './diagnosis.js';
@@ -10,6 +12,7 @@ import { eventPage } from './event.js';
 import { eventsPage } from './events.js';
 import { dashboardPage, empty, type FailedAction } from './frame.js';
 import { overviewPage } from './overview.js';
+import { productsPage } from './products.js';
 import { requestsPage } from './requests.js';
 
 type Fields = Readonly<Record<string, string>>;
@@ -21,6 +24,8 @@ export function dashboardPages(context: SandboxContext): Hono {
   const { sandbox, store, guard, payments } = context;
   const pages = new Hono();
   const overview: Show = (failed) => overviewPage(context, failed);
+  const products: Show = (failed) => productsPage(context, undefined, failed);
+  const requests: Show = (failed) => requestsPage(context, undefined, failed);
   const checkouts: Show = (failed) => checkoutsPage(context, undefined, failed);
   const events: Show = (failed) => eventsPage(context, undefined, failed);
   const event: Show = (failed, _, id) => {
@@ -31,6 +36,7 @@ export function dashboardPages(context: SandboxContext): Hono {
     developerPage(context, { key: false, secret: false }, failed, url);
 
   pages.get('/', () => overviewPage(context));
+  pages.get('/products', (c) => productsPage(context, c.req.query('page')));
   pages.get('/checkouts', (c) => checkoutsPage(context, c.req.query('page')));
   pages.get('/events', (c) => eventsPage(context, c.req.query('page')));
   pages.get('/requests', (c) => requestsPage(context, c.req.query('page')));
@@ -68,6 +74,11 @@ export function dashboardPages(context: SandboxContext): Hono {
   });
   action('/clock', overview, '/', ({ by }) => sandbox.advanceTime(by === '1d' ? '1d' : '1h'));
   action('/reset', overview, '/', () => sandbox.reset());
+  action('/products/:id', products, '/products', (fields, id) => {
+    if (fields.do === 'restore') sandbox.restoreProduct(id);
+    else sandbox.archiveProduct(id);
+  });
+  action('/faults/clear', requests, '/requests', () => sandbox.clearFaults());
   action('/checkouts/:id', checkouts, '/checkouts', (fields, id) => {
     if (fields.do === 'pay') payments.pay(id, 'card');
     else if (fields.do === 'expire') payments.expire(id);
@@ -76,11 +87,14 @@ export function dashboardPages(context: SandboxContext): Hono {
   action('/events/deliver', events, '/events', () => sandbox.deliver());
   action('/events/:id/redeliver', event, '/events/:id', (_, id) => sandbox.redeliver(id));
   action('/developer/key', developer, '/developer?show=key', () => sandbox.regenerateKey());
-  action('/developer/webhook', developer, '/developer#webhook', ({ url = '' }) =>
-    sandbox.setWebhook(url.trim() || undefined),
-  );
-  action('/developer/test-event', developer, '', async () => {
-    const { event } = await sandbox.trigger('order.paid');
+  action('/developer/webhook', developer, '/developer#webhook', async ({ url = '' }) => {
+    const target = url.trim() || undefined;
+    const problem = await resolvedProblem(target, context.settings.allowRemoteWebhooks);
+    if (problem !== undefined) throw new SandboxError('invalid_options', `webhook: ${problem}`);
+    sandbox.setWebhook(target);
+  });
+  action('/developer/test-event', developer, '', async (fields) => {
+    const { event } = await sandbox.trigger(checked(eventType, fields.type, 'type'));
     return new Response(null, { status: 303, headers: { location: `/events/${event.id}` } });
   });
   action('/developer/doctor', developer, '', async () => diagnosisPage(context, await sandbox.doctor()));

@@ -6,7 +6,7 @@ export const dashboardStyle = `
   .top .wrap { display: flex; flex-wrap: wrap; align-items: center; column-gap: 2rem }
   .brand { display: inline-flex; align-items: center; gap: .625rem; min-height: 3rem; color: var(--ink); font-weight: 700; font-size: 1.0625rem; letter-spacing: -.02em; text-decoration: none }
   .mark { width: 1.125rem; height: 1.125rem; border-radius: .3rem; background: var(--accent) }
-  nav[aria-label=Dashboard] { display: flex; overflow-x: auto; max-width: calc(100% + 1.125rem); margin-inline: -.5625rem }
+  nav[aria-label=Dashboard] { display: flex; flex-wrap: wrap; margin-inline: -.5625rem }
   nav[aria-label=Dashboard] a {
     display: flex; align-items: center; min-height: 3rem; padding: 0 .5625rem; border-bottom: 2px solid transparent; font-size: .875rem; color: var(--soft);
     font-weight: 550; text-decoration: none; white-space: nowrap;

@@ -38,7 +38,8 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     expiresAt,
     leftMs: Math.max(0, expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,
-    successUrl: safeUrl(payments.returnUrl(checkout, 'success')),
+    /** Nobody learns it from the page before it is paid: the way to the shop's thanks must cost the price. */
+    successUrl: state === 'paid' ? safeUrl(payments.returnUrl(checkout, 'success')) : undefined,
     cancelUrl: safeUrl(payments.returnUrl(checkout, 'cancel')),
     orderId,
     eventId: events.find(({ data }) => data.order_id === orderId)?.id,

@@ -73,7 +73,6 @@ function developer(view: CheckoutView): Html {
 <dl>
 <dt>${say('checkoutId')}</dt><dd><code>${view.id}</code></dd>
 <dt>${say('state')}</dt><dd><code data-testid="state">${view.state}</code></dd>
-<dt>successUrl</dt><dd><code>${view.successUrl ?? '–'}</code></dd>
 <dt>cancelUrl</dt><dd><code>${view.cancelUrl ?? '–'}</code></dd>
 </dl>
 <form method="post" action="/pay/${view.id}/expire">${tokenField(view)}

@@ -1,0 +1,414 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { createSandbox } from 'merchant-payments/sandbox';
+import { sign } from 'merchant-payments/webhooks';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { visible } from '../../src/schemas/visible.js';
+import { filesIn } from '../helpers/files.js';
+import { freePort } from '../helpers/ports.js';
+import { endsAtOnce, isWindows } from '../helpers/systems.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'terminal-'));
+const bin = join(folder, 'cli.mjs');
+const { NODE_ENV: _, FORCE_COLOR: __, PORT: ___, ...inherited } = process.env;
+const has = (program: string) => spawnSync(program, ['--version']).status === 0;
+
+beforeAll(async () => {
+  const common = { bundle: true, platform: 'node', format: 'esm', logLevel: 'error' } as const;
+  await build({ ...common, entryPoints: ['src/cli/main.ts'], outfile: bin });
+});
+afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
+
+let children: ChildProcess[] = [];
+let servers: (Server | TcpServer)[] = [];
+afterEach(() => {
+  for (const server of servers) server.close();
+  for (const child of children) child.kill('SIGKILL');
+  [servers, children] = [[], []];
+});
+
+/** Starts a program, or the command itself, and gathers what it prints. */
+function start(args: string[], env: NodeJS.ProcessEnv = {}, program = process.execPath) {
+  const own = program === process.execPath ? [bin, ...args] : args;
+  const child = spawn(program, own, { env: { ...inherited, ...env }, cwd: folder });
+  children.push(child);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text) => (output.stdout += text));
+  child.stderr.on('data', (text) => (output.stderr += text));
+  const ended = once(child, 'close').then(([status]) => ({ status, ...output }));
+  return { child, output, ended };
+}
+
+const run = (args: string[], env: NodeJS.ProcessEnv = {}) => start(args, env).ended;
+
+/** A sandbox with its log. */
+async function serve(args: string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const started = start(['sandbox', '--port', '0', ...args], env);
+  await expect.poll(() => started.output.stdout, { timeout: 20_000 }).toContain('Ctrl+C');
+  const url = /PAYMENTS_BASE_URL=(\S+)/.exec(started.output.stdout)?.[1] ?? '';
+  return { ...started, url, log: () => started.output.stdout };
+}
+
+/** A receiver that responds as it is told. */
+async function receiver(status: number, text = '') {
+  const server = createServer((incoming, response) => {
+    incoming.resume().on('end', () => response.writeHead(status, { 'content-type': 'text/plain' }).end(text));
+  }).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/hook`;
+}
+
+async function take(port: number, host = '127.0.0.1') {
+  const server = createTcpServer().listen(port, host);
+  await once(server, 'listening').then(
+    () => servers.push(server),
+    () => undefined, // Something else has it.
+  );
+}
+
+/** A shop that reports where it runs and is paid once. */
+const shop = `
+import { createServer } from 'node:http';
+const call = async (path, body) => (await fetch(path, { method: 'POST', headers: { 'x-api-key': process.env.PAYMENTS_API_KEY, 'content-type': 'application/json' }, body: JSON.stringify(body) })).json();
+const server = createServer((request, response) => { request.resume(); response.end('ok ' + request.url); });
+server.listen(process.env.PORT, '127.0.0.1', async () => {
+  const { delivery } = await call(process.env.SANDBOX_URL + '/_sandbox/trigger', {});
+  console.log(JSON.stringify({ port: process.env.PORT, status: delivery.status, body: delivery.responseBody, target: delivery.target }));
+  server.close();
+});
+`;
+
+describe('merchant-payments exec --webhook-path', { timeout: 60_000 }, () => {
+  const paid = async (env: NodeJS.ProcessEnv, ...flags: string[]) => {
+    writeFileSync(join(folder, 'shop.mjs'), shop);
+    const args = ['exec', '--webhook-path', '/webhooks', ...flags, '--', process.execPath, 'shop.mjs'];
+    const { status, stdout, stderr } = await run(args, env);
+    expect([status, stderr.includes('Error')], stderr).toEqual([0, false]);
+    return { ...JSON.parse(stdout), stderr };
+  };
+
+  test('gives the program a port, and sends webhooks there', async () => {
+    const PORT = String(await freePort());
+    const { stderr, ...result } = await paid({ PORT });
+    expect(result).toEqual({
+      port: PORT,
+      status: 200,
+      body: 'ok /webhooks',
+      target: `http://localhost:${PORT}/webhooks`,
+    });
+    expect(stderr).toMatch(
+      /^Sandbox dashboard: http:\S+\n\d\d:\d\d:\d\d {2}order\.paid ord_\w+ {2}delivered 200 {2}\d+ ms {2}\(attempt 1\)\n$/,
+    );
+    expect((await paid({ PORT }, '--quiet')).stderr).toBe('');
+  });
+
+  test.each(['127.0.0.1', '::'])('takes a free port if 3000 is taken on %s, and says so', async (host) => {
+    await take(3000, host);
+    const { port, status, stderr } = await paid({});
+    expect(status).toBe(200);
+    expect(port).not.toBe('3000');
+    expect(stderr).toContain(`Port 3000 is taken: the command gets PORT=${port}.\n`);
+  });
+
+  test.each<[string[], string]>([
+    [
+      ['--webhook-path', 'webhooks'],
+      '--webhook-path: "webhooks" does not begin with /. Pass one such as /webhooks.',
+    ],
+    [['--webhook-path', ''], '--webhook-path is empty. Pass <path>, or leave it out.'],
+    [
+      ['--webhook-path', '/a', '--webhook-url', 'http://localhost:1/a'],
+      'Pass --webhook-path or --webhook-url, not both.',
+    ],
+  ])('%j is told what is wrong', async (flags, message) => {
+    expect(await run(['exec', ...flags, '--', 'true'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(message),
+    });
+  });
+});
+
+const onTerminal = test.skipIf(isWindows || !has('python3'));
+
+onTerminal('one Ctrl-C on a terminal reaches the program of exec once', { timeout: 30_000 }, async () => {
+  const program = join(folder, 'counts.mjs');
+  writeFileSync(
+    program,
+    "let n = 0; process.on('SIGINT', () => { n++; setTimeout(() => { console.log('interrupts: ' + n); process.exit(7); }, 300); }); console.log('ready'); setInterval(() => {}, 1000);",
+  );
+  const terminal = `
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+text = b''
+sent = False
+while True:
+    try:
+        chunk = os.read(fd, 1024)
+    except OSError:
+        break
+    if not chunk:
+        break
+    text += chunk
+    if b'ready' in text and not sent:
+        sent = True
+        os.write(fd, b'\\x03')
+_, status = os.waitpid(pid, 0)
+print(text.decode(), os.waitstatus_to_exitcode(status))
+`;
+  const args = ['-c', terminal, process.execPath, bin, 'exec', '--', process.execPath, program];
+  const { stdout } = await start(args, {}, 'python3').ended;
+  expect(stdout).toMatch(/interrupts: 1\s+7\s*$/);
+});
+
+test.skipIf(endsAtOnce)('a SIGINT that no terminal sent is passed on', { timeout: 30_000 }, async () => {
+  const program =
+    "process.on('SIGINT', () => process.exit(7)); console.log('ready'); setInterval(() => {}, 1000);";
+  const { child, output, ended } = start(['exec', '--', process.execPath, '-e', program]);
+  await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain('ready');
+  child.kill('SIGINT');
+  expect((await ended).status).toBe(7);
+});
+
+const ownData = () => join(mkdtempSync(join(folder, 'data-')), 'data.json');
+
+test.skipIf(isWindows)(
+  'sandbox | head ends quietly, and writes its data first',
+  { timeout: 30_000 },
+  async () => {
+    const data = ownData();
+    const script = `'${process.execPath}' '${bin}' sandbox --port 0 --data '${data}' | head -n 3`;
+    const { status, stdout, stderr } = await start(['-c', script], {}, 'sh').ended;
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('merchant-payments sandbox');
+    expect(JSON.parse(readFileSync(data, 'utf8'))).toMatchObject({ version: 2 });
+  },
+);
+
+describe('--data', { timeout: 60_000 }, () => {
+  test.skipIf(endsAtOnce)('a second sandbox on one file is refused while the first one runs', async () => {
+    const data = ownData();
+    const first = await serve(['--data', data]);
+    const second = await run(['sandbox', '--port', '0', '--data', data]);
+    expect(second).toMatchObject({ status: 1, stdout: '' });
+    expect(second.stderr).toBe(
+      `--data: another sandbox (process ${first.child.pid}) keeps ${data}. End it, or name another file. If there is none, delete ${data}.lock.\n`,
+    );
+    first.child.kill('SIGTERM');
+    await first.ended;
+    expect(existsSync(`${data}.lock`)).toBe(false);
+    const third = await serve(['--data', data]);
+    third.child.kill('SIGKILL');
+    await third.ended;
+    expect(existsSync(`${data}.lock`)).toBe(true);
+    const fourth = await serve(['--data', data]);
+    fourth.child.kill('SIGTERM');
+    expect((await fourth.ended).status).toBe(0);
+    expect(readdirSync(join(data, '..'))).toEqual(['data.json']);
+  });
+
+  test('--seed-file has products at the start, after a reset, and where the file holds none yet', async () => {
+    const data = ownData();
+    const seeds = join(folder, 'products.json');
+    writeFileSync(seeds, '[{"name":"Mug","price":"19.90"}]');
+    const names = async (url: string) => {
+      const state = await (await fetch(`${url}/_sandbox/state`)).json();
+      return state.products.map(({ name }: { name: string }) => name);
+    };
+    const first = await serve(['--data', data, '--seed-file', seeds]);
+    expect(await names(first.url)).toEqual(['Mug']);
+    await run(['trigger', 'order.paid', '--url', first.url]);
+    expect(await names(first.url)).toEqual(['Mug', 'Test payment']);
+    await run(['reset', '--url', first.url]);
+    expect(await names(first.url)).toEqual(['Mug']);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    writeFileSync(seeds, '[{"name":"Bowl","price":"12.00"}]');
+    const second = await serve(['--data', data, '--seed-file', seeds]);
+    expect(await names(second.url)).toEqual(isWindows ? ['Bowl'] : ['Mug']);
+  });
+
+  test.each<[string, string]>([
+    ['{', '--seed-file: products.json could not be read: it is not JSON.'],
+    ['{}', '--seed-file: pass an array of products.'],
+    ['[{"name":"Mug"}]', '--seed-file.0: price '],
+  ])('--seed-file with %s is told what is wrong', async (text, message) => {
+    writeFileSync(join(folder, 'products.json'), text);
+    expect(await run(['sandbox', '--port', '0', '--seed-file', 'products.json'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(message),
+    });
+  });
+});
+
+describe('the log', { timeout: 60_000 }, () => {
+  test('tells resets, clock moves and faults', async () => {
+    const { url, log } = await serve();
+    const env = { SANDBOX_URL: url };
+    await run(['fault', 'status', '503', '--path', '/v1/products'], env);
+    await run(['fault', 'clear'], env);
+    await run(['advance', '2h'], env);
+    await run(['reset'], env);
+    await expect.poll(log).toContain('reset  all data is gone, and the clock is set back\n');
+    expect(log()).toMatch(
+      /fault {2}status 503 · next \/v1\/products request\n.*fault {2}all are cleared\n.*clock {2}it is \d{4}-\S+Z\n.*reset /,
+    );
+  });
+
+  test('tells a hint once; later lines only name the doctor', async () => {
+    const target = await receiver(500, 'oh no');
+    const { url, log } = await serve(['--webhook-url', target]);
+    for (const amount of ['1.00', '2.00', '3.00'])
+      await run(['trigger', 'order.paid', '--amount', amount, '--url', url]);
+    await expect.poll(() => log().split('(attempt 1)').length).toBe(4);
+    const notes = log()
+      .split('\n')
+      .filter((line) => line.startsWith('          ! '));
+    const doctor = `To find out why: npx merchant-payments doctor ${target}`;
+    expect(notes).toHaveLength(3);
+    expect(notes[0]?.length).toBeGreaterThan(doctor.length + 30);
+    expect(notes.slice(1)).toEqual([`          ! ${doctor}`, `          ! ${doctor}`]);
+  });
+
+  test('deliver sends what is held, or one event again', async () => {
+    const target = await receiver(200);
+    const { url } = await serve(['--webhook-url', target, '--webhooks', 'manual']);
+    const env = { SANDBOX_URL: url };
+    expect(await run(['deliver'], env)).toMatchObject({ status: 0, stdout: 'No event waits.\n' });
+    await run(['trigger', 'order.paid'], env);
+    const sent = new RegExp(`^Webhook to ${target}: 200 in \\d+ ms\\.\n$`);
+    expect((await run(['deliver'], env)).stdout).toMatch(sent);
+    const { events } = await (await fetch(`${url}/_sandbox/events`)).json();
+    expect((await run(['deliver', events[0].id], env)).stdout).toMatch(sent);
+    expect(await run(['deliver', 'evt_none'], env)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('There is no event "evt_none"'),
+    });
+  });
+});
+
+// A red text, a line that is cleared, a title of the window, text that runs backwards.
+const hostile = '\u001b[31mred\u001b[2K\u009b1m\u001b]0;title\u0007\u202eback';
+const shown = visible(hostile);
+
+describe('escape sequences of strangers are made visible', { timeout: 60_000 }, () => {
+  test('in the log and in what trigger and fault print', async () => {
+    const target = await receiver(401, `<p>${hostile}</p>`);
+    const { url, log } = await serve(['--webhook-url', target]);
+    await fetch(`${url}/v1/products`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'service_test_sandbox_0000', 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Mug', price: '1', [hostile]: 1 }),
+    });
+    const { stdout } = await run(['trigger', 'order.paid', '--url', url]);
+    const fault = await run(['fault', 'status', '503', '--path', `/v1/${hostile}`, '--url', url]);
+    await expect.poll(log).toContain(`${shown}`);
+    for (const text of [log(), stdout, fault.stdout, fault.stderr])
+      expect(text).toBe(text.split('\n').map(visible).join('\n'));
+    expect(fault.stdout).toContain(shown);
+  });
+
+  test('in what capture and identify print, as text and as JSON', async () => {
+    const port = await freePort();
+    const secret = 'whsec_1';
+    const rawBody = JSON.stringify({ type: 'order.paid', data: { order_id: 'ord_1', [hostile]: hostile } });
+    const capture = start(['capture', '--port', String(port), '--out', 'caught.json'], {
+      PAYMENTS_WEBHOOK_SECRET: secret,
+    });
+    await expect.poll(() => capture.output.stderr, { timeout: 20_000 }).toContain('Waiting on');
+    const post = (path: string, headers: Record<string, string>, body = '') =>
+      new Promise((resolve, reject) => {
+        request({ port, host: '127.0.0.1', method: 'POST', path, headers }, (response) => {
+          response.resume().on('end', resolve);
+        })
+          .on('error', reject)
+          .end(body);
+      });
+    await post('/a%1B[31m', {});
+    await post('/b', { ...sign({ rawBody, secret }), 'x-service-timestamp': '\u009b31m' }, rawBody);
+    const caught = await capture.ended;
+    const service = createSandbox();
+    await service.listen();
+    const env = {
+      PAYMENTS_API_KEY: service.apiKey,
+      PAYMENTS_BASE_URL: service.url,
+      PAYMENTS_WEBHOOK_SECRET: secret,
+    };
+    const link = await run(['identify', 'caught.json', '--link'], env);
+    const json = await run(['identify', 'caught.json', '--link', '--json'], env);
+    await service.close();
+    for (const text of [caught.stdout, caught.stderr, link.stdout, json.stdout])
+      expect(text).toBe(text.split('\n').map(visible).join('\n'));
+    expect(link.stdout).toContain(shown);
+    expect(JSON.parse(json.stdout).undocumented).toContain(`data.${hostile}`);
+  });
+
+  test('in errors', async () => {
+    for (const args of [
+      [hostile],
+      ['sandbox', `--${hostile}`],
+      ['reset', '--url', hostile],
+      ['trigger', hostile],
+      ['identify', hostile],
+      ['exec', '--', hostile],
+    ]) {
+      const { status, stderr } = await run(args);
+      expect(status).toBeGreaterThan(0);
+      expect(stderr).toBe(stderr.split('\n').map(visible).join('\n'));
+    }
+  });
+
+  test('since every command prints through terminal.ts', () => {
+    const direct = filesIn('src/cli').filter(
+      (name) =>
+        // bin.ts prints its own version alone, and a prompt has no line end.
+        !['terminal.ts', 'bin.ts', 'webhook-secret.ts', 'inbox.ts'].includes(name) &&
+        /process\.std(?:out|err)\.write|console\./.test(readFileSync(`src/cli/${name}`, 'utf8')),
+    );
+    expect(direct).toEqual([]);
+  });
+});
+
+test('identify takes a delivery that a receiver has stored', async () => {
+  const secret = 'whsec_1';
+  const rawBody = '{"type":"order.paid","data":{"order_id":"ord_1","amount":"1.00","currency":"USD"}}';
+  const headers = sign({ rawBody, secret, scheme: { encoding: 'base64' } });
+  const event = JSON.parse(rawBody);
+  const stored = { key: 'order.paid:ord_1', event, rawBody, headers, receivedAt: '2026-01-01T00:00:00Z' };
+  for (const delivery of [
+    stored,
+    { ...stored, rawBody: Buffer.from(rawBody).toString('base64'), encoding: 'base64' },
+  ]) {
+    writeFileSync(join(folder, 'stored.json'), JSON.stringify(delivery));
+    const { status, stdout } = await run(['identify', 'stored.json'], { PAYMENTS_WEBHOOK_SECRET: secret });
+    expect([status, stdout]).toEqual([0, expect.stringContaining("scheme: { encoding: 'base64' },")]);
+  }
+  writeFileSync(join(folder, 'other.json'), '{"a":1}');
+  expect((await run(['identify', 'other.json'])).stderr).toContain('other.json holds no delivery');
+});
+
+test.each<[string[], string]>([
+  [['sandbox', '--host', ''], '--host is empty. Pass <address>, or leave it out.'],
+  [['sandbox', '--data', ''], '--data is empty. Pass <file>, or leave it out.'],
+  [['sandbox', '--unspecified', 'settlement=5'], '--unspecified settlement: "5" has no unit.'],
+  [['sandbox', '--unspecified', 'retries=[5]'], '--unspecified retries: "[5]" has no unit.'],
+  [
+    ['sandbox', '--webhook-url', 'http://93.184.215.14/'],
+    '--webhook-url: 93.184.215.14 is neither on this machine',
+  ],
+  [['advance', '5'], '"5" has no unit. Pass "5s" for seconds'],
+  [['fault', 'delay', '5'], 'has no unit'],
+  [['fault', 'status', '503', '--path', 'v1/products'], '--path: pass a path of the documented API'],
+  [['fault', 'status', '503', '--method', 'PSOT'], '--method: pass one of GET, POST'],
+])('merchant-payments %j is told what is wrong', async (args, message) => {
+  expect(await run(args)).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+});

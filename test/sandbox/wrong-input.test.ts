@@ -1,0 +1,181 @@
+import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
+import { describe, expect, test, vi } from 'vitest';
+import { checkout, open } from './open.js';
+
+/** Calls a method as plain JavaScript does, where nothing checks the types. */
+function call(name: string, ...args: unknown[]) {
+  const sandbox = createSandbox();
+  return Promise.resolve().then(() => Reflect.apply(Reflect.get(sandbox, name), sandbox, args));
+}
+
+describe('input that is wrong is named', () => {
+  test.each<[string, unknown[], string]>([
+    ['completeCheckout', [undefined], 'There is no checkout undefined. Pass the id or the url of one.'],
+    ['completeCheckout', ['chk_1'], 'There is no checkout "chk_1".'],
+    ['expireCheckout', [7], 'There is no checkout 7.'],
+    ['archiveProduct', [undefined], 'There is no product undefined. Pass the id of one.'],
+    ['signedRequest', [undefined], 'There is no event undefined.'],
+    ['redeliver', [null], 'There is no event null.'],
+    ['trigger', ['order.refunded'], 'trigger: type: pass one of order.paid.'],
+    ['freeze', [5], '5 is not an amount. Pass a decimal string, such as "19.90".'],
+    [
+      'advanceTime',
+      ['5'],
+      'advanceTime: "5" has no unit. Pass "5s" for seconds; the units are ms, s, m, h and d.',
+    ],
+    ['advanceTime', ['soon'], 'advanceTime: "soon" is not a duration.'],
+    ['reset', [{ seed: 1.5 }], 'reset: seed: pass an integer.'],
+    ['setWebhook', ['localhost:3000'], 'webhook: pass an absolute http: or https: URL'],
+    ['setWebhook', [undefined, { secret: '' }], 'secret: pass a string without white space.'],
+    ['setWebhook', [undefined, { scheme: { encoding: 'base32' } }], 'scheme: '],
+    ['failNext', [undefined], 'failNext: pass status, network, malformed, delay or webhook'],
+    [
+      'failNext',
+      [{ netwrok: 'reset' }],
+      'failNext: netwrok is not a field of a fault. Did you mean network?',
+    ],
+    ['failNext', [{ status: 500, path: 'v1/products' }], 'failNext: path: pass a path of the documented API'],
+    ['failNext', [{ status: 500, path: '/products' }], 'failNext: path: pass a path of the documented API'],
+    ['failNext', [{ status: 500, path: '/v1/products?page=1' }], 'without query, such as "/v1/products".'],
+    ['failNext', [{ status: 500, method: 'PSOT' }], 'failNext: method: pass one of GET, POST, PATCH'],
+    ['failNext', [{ delay: '5' }], 'has no unit'],
+  ])('%s(%j)', async (name, args, message) => {
+    await expect(call(name, ...args)).rejects.toMatchObject({
+      name: 'SandboxError',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('a method, a reason and a way to tamper that do not exist', async () => {
+    const { sandbox } = open();
+    const { id } = await checkout(sandbox);
+    const options = { method: 'cash' };
+    await expect(Reflect.apply(sandbox.completeCheckout, sandbox, [id, options])).rejects.toThrow(
+      'completeCheckout: method: pass one of card, walletA, walletB.',
+    );
+    await expect(Reflect.apply(sandbox.failCheckout, sandbox, [id, 'poor'])).rejects.toThrow(
+      'failCheckout: reason: pass one of card_declined',
+    );
+    const { event } = await sandbox.completeCheckout(id);
+    await expect(Reflect.apply(sandbox.signedRequest, sandbox, [event, { tamper: 'all' }])).rejects.toThrow(
+      'signedRequest: tamper: pass one of body',
+    );
+  });
+
+  test.each<[object, string]>([
+    [{ messages: { pya: 'Zahlen' } }, 'messages: pya is not a text of the payment page. Did you mean pay?'],
+    [{ messages: { pay: 7 } }, 'messages.pay: pass a string.'],
+    [{ products: [{ name: 'Mug' }] }, 'products.0: price '],
+    [{ products: [{ name: 'Mug', price: '1', stock: 3 }] }, 'products.0: stock is not a parameter.'],
+    [{ products: {} }, 'products: pass an array of products.'],
+    [{ unspecified: { settlement: '5' } }, 'unspecified: settlement: "5" has no unit.'],
+    [{ webhook: 'https://93.184.215.14/' }, 'neither on this machine nor in a private network'],
+  ])('createSandbox(%j)', (options, message) => {
+    expect(() => Reflect.apply(createSandbox, undefined, [options])).toThrow(message);
+  });
+
+  test.each<[string, object, string]>([
+    ['/clock', { advance: '5' }, 'advance: "5" has no unit.'],
+    ['/balance', {}, 'pass one of freeze, release and settle. Send {"freeze": "5.00"}'],
+    ['/webhook', { url: 'nowhere' }, 'webhook: pass an absolute http: or https: URL'],
+    ['/webhook', { uri: null }, 'uri is not a field of this body. Did you mean url?'],
+    ['/signed-request', { eventId: 'evt_1', tamper: 'all' }, 'tamper: pass one of body'],
+    ['/trigger', { type: 'order.refunded' }, 'type: pass one of order.paid.'],
+  ])('POST /_sandbox%s %j', async (path, body, message) => {
+    const response = await createSandbox().fetch(`/_sandbox${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: { code: 'invalid_options', message: expect.stringContaining(message) } },
+    ]);
+  });
+});
+
+describe('an error inside the app is printed', () => {
+  const failing = (errors: () => unknown) => {
+    const unspecified: unknown = { errors };
+    return open(Object.assign<SandboxOptions, object>({}, { unspecified }));
+  };
+
+  test('with a function for errors that returns nothing', async () => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { status, body } = await failing(() => undefined).call('POST', '/v1/products', {});
+    expect([status, body.message]).toEqual([
+      500,
+      'unspecified.errors returned undefined for "validation". Return a Response.',
+    ]);
+    expect(String(printed.mock.calls[0]?.[0])).toContain('unspecified.errors returned undefined');
+    printed.mockRestore();
+  });
+
+  test('with one that throws, without a stack trace in the response', async () => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { status, text } = await failing(() => {
+      throw new TypeError('of undefined');
+    }).call('POST', '/v1/products', {});
+    expect([status, text]).toEqual([
+      500,
+      '{"code":500,"message":"The sandbox failed. Please report what it printed."}',
+    ]);
+    expect(String(printed.mock.calls[0]?.[0])).toContain('of undefined');
+    printed.mockRestore();
+  });
+});
+
+test.each([404, 0])('products that are there at the start are there again after a reset', async (seed) => {
+  const { sandbox, call } = open({ seed, products: [{ name: 'Mug', price: '19.90' }] });
+  const [first] = sandbox.products;
+  await call('POST', '/v1/products', { name: 'Candle', price: '9.00' });
+  sandbox.reset();
+  expect(sandbox.products.map(({ id, name }) => [id, name])).toEqual([[first?.id, 'Mug']]);
+  const restored = createSandbox({
+    from: sandbox.snapshot(),
+    products: [{ name: 'Bowl', price: '12.00' }],
+  });
+  expect(restored.products.map(({ name }) => name)).toEqual(['Mug']);
+});
+
+test('reset() after a snapshot was restored goes back to its seed and its clock', async () => {
+  const start = new Date('2026-01-01T00:00:00Z');
+  const first = createSandbox({ seed: 5, now: start });
+  const { order } = await first.trigger('order.paid');
+  const restored = createSandbox({ from: first.snapshot() });
+  await restored.advanceTime('1d');
+  restored.reset();
+  expect(restored.now()).toEqual(start);
+  expect((await restored.trigger('order.paid')).order.id).toBe(order.id);
+});
+
+test('advanceTime() waits for the attempt in flight, and does what follows from it', async () => {
+  let calls = 0;
+  const sandbox = createSandbox({
+    now: new Date(0),
+    webhook: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return new Response(null, { status: ++calls === 1 ? 500 : 200 });
+    },
+  });
+  const paid = sandbox.trigger('order.paid');
+  await sandbox.advanceTime('10s');
+  expect(sandbox.events).toMatchObject([
+    { state: 'delivered', attempts: [{ status: 500 }, { status: 200 }] },
+  ]);
+  expect((await paid).delivery).toMatchObject({ number: 1, status: 500 });
+});
+
+test('advanceTime() waits for a payment that a handler makes, and for its delivery', async () => {
+  const sandbox = createSandbox({ now: new Date(0) });
+  let paid = false;
+  sandbox.setWebhook(async () => {
+    if (!paid) setTimeout(() => void sandbox.trigger('order.paid'), 5);
+    paid = true;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return new Response();
+  });
+  void sandbox.trigger('order.paid');
+  await sandbox.advanceTime('1s');
+  expect(sandbox.events.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+});
