@@ -1,9 +1,24 @@
-// `npm run release` runs this: carries the new version into the source, and holds the release until the changelog tells of it.
+// `npm run release` runs this: with `--check` before it changes anything, and a workflow runs that on the tag: is there a
+// section of the changelog with a date? Then without, to carry the new version into the source.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-if (!readFileSync('CHANGELOG.md', 'utf8').includes(`## ${version} `)) {
-  throw new Error(`CHANGELOG.md has no section "## ${version} – <date>". Write it, then run it again.`);
+const version = process.env.npm_new_version ?? JSON.parse(readFileSync('package.json', 'utf8')).version;
+
+if (process.argv.includes('--check')) check();
+else write();
+
+function check() {
+  const lines = readFileSync('CHANGELOG.md', 'utf8').split(/\r?\n/);
+  const found = lines.find((line) => line.startsWith(`## ${version} `));
+  const rest = found?.slice(`## ${version} `.length) ?? '';
+  if (/^– \d{4}-\d{2}-\d{2}$/.test(rest)) return;
+  console.error(
+    `CHANGELOG.md has ${found ? `"${found}", without a date` : `no section of ${version}`}. Write "## ${version} – <year-month-day>", commit it, then run it again.`,
+  );
+  process.exitCode = 1;
 }
-const file = 'src/version.ts';
-writeFileSync(file, readFileSync(file, 'utf8').replace(/'.*'/, `'${version}'`));
+
+function write() {
+  const file = 'src/version.ts';
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/'.*'/, `'${version}'`));
+}

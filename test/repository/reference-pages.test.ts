@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
+import { choiceNames } from '../../src/sandbox/service/choices.js';
+
+const command = z.object({
+  summary: z.string(),
+  usage: z.string(),
+  flags: z.record(z.string(), z.unknown()),
+});
+const files = readdirSync('src/cli').filter((file) => file !== 'main.ts');
+const modules = await Promise.all(
+  files.map((file): Promise<object> => import(`../../src/cli/${file.slice(0, -3)}.ts`)),
+);
+const commands = modules
+  .flatMap((module) => Object.entries(module))
+  .flatMap(([name, value]) => {
+    const { success, data } = command.safeParse(value);
+    return success ? [{ name, flags: Object.keys(data.flags) }] : [];
+  });
+
+const page = readFileSync('docs/commands.md', 'utf8');
+const sections = page.split(/^## /m).slice(1);
+const shared = ['help', 'json', 'url', 'token'];
+
+test('every command is found', () => {
+  expect(commands.map(({ name }) => name).sort()).toEqual(
+    expect.arrayContaining(['advance', 'capture', 'doctor', 'exec', 'identify', 'inbox', 'reset', 'sandbox']),
+  );
+});
+
+test.each(commands)('docs/commands.md has a section on $name, with each of its flags', ({ name, flags }) => {
+  const own = sections.find((section) => section.split('\n')[0]?.split(', ').includes(name));
+  expect(own, `a heading for ${name}`).toBeDefined();
+  const text = name === 'exec' ? page : (own ?? '');
+  expect(flags.filter((flag) => !shared.includes(flag) && !text.includes(`--${flag}`))).toEqual([]);
+});
+
+test('docs/sandbox.md names every choice that the sandbox made', () => {
+  const named = [...readFileSync('docs/sandbox.md', 'utf8').matchAll(/^\| `(\w+)` \|/gm)].map(
+    ([, name]) => name,
+  );
+  expect(choiceNames.filter((name) => !named.includes(name))).toEqual([]);
+});

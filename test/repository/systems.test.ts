@@ -1,0 +1,90 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').filter(Boolean);
+const manifest: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** What breaks on Windows or macOS though it works on Linux, found by reading. */
+describe('on other systems', () => {
+  it('every file can be checked out: no name that Windows forbids, none that differs by case alone', () => {
+    const names = files.flatMap((file) => file.split('/'));
+    const forbidden = /[<>:"\\|?*]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+    expect(names.filter((name) => forbidden.test(name))).toEqual([]);
+    expect(new Set(files.map((file) => file.toLowerCase())).size).toBe(files.length);
+    expect(files.filter((file) => file.length > 150)).toEqual([]);
+  });
+
+  it('text keeps its line feeds, which bodies, vectors and the formatter count', () => {
+    expect(readFileSync('.gitattributes', 'utf8')).toMatch(/^\* text=auto eol=lf$/m);
+    const endings = execFileSync('git', ['ls-files', '--eol'], { encoding: 'utf8' });
+    expect(endings.split('\n').filter((line) => /^i\/(?:crlf|mixed)/.test(line))).toEqual([]);
+  });
+
+  it.each(Object.entries(manifest.scripts))('npm run %s needs no Unix shell', (_name, command) => {
+    expect(command).not.toMatch(
+      /'[^"]*'(?![^"]*")|\$|`|;(?![^"]*")|(?:^|&& )(?:\w+=|rm |cp |mv |mkdir |\.\/|\.ci)/,
+    );
+  });
+
+  it('no path is read from a URL by hand: it would begin with a slash before the drive', () => {
+    const code = files.filter((file) =>
+      /^(?:src|test|scripts|examples|bench|conformance)\/.*\.(?:ts|mjs)$/.test(file),
+    );
+    const byHand = code.filter((file) =>
+      /import\.meta\.url\s*\)\s*\.pathname/.test(readFileSync(file, 'utf8')),
+    );
+    expect(byHand).toEqual([]);
+  });
+
+  it('no list of a folder and its folders keeps the backslashes of Windows', () => {
+    const code = files.filter((file) => /^(?:src|test|scripts)\/.*\.(?:ts|mjs)$/.test(file));
+    const keeping = code.filter((file) => {
+      const text = readFileSync(file, 'utf8');
+      return (
+        /readdirSync\([^;]*?recursive: true/.test(text) && !/replaceAll\((?:sep|'\\\\'), '\/'\)/.test(text)
+      );
+    });
+    // It reads what it found, and prints it.
+    expect(keeping).toEqual(['scripts/site/check.mjs']);
+  });
+
+  it('no script starts npm by its bare name, which is a script for cmd.exe there', () => {
+    const starts = /(?:spawn|exec)\w*\(\s*'(?:npm|npx)'/;
+    const found = files.filter(
+      (file) =>
+        /^(?:src|test|scripts)\/.*\.(?:ts|mjs)$/.test(file) && starts.test(readFileSync(file, 'utf8')),
+    );
+    expect(found).toEqual(['scripts/npm.mjs']);
+  });
+});
+
+describe('merchant-payments exec', () => {
+  /** Set once Node and the loader run: only the code of the package then sees another system. */
+  const on = (platform: string) => {
+    const program = `
+      process.argv.splice(1, 0, 'merchant-payments');
+      Object.defineProperty(process, 'platform', { value: '${platform}' });
+      await import('./src/cli/main.ts');`;
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
+    return spawnSync(process.execPath, [...args, 'exec', '--', 'no-such-program'], { encoding: 'utf8' });
+  };
+  let windows: ReturnType<typeof on>;
+  let linux: ReturnType<typeof on>;
+  beforeAll(() => {
+    windows = on('win32');
+    linux = on('linux');
+  });
+
+  it('on Windows says how to start a script such as npm', () => {
+    expect(windows.stderr).toContain(
+      'could not be started (ENOENT). If it is a script, such as npm or npx, put cmd /c',
+    );
+    expect(windows.status).toBe(127);
+  });
+
+  it('elsewhere asks whether the program is installed', () => {
+    expect(linux.stderr).toContain('no-such-program could not be started (ENOENT). Is it installed?');
+    expect(linux.status).toBe(127);
+  });
+});
