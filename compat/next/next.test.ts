@@ -1,0 +1,157 @@
+// The sample of docs/nextjs.md: nothing is fulfilled by a build, what is stored is fulfilled before the first request, the
+// success page sees what the webhook wrote, and after each edit the new function runs, once for each payment.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openInbox } from 'merchant-payments/inbox';
+import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import { freePort } from '../../test/helpers/ports.js';
+
+const compat = fileURLToPath(new URL('..', import.meta.url));
+const app = `${compat}.examples/nextjs`;
+const orders = `${app}/orders.sqlite`;
+const next = [`${compat}node_modules/next/dist/bin/next`];
+const secret = 'whsec_of_the_shop';
+let port: number;
+let shop: string;
+let sandbox: Sandbox;
+let running: ChildProcess | undefined;
+let printed = '';
+
+before(async () => {
+  copyFileSync(`${compat}fulfilment/node-sqlite.d.ts`, `${app}/node-sqlite.d.ts`);
+  port = await freePort();
+  shop = `http://127.0.0.1:${port}`;
+  sandbox = await createSandbox({ webhook: `${shop}/webhooks`, webhookSecret: secret }).listen();
+});
+
+after(async () => {
+  await stop();
+  await sandbox.close();
+});
+
+test('a build fulfils nothing, and a started server what is stored, before the first request', async () => {
+  sandbox.setWebhook(undefined);
+  await storeWithoutWorking();
+  const build = run(['build']);
+  assert.deepEqual(await once(build, 'exit'), [0, null], printed);
+  assert.equal(count('payments_inbox', "state = 'pending'"), 1);
+  assert.equal(count('held_payments'), 0);
+
+  running = run(['start', '--hostname', '127.0.0.1', '--port', String(port)]);
+  await until(() => count('held_payments') === 1);
+  assert.equal(count('payments_inbox', "state = 'done'"), 1);
+});
+
+test('the success page shows what the webhook wrote', async () => {
+  await responds();
+  sandbox.setWebhook(`${shop}/webhooks`);
+  const redirectUrl = await buyAndPay();
+  await until(async () => (await text(redirectUrl)).includes('Paid. Thank you!'));
+  await stop();
+});
+
+test('after each of three edits the new function runs, once for each payment', async () => {
+  const file = `${app}/lib/inbox.ts`;
+  const source = readFileSync(file, 'utf8');
+  running = run(['dev', '--hostname', '127.0.0.1', '--port', String(port)]);
+  await responds();
+  await until(async () => (await text(await buyAndPay())).includes('Paid'));
+  for (const version of ['one', 'two', 'three']) {
+    writeFileSync(
+      file,
+      source.replace('commit((db) => {', `commit((db) => { console.log('version ${version}');`),
+    );
+    // The edit is loaded with the next request of the route; deliveries on the way may still meet the old one.
+    await until(async () => {
+      await buyAndPay();
+      return printed.includes(`version ${version}`);
+    });
+    await until(isIdle);
+    const before = printed.length;
+    const redirectUrl = await buyAndPay();
+    await until(async () => (await text(redirectUrl)).includes('Paid'));
+    await until(() => /version \w+/.test(printed.slice(before)));
+    assert.deepEqual(printed.slice(before).match(/version \w+/g), [`version ${version}`]);
+  }
+  await until(isIdle);
+  assert.equal(count('orders', 'paid_by IS NULL'), 0);
+});
+
+/** A delivery that was stored by a server that then stopped. */
+async function storeWithoutWorking(): Promise<void> {
+  process.env.ORDERS_FILE = orders;
+  await import(`${app}/lib/orders.ts`).then(({ database }) => database.close());
+  const inbox = openInbox({ file: orders, secret, work: false, on: { 'order.paid': () => {} } });
+  const { event } = await sandbox.trigger('order.paid', { amount: '7.00' });
+  assert.equal((await inbox.handler(await sandbox.signedRequest(event))).status, 200);
+  await inbox.close();
+}
+
+async function buyAndPay(): Promise<string> {
+  const bought = await fetch(`${shop}/buy`, { method: 'POST', redirect: 'manual' });
+  assert.equal(bought.status, 303, printed);
+  const { delivery, redirectUrl = '' } = await sandbox.completeCheckout(bought.headers.get('location') ?? '');
+  assert.equal(delivery?.status, 200);
+  return redirectUrl;
+}
+
+const isIdle = () => count('payments_inbox', "state IN ('pending', 'running')") === 0;
+
+function count(table: string, where = 'true'): number {
+  const database = new DatabaseSync(orders);
+  try {
+    database.exec('PRAGMA busy_timeout = 5000');
+    return Number(database.prepare(`SELECT count(*) AS rows FROM ${table} WHERE ${where}`).get()?.rows);
+  } finally {
+    database.close();
+  }
+}
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 90_000;
+  while (!(await isTrue())) {
+    assert.ok(performance.now() < end, `it did not happen within 90 s:\n${printed}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+const responds = () =>
+  until(() =>
+    fetch(shop).then(
+      () => true,
+      () => false,
+    ),
+  );
+const text = async (url: string) => (await fetch(url)).text();
+
+function run(args: string[]): ChildProcess {
+  const child = spawn(process.execPath, [...next, ...args], {
+    cwd: app,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      SHOP_URL: shop,
+      ORDERS_FILE: orders,
+      PAYMENTS_API_KEY: sandbox.apiKey,
+      PAYMENTS_BASE_URL: sandbox.url,
+      PAYMENTS_WEBHOOK_SECRET: secret,
+      NEXT_TELEMETRY_DISABLED: '1',
+    },
+  });
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk) => {
+      printed += chunk;
+    });
+  return child;
+}
+
+async function stop(): Promise<void> {
+  const child = running;
+  running = undefined;
+  if (child?.exitCode === null && child.kill()) await once(child, 'exit');
+}

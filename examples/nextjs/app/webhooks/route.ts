@@ -1,0 +1,3 @@
+import { inbox } from '../../lib/inbox.ts';
+
+export const POST = inbox.handler;
