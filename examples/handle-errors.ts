@@ -23,7 +23,7 @@ async function createOnce(sku: string, params: { name: string; price: string }):
       throw new Error(`Fix the form: ${error.issues.map(({ message }) => message)}`);
     if (error instanceof AuthenticationError) throw new Error('Check PAYMENTS_API_KEY.');
     if (!isPaymentsError(error)) throw error;
-    // not_sent, rejected: it was not done. Try again when the cause is gone.
+    // not_sent, rejected: it was not done. Fix the cause, then retry.
     if (error.outcome === 'not_sent' || error.outcome === 'rejected') throw error;
     // unknown, done: it may exist now. There is no idempotency key, so look before you send it again.
     const created = await find(sku);

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import express, { type ErrorRequestHandler } from 'express';
 import { isPaymentsError, PaymentsClient, webhooks } from 'merchant-payments';
-import { buy } from '../shop/buy.ts';
+import { buy, catalogue } from '../shop/buy.ts';
 import { decide, isLocal, logHeld } from '../shop/counter.ts';
 import { OrderBook } from '../shop/orders.ts';
 import { page } from '../shop/pages.ts';
@@ -32,8 +32,7 @@ app.post(
 );
 
 app.get('/', async (_request, response) => {
-  const { items } = await payments.products.list({ status: 'ACTIVE' });
-  response.send(page.catalogue(items));
+  response.send(page.catalogue(await catalogue(payments)));
 });
 
 app.post('/buy/:id', async (request, response) => {

@@ -14,18 +14,17 @@ export function isLocal(header: (name: string) => string | null | undefined): bo
   );
 }
 
-/** Takes the form with which a person decides on a held payment, and returns the status to respond with. */
+/** Takes the form with which a person decides on a payment or closes an order. Returns the status to respond with. */
 export function decide(book: OrderBook, formToken: string, form: URLSearchParams): 303 | 403 | 409 {
   const [known, given] = [Buffer.from(formToken), Buffer.from(form.get('formToken') ?? '')];
   if (known.length !== given.length || !timingSafeEqual(known, given)) return 403;
-  const done = book.decide(form.get('payment') ?? '', form.get('order') || undefined);
+  const [closed, payment] = [form.get('close'), form.get('payment')];
+  const done = closed ? book.close(closed) : book.decide(payment ?? '', form.get('order') || undefined);
   return done ? 303 : 409;
 }
 
 /** Logs a payment of which nobody can say yet whose it is. */
 export function logHeld({ id, amount, currency, state }: Payment): void {
   if (state !== 'held') return;
-  console.warn(
-    `${id} paid ${amount} ${currency}. Held until its customer comes back, or you decide at /orders`,
-  );
+  console.warn(`${id} paid ${amount} ${currency}. Nothing says which order it is: decide at /orders`);
 }

@@ -1,32 +1,25 @@
 /**
- * Which order was it? `order.paid` says that somebody paid an amount. Nothing in it names an order of your shop, so
- * each order gets a `successUrl` with a token that nobody can guess. Whoever opens it has come back from paying.
- *
- * - A payment counts once, however often its webhook comes.
- * - One unpaid order asks for this amount: it is that one.
- * - Several do: it is the one whose customer came back.
- * - Anything else is held until a customer comes back or a person decides. There is no guessing.
- *
- * An order whose checkout has expired is never credited without a person. For a week it still counts as one that may
- * have been paid: its webhook may only be late, and must not go to the next customer who wants the same thing.
- *
- * It relies on this: a checkout is paid at most once, and nobody sees a `successUrl` before having paid.
+ * Which order was it? `order.paid` says that somebody paid an amount, and names no order of your shop. So no two open
+ * orders of this shop have one amount: who wants the same mug at the same time pays a cent less. Where the cents are
+ * used up, the payment is held until a person decides. `matchPayments()` has the rule; this file has the tables.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { freeAmount, type MatchResult, matchPayments } from 'merchant-payments/matching';
 
 export interface Order {
   readonly id: string;
-  /** Part of the order's `successUrl`, and shown nowhere else. */
+  /** Part of the order's `successUrl`: opens the customer's page, and proves no payment. */
   readonly token: string;
   readonly name: string;
-  readonly amount: string;
+  amount: string;
   readonly currency: string;
   readonly createdAt: Date;
   /** When its checkout ends, if the service said so. */
-  readonly expiresAt: Date | undefined;
+  expiresAt?: Date | undefined;
   returnedAt?: Date;
-  /** The service's order id. Of two customers who paid the same amount, each may carry the other's. */
+  /** The service's order id. */
   paidAs?: string;
+  closed?: boolean;
 }
 
 export interface Payment {
@@ -38,97 +31,94 @@ export interface Payment {
   state: 'held' | 'matched' | 'dismissed';
 }
 
-/** How long after its checkout expired an order may still be credited without a person. */
-const graceMs = 10 * 60_000;
-/** How long it may stand in the way of others, because its webhook may be late. The service documents no limit. */
-const lateMs = 7 * 24 * 3_600_000;
+/** How far below its price a thing may be sold: fifty customers can want it at once. */
+const most = '0.50';
+/** How long nobody else gets the amount of an order that was not paid. A shorter time means more decisions, no errors. */
+const keptMs = 7 * 24 * 3_600_000;
 
-/** What an order is known by. Make it first, as the checkout's `successUrl` holds it. */
-export function newTicket(): Pick<Order, 'id' | 'token'> {
-  return { id: randomBytes(6).toString('hex'), token: randomBytes(24).toString('base64url') };
-}
-
-/** The orders of a shop and the payments that came for them: two tables of the database in a real shop. */
+/** The orders of a shop and the payments that came for them: two tables in a real shop, and a transaction a method. */
 export class OrderBook {
-  readonly orders: Order[] = [];
+  orders: Order[] = [];
   readonly payments: Payment[] = [];
 
-  /** Enters an order, before its customer is sent to the payment page. */
-  open(order: Omit<Order, 'createdAt' | 'returnedAt' | 'paidAs'>, now = new Date()): Order {
-    const opened: Order = { ...order, createdAt: now };
-    this.orders.push(opened);
-    return opened;
+  /** Enters an order under an amount of its own, before its checkout is created: nobody else gets that amount. */
+  open(goods: { name: string; price: string; currency: string }, now = new Date()): Order {
+    const { name, price, currency } = goods;
+    const amount = freeAmount({ price, taken: this.#taken(currency, now), most }) ?? price;
+    const [id, token] = [randomBytes(6).toString('hex'), randomBytes(24).toString('base64url')];
+    const order: Order = { id, token, name, amount, currency, createdAt: now };
+    this.orders.push(order);
+    return order;
+  }
+
+  /** Forgets an order whose payment page nobody has seen. */
+  drop(order: Order): void {
+    this.orders = this.orders.filter((one) => one !== order);
   }
 
   /** Takes the data of a verified `order.paid`. */
   receive(data: { order_id: string; amount: string; currency: string }, now = new Date()): Payment {
     const { order_id: id, amount, currency } = data;
     const known = this.payments.find((payment) => payment.id === id);
+    if (known && (known.amount !== amount || known.currency !== currency))
+      throw new Error(
+        `${id} came with ${known.amount} ${known.currency}, and again with ${amount} ${currency}.`,
+      );
     if (known) return known;
     const payment: Payment = { id, amount, currency, receivedAt: now, state: 'held' };
     this.payments.push(payment);
-    this.#matchAll();
+    this.#creditWhatIsCertain();
     return payment;
   }
 
-  /** The order whose customer comes back, or `undefined` where the token is not the order's. */
+  /** The order whose page is opened, or `undefined` where the token is not the order's. It credits nothing. */
   comeBack(id: string, token: string, now = new Date()): Order | undefined {
     const order = this.orders.find((one) => one.id === id);
     if (!order || !sameText(order.token, token)) return undefined;
     order.returnedAt ??= now;
-    this.#matchAll();
     return order;
   }
 
-  held(): Payment[] {
-    return this.payments.filter(({ state }) => state === 'held');
-  }
-
-  /** The unpaid orders that a payment may be for. An order made after the payment is none of them. */
-  candidates({ amount, currency, receivedAt }: Payment): Order[] {
-    return this.orders.filter(
-      (order) =>
-        !order.paidAs &&
-        order.amount === amount &&
-        order.currency === currency &&
-        order.createdAt <= receivedAt,
-    );
+  /** What is certain, what a person has to decide, and which webhooks may be lost. */
+  review(now = new Date()): MatchResult<Order, Payment> {
+    const orders = this.orders.filter(({ paidAs, closed }) => !paidAs && !closed);
+    const payments = this.payments.filter(({ state }) => state === 'held');
+    // A return is no proof: who can read `successUrl` on the payment page can come back without paying.
+    return matchPayments({ orders, payments, now, trustReturns: false });
   }
 
   /** A person says which order a held payment is for, or that it is for none. Returns whether that was possible. */
   decide(paymentId: string, orderId: string | undefined): boolean {
-    const payment = this.held().find(({ id }) => id === paymentId);
-    if (!payment) return false;
-    if (orderId === undefined) {
-      payment.state = 'dismissed';
-      return true;
-    }
-    const order = this.candidates(payment).find(({ id }) => id === orderId);
-    if (!order) return false;
-    credit(order, payment);
-    this.#matchAll();
+    const held = this.review().held.find(({ payment }) => payment.id === paymentId);
+    const order = held?.candidates.find(({ id }) => id === orderId);
+    if (!held || (orderId !== undefined && !order)) return false;
+    if (order) credit(order, held.payment);
+    else held.payment.state = 'dismissed';
+    this.#creditWhatIsCertain();
     return true;
   }
 
-  /** Each match may make another one certain. */
-  #matchAll(): void {
-    while (this.held().some((payment) => this.#match(payment)));
+  /** A person says that an order was not paid, and never will be. Returns whether that was possible. */
+  close(orderId: string): boolean {
+    const order = this.orders.find(({ id, paidAs }) => id === orderId && !paidAs);
+    if (!order) return false;
+    order.closed = true;
+    this.#creditWhatIsCertain();
+    return true;
   }
 
-  #match(payment: Payment): boolean {
-    const sinceEnd = (end: Date) => payment.receivedAt.getTime() - end.getTime();
-    const candidates = this.candidates(payment).filter(
-      ({ expiresAt, createdAt }) => sinceEnd(expiresAt ?? createdAt) <= lateMs,
-    );
-    const inTime = candidates.filter(({ expiresAt }) => !expiresAt || sinceEnd(expiresAt) <= graceMs);
-    const back = inTime.filter(({ returnedAt }) => returnedAt);
-    const alike = this.held().filter(({ amount, currency }) => {
-      return amount === payment.amount && currency === payment.currency;
-    });
-    // More customers back than payments: one of the payments is still on its way, or somebody did not pay.
-    const order = candidates.length === 1 ? inTime[0] : back.length <= alike.length ? back[0] : undefined;
-    if (order) credit(order, payment);
-    return order !== undefined;
+  #creditWhatIsCertain(): void {
+    for (const { order, payment } of this.review().matched) credit(order, payment);
+  }
+
+  /** Of open orders, and of paid ones until their checkout ends, because it may be possible to pay it twice. */
+  #taken(currency: string, now: Date): string[] {
+    const isTaken = ({ paidAs, closed, returnedAt, expiresAt, createdAt }: Order) => {
+      const endedMs = now.getTime() - (expiresAt ?? createdAt).getTime();
+      return paidAs || closed ? endedMs < 0 : endedMs < keptMs || returnedAt !== undefined;
+    };
+    const alike = this.orders.filter((order) => order.currency === currency && isTaken(order));
+    return alike.map(({ amount }) => amount);
   }
 }
 

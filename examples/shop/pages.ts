@@ -1,4 +1,5 @@
 import type { Product } from 'merchant-payments';
+import type { MatchResult } from 'merchant-payments/matching';
 import type { Order, OrderBook, Payment } from './orders.ts';
 
 const safe = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -48,16 +49,35 @@ const openSince = ({ createdAt, returnedAt, expiresAt }: Order): string => {
 };
 const time = (date: Date) => date.toISOString().slice(11, 16);
 
+const why = {
+  no_candidate: 'No open order asks for this amount.',
+  several_candidates: 'Several orders ask for this amount, and the webhook does not say which one it is.',
+  expired: 'Only this order asks for the amount, but its checkout had expired.',
+};
+
 /** A payment that may be for one of several orders, or for none: a person chooses. */
-const heldPayment = (payment: Payment, candidates: readonly Order[], formToken: string): string =>
+const heldPayment = (
+  { payment, candidates, because }: MatchResult<Order, Payment>['held'][number],
+  formToken: string,
+): string =>
   `<section class="order"><h2>${payment.amount} ${safe(payment.currency)}, paid as <code>${safe(payment.id)}</code> at ${time(payment.receivedAt)} UTC</h2>
-<p>${candidates.length === 0 ? 'No open order asks for this amount.' : 'The webhook does not say which order this is. Ask the customers before you choose.'}</p>
+<p>${why[because]}${candidates.length > 0 ? ' Ask the customers for a receipt before you choose: coming back proves nothing.' : ''}</p>
 <form method="post" action="/orders"><input type="hidden" name="formToken" value="${formToken}"><input type="hidden" name="payment" value="${safe(payment.id)}">
 ${candidates.map((order) => `<label><input type="radio" name="order" value="${order.id}" required><span>Order ${order.id}: ${safe(order.name)}, ${openSince(order)}</span></label>`).join('')}
 <label><input type="radio" name="order" value="" required><span>None of my orders</span></label><button>Decide</button></form></section>`;
 
+/** The customer came back, and no webhook did. */
+const overdueOrder = (order: Order, formToken: string): string =>
+  `<section class="order"><h2>Order ${order.id}: ${safe(order.name)}, ${order.amount} ${safe(order.currency)}</h2>
+<p>${openSince(order)}. Its webhook may be lost. Ask the service; close the order only if it was not paid.</p>
+<form method="post" action="/orders"><input type="hidden" name="formToken" value="${formToken}"><button name="close" value="${order.id}">Close</button></form></section>`;
+
 const row = (order: Order): string =>
-  `<tr><td>${order.id}<td>${safe(order.name)}<td>${order.amount} ${safe(order.currency)}<td>${order.paidAs ? '<span class="state paid">Paid</span>' : `<span class="state">Open</span> ${openSince(order)}`}<td>${safe(order.paidAs ?? '')}</tr>`;
+  `<tr><td>${order.id}<td>${safe(order.name)}<td>${order.amount} ${safe(order.currency)}<td>${stateOf(order)}<td>${safe(order.paidAs ?? '')}</tr>`;
+const stateOf = (order: Order): string => {
+  if (order.paidAs) return '<span class="state paid">Paid</span>';
+  return `<span class="state">${order.closed ? 'Closed' : 'Open'}</span> ${openSince(order)}`;
+};
 
 export const page = {
   catalogue: (products: readonly Product[]) =>
@@ -79,18 +99,21 @@ export const page = {
     ),
 
   /** Behind the counter: no link leads to an order's page, as opening it means that the customer came back. */
-  orders: (book: OrderBook, formToken: string) =>
-    layout(
+  orders: (book: OrderBook, formToken: string) => {
+    const { held, overdue } = book.review();
+    return layout(
       'Orders',
-      `${book.held().length > 0 ? '<h1>Payments that need a decision</h1>' : ''}${book
-        .held()
-        .map((payment) => heldPayment(payment, book.candidates(payment), formToken))
+      `${held.length > 0 ? '<h1>Payments that need a decision</h1>' : ''}${held
+        .map((one) => heldPayment(one, formToken))
+        .join('')}${overdue.length > 0 ? '<h1>Customers back, and no payment</h1>' : ''}${overdue
+        .map((order) => overdueOrder(order, formToken))
         .join('')}<h1>Orders of this shop</h1>${
         book.orders.length > 0
           ? `<div class="wide" tabindex="0"><table><tr><th>Order<th>Product<th>Amount<th>State<th>Paid as</tr>${book.orders.map(row).reverse().join('')}</table></div>`
           : '<p>None yet.</p>'
       }`,
-    ),
+    );
+  },
 
   missing: () => layout('Not found', '<h1>There is nothing here</h1><p><a href="/">Back to the shop</a></p>'),
 

@@ -1,7 +1,7 @@
 /**
  * A small shop to click through, with the sandbox and the webhook between them: `npm start`. By hand:
  *
- *     npx merchant-payments exec --webhook-url http://127.0.0.1:3000/webhooks -- node shop/server.ts
+ *     npx merchant-payments exec --webhook-path /webhooks -- node shop/server.ts
  *
  * On Node 20, put `npx tsx` in place of `node`.
  */

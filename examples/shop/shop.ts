@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isPaymentsError, type PaymentsClient, webhooks } from 'merchant-payments';
-import { buy } from './buy.ts';
+import { buy, catalogue } from './buy.ts';
 import { decide, isLocal, logHeld } from './counter.ts';
 import { OrderBook } from './orders.ts';
 import { page } from './pages.ts';
@@ -31,8 +31,7 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
       case 'POST /webhooks':
         return receiveWebhook(request, response);
       case 'GET /': {
-        const { items } = await payments.products.list({ status: 'ACTIVE' });
-        return html(response, 200, page.catalogue(items));
+        return html(response, 200, page.catalogue(await catalogue(payments)));
       }
       case 'POST /buy': {
         const url = await buy(payments, book, id, shopUrl);

@@ -1,9 +1,10 @@
+import { catalogue } from '../../shop/buy.ts';
 import { payments } from '../lib/shop';
 
 export const dynamic = 'force-dynamic';
 
 export default async function Shop() {
-  const { items } = await payments().products.list({ status: 'ACTIVE' });
+  const items = await catalogue(payments());
   if (items.length === 0)
     return (
       <>

@@ -1,0 +1,282 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { payInBrowser } from '../../examples/quickstart-customer.ts';
+import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
+import { sign } from '../../src/webhooks/index.js';
+import { filesIn } from '../helpers/files.js';
+import { freePort } from '../helpers/ports.js';
+
+const tsx = import.meta.resolve('tsx');
+let sandbox: Sandbox;
+let running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  sandbox = await createSandbox().listen();
+});
+beforeEach(() => sandbox.reset());
+afterEach(stop);
+afterAll(() => sandbox.close());
+
+async function stop(): Promise<void> {
+  for (const child of running) if (child.exitCode === null && child.kill()) await once(child, 'exit');
+  running = [];
+}
+
+/** Starts an example as a reader would, with the sandbox in its environment. */
+function start(
+  example: string,
+  environment: Record<string, string> = {},
+  args: string[] = [],
+  cwd = 'examples',
+) {
+  const child = spawn(process.execPath, ['--import', tsx, resolve('examples', example), ...args], {
+    cwd,
+    env: {
+      ...process.env,
+      TSX_TSCONFIG_PATH: resolve('tsconfig.json'),
+      PAYMENTS_API_KEY: sandbox.apiKey,
+      PAYMENTS_BASE_URL: sandbox.url,
+      ...environment,
+    },
+  });
+  running.push(child);
+  let output = '';
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+        resolve();
+      });
+    }
+  });
+  const done = once(child, 'close').then(([code]) => ({ code, output }));
+  return { ready, done, output: () => output };
+}
+
+test('list-products.ts walks the list in three ways', async () => {
+  const { code, output } = await start('list-products.ts').done;
+  expect(output).toBe(
+    'Forest candle: 27.50 USD\nField guide to slow mornings: 34.00 USD\nHandmade mug: 19.90 USD\n3 products\n' +
+      'page 1 of 2: Forest candle,Field guide to slow mornings\npage 2: Handmade mug\n',
+  );
+  expect(code).toBe(0);
+});
+
+test('handle-errors.ts creates what can be created and explains what cannot', async () => {
+  const { code, output } = await start('handle-errors.ts').done;
+  expect(output).toContain(sandbox.products[0]?.id);
+  expect(output).toContain('has more than two decimals');
+  expect(code).toBe(0);
+});
+
+test('handle-errors.ts finds the product whose response was lost, and creates no other', async () => {
+  sandbox.failNext({ method: 'POST', path: '/v1/products', when: 'after', network: 'reset' });
+  const { code, output } = await start('handle-errors.ts').done;
+  expect(sandbox.products).toHaveLength(1);
+  expect(output).toContain(sandbox.products[0]?.id);
+  expect(code).toBe(0);
+});
+
+test.each(['redirect-to-checkout.ts', 'handle-errors.ts', 'list-products.ts', 'stock-the-shop.ts'])(
+  '%s creates nothing again when it is started again',
+  async (example) => {
+    const environment = { PORT: String(await freePort()) };
+    for (let time = 1; time <= 2; time++) {
+      const { ready, done } = start(example, environment);
+      await (example.startsWith('redirect') ? ready : done);
+      await stop();
+    }
+    const names = sandbox.products.map(({ name }) => name);
+    expect(names.length).toBeGreaterThan(0);
+    expect(new Set(names).size).toBe(names.length);
+  },
+);
+
+test('redirect-to-checkout.ts sends the buyer to the payment page, and waits for the webhook on return', async () => {
+  const port = await freePort();
+  await start('redirect-to-checkout.ts', { PORT: String(port) }).ready;
+  const shop = `http://localhost:${port}`;
+
+  expect(await (await fetch(`${shop}/?utm_source=mail`)).text()).toContain('Handmade mug');
+  const bought = await fetch(`${shop}/buy`, { method: 'POST', redirect: 'manual' });
+  expect(bought.status).toBe(303);
+  const [checkout] = sandbox.checkouts;
+  expect(bought.headers.get('location')).toBe(checkout?.url);
+  const { redirectUrl } = await sandbox.completeCheckout(checkout?.url ?? '');
+  expect(redirectUrl).toBe(`${shop}/thanks`);
+  expect(await (await fetch(`${redirectUrl}?order=1`)).text()).toContain('to be confirmed');
+  expect((await fetch(`${shop}/elsewhere`)).status).toBe(404);
+});
+
+test('redirect-to-checkout.ts says that nothing was charged if the service is down', async () => {
+  const port = await freePort();
+  await start('redirect-to-checkout.ts', { PORT: String(port) }).ready;
+  for (const { id } of sandbox.products) sandbox.archiveProduct(id);
+
+  const refused = await fetch(`http://localhost:${port}/buy`, { method: 'POST', redirect: 'manual' });
+  expect(refused.status).toBe(502);
+  expect(await refused.text()).toContain('Nothing was charged');
+});
+
+test('receive-webhook.ts fulfils each order once, holds one of a price that it never asked, and ignores new events', async () => {
+  const port = await freePort();
+  const secret = sandbox.webhookSecret;
+  const receiver = start('receive-webhook.ts', { PORT: String(port), PAYMENTS_WEBHOOK_SECRET: secret });
+  await receiver.ready;
+  sandbox.setWebhook(`http://localhost:${port}/webhooks`);
+
+  const right = await sandbox.trigger('order.paid', { amount: '19.90' });
+  const wrong = await sandbox.trigger('order.paid', { amount: '0.01' });
+  expect([right.delivery?.status, wrong.delivery?.status]).toEqual([200, 200]);
+  expect((await sandbox.redeliver(right.event.id)).status).toBe(200);
+  expect((await fetch(await sandbox.signedRequest(right.event, { tamper: 'body' }))).status).toBe(400);
+  const refund = '{"type":"refund.created"}';
+  const headers = sign({ rawBody: refund, secret });
+  expect(
+    (await fetch(`http://localhost:${port}/webhooks`, { method: 'POST', body: refund, headers })).status,
+  ).toBe(200);
+  expect((await fetch(`http://localhost:${port}/elsewhere`)).status).toBe(404);
+  expect((await fetch(`http://localhost:${port}/webhooks?from=sandbox`)).status).toBe(405);
+
+  const lines = () => receiver.output().split('\n').slice(1, -1).sort();
+  await expect
+    .poll(lines)
+    .toEqual([
+      expect.stringMatching(/^WebhookVerificationError signature_mismatch: /),
+      `fulfil ${right.order.id}: Handmade mug, 19.90 USD`,
+      `hold ${wrong.order.id}: nothing costs 0.01 USD`,
+      'ignored an event of type refund.created',
+    ]);
+});
+
+test('import-products.ts creates each row once, reports the refused ones, and can be run again', async () => {
+  const first = await start('import-products.ts', {}, ['products.csv']).done;
+  expect(first.output).toContain(
+    '3 created, 0 already there, 1 refused\n  line 4 (STICKER-1): products.create: price',
+  );
+  expect(first.code).toBe(1);
+
+  const second = await start('import-products.ts', {}, ['products.csv']).done;
+  expect(second.output).toContain('0 created, 3 already there, 1 refused');
+  expect(sandbox.products.map(({ name }) => name)).toEqual([
+    'Handmade mug',
+    'Poster "Northern lights", A2',
+    'Tote bag',
+  ]);
+});
+
+test('import-products.ts stops when the key is refused, before it reports rows as bad', async () => {
+  const { code, output } = await start('import-products.ts', { PAYMENTS_API_KEY: 'service_test_wrong' }).done;
+  expect(output).toContain('AuthenticationError');
+  expect(output).not.toContain('refused\n  line');
+  expect(code).not.toBe(0);
+});
+
+test('export-products.ts writes CSV that no spreadsheet takes for a formula', async () => {
+  const { ok } = await sandbox.fetch('/v1/products', {
+    method: 'POST',
+    headers: { 'x-api-key': sandbox.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: '=1+1 "x"', price: '5' }),
+  });
+  const { code, output } = await start('export-products.ts').done;
+  expect(ok).toBe(true);
+  expect(output.split('\n')[1]).toContain(`,"'=1+1 ""x""","5.00","USD","ACTIVE","",`);
+  expect(code).toBe(0);
+});
+
+test('print-balance.ts prints the three amounts', async () => {
+  const { code, output } = await start('print-balance.ts').done;
+  expect(output).toMatch(/^available {2}0\.00 USD\npending {4}0\.00 USD\nfrozen {5}0\.00 USD\nas of /);
+  expect(code).toBe(0);
+});
+
+test('check-balance.ts names the unpaid order that could explain a surplus, and says what a deficit does not prove', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'check-balance-'));
+  const check = () => start('check-balance.ts', {}, [resolve('examples/orders.json')], folder).done;
+  await sandbox.trigger('order.paid', { amount: '19.90' });
+  const agreed = await check();
+  expect(agreed.output).toContain('balance      19.90 USD, 19.90 more than in the last run');
+  expect(agreed.output).toContain(
+    'paid orders  19.90 USD since then\nleft out     1 in other currencies\nThey agree.',
+  );
+  expect(agreed.code).toBe(0);
+
+  await sandbox.trigger('order.paid', { amount: '27.50' });
+  const surplus = await check();
+  expect(surplus.output).toContain('paid orders  0.00 USD since then');
+  expect(surplus.output).toContain('27.50 USD came in that no paid order explains. Is a webhook missing?');
+  expect(surplus.output).toContain('  order 1002 is unpaid and asks for 27.50 USD\n');
+  expect(surplus.code).toBe(1);
+
+  sandbox.reset();
+  const deficit = await check();
+  expect(deficit.output).toContain('47.40 USD less than your paid orders: fees, payouts or refunds.');
+  expect(deficit.code).toBe(0);
+  rmSync(folder, { recursive: true, maxRetries: 10 });
+});
+
+test('merchant-payments examples copies them with a start script, and overwrites nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'examples-'));
+  mkdirSync(join(folder, 'shop/shop'), { recursive: true });
+  writeFileSync(join(folder, 'shop/.env'), 'mine');
+  writeFileSync(join(folder, 'shop/shop/orders.ts'), 'mine');
+  // Without the paths of our tsconfig.json, which would find the package from everywhere.
+  const copy = () =>
+    start('../src/cli/main.ts', { TSX_TSCONFIG_PATH: '' }, ['examples', 'shop'], folder).done;
+
+  const { code, output } = await copy();
+  expect(output).toMatch(
+    /^\d\d files copied to shop\n2 were there and are unchanged: shop\/orders\.ts, \.env\n/,
+  );
+  expect(output).toContain('\n  cd shop\n  npm install\n  npm start ');
+  expect(code).toBe(0);
+  const copied = (name: string) => readFileSync(join(folder, 'shop', name), 'utf8');
+  expect([copied('.env'), copied('shop/orders.ts')]).toEqual(['mine', 'mine']);
+  expect(copied('shop/shop.ts')).toBe(source('shop/shop.ts'));
+  expect(JSON.parse(copied('package.json'))).toMatchObject({
+    type: 'module',
+    scripts: {
+      start: expect.stringMatching(
+        /^merchant-payments exec --webhook-path \/webhooks -- .* shop\/server\.ts$/,
+      ),
+    },
+  });
+
+  expect((await copy()).output).toMatch(/^0 files copied to shop\n/);
+  writeFileSync(join(folder, 'file'), '');
+  const refused = await start('../src/cli/main.ts', {}, ['examples', 'file'], folder).done;
+  expect([refused.code, refused.output]).toEqual([1, expect.stringMatching(/^file could not be filled: /)]);
+  rmSync(folder, { recursive: true, maxRetries: 10 });
+});
+
+const files = filesIn('examples').filter((name) => /\.tsx?$/.test(name));
+const source = (name: string) => readFileSync(`examples/${name}`, 'utf8');
+
+test('no two examples listen on the same port, and each takes another from PORT', () => {
+  const ports = files.flatMap((name) => /process\.env\.PORT \?\? (\d+)/.exec(source(name))?.[1] ?? []);
+  expect(ports.length).toBeGreaterThan(8);
+  expect(new Set(ports).size).toBe(ports.length);
+});
+
+test('quickstart.ts --open stays until the browser is back at the shop', async () => {
+  const { output, done } = start('quickstart.ts', { PATH: '' }, ['--open']);
+  const pageUrl = () => /open it yourself: (\S+)/.exec(output())?.[1] ?? '';
+  await expect.poll(pageUrl, { timeout: 20_000 }).not.toBe('');
+  const returnUrl = await payInBrowser(pageUrl());
+  await expect.poll(output, { timeout: 20_000 }).toContain('payments.balance.retrieve()');
+  expect(output()).not.toContain('Done in');
+  expect((await fetch(pageUrl())).status).toBe(200);
+  expect(await (await fetch(returnUrl)).text()).toBe('Thank you. Back to your terminal.');
+  expect(await done).toMatchObject({ code: 0, output: expect.stringContaining('Done in') });
+});
+
+test('each example that runs says how in its first lines', () => {
+  const parts =
+    /^(shop\/(?!server)|shop-next|nextjs|fulfilment\/databases|observability|quickstart-customer|webhooks\/next-route|.*\.config)/;
+  for (const name of files.filter((one) => !parts.test(one)))
+    expect(source(name).slice(0, 700), name).toMatch(/^(\/\/| \*).* (node|npx|npm run) \S/m);
+});
