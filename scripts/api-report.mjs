@@ -6,7 +6,7 @@ const write = process.argv.includes('--write');
 const folder = resolve('.');
 let changed = false;
 
-for (const entry of ['index', 'webhooks', 'inbox', 'sandbox']) {
+for (const entry of ['index', 'webhooks', 'inbox', 'matching', 'sandbox']) {
   const config = ExtractorConfig.prepare({
     packageJsonFullPath: resolve('package.json'),
     configObjectFullPath: undefined,

@@ -1,5 +1,5 @@
-// Type-checks every `ts` block of README.md, AGENTS.md, docs/*.md and `@example` in one tsc against dist/, and runs each against a
-// fresh sandbox. A block may use `payments` and `sandbox` without declaring them. "```ts no-run: <why>" is only checked,
+// Type-checks every `ts` block of README.md, docs/*.md and `@example` in one tsc against dist/, and runs each against a fresh
+// sandbox; the blocks of AGENTS.md are one program. A block may use `payments` and `sandbox` without declaring them. "```ts no-run: <why>" is only checked,
 // and "```ts elsewhere: <where>" is left out, because it is checked there with what it imports.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,8 @@ import { availableParallelism } from 'node:os';
 
 const folder = '.snippets';
 const blocks = [
-  ...['README.md', 'AGENTS.md', ...filesIn('docs', '.md')].flatMap(fromMarkdown),
+  ...['README.md', ...filesIn('docs', '.md')].flatMap(fromMarkdown),
+  asOneProgram('AGENTS.md'),
   ...filesIn('src', '.ts').flatMap(fromExamples),
 ].filter((block) => !block.info.startsWith('elsewhere'));
 
@@ -66,6 +67,16 @@ function filesIn(root, extension) {
     .map((path) => `${root}/${path}`);
 }
 
+/** An agent reads all of them before it writes: they hold together, on their lines. */
+function asOneProgram(file) {
+  const found = fromMarkdown(file);
+  const code = found.reduce((text, block) => {
+    const gap = block.line - found[0].line - text.split('\n').length + 1;
+    return `${text}${'\n'.repeat(gap)}${block.code}`;
+  }, '');
+  return { file, line: found[0].line, info: '', code };
+}
+
 function fromMarkdown(file) {
   return fenced(file, readFileSync(file, 'utf8'), 0);
 }
@@ -82,10 +93,10 @@ function fromExamples(file) {
 }
 
 function fenced(file, text, above) {
-  return [...text.matchAll(/^( *)```ts *([^\n]*)\n(.*?)^ *```/gms)].map((match) => ({
+  return [...text.matchAll(/^( *)```ts(?: +([^\n]*))?\n(.*?)^ *```/gms)].map((match) => ({
     file,
     line: above + text.slice(0, match.index).split('\n').length,
-    info: match[2],
+    info: match[2] ?? '',
     code: match[3].replaceAll(new RegExp(`^${match[1]}`, 'gm'), ''),
   }));
 }

@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 
 const seed = process.argv[2] ?? String(randomInt(2 ** 31));
 console.log(`Seed ${seed}. The same values again: npm run fuzz -- ${seed}`);
-const args = ['run', '--testTimeout=3000000', 'test/fuzz', 'test/webhook-properties.test.ts'];
+const args = ['run', '--testTimeout=3000000', 'test/fuzz', 'test/webhooks/properties.test.ts'];
 const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], {
   stdio: 'inherit',
   env: { ...process.env, FUZZ_FACTOR: '100', FUZZ_SEED: seed },

@@ -1,20 +1,21 @@
 /** What is mutated, the tests that have to notice, and the share of mutants that they have to kill, in per cent. */
 export const parts = {
   transport: {
-    mutate: ['src/transport/{retry,envelope,failures}.ts'],
+    mutate: ['src/transport/{retry,envelope,to-error,send-failure}.ts'],
     tests: ['test/transport/*.test.ts'],
     least: {
       'src/transport/retry.ts': 95,
       'src/transport/envelope.ts': 95,
-      'src/transport/failures.ts': 90,
+      'src/transport/to-error.ts': 90,
+      'src/transport/send-failure.ts': 90,
     },
   },
   webhooks: {
     mutate: ['src/webhooks/**/*.ts', '!src/webhooks/index.ts'],
     tests: [
-      'test/webhooks.test.ts',
-      'test/webhook-{cases,hmac,accept,hooks,messages}.test.ts',
-      'test/webhook-*handler.test.ts',
+      'test/webhooks/verify.test.ts',
+      'test/webhooks/{cases,hmac,accept,hooks,messages}.test.ts',
+      'test/webhooks/*handler.test.ts',
     ],
     least: { 'src/webhooks/': 95 },
   },

@@ -1,8 +1,8 @@
-// The pages of the site, in their order. llms.txt and the links at the end of README.md name the same.
+// The pages of the site, in their order. llms.txt names the same guides.
 import { readdirSync } from 'node:fs';
 
 export const pages = {
-  Start: ['docs/getting-started.md', 'docs/accept-a-payment.md'],
+  Start: ['docs/getting-started.md', 'docs/accept-a-payment.md', 'docs/nextjs.md'],
   Webhooks: [
     'docs/webhooks.md',
     'docs/fulfil-exactly-once.md',
@@ -15,24 +15,55 @@ export const pages = {
   Sandbox: ['docs/testing.md', 'docs/sandbox.md', 'docs/commands.md'],
   Production: [
     'docs/going-live.md',
+    'docs/service.md',
     'docs/spec-gaps.md',
     'docs/faq.md',
     'docs/security.md',
-    'docs/threat-model.md',
-    'docs/threat-model.md',
+
     'docs/observability.md',
-    'docs/performance.md',
-    'docs/versioning.md',
   ],
-  Project: [
-    'CHANGELOG.md',
-    'CONTRIBUTING.md',
-    'SECURITY.md',
-    'examples/README.md',
-    'bench/README.md',
-    ...files('docs/decisions', /\.md$/),
-  ],
+  Project: ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md', 'bench/README.md'],
 };
+
+/** The guides, as one reads them. */
+export const guides = Object.entries(pages).flatMap(([group, files]) => (group === 'Project' ? [] : files));
+
+/** What most people look for in each module, in this order; the modules too. */
+export const firstNames = {
+  'merchant-payments': [
+    'PaymentsClient',
+    'PaymentsClientOptions',
+    'ProductsResource',
+    'CheckoutsResource',
+    'BalanceResource',
+    'Page',
+    'PaymentsError',
+    'isPaymentsError',
+  ],
+  'merchant-payments/webhooks': [
+    'handler',
+    'nodeHandler',
+    'verify',
+    'sign',
+    'HandlerOptions',
+    'VerifyOptions',
+  ],
+  'merchant-payments/inbox': ['openInbox', 'InboxOptions', 'Inbox'],
+  'merchant-payments/matching': ['matchPayments', 'freeAmount'],
+  'merchant-payments/sandbox': ['createSandbox', 'SandboxOptions', 'Sandbox'],
+};
+
+/** Options whose fields stand on the page of the function that takes them. */
+export const expanded = [
+  'PaymentsClientOptions',
+  'HandlerOptions',
+  'OnOptions',
+  'AcceptOptions',
+  'VerifyOptions',
+  'SignOptions',
+  'InboxOptions',
+  'SandboxOptions',
+];
 
 /** The example files that become pages. */
 export const examples = () => files('examples', /(?<!\.d)\.(ts|tsx|mjs|cjs)$/);

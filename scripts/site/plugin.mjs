@@ -1,11 +1,15 @@
-// What the site has beyond typedoc: error classes linked in `@throws`, pages grouped and in order, examples as
-// highlighted pages, tables and code that scroll on a phone, and "Edit this page".
+// What the site has beyond typedoc: error classes linked in `@throws`, guides in `@see`, pages grouped and in order, examples as
+// highlighted pages, tables and code that scroll on a phone, guides first in the search, previous and next, and
+// "Edit this page".
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { Application, Comment, CommentTag, Converter, PageEvent, ReflectionKind } from 'typedoc';
-import { examples, pages } from './pages.mjs';
+import { Application, Comment, CommentTag, Converter, IndexEvent, PageEvent, ReflectionKind } from 'typedoc';
+import { examples, expanded, firstNames, guides, pages } from './pages.mjs';
+import { boostOf, writeContexts } from './search.mjs';
 
 const generated = '.site';
+/** A priority below those of typedoc's own plugins. */
+const afterTypedoc = -10_000;
 const titles = { 'SECURITY.md': 'Report a vulnerability' };
 const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
 const address = repository?.url?.replace(/^git\+/, '').replace(/\.git$/, '');
@@ -36,6 +40,7 @@ export function load(app) {
     const path = document.project.files.getReflectionPath(document);
     const page = known.get(path);
     if (!page) throw new Error(`${path} is in no group of scripts/site/pages.mjs`);
+    page.document = document;
     const heading = /^# (.+)$/m.exec(document.content.map((part) => part.text).join(''));
     document.name =
       titles[page.source] ??
@@ -54,8 +59,11 @@ export function load(app) {
   });
 
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    for (const declared of project.getReflectionsByKind(ReflectionKind.Interface | ReflectionKind.TypeAlias))
+      if (expanded.includes(declared.name)) declared.comment?.modifierTags.add('@expand');
     for (const reflection of Object.values(project.reflections)) {
       for (const tag of reflection.comment?.blockTags ?? []) {
+        if (tag.tag === '@see') tag.content = linkToGuide(tag.content, project);
         const type = tag.tag === '@throws' && /^\{?(\w+)\}?$/.exec(tag.typeAnnotation ?? '')?.[1];
         if (!type) continue;
         const target = project
@@ -71,6 +79,17 @@ export function load(app) {
     }
   });
 
+  const inOrder = ({ project }) => {
+    order(project, Object.keys(firstNames));
+    for (const module of project.children ?? []) order(module, firstNames[module.name] ?? []);
+  };
+  app.converter.on(Converter.EVENT_RESOLVE_END, inOrder, afterTypedoc);
+
+  app.renderer.on(IndexEvent.PREPARE_INDEX, ({ searchResults }) => {
+    for (const reflection of searchResults) reflection.relevanceBoost = boostOf(reflection, known);
+  });
+  app.renderer.postRenderAsyncJobs.push((event) => writeContexts(event, app.renderer.router));
+
   app.renderer.on(PageEvent.END, (page) => {
     page.contents = page.contents
       ?.replaceAll('<table', '<div class="scrolls"><table')
@@ -84,20 +103,51 @@ export function load(app) {
       );
   });
 
-  if (address === undefined) return;
-  app.renderer.hooks.on('content.end', ({ page }) => {
+  app.renderer.hooks.on('content.end', ({ page, urlTo }) => {
     const path = page.model.isDocument?.() && page.project.files.getReflectionPath(page.model);
     const source = path && known.get(path)?.source;
-    return {
-      tag: 'p',
-      props: source ? { class: 'edit' } : { hidden: true },
-      children: source ? [edit(source)] : [],
-    };
+    const at = guides.indexOf(source);
+    const neighbours = [
+      ['Previous', guides[at - 1]],
+      ['Next', guides[at + 1]],
+    ].flatMap(([label, file]) => {
+      const target = at >= 0 && file && known.get(resolve(file))?.document;
+      return target ? [link(urlTo(target), `${label}: ${target.name}`)] : [];
+    });
+    const edit = source && address ? [link(`${address}/edit/main/${source}`, 'Edit this page')] : [];
+    const children = [...neighbours, ...edit];
+    return { tag: 'p', props: children.length > 0 ? { class: 'turn' } : { hidden: true }, children };
   });
 }
 
-function edit(source) {
-  return { tag: 'a', props: { href: `${address}/edit/main/${source}` }, children: ['Edit this page'] };
+/** `docs/page.md, "Heading"`, as a `@see` names it for readers of the source, as a link to that heading. */
+function linkToGuide(content, project) {
+  const [, file, heading] =
+    /^(docs\/[\w-]+\.md), "(.+)"$/.exec(content.map((part) => part.text).join('')) ?? [];
+  if (!file) return content;
+  const { target } = project.files.registerAbsolute(resolve(file));
+  const targetAnchor = heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-');
+  return [
+    { kind: 'text', text: `[${heading}](` },
+    { kind: 'relative-link', text: file, target, targetAnchor },
+    { kind: 'text', text: ')' },
+  ];
+}
+
+/** Puts the names that most people look for first, wherever typedoc lists them. */
+function order(parent, names) {
+  const place = ({ name }) => (names.includes(name) ? names.indexOf(name) : names.length);
+  const lists = [parent, ...(parent.groups ?? []), ...(parent.categories ?? [])];
+  for (const list of lists)
+    for (const children of [list.children, list.childrenIncludingDocuments])
+      children?.sort((one, other) => place(one) - place(other));
+}
+
+function link(href, text) {
+  return { tag: 'a', props: { href }, children: [text] };
 }
 
 function exampleAsPage(source) {
