@@ -5,8 +5,9 @@ type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
 const client = { index: 'src/index.ts', webhooks: 'src/webhooks/index.ts' };
 const inbox = { inbox: 'src/inbox/index.ts' };
+const matching = { matching: 'src/matching/index.ts' };
 const sandbox = { sandbox: 'src/sandbox/index.ts' };
-const command = { cli: 'src/cli/main.ts' };
+const command = { cli: 'src/cli/bin.ts' };
 
 /**
  * Leaves `export { webhooks }` of the main entry a module of its own: a namespace that is bundled in cannot be shaken
@@ -46,13 +47,15 @@ export default defineConfig([
   },
   // Apart from the client's, so that no part of them moves into files that both would load.
   { ...bundled, entry: inbox, format: 'esm' },
+  { ...bundled, entry: matching, format: 'esm' },
   { ...bundled, ...minified, entry: client, format: 'cjs' },
   { ...bundled, ...minified, entry: inbox, format: 'cjs' },
+  { ...bundled, ...minified, entry: matching, format: 'cjs' },
   { ...bundled, ...minified, entry: { ...sandbox, ...command }, format: 'esm' },
   { ...bundled, ...minified, entry: sandbox, format: 'cjs' },
   {
     ...common,
-    entry: { ...client, ...inbox, ...sandbox },
+    entry: { ...client, ...inbox, ...matching, ...sandbox },
     format: ['esm', 'cjs'],
     external: [webhooksModule],
     dts: {

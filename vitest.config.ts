@@ -16,6 +16,7 @@ export default defineConfig({
       { find: /^merchant-payments$/, replacement: source('index.ts') },
       { find: /^merchant-payments\/webhooks$/, replacement: source('webhooks/index.ts') },
       { find: /^merchant-payments\/inbox$/, replacement: source('inbox/index.ts') },
+      { find: /^merchant-payments\/matching$/, replacement: source('matching/index.ts') },
       { find: /^merchant-payments\/sandbox$/, replacement: source('sandbox/index.ts') },
     ],
   },

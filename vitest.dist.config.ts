@@ -9,7 +9,7 @@ export default {
   resolve: {
     alias: [
       { find: /^merchant-payments$/, replacement: built('index') },
-      { find: /^merchant-payments\/(webhooks|sandbox|inbox)$/, replacement: built('$1') },
+      { find: /^merchant-payments\/(webhooks|sandbox|inbox|matching)$/, replacement: built('$1') },
     ],
   },
   test: {

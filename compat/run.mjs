@@ -15,6 +15,14 @@ const parts = {
   consumers: ['consumers/run.mjs'],
   receivers: [...tests, 'receivers/receivers.test.ts'],
   fulfilment: ['fulfilment/run.mjs'],
+  inbox: [
+    ...tests,
+    '--test-force-exit',
+    '--test-concurrency=1',
+    'inbox/samples.test.ts',
+    'inbox/postgres.test.ts',
+    'inbox/chaos/chaos.test.ts',
+  ],
   signatures: [...tests, 'signatures/signatures.test.ts'],
   conformance: [...tests, 'conformance/conformance.test.mjs'],
   types: ['node_modules/typescript/bin/tsc'],
@@ -22,7 +30,10 @@ const parts = {
   observability: [...tests, 'observability/observability.test.ts'],
   examples: ['--import', 'tsx', 'examples/run.mjs'],
   shops: [...tests, 'shops/shops.test.ts'],
-  doctor: [...tests, 'doctor/doctor.test.ts'],
+  doctor: [...tests, 'doctor/doctor.test.ts', 'doctor/languages.test.ts'],
+  next: ['next/run.mjs'],
+  npm: ['npm/run.mjs'],
+  sandbox: ['sandbox/run.mjs'],
 };
 
 /** Folders of examples that need a framework, and where in `.examples` they are copied to. */
@@ -35,6 +46,7 @@ const copies = {
   observability: '/observability',
   'shop-express': '/shop-express',
   'shop-next': '/shop-next',
+  nextjs: '/nextjs',
 };
 
 const asked = process.argv.slice(2);
@@ -61,23 +73,27 @@ const failed = (asked.length > 0 ? asked : Object.keys(parts)).filter((name) => 
 console.log(failed.length > 0 ? `\ncompat: ${failed.join(', ')} failed` : '\ncompat: all parts passed');
 process.exitCode = failed.length > 0 ? 1 : 0;
 
-/** Builds, packs and installs the package; it has no dependencies, so unpacking its tarball installs it. */
+/** Builds, packs and installs the package, or the tarball of COMPAT_TARBALL; it has no dependencies, so unpacking installs it. */
 function install() {
   if (!isInstalled()) run('npm', ['ci', '--no-audit', '--no-fund'], here);
   run('npm', ['run', '--silent', 'build'], root);
-  empty(`${here}.package`);
-  const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', `${here}.package`];
-  const name = execFileSync('npm', pack, { cwd: root, encoding: 'utf8' }).trim();
+  const packed = process.env.COMPAT_TARBALL || pack();
   const target = `${here}node_modules/merchant-payments`;
   empty(target);
-  run('tar', ['-xzf', `${here}.package/${name}`, '-C', target, '--strip-components', '1'], here);
+  run('tar', ['-xzf', packed, '-C', target, '--strip-components', '1'], here);
   // A copy, from which the examples find the frameworks of this folder.
   empty(`${here}.examples`);
   for (const [folder, copy] of Object.entries(copies)) {
     const from = `${root}examples/${folder}`;
     if (existsSync(from)) cpSync(from, `${here}.examples${copy}`, { recursive: true });
   }
-  return `${here}.package/${name}`;
+  return packed;
+}
+
+function pack() {
+  empty(`${here}.package`);
+  const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', `${here}.package`];
+  return `${here}.package/${execFileSync('npm', args, { cwd: root, encoding: 'utf8' }).trim()}`;
 }
 
 /** Whether node_modules is what the lock asks for. */

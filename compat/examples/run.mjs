@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,9 +66,10 @@ for (const version of ['20', '22', '24', '26']) {
   });
 
   await check(`Node ${version}: npm start, and a customer who pays`, async () => {
-    const [sandboxPort, port] = [await freePort(), await freePort()].map(String);
-    usePorts(cwd, sandboxPort, port);
-    const child = spawn('npm', ['start'], { cwd, env: { ...process.env, PATH, PORT: port }, detached: true });
+    // The commonest mistake of a machine: what the shop and the sandbox usually listen on is taken.
+    const others = await Promise.all([3000, 4380].map(takePort));
+    const { PORT: _, ...inherited } = process.env;
+    const child = spawn('npm', ['start'], { cwd, env: { ...inherited, PATH }, detached: true });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
     try {
@@ -75,8 +77,12 @@ for (const version of ['20', '22', '24', '26']) {
         assert.equal(child.exitCode, null, output);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
-      await buyAndPay(`http://127.0.0.1:${port}`, `http://127.0.0.1:${sandboxPort}`);
+      const [, shopUrl] = /Shop +(http:\S+)/.exec(output);
+      const [, sandboxUrl] = /Sandbox +(http:\S+)/.exec(output);
+      assert.notEqual(new URL(shopUrl).port, '3000');
+      await buyAndPay(shopUrl, sandboxUrl);
     } finally {
+      for (const other of others) other?.close();
       process.kill(-child.pid);
       await once(child, 'close');
     }
@@ -90,22 +96,20 @@ await check('recipe: Vitest, and Mock Service Worker', () =>
 );
 await check('recipe: Jest', () => run('npx', ['jest', 'testing/jest.test.cjs'], { cwd: shop, env }));
 await check('recipe: Playwright, with a paid order for each test', async () => {
-  const [sandboxPort, port] = [await freePort(), await freePort()].map(String);
-  usePorts(join(project, 'shop-20'), sandboxPort, port);
+  const port = String(await freePort());
   const args = ['playwright', 'test', '--config', 'testing/playwright.config.ts'];
   await run('npx', args, { cwd: join(project, 'shop-20'), env: { ...env, PORT: port } });
 });
 
 rmSync(dirname(project), { recursive: true });
 
-/** The start script as it is, on ports that are free. */
-function usePorts(folder, sandboxPort, port) {
-  const path = join(folder, 'package.json');
-  const manifest = JSON.parse(readFileSync(path, 'utf8'));
-  manifest.scripts.start = manifest.scripts.start
-    .replace(/--port \d+/, `--port ${sandboxPort}`)
-    .replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`);
-  writeFileSync(path, JSON.stringify(manifest));
+/** Takes a port, if nothing else has it yet. */
+async function takePort(port) {
+  const server = createServer().listen(port, '127.0.0.1');
+  return once(server, 'listening').then(
+    () => server,
+    () => undefined,
+  );
 }
 
 async function buyAndPay(shopUrl, sandboxUrl) {

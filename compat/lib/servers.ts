@@ -1,7 +1,7 @@
-// Redis and PostgreSQL as Debian packages them, each on a free loopback port with its data in a temporary folder.
+// Redis, PostgreSQL and PgBouncer as Debian packages them, each on a free loopback port with its data in a temporary folder.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,7 +13,12 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-const packages = 'Debian: apt-get install redis-server postgresql';
+export interface Postgres extends Server {
+  /** Ends all of its processes at once, as a crash does, and starts it again: it recovers from its log. */
+  crash(): Promise<void>;
+}
+
+const packages = 'Debian: apt-get install redis-server postgresql pgbouncer';
 
 /** `durable`: every write is on the disk before Redis replies. */
 export async function startRedis({ durable = false } = {}): Promise<Server> {
@@ -36,7 +41,7 @@ export async function startRedis({ durable = false } = {}): Promise<Server> {
   return { url: `redis://127.0.0.1:${port}`, stop: () => end(child, 'SIGTERM', folder) };
 }
 
-export async function startPostgres(): Promise<Server> {
+export async function startPostgres(): Promise<Postgres> {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   const version = versions.sort().pop();
   if (!version) throw new Error(`PostgreSQL is not installed. ${packages}`);
@@ -45,18 +50,56 @@ export async function startPostgres(): Promise<Server> {
   const folder = temporaryFolder();
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
-  execFileSync(bin('initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync'], {
+  execFileSync(bin('initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
     ...user,
     cwd: folder,
   });
   const port = await freePort();
   const options = ['-D', data, '-p', `${port}`, '-k', folder, '-c', 'listen_addresses=127.0.0.1', '-F'];
-  const child = await launch(bin('postgres'), options, port, { ...user, cwd: folder });
-  // It listens before it takes queries. pg_isready waits for no such thing by itself.
-  const ready = () => spawnSync(bin('pg_isready'), ['-h', '127.0.0.1', '-p', `${port}`]).status === 0;
-  for (let tries = 0; tries < 300 && !ready(); tries++) await wait(100);
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  return { url, stop: () => end(child, 'SIGINT', folder) };
+  const start = async () => {
+    const started = await launch(bin('postgres'), options, port, { ...user, cwd: folder });
+    // It listens before it takes queries. pg_isready waits for no such thing by itself.
+    const ready = () => spawnSync(bin('pg_isready'), ['-h', '127.0.0.1', '-p', `${port}`]).status === 0;
+    for (let tries = 0; tries < 300 && !ready(); tries++) await wait(100);
+    return started;
+  };
+  let child = await start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    crash: async () => {
+      child.kill('SIGQUIT');
+      await once(child, 'exit');
+      child = await start();
+    },
+    stop: () => end(child, 'SIGINT', folder),
+  };
+}
+
+/** Before a PostgreSQL server: lends its few connections for a transaction at a time. */
+export async function startPgBouncer(url: string): Promise<Server> {
+  const folder = temporaryFolder();
+  const user = unprivileged();
+  if (user) chownSync(folder, user.uid, user.gid);
+  const port = await freePort();
+  const target = new URL(url);
+  const settings = {
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'any',
+    pool_mode: 'transaction',
+    default_pool_size: 3,
+    max_client_conn: 500,
+    ignore_startup_parameters: 'extra_float_digits',
+  };
+  const file = join(folder, 'pgbouncer.ini');
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  const databases = `[databases]\n* = host=127.0.0.1 port=${target.port} user=postgres\n`;
+  writeFileSync(file, `${databases}[pgbouncer]\n${lines.join('\n')}\n`, { mode: 0o644 });
+  const command = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(existsSync) ?? 'pgbouncer';
+  const child = await launch(command, ['-q', file], port, { ...user, cwd: folder });
+  target.port = `${port}`;
+  return { url: target.href, stop: () => end(child, 'SIGTERM', folder) };
 }
 
 /** PostgreSQL refuses to run as root: then its own user, which its package creates, runs it. */

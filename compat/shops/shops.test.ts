@@ -64,26 +64,28 @@ async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Res
   const [first, second] = sandbox.checkouts;
   assert.ok(first && second);
 
-  // Nobody is back yet: the payment is held, and a made-up token changes nothing.
-  const { delivery, order, redirectUrl = '' } = await sandbox.completeCheckout(first.url);
+  assert.deepEqual([first.amount, second.amount], ['19.90', '19.89']);
+
+  // The second customer opens his successUrl without paying, and is not credited with the payment of the first.
+  assert.match(await (await fetch(second.successUrl ?? '')).text(), /being confirmed/);
+  const { delivery, redirectUrl = '' } = await sandbox.completeCheckout(first.url);
   assert.equal(delivery?.status, 200);
-  const page = await text('/orders');
-  assert.match(page, new RegExp(`paid as <code>${order.id}`));
+  assert.match(await (await fetch(redirectUrl)).text(), /class="state paid"/);
+  assert.match(await (await fetch(second.successUrl ?? '')).text(), /being confirmed/);
   assert.equal((await fetch(second.successUrl?.replace(/token=.*/, 'token=guess') ?? '')).status, 404);
-  assert.match(await text('/orders'), /Payments that need a decision/);
-  const formToken = /name="formToken" value="(\w+)"/.exec(page)?.[1] ?? '';
-  const wrong = new URLSearchParams({ formToken: 'guess', payment: order.id, order: '' });
-  assert.equal((await post('/orders', wrong)).status, 403);
+  assert.doesNotMatch(await text('/orders'), /Payments that need a decision/);
   const tunnel = { headers: { 'x-forwarded-for': '203.0.113.7' } };
   assert.equal((await fetch(`${shop}/orders`, tunnel)).status, 404);
 
-  assert.match(await (await fetch(redirectUrl)).text(), /class="state paid"/);
-  assert.doesNotMatch(await text('/orders'), /Payments that need a decision/);
-
-  // A late payment for no order is dismissed by a person.
+  // A payment for no order is dismissed by a person.
   const { order: stray } = await sandbox.trigger('order.paid', { amount: '1.00' });
+  const page = await text('/orders');
+  assert.match(page, new RegExp(`paid as <code>${stray.id}`));
+  assert.match(page, /No open order asks for this amount/);
+  const formToken = /name="formToken" value="(\w+)"/.exec(page)?.[1] ?? '';
+  const wrong = new URLSearchParams({ formToken: 'guess', payment: stray.id, order: '' });
+  assert.equal((await post('/orders', wrong)).status, 403);
   const form = new URLSearchParams({ formToken, payment: stray.id, order: '' });
-  assert.match(await text('/orders'), /No open order asks for this amount/);
   assert.equal((await post('/orders', form)).status, 303);
   assert.doesNotMatch(await text('/orders'), /Payments that need a decision/);
 

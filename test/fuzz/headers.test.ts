@@ -63,6 +63,12 @@ describe('headers, whatever they hold', () => {
         const headers = isFirst ? [extra, ...good] : [...good, extra];
         expect(codeOf(headers)).toBe('duplicate_header');
         expect(codeOf(Object.fromEntries(headers))).toBe('duplicate_header');
+        const [, value] = good[which] ?? [];
+        const both = isFirst ? [second, value] : [value, second];
+        const others = good.filter(([name]) => name !== repeated);
+        expect(codeOf([...others, [repeated, both]])).toBe('duplicate_header');
+        expect(codeOf(new Map<string, unknown>([...others, [repeated, both]]))).toBe('duplicate_header');
+        expect(codeOf({ ...Object.fromEntries(others), [repeated]: both })).toBe('duplicate_header');
       }),
       200,
     ));

@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 /** A delivery as it reached a receiver. */
 export interface Received {
   headers: IncomingHttpHeaders;
+  headersDistinct?: NodeJS.Dict<string[]>;
   body: Buffer;
   path: string;
 }
@@ -28,7 +29,8 @@ export async function listen(
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const delivery = { headers: request.headers, body: Buffer.concat(chunks), path: request.url ?? '' };
+    const { headers, headersDistinct } = request;
+    const delivery = { headers, headersDistinct, body: Buffer.concat(chunks), path: request.url ?? '' };
     received.push(delivery);
     const reply = await answer(delivery);
     if (reply === 'hang up') return void request.socket.destroy();
