@@ -59,6 +59,7 @@ if (unknown.length > 0) {
 const tarball = install();
 const failed = (asked.length > 0 ? asked : Object.keys(parts)).filter((name) => {
   console.log(`\n── ${name}`);
+  const began = performance.now();
   const env = { ...process.env, COMPAT_TARBALL: tarball };
   const limits = { timeout: 900_000, killSignal: 'SIGKILL' };
   const { error, status } = spawnSync(process.execPath, parts[name], {
@@ -68,6 +69,7 @@ const failed = (asked.length > 0 ? asked : Object.keys(parts)).filter((name) => 
     ...limits,
   });
   if (error) console.error(`${name}: ${error.message}`);
+  console.log(`── ${name}: ${Math.round((performance.now() - began) / 1000)} s`);
   return status !== 0;
 });
 console.log(failed.length > 0 ? `\ncompat: ${failed.join(', ')} failed` : '\ncompat: all parts passed');
