@@ -7,6 +7,5 @@ export default {
     ...base.test,
     include: ['test/browser/**/*.test.ts'],
     exclude: ['node_modules/**'],
-    fileParallelism: false,
   },
 };
