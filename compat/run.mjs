@@ -27,6 +27,7 @@ const parts = {
   signatures: [...tests, 'signatures/signatures.test.ts'],
   conformance: [...tests, 'conformance/conformance.test.mjs'],
   types: ['node_modules/typescript/bin/tsc'],
+  lint: ['lint/run.mjs'],
   transport: ['transport/run.mjs'],
   observability: [...tests, 'observability/observability.test.ts'],
   examples: ['--import', 'tsx', 'examples/run.mjs'],

@@ -24,7 +24,11 @@ import type { Respond } from './responder.js';
  *
  * export const POST = handler({
  *   secret: () => process.env.PAYMENTS_WEBHOOK_SECRET,
- *   on: { 'order.paid': (event) => console.log(`fulfil ${event.data.order_id}`) },
+ *   on: {
+ *     'order.paid': (event) => {
+ *       console.log(`fulfil ${event.data.order_id}`);
+ *     },
+ *   },
  * });
  * ```
  * @example

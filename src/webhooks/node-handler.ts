@@ -52,7 +52,11 @@ export interface NodeResponse {
  *
  * const receive = nodeHandler({
  *   secret: () => process.env.PAYMENTS_WEBHOOK_SECRET,
- *   on: { 'order.paid': (event) => console.log(`fulfil ${event.data.order_id}`) },
+ *   on: {
+ *     'order.paid': (event) => {
+ *       console.log(`fulfil ${event.data.order_id}`);
+ *     },
+ *   },
  * });
  * const server = createServer(receive);
  * ```
