@@ -14,6 +14,7 @@ const tests = [
   '--test-concurrency',
   '1',
   'fulfilment/sqlite-shop.test.ts',
+  'fulfilment/engines.test.ts',
   'fulfilment/fulfilment.test.ts',
 ];
 const { status } = spawnSync(

@@ -1,0 +1,109 @@
+// What waits for a person, in the engines that a shop runs already: seen by `parked`, and run again by `retry`.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { sign } from 'merchant-payments/webhooks';
+import { Client } from 'pg';
+import { type Server, startPostgres, startRedis } from '../lib/servers.js';
+import { ShopProcess } from './processes.js';
+import { secret } from './sender.js';
+
+let redis: Server;
+let postgres: Server;
+let database: Client;
+let shop: ShopProcess | undefined;
+
+before(async () => {
+  redis = await startRedis();
+  postgres = await startPostgres();
+  database = new Client({ connectionString: postgres.url });
+  await database.connect();
+});
+after(async () => {
+  await shop?.stop();
+  await database.end();
+  await Promise.all([redis.stop(), postgres.stop()]);
+});
+beforeEach(async () => {
+  await shop?.stop();
+  await database.query('DROP TABLE IF EXISTS fulfilments, takings');
+});
+
+test('pg-boss: an event that cannot be read is parked, shown, and tried again on request', async () => {
+  await open('pg-boss.ts');
+  assert.equal(await deliver({ order_id: 'ord_1', amount: '10.00', currency: 'USD' }), 200);
+  assert.equal(await deliver({ order_id: 'ord_2', amount: '19,90', currency: 'USD' }), 200);
+  await until(async () => (await fulfilled()).length === 1);
+  assert.match(await run('pg-boss.ts', 'parked'), /19,90/);
+  assert.equal(await run('pg-boss.ts', 'retry'), 'To be tried again: 1\n');
+  assert.equal(await run('pg-boss.ts', 'parked'), '');
+  const { rows } = await database.query(
+    `SELECT data->>'rawBody' AS body FROM pgboss.job WHERE name = 'order.paid' AND state < 'completed'`,
+  );
+  assert.deepEqual(
+    rows.map(({ body }) => JSON.parse(body).data.order_id),
+    ['ord_2'],
+  );
+});
+
+test('BullMQ: one order with another amount is parked, shown, and fulfilled once a person has decided', async () => {
+  await open('bullmq.ts');
+  assert.equal(await deliver({ order_id: 'ord_1', amount: '10.00', currency: 'USD' }), 200);
+  await until(async () => (await fulfilled()).length === 1);
+  assert.equal(await deliver({ order_id: 'ord_1', amount: '12.00', currency: 'USD' }), 200);
+  await until(async () =>
+    /ord_1.*with another amount than 12\.00 USD/.test(await run('bullmq.ts', 'parked')),
+  );
+  assert.deepEqual(await fulfilled(), ['ord_1 10.00']);
+
+  await database.query('DELETE FROM fulfilments'); // the person decides that the first amount was wrong
+  await run('bullmq.ts', 'retry');
+  await until(async () => (await fulfilled()).length === 1);
+  assert.deepEqual(await fulfilled(), ['ord_1 12.00']);
+  assert.equal(await run('bullmq.ts', 'parked'), '');
+});
+
+const file = (example: string) => new URL(`../.examples/fulfilment/${example}`, import.meta.url).pathname;
+const env = () => ({
+  ...process.env,
+  DATABASE_URL: postgres.url,
+  REDIS_URL: redis.url,
+  PAYMENTS_WEBHOOK_SECRET: secret,
+});
+
+async function open(example: string): Promise<void> {
+  shop = await ShopProcess.start({ file: file(example), web: true }, tmpdir(), env());
+  await shop.untilReady();
+}
+
+/** What the program prints in one of its modes, and that it ends by itself. */
+async function run(example: string, mode: string): Promise<string> {
+  const options = { env: env(), timeout: 60_000 };
+  return (await promisify(execFile)(process.execPath, [file(example), mode], options)).stdout;
+}
+
+async function deliver(data: object): Promise<number> {
+  const rawBody = JSON.stringify({ type: 'order.paid', data });
+  const url = `http://127.0.0.1:${shop?.port}/webhooks`;
+  for (;;) {
+    const headers = { ...sign({ rawBody, secret }) };
+    const response = await fetch(url, { method: 'POST', body: rawBody, headers }).catch(() => undefined);
+    if (response) return response.status;
+    await wait(50); // the worker says that it works before the server listens
+  }
+}
+
+async function fulfilled(): Promise<string[]> {
+  const { rows } = await database.query('SELECT order_id, amount FROM fulfilments ORDER BY order_id');
+  return rows.map(({ order_id, amount }) => `${order_id} ${amount}`);
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) {
+    assert.ok(tries < 300, 'waited for 30 s');
+    await wait(100);
+  }
+}
