@@ -368,6 +368,16 @@ test('two schemas of one pool are two inboxes; one schema opened twice in a proc
   assert.deepEqual(calls, ['first', 'second', 'again']);
 });
 
+test('retryParked() leaves another content under a known key to a person', async () => {
+  const url = await newShopDatabase();
+  const shop = open(url);
+  for (const amount of ['10.00', '90.00']) assert.equal(await shop.post('ord_1', amount), 200);
+  await shop.inbox.idle();
+  assert.equal(await shop.inbox.retryParked(), 0);
+  const [parked] = await shop.inbox.list({ state: 'parked' });
+  assert.equal(await shop.inbox.retry(parked?.key ?? ''), true);
+});
+
 test('drain() works off what is due where nobody else does', async () => {
   const url = await newShopDatabase();
   const done: string[] = [];

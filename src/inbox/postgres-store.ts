@@ -259,12 +259,15 @@ export class PostgresStore implements InboxStore {
   }
 
   async retry(key: string | undefined, force: boolean): Promise<number> {
-    const states =
-      key === undefined ? "'parked'" : force ? "'pending', 'parked', 'running'" : "'pending', 'parked'";
+    // Another content under a known key is for a person to decide, one by one.
+    const which =
+      key === undefined
+        ? "state = 'parked' AND right(key, 17) <> '#' || digest"
+        : `key_hash = $1 AND state IN (${force ? "'running'," : ''} 'pending', 'parked')`;
     const rows = await this.#run(
       `UPDATE ${this.#table} SET state = 'pending', due_at = now(), wait = interval '0', failures = 0, lost = 0
-       WHERE ($1::text IS NULL OR key_hash = $1) AND state IN (${states}) RETURNING id::text`,
-      key === undefined ? null : hashOf(key),
+       WHERE ${which} RETURNING id::text`,
+      ...(key === undefined ? [] : [hashOf(key)]),
     );
     return rows.length;
   }
