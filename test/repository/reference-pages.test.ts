@@ -36,8 +36,8 @@ test.each(commands)('docs/commands.md has a section on $name, with each of its f
   expect(flags.filter((flag) => !shared.includes(flag) && !text.includes(`--${flag}`))).toEqual([]);
 });
 
-test('docs/sandbox.md names every choice that the sandbox made', () => {
-  const named = [...readFileSync('docs/sandbox.md', 'utf8').matchAll(/^\| `(\w+)` \|/gm)].map(
+test('docs/spec-gaps.md names every choice that the sandbox made', () => {
+  const named = [...readFileSync('docs/spec-gaps.md', 'utf8').matchAll(/^\| `(\w+)` \|/gm)].map(
     ([, name]) => name,
   );
   expect(choiceNames.filter((name) => !named.includes(name))).toEqual([]);
