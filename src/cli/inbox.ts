@@ -1,9 +1,9 @@
 import { identifyScheme } from '../doctor/identify.js';
 import { WebhookVerificationError } from '../errors.js';
+import type { InboxEntry, RefusedDelivery } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../inbox/options.js';
 import { schemaSql } from '../inbox/postgres-tables.js';
-import type { InboxEntry, RefusedDelivery } from '../inbox/store.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';

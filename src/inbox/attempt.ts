@@ -1,6 +1,7 @@
 import type { Delivery } from '../webhooks/delivery.js';
 import { isThenable } from '../webhooks/own-options.js';
-import { type Claim, commitError, type InboxStore, lostLease } from './store.js';
+import type { Claim } from './entry.js';
+import { commitError, type InboxStore, lostLease } from './store.js';
 
 /** A delivery as the inbox gives it to a function: what `commit()` and `done()` take is checked by the store. */
 export interface AttemptDelivery extends Delivery {

@@ -6,6 +6,7 @@
 export { ConfigurationError, InvalidParamsError, PaymentsError, WebhookConfigError } from '../errors.js';
 export type { Delivery } from '../webhooks/delivery.js';
 export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
+export type { InboxEntry, InboxState, InboxStats, RefusedDelivery, RefusedRecord } from './entry.js';
 export { type Inbox, openInbox } from './open-inbox.js';
 export type {
   AttemptFacts,
@@ -21,4 +22,3 @@ export type {
 } from './options.js';
 export type { PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';
-export type { InboxEntry, InboxState, InboxStats, RefusedDelivery, RefusedRecord } from './store.js';

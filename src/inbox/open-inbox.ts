@@ -16,6 +16,7 @@ import {
   type Respond,
 } from '../webhooks/responder.js';
 import type { AttemptDelivery } from './attempt.js';
+import type { InboxEntry, InboxStats, RefusedDelivery } from './entry.js';
 import { Intake, type Recovered } from './intake.js';
 import {
   type Duration,
@@ -35,7 +36,7 @@ import { PostgresStore } from './postgres-store.js';
 import { Redactor } from './redact.js';
 import { join, leave, type SharedWorker, wakeWorker } from './shared-work.js';
 import { SqliteStore } from './sqlite-store.js';
-import type { InboxEntry, InboxStats, InboxStore, RefusedDelivery } from './store.js';
+import type { InboxStore } from './store.js';
 import { Worker } from './worker.js';
 
 /** A durable webhook receiver. Its methods need no `this`: pass `inbox.nodeHandler` as it is. */

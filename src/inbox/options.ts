@@ -12,11 +12,11 @@ import type { OrderPaidEvent, UnknownEvent } from '../webhooks/index.js';
 import { invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
 import type { AttemptDelivery } from './attempt.js';
+import { type InboxState, inboxStates } from './entry.js';
 import { type ClientOf, hasMethods, type PostgresPool, type PostgresRun } from './postgres.js';
 import type { PostgresPlace } from './postgres-store.js';
 import type { SqliteDatabase } from './sqlite.js';
 import type { SqlitePlace } from './sqlite-store.js';
-import { type InboxState, inboxStates } from './store.js';
 
 /** A duration: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;

@@ -1,10 +1,9 @@
 import { ConfigurationError } from '../errors.js';
-
-type PostgresValue = string | number | null;
+import type { Row, SqlValue } from './sql.js';
 
 /** A client of a `pg` pool, or anything of its shape. */
 export interface PostgresClient {
-  query(text: string, values?: PostgresValue[]): PromiseLike<{ rows: unknown[] }>;
+  query(text: string, values?: SqlValue[]): PromiseLike<{ rows: unknown[] }>;
   /** With an error, the connection has to be closed, and its transaction with it. */
   release(error?: Error): unknown;
   on?(event: 'error', listener: () => void): unknown;
@@ -32,10 +31,8 @@ export type PostgresRun = (
   values: string[],
 ) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>;
 
-export type PostgresRow = Readonly<Record<string, unknown>>;
-
-/** Executes one statement and returns its rows. Columns are selected as text: how others are parsed is up to the shop. */
-export type Run = (sql: string, ...values: PostgresValue[]) => Promise<PostgresRow[]>;
+/** Executes one statement and returns its rows. */
+export type Run = (sql: string, ...values: SqlValue[]) => Promise<Row[]>;
 
 /** How long to wait for a connection, for a row that another transaction holds, and for a response. */
 const connectMs = 10_000;
@@ -138,6 +135,6 @@ export function hasMethods<Type>(value: unknown, ...names: string[]): value is T
   return isRow(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
 }
 
-export function isRow(value: unknown): value is PostgresRow {
+export function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null;
 }

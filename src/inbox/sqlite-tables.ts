@@ -3,49 +3,9 @@ import { resolve } from 'node:path';
 import { ConfigurationError } from '../errors.js';
 import { digestOf } from '../webhooks/delivery.js';
 import { type Connection, databaseClass, type SqliteDatabase } from './sqlite.js';
+import { tables, tablesVersion } from './tables.js';
 
-/** Version of the tables. Raise it with every change to them. */
-const version = 2;
-
-/** What a delivery contains has a table of its own: `purge()` then frees whole pages, which SQLite uses again. */
-const tables = `
-  CREATE TABLE payments_inbox (
-    id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    digest TEXT,
-    state TEXT NOT NULL,
-    received_at INTEGER NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    failures INTEGER NOT NULL DEFAULT 0,
-    lost INTEGER NOT NULL DEFAULT 0,
-    due_at INTEGER,
-    due_set_at INTEGER,
-    started_at INTEGER,
-    finished_at INTEGER,
-    last_error TEXT
-  ) STRICT;
-  CREATE INDEX payments_inbox_due ON payments_inbox (due_at) WHERE due_at IS NOT NULL;
-  CREATE INDEX payments_inbox_due_set ON payments_inbox (due_set_at) WHERE due_at IS NOT NULL;
-  CREATE INDEX payments_inbox_state ON payments_inbox (state);
-  CREATE TABLE payments_inbox_content (
-    id INTEGER PRIMARY KEY,
-    event TEXT NOT NULL,
-    raw_body TEXT NOT NULL,
-    encoding TEXT,
-    headers TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE payments_inbox_refused (
-    id INTEGER PRIMARY KEY,
-    code TEXT NOT NULL,
-    received_at INTEGER NOT NULL,
-    bytes INTEGER NOT NULL,
-    headers TEXT NOT NULL,
-    raw_body TEXT NOT NULL,
-    encoding TEXT
-  ) STRICT;
-  CREATE TABLE payments_inbox_version (version INTEGER NOT NULL) STRICT;
-  INSERT INTO payments_inbox_version VALUES (${version});
-`;
+const created = tables({ id: 'integer', counted: '', unique: 'UNIQUE (key)' });
 
 /** Version 1 had everything in one table, and no digest. */
 const fromVersion1 = `
@@ -73,7 +33,7 @@ export function openFile(file: string, { create }: { create: boolean }): SqliteD
 /** Readies a file of the inbox's own. One that is no SQLite database, or comes from a newer version, is left unchanged. */
 export function setUpFile(connection: Connection, file: string, { create }: { create: boolean }): void {
   const found = readVersion(connection, file);
-  if (!create && found !== version) {
+  if (!create && found !== tablesVersion) {
     throw new ConfigurationError(
       found === undefined
         ? `${JSON.stringify(file)} holds no inbox. Pass the file of openInbox().`
@@ -89,12 +49,12 @@ export function setUpFile(connection: Connection, file: string, { create }: { cr
 /** Creates the tables in a database that has none, brings those of version 1 up to date, refuses those of a newer one. */
 export function setUpTables(connection: Connection, name: string): void {
   connection.journalMode();
-  if (readVersion(connection, name) === version) return;
+  if (readVersion(connection, name) === tablesVersion) return;
   connection.transaction(
     () => {
       // Another process may have been faster.
       const found = readVersion(connection, name);
-      if (found === undefined) connection.database.exec(tables);
+      if (found === undefined) connection.database.exec(created);
       if (found === 1) migrate(connection);
     },
     { durable: true },
@@ -104,10 +64,10 @@ export function setUpTables(connection: Connection, name: string): void {
 function migrate(connection: Connection): void {
   connection.database.exec(`
     DROP INDEX payments_inbox_due; DROP INDEX payments_inbox_state; DROP TABLE payments_inbox_version;
-    ALTER TABLE payments_inbox RENAME TO payments_inbox_1; ${tables} ${fromVersion1}`);
+    ALTER TABLE payments_inbox RENAME TO payments_inbox_1; ${created} ${fromVersion1}`);
   for (const { id, event } of connection.all('SELECT id, event FROM payments_inbox_content')) {
     const digest = digestOf(JSON.parse(String(event)));
-    connection.change('UPDATE payments_inbox SET digest = ? WHERE id = ?', digest, Number(id));
+    connection.all('UPDATE payments_inbox SET digest = ? WHERE id = ?', digest, Number(id));
   }
 }
 
@@ -116,9 +76,9 @@ function readVersion({ database }: Connection, name: string): number | undefined
   const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'payments_inbox_version'").get();
   if (found === undefined) return undefined;
   const [value] = Object.values(database.prepare('SELECT version FROM payments_inbox_version').get() ?? {});
-  if (value === 1 || value === version) return value;
+  if (value === 1 || value === tablesVersion) return value;
   throw new ConfigurationError(
-    `${JSON.stringify(name)} holds an inbox of version ${String(value)}, and this package reads version ${version}. ` +
+    `${JSON.stringify(name)} holds an inbox of version ${String(value)}, and this package reads version ${tablesVersion}. ` +
       'Update merchant-payments. The file was not changed.',
   );
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
+import type { Row } from './sql.js';
 
 /** The parts of a `node:sqlite` `DatabaseSync` that are used. */
 export interface SqliteDatabase {
@@ -31,8 +32,6 @@ export interface SqliteStatement {
 
 /** A value that SQLite takes. */
 export type SqliteValue = null | number | bigint | string | Uint8Array;
-
-type Row = Record<string, unknown>;
 
 /** How long a call waits for another connection's lock, or for the end of the shop's own transaction. */
 const patienceMs = 5000;
@@ -141,15 +140,6 @@ export class Connection {
   /** Compiled each time: SQLite reads most of these values while it compiles. */
   pragma(name: string): unknown {
     return Object.values(this.database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-  }
-
-  /** Returns how many rows changed. */
-  change(sql: string, ...values: SqliteValue[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
-  }
-
-  first(sql: string, ...values: SqliteValue[]): Row | undefined {
-    return this.#statement(sql).get(...values);
   }
 
   all(sql: string, ...values: SqliteValue[]): Row[] {

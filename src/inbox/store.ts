@@ -1,76 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { WebhookEvent } from '../webhooks/index.js';
-
-/** The state of a delivery. */
-export type InboxState = 'pending' | 'running' | 'done' | 'parked' | 'discarded';
-
-export const inboxStates: readonly InboxState[] = ['pending', 'running', 'done', 'parked', 'discarded'];
-
-/** A delivery in the inbox. */
-export interface InboxEntry {
-  /** Such as `order.paid:<order_id>`; `order.paid:<order_id>#<digest>` for another content under a known key. */
-  key: string;
-  /** Its state. */
-  state: InboxState;
-  /** The event; `null` after `purge()`. */
-  event: WebhookEvent | null;
-  /** ISO 8601. */
-  receivedAt: string;
-  /** How many attempts have started. */
-  attempts: number;
-  /** Why the last attempt failed, or why it was parked, without secrets and API keys. */
-  lastError: string | null;
-  /** ISO 8601; `null` unless it is pending. */
-  nextAttemptAt: string | null;
-}
-
-/** How many deliveries are in each state. */
-export interface InboxStats {
-  pending: number;
-  running: number;
-  done: number;
-  parked: number;
-  /** How many the quarantine holds. */
-  refused: number;
-  /** Age of the oldest pending delivery; `null` if there is none. */
-  oldestPendingMs: number | null;
-  /** How long the longest attempt has been running; `null` if there is none. */
-  oldestRunningMs: number | null;
-}
-
-/** A refused delivery as it is kept in the quarantine: data of a stranger. */
-export interface RefusedRecord {
-  /** Why it was refused, such as `signature_mismatch`. */
-  code: string;
-  /** ISO 8601. */
-  receivedAt: string;
-  /** Length of the body. */
-  bytes: number;
-  /** Those whose names begin with `x-`, and those that the scheme signs. */
-  headers: Record<string, string>;
-  /** The body as received; base64 if `encoding` says so. */
-  rawBody: string;
-  /** `base64` if the body is not valid UTF-8. */
-  encoding?: 'base64' | undefined;
-}
-
-/** An entry of the quarantine. */
-export interface RefusedDelivery extends RefusedRecord {
-  /** Counts up. */
-  id: number;
-}
-
-/** A delivery that this process holds. The attempt's number tells it apart from earlier and later holders. */
-export interface Claim {
-  id: number;
-  attempt: number;
-  /** Failed attempts since the last `retry()`. */
-  failures: number;
-  /** How many attempts ended with their process. */
-  lost: number;
-  delivery: Delivery;
-}
+import {
+  type Claim,
+  type InboxEntry,
+  type InboxState,
+  type InboxStats,
+  type RefusedDelivery,
+  type RefusedRecord,
+  toClaim,
+  toDelivery,
+  toEntry,
+  toRefused,
+} from './entry.js';
+import { now, type Row, type Statement, sql, type Work } from './sql.js';
 
 /** How a claimed delivery ends. A `lastError` of a pending one counts as a failed attempt. */
 export type Settlement =
@@ -92,66 +36,316 @@ export interface KnownEntry {
   event: WebhookEvent | null;
 }
 
-/**
- * What the inbox needs of a database. Each method is atomic by itself, and waits for locks without blocking. Times are
- * durations: what processes compare is the store's own clock.
- */
-export interface InboxStore {
-  /** Inboxes of one process whose stores have equal parts share their work. */
-  readonly identity: readonly unknown[];
-  /** How often to look for rows that other processes have stored. */
-  readonly pollMs: number;
-  /** Stores a delivery durably, or resolves to what is known under its key. A response of 200 rests on it. */
-  insert(entry: NewEntry): Promise<KnownEntry | undefined>;
-  /** A stored delivery; `undefined` if it is unknown or was purged. */
-  read(key: string): Promise<Delivery | undefined>;
-  /** Deletes a delivery that is pending or parked, with its key. */
-  remove(key: string): Promise<void>;
-  /**
-   * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has
-   * ended. Leaves out running ones in `held`: their functions still run in this process. A row that is due later than
-   * its own wait could make it was written by a wrong clock, and is due now. Need not be durable.
-   */
-  claim(params: { most: number; held: readonly number[]; leaseMs: number }): Promise<Claimed>;
-  /** Extends claims; resolves to those that somebody else has taken. Need not be durable. */
-  renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
-  /** Ends a claim; `false` if somebody else has taken it. */
-  settle(claim: Claim, settlement: Settlement): Promise<boolean>;
-  /** Runs `fn` and marks the claim done in one transaction, and returns what `fn` returned: a promise only if it may be async. */
-  commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
-  /** Marks the claim done in a transaction of the shop's own. */
-  done?(claim: Claim, run: unknown): Promise<void>;
-  /** What became of a claim whose `done()` was called. */
-  outcome?(claim: Claim): Promise<'done' | 'open' | 'lost'>;
-  /** Whether anything is running, in any process, or due. */
-  hasWork(): Promise<boolean>;
-  stats(): Promise<InboxStats>;
-  /** Newest first. */
-  list(params: {
-    state: InboxState | undefined;
-    limit: number;
-    after: string | undefined;
-  }): Promise<InboxEntry[]>;
-  get(key: string): Promise<InboxEntry | undefined>;
-  /** Makes a pending or parked delivery due with all its retries, with `force` a running one too; without a key all parked ones whose key is not `<key>#<digest>`. */
-  retry(key: string | undefined, force: boolean): Promise<number>;
-  /** Gives up a delivery that is pending or parked; keeps its key. */
-  discard(key: string): Promise<boolean>;
-  /** Deletes what finished deliveries contain; keeps key and digest. */
-  purge(olderThan: { ageMs: number } | Date): Promise<number>;
-  /** Keeps a refused delivery. Of `most`, the first tenth stays; of the others, the oldest makes room. */
-  refuse(refusal: RefusedRecord, most: number): Promise<void>;
-  /** Newest first. */
-  refused(limit: number): Promise<RefusedDelivery[]>;
-  /** Deletes an entry of the quarantine. */
-  forget(id: number): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Claims, and how long until the next delivery is due: infinite if none is known. */
 export interface Claimed {
   claims: Claim[];
   waitMs: number;
+}
+
+/** A clock that was this far ahead is taken for wrong: what it made due is due now. */
+const wrongClockMs = 10_000;
+const purgedAtOnce = 500;
+
+/** What a 200 rests on is on the disk; a claim and its renewal need not be. */
+const durably = { durable: true };
+const quickly = { durable: false };
+
+/**
+ * The deliveries in a database. Each method is atomic by itself, and waits for locks without blocking. Both databases run
+ * the same statements; what processes compare is `now`.
+ */
+export abstract class InboxStore {
+  /** Inboxes of one process whose stores have equal parts share their work. */
+  abstract readonly identity: readonly unknown[];
+  /** How often to look for rows that other processes have stored. */
+  abstract readonly pollMs: number;
+  /** Ends a SELECT that leaves out rows which another transaction has locked. */
+  protected abstract readonly skipLocked: Statement;
+
+  /** Runs `fn` and marks the claim done in one transaction, and returns what `fn` returned: a promise only if it may be async. */
+  abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
+  /** Marks the claim done in a transaction of the shop's own. */
+  done?(claim: Claim, run: unknown): Promise<void>;
+  /** What became of a claim whose `done()` was called. */
+  outcome?(claim: Claim): Promise<'done' | 'open' | 'lost'>;
+  abstract close(): Promise<void>;
+
+  protected abstract run<Result>(work: () => Work<Result>): Promise<Result>;
+  /** Frees the space of what was deleted. */
+  protected abstract reclaim(): Promise<void>;
+
+  /** Stores a delivery durably, or resolves to what is known under its key. A response of 200 rests on it. */
+  insert(entry: NewEntry): Promise<KnownEntry | undefined> {
+    return this.run(() => insert(entry));
+  }
+
+  /** A stored delivery; `undefined` if it is unknown or was purged. */
+  async read(key: string): Promise<Delivery | undefined> {
+    const [row] = await this.#select(
+      sql`SELECT * FROM payments_inbox JOIN payments_inbox_content USING (id) WHERE key = ${key}`,
+    );
+    return row && toDelivery(row);
+  }
+
+  /** Deletes a delivery that is pending or parked, with its key. */
+  remove(key: string): Promise<void> {
+    return this.run(function* () {
+      yield durably;
+      const [row] =
+        yield sql`DELETE FROM payments_inbox WHERE key = ${key} AND state IN ('pending', 'parked') RETURNING id`;
+      if (row) yield sql`DELETE FROM payments_inbox_content WHERE id = ${Number(row.id)}`;
+    });
+  }
+
+  /**
+   * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has
+   * ended. Leaves out running ones in `held`: their functions still run in this process.
+   */
+  claim({ most, held, leaseMs }: { most: number; held: readonly number[]; leaseMs: number }) {
+    const { skipLocked } = this;
+    return this.run(function* (): Work<Claimed> {
+      const { at, due, setAt } = yield* readDue();
+      const isWrong = setAt > at + wrongClockMs;
+      if (due > at && !isWrong) return { claims: [], waitMs: due - at };
+      yield quickly;
+      if (isWrong) yield corrected(leaseMs);
+      const rows = yield sql`
+        WITH due AS MATERIALIZED (
+          SELECT id FROM payments_inbox
+          WHERE due_at <= ${now} AND NOT (state = 'running' AND id IN (${[0, ...held]}))
+          ORDER BY due_at, id LIMIT ${most} ${skipLocked}
+        )
+        UPDATE payments_inbox
+        SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
+          due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
+        WHERE id IN (SELECT id FROM due) RETURNING *`;
+      const ids = rows.map(({ id }) => Number(id));
+      const contents =
+        yield sql`SELECT * FROM payments_inbox_content WHERE id IN (${[0, ...ids]}) ORDER BY id`;
+      const claims = contents.map((content) =>
+        toClaim({ ...rows.find(({ id }) => id === content.id), ...content }),
+      );
+      return { claims, waitMs: rows.length < most ? (yield* readDue()).later - at : 0 };
+    });
+  }
+
+  /** Extends claims; resolves to those that somebody else has taken. Leaves out what is being committed. */
+  renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+    const { skipLocked } = this;
+    return this.run(function* () {
+      yield quickly;
+      const rows =
+        yield sql`SELECT id, state, attempts FROM payments_inbox WHERE id IN (${[0, ...claims.map(({ id }) => id)]}) ${skipLocked}`;
+      const isLost = ({ id, attempt }: Claim) =>
+        rows.some(
+          (row) => Number(row.id) === id && (row.state !== 'running' || Number(row.attempts) !== attempt),
+        );
+      const ids = rows.map(({ id }) => Number(id));
+      const lost = claims.filter(isLost);
+      const renewed = ids.filter((id) => !lost.some((claim) => claim.id === id));
+      yield sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now} WHERE id IN (${[0, ...renewed]})`;
+      return lost;
+    });
+  }
+
+  /** Ends a claim; `false` if somebody else has taken it. */
+  async settle(claim: Claim, settlement: Settlement): Promise<boolean> {
+    return (await this.#change(settled(claim, settlement))) === 1;
+  }
+
+  /** Whether anything is running, in any process, or due. */
+  async hasWork(): Promise<boolean> {
+    const found = await this.#select(
+      sql`SELECT id FROM payments_inbox WHERE due_at IS NOT NULL AND (state = 'running' OR due_at <= ${now}) LIMIT 1`,
+    );
+    return found.length > 0;
+  }
+
+  stats(): Promise<InboxStats> {
+    return this.run(function* (): Work<InboxStats> {
+      const counted = yield sql`SELECT state, count(*) AS count FROM payments_inbox GROUP BY state`;
+      const count = (state: InboxState) => Number(counted.find((row) => row.state === state)?.count ?? 0);
+      const [row = {}] = yield sql`SELECT (SELECT count(*) FROM payments_inbox_refused) AS refused,
+        ${now} - (SELECT min(received_at) FROM payments_inbox WHERE state = 'pending') AS pending_ms,
+        ${now} - (SELECT min(started_at) FROM payments_inbox WHERE state = 'running') AS running_ms`;
+      const age = (ms: unknown) => (ms === null ? null : Math.max(0, Number(ms)));
+      return {
+        pending: count('pending'),
+        running: count('running'),
+        done: count('done'),
+        parked: count('parked'),
+        refused: Number(row.refused),
+        oldestPendingMs: age(row.pending_ms),
+        oldestRunningMs: age(row.running_ms),
+      };
+    });
+  }
+
+  /** Newest first. */
+  async list({
+    state,
+    limit,
+    after,
+  }: {
+    state: InboxState | undefined;
+    limit: number;
+    after: string | undefined;
+  }): Promise<InboxEntry[]> {
+    const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
+    const older =
+      after === undefined ? sql`` : sql`AND id < (SELECT id FROM payments_inbox WHERE key = ${after})`;
+    const rows = await this.#select(
+      sql`${entries} WHERE true ${inState} ${older} ORDER BY id DESC LIMIT ${limit}`,
+    );
+    return rows.map(toEntry);
+  }
+
+  async get(key: string): Promise<InboxEntry | undefined> {
+    const [row] = await this.#select(sql`${entries} WHERE key = ${key}`);
+    return row && toEntry(row);
+  }
+
+  /** Makes a pending or parked delivery due with all its retries, with `force` a running one too; without a key all parked ones whose key is not `<key>#<digest>`. */
+  retry(key: string | undefined, force: boolean): Promise<number> {
+    const states = force ? sql`('pending', 'parked', 'running')` : sql`('pending', 'parked')`;
+    const which =
+      key === undefined
+        ? // Another content under a known key is for a person to decide, one by one.
+          sql`state = 'parked' AND key NOT LIKE '%#' || digest`
+        : sql`key = ${key} AND state IN ${states}`;
+    return this.#change(sql`UPDATE payments_inbox
+      SET state = 'pending', due_at = ${now}, due_set_at = ${now}, started_at = NULL, failures = 0, lost = 0
+      WHERE ${which} RETURNING id`);
+  }
+
+  /** Gives up a delivery that is pending or parked; keeps its key. */
+  async discard(key: string): Promise<boolean> {
+    const count = await this.#change(sql`UPDATE payments_inbox
+      SET state = 'discarded', due_at = NULL, due_set_at = NULL, finished_at = ${now}
+      WHERE key = ${key} AND state IN ('pending', 'parked') RETURNING id`);
+    return count === 1;
+  }
+
+  /** Deletes what finished deliveries contain; keeps key and digest. */
+  async purge(olderThan: { ageMs: number } | Date): Promise<number> {
+    const before =
+      olderThan instanceof Date ? sql`${olderThan.getTime()}` : sql`${now} - ${Math.round(olderThan.ageMs)}`;
+    let purged = 0;
+    for (let count = purgedAtOnce; count === purgedAtOnce; purged += count) {
+      if (purged > 0) await sleep(0);
+      count = await this.#change(sql`DELETE FROM payments_inbox_content WHERE id IN (
+        SELECT id FROM payments_inbox_content JOIN payments_inbox USING (id)
+        WHERE finished_at < ${before} LIMIT ${purgedAtOnce}) RETURNING id`);
+    }
+    await this.reclaim();
+    return purged;
+  }
+
+  /** Keeps a refused delivery. Of `most`, the first tenth stays; of the others, the oldest makes room. */
+  refuse(
+    { code, receivedAt, bytes, headers, rawBody, encoding }: RefusedRecord,
+    most: number,
+  ): Promise<void> {
+    const { skipLocked } = this;
+    const first = Math.ceil(most / 10);
+    return this.run(function* () {
+      const [row] = yield sql`SELECT count(*) AS count FROM payments_inbox_refused`;
+      // A flood must not wait for the disk each time.
+      yield { durable: Number(row?.count) < most };
+      yield sql`INSERT INTO payments_inbox_refused (code, received_at, bytes, headers, raw_body, encoding)
+        VALUES (${code}, ${Date.parse(receivedAt)}, ${bytes}, ${JSON.stringify(headers)}, ${rawBody}, ${encoding ?? null})`;
+      yield sql`DELETE FROM payments_inbox_refused WHERE id IN (
+        SELECT id FROM payments_inbox_refused
+        WHERE id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id LIMIT ${first})
+          AND id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id DESC LIMIT ${most - first}) ${skipLocked})`;
+    });
+  }
+
+  /** Newest first. */
+  async refused(limit: number): Promise<RefusedDelivery[]> {
+    const rows = await this.#select(
+      sql`SELECT * FROM payments_inbox_refused ORDER BY id DESC LIMIT ${limit}`,
+    );
+    return rows.map(toRefused);
+  }
+
+  /** Deletes an entry of the quarantine. */
+  async forget(id: number): Promise<void> {
+    await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id}`);
+  }
+
+  #select(statement: Statement): Promise<Row[]> {
+    return this.run(function* (): Work<Row[]> {
+      return yield statement;
+    });
+  }
+
+  /** Returns how many rows a statement with RETURNING changed. */
+  #change(statement: Statement): Promise<number> {
+    return this.run(function* () {
+      yield durably;
+      return (yield statement).length;
+    });
+  }
+}
+
+const entries = sql`SELECT key, state, event, received_at, attempts, last_error, due_at
+  FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)`;
+
+function* insert(entry: NewEntry): Work<KnownEntry | undefined> {
+  const { key, delivery, state, lastError } = entry;
+  const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
+  const due = state === 'pending' ? now : null;
+  yield durably;
+  for (;;) {
+    const [stored] =
+      yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)
+      VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError})
+      ON CONFLICT DO NOTHING RETURNING id`;
+    if (stored) {
+      yield sql`INSERT INTO payments_inbox_content (id, event, raw_body, encoding, headers) VALUES
+        (${Number(stored.id)}, ${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)})`;
+      return undefined;
+    }
+    const [known] =
+      yield sql`SELECT digest, event FROM payments_inbox LEFT JOIN payments_inbox_content USING (id) WHERE key = ${key}`;
+    // Without it, it was removed meanwhile.
+    if (known)
+      return {
+        digest: known.digest === null ? null : String(known.digest),
+        event: JSON.parse(String(known.event)),
+      };
+  }
+}
+
+/** The time, when the next delivery is due, the next one after now, and when the latest of them was made due. */
+function* readDue(): Work<{ at: number; due: number; later: number; setAt: number }> {
+  const [row = {}] = yield sql`SELECT ${now} AS at,
+    (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
+    (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
+    (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS set_at`;
+  const timeOf = (ms: unknown) => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
+  return { at: Number(row.at), due: timeOf(row.due), later: timeOf(row.later), setAt: Number(row.set_at) };
+}
+
+/** What waits is due now. A function may still run, whose process has until the end of a lease to renew it. */
+function corrected(leaseMs: number): Statement {
+  return sql`UPDATE payments_inbox
+    SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
+    WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`;
+}
+
+/** Ends a claim that nobody else has taken. Its casts are for clients of the shop that send text. */
+export function settled({ id, attempt }: Claim, settlement: Settlement): Statement {
+  const lastError = 'lastError' in settlement ? settlement.lastError : undefined;
+  const none = sql`NULL`;
+  const isPending = settlement.state === 'pending';
+  return sql`UPDATE payments_inbox
+    SET state = ${settlement.state}, started_at = NULL,
+      due_at = ${isPending ? sql`${now} + ${Math.ceil(settlement.waitMs)}` : none}, due_set_at = ${isPending ? now : none},
+      failures = failures + ${lastError === undefined ? sql`0` : sql`1`}, last_error = ${lastError ?? none},
+      finished_at = ${settlement.state === 'done' ? now : none}
+    WHERE id = CAST(${id} AS bigint) AND state = 'running' AND attempts = CAST(${attempt} AS integer) RETURNING id`;
 }
 
 export function lostLease(): PaymentsError {

@@ -1,0 +1,125 @@
+import type { Delivery } from '../webhooks/delivery.js';
+import type { WebhookEvent } from '../webhooks/index.js';
+import type { Row } from './sql.js';
+
+/** The state of a delivery. */
+export type InboxState = 'pending' | 'running' | 'done' | 'parked' | 'discarded';
+
+export const inboxStates: readonly InboxState[] = ['pending', 'running', 'done', 'parked', 'discarded'];
+
+/** A delivery in the inbox. */
+export interface InboxEntry {
+  /** Such as `order.paid:<order_id>`; `order.paid:<order_id>#<digest>` for another content under a known key. */
+  key: string;
+  /** Its state. */
+  state: InboxState;
+  /** The event; `null` after `purge()`. */
+  event: WebhookEvent | null;
+  /** ISO 8601. */
+  receivedAt: string;
+  /** How many attempts have started. */
+  attempts: number;
+  /** Why the last attempt failed, or why it was parked, without secrets and API keys. */
+  lastError: string | null;
+  /** ISO 8601; `null` unless it is pending. */
+  nextAttemptAt: string | null;
+}
+
+/** How many deliveries are in each state. */
+export interface InboxStats {
+  pending: number;
+  running: number;
+  done: number;
+  parked: number;
+  /** How many the quarantine holds. */
+  refused: number;
+  /** Age of the oldest pending delivery; `null` if there is none. */
+  oldestPendingMs: number | null;
+  /** How long the longest attempt has been running; `null` if there is none. */
+  oldestRunningMs: number | null;
+}
+
+/** A refused delivery as it is kept in the quarantine: data of a stranger. */
+export interface RefusedRecord {
+  /** Why it was refused, such as `signature_mismatch`. */
+  code: string;
+  /** ISO 8601. */
+  receivedAt: string;
+  /** Length of the body. */
+  bytes: number;
+  /** Those whose names begin with `x-`, and those that the scheme signs. */
+  headers: Record<string, string>;
+  /** The body as received; base64 if `encoding` says so. */
+  rawBody: string;
+  /** `base64` if the body is not valid UTF-8. */
+  encoding?: 'base64' | undefined;
+}
+
+/** An entry of the quarantine. */
+export interface RefusedDelivery extends RefusedRecord {
+  /** Counts up. */
+  id: number;
+}
+
+/** A delivery that this process holds. The attempt's number tells it apart from earlier and later holders. */
+export interface Claim {
+  id: number;
+  attempt: number;
+  /** Failed attempts since the last `retry()`. */
+  failures: number;
+  /** How many attempts ended with their process. */
+  lost: number;
+  delivery: Delivery;
+}
+
+export function toClaim(row: Row): Claim {
+  return {
+    id: Number(row.id),
+    attempt: Number(row.attempts),
+    failures: Number(row.failures),
+    lost: Number(row.lost),
+    delivery: toDelivery(row),
+  };
+}
+
+export function toDelivery(row: Row): Delivery {
+  return {
+    key: String(row.key),
+    event: JSON.parse(String(row.event)),
+    ...bodyOf(row),
+    receivedAt: isoOf(row.received_at),
+    digest: String(row.digest),
+  };
+}
+
+export function toEntry(row: Row): InboxEntry {
+  const state = inboxStates.find((known) => known === row.state) ?? 'parked';
+  return {
+    key: String(row.key),
+    state,
+    event: JSON.parse(String(row.event)), // null once it was purged
+    receivedAt: isoOf(row.received_at),
+    attempts: Number(row.attempts),
+    lastError: row.last_error === null ? null : String(row.last_error),
+    nextAttemptAt: state === 'pending' ? isoOf(row.due_at) : null,
+  };
+}
+
+export function toRefused(row: Row): RefusedDelivery {
+  return {
+    id: Number(row.id),
+    code: String(row.code),
+    receivedAt: isoOf(row.received_at),
+    bytes: Number(row.bytes),
+    ...bodyOf(row),
+  };
+}
+
+function bodyOf(row: Row): Pick<Delivery, 'rawBody' | 'encoding' | 'headers'> {
+  const body = { rawBody: String(row.raw_body), headers: JSON.parse(String(row.headers)) };
+  return row.encoding === 'base64' ? { ...body, encoding: 'base64' } : body;
+}
+
+function isoOf(ms: unknown): string {
+  return new Date(Number(ms)).toISOString();
+}
