@@ -19,7 +19,7 @@ export class InboxAttempt {
   readonly ended: Promise<never>;
   readonly #store: InboxStore;
   readonly #aborter = new AbortController();
-  #leave: (reason: Error) => void = () => {};
+  #stopWaiting: (reason: Error) => void = () => {};
   #phase: 'open' | 'committing' | 'committed' | 'failed' | 'over' = 'open';
   #committing: unknown;
   #failure: unknown;
@@ -29,7 +29,7 @@ export class InboxAttempt {
     this.#store = store;
     this.claim = claim;
     this.ended = new Promise((_, reject) => {
-      this.#leave = reject;
+      this.#stopWaiting = reject;
     });
     this.ended.catch(() => {});
     this.delivery = {
@@ -60,7 +60,7 @@ export class InboxAttempt {
   abort(reason: string): void {
     const error = commitError(reason);
     this.lose(error);
-    this.#leave(error);
+    this.#stopWaiting(error);
   }
 
   /** Lets it fail. */
@@ -69,7 +69,7 @@ export class InboxAttempt {
       `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`,
     );
     this.#aborter.abort(error);
-    this.#leave(error);
+    this.#stopWaiting(error);
   }
 
   /**

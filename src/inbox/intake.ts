@@ -14,6 +14,7 @@ import type { Tell } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { RefusedRequest, Report } from '../webhooks/responder.js';
 import { type Checks, eventOf, verifyDelivery } from '../webhooks/verify.js';
+import type { Claim } from './entry.js';
 import type { InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
 import { unreadableText } from './worker.js';
@@ -46,7 +47,6 @@ const curable: readonly string[] = [
 const longestRefused = 64 * 1024;
 const longestHeader = 4096;
 const mostRefused = 1000;
-const pageSize = 1000;
 
 /** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
 export class Intake {
@@ -76,30 +76,14 @@ export class Intake {
     return false;
   }
 
-  /** Reads a delivery again that an earlier version could not read; `false` if it still cannot be read. */
-  async reread(key: string): Promise<boolean> {
-    const { store } = this.#settings;
-    const { state } = (await store.get(key)) ?? {};
-    const stored = state === 'parked' || state === 'pending' ? await store.read(key) : undefined;
-    if (!stored || unreadableBecause(stored.event) === undefined) return false;
-    const delivery = readAgain(stored);
+  /** Reads a claimed delivery again that an earlier version could not read; `false` if it still cannot be read. */
+  async reread(claim: Claim): Promise<boolean> {
+    const delivery = readAgain(claim.delivery);
     if (unreadableBecause(delivery.event) !== undefined) return false;
     await this.put(delivery);
     // Only now: after a crash in between, it is read again, and is a duplicate.
-    await store.remove(key);
+    await this.#settings.store.remove(claim);
     return true;
-  }
-
-  /** Reads all parked deliveries again that could not be read; returns how many now can be. */
-  async rereadParked(): Promise<number> {
-    let count = 0;
-    for (let after: string | undefined; ; ) {
-      const page = await this.#settings.store.list({ state: 'parked', limit: pageSize, after });
-      for (const { key, event } of page)
-        if (event && unreadableBecause(event) !== undefined && (await this.reread(key))) count++;
-      if (page.length < pageSize) return count;
-      after = page.at(-1)?.key;
-    }
   }
 
   /** Keeps a delivery that was refused, if another scheme or secret could show that it is authentic. */

@@ -33,8 +33,8 @@ import {
 } from './options.js';
 import type { PostgresPool } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
-import { Redactor } from './redact.js';
-import { join, leave, type SharedWorker, wakeWorker } from './shared-work.js';
+import { redacted } from './redact.js';
+import { giveUp, takeOver, workerOf } from './shared-work.js';
 import { SqliteStore } from './sqlite-store.js';
 import type { InboxStore } from './store.js';
 import { Worker } from './worker.js';
@@ -127,39 +127,31 @@ export function openExistingInbox(place: object, secret: () => Promise<string>):
 }
 
 function inboxAt(options: object, { create }: { create: boolean }): Inbox {
-  const { place, ...settings } = readInboxOptions(options);
-  const open = () =>
-    'pool' in place ? new PostgresStore(place, { create }) : new SqliteStore(place, { create });
-  return inboxOn(open, settings);
-}
-
-type Settings = Omit<ReturnType<typeof readInboxOptions>, 'place'>;
-
-/** An inbox on any store, which is opened after the options were checked. */
-export function inboxOn(open: () => InboxStore, settings: Settings): Inbox {
-  const { own, work, onPaid, onUnknown, tell, report, graceMs, keepRefused, ...limits } = settings;
-  const redactor = new Redactor(own.secret);
-  const verifying = { ...own, secret: redactor.secret };
-  const respond = createResponder(verifying, {
-    tell,
-    report,
-    mustRead: false,
-    handOver,
-    keep: (refused) => intake.refuse(refused),
-  });
-  const store = open();
+  const { own, place, work, onPaid, onUnknown, tell, report, graceMs, keepRefused, ...limits } =
+    readInboxOptions(options);
+  const { secret: given } = own;
+  let secrets = given;
+  const secret =
+    typeof given === 'function'
+      ? async () => {
+          secrets = await Reflect.apply(given, undefined, []);
+          return secrets;
+        }
+      : given;
+  const respond = createResponder(
+    { ...own, secret },
+    { tell, report, mustRead: false, handOver, keep: (refused) => intake.refuse(refused) },
+  );
+  const store = 'pool' in place ? new PostgresStore(place, { create }) : new SqliteStore(place, { create });
   const intake = new Intake({ store, tell, report, keepRefused });
-  const textOf = (error: unknown) => redactor.textOf(error);
-  const worker = new Worker({ ...limits, store, find, tell, report, textOf });
-  const shared: SharedWorker = {
-    identity: store.identity,
-    start: () => worker.start(),
-    stop: () => worker.stop(),
-    wake: () => worker.wake(),
-  };
+  const worker = new Worker({
+    ...{ ...limits, store, find, tell, report },
+    textOf: (error) => redacted(error, secrets),
+    reread: (claim) => intake.reread(claim),
+  });
   let closing: Promise<void> | undefined;
   // A build loads the modules of an app, and must not fulfil anything.
-  if (work && process.env.NEXT_PHASE !== 'phase-production-build') join(shared);
+  if (work && process.env.NEXT_PHASE !== 'phase-production-build') takeOver(worker);
 
   const respondWhileOpen: Respond = async (incoming) => (closing ? refuse(closed) : respond(incoming));
   return {
@@ -176,15 +168,13 @@ export function inboxOn(open: () => InboxStore, settings: Settings): Inbox {
     get: async (key) => whileOpen().get(readDeliveryKey('get', key)),
     async retry(given, { force = false } = {}) {
       const key = readDeliveryKey('retry', given);
-      const found =
-        ((await whileOpen()) && (await intake.reread(key))) || (await store.retry(key, force)) === 1;
+      const found = (await whileOpen().retry(key, force)) === 1;
       if (force) worker.release(key);
       wake();
       return found;
     },
     async retryParked() {
-      whileOpen();
-      const count = (await intake.rereadParked()) + (await store.retry(undefined, false));
+      const count = await whileOpen().retry(undefined, false);
       wake();
       return count;
     },
@@ -193,11 +183,8 @@ export function inboxOn(open: () => InboxStore, settings: Settings): Inbox {
     refused: async ({ limit } = {}) => whileOpen().refused(readLimit('refused', limit)),
     async recover(params = {}) {
       whileOpen();
-      const { secret = own.secret, scheme = own.scheme } = ownOptions(
-        params,
-        recoverParams,
-        'inbox.recover()',
-      );
+      const other = ownOptions(params, { secret: undefined, scheme: undefined }, 'inbox.recover()');
+      const { secret = own.secret, scheme = own.scheme } = other;
       const result = await intake.recover(await lateChecks({ ...own, secret, scheme })());
       wake();
       return result;
@@ -236,7 +223,7 @@ export function inboxOn(open: () => InboxStore, settings: Settings): Inbox {
 
   function wake(): void {
     worker.wake();
-    wakeWorker(store.identity);
+    workerOf(store.identity)?.wake();
   }
 
   function refuse(reply: Reply): Reply {
@@ -255,11 +242,10 @@ export function inboxOn(open: () => InboxStore, settings: Settings): Inbox {
   }
 
   async function end(): Promise<void> {
-    leave(shared);
+    giveUp(worker);
     await worker.close(graceMs);
     await store.close();
   }
 }
 
 const closed: Reply = { status: 503, body: { error: 'closed' } };
-const recoverParams = { secret: undefined, scheme: undefined };

@@ -1,6 +1,6 @@
 /** A worker that shares its store with others of this process. */
-export interface SharedWorker {
-  identity: readonly unknown[];
+interface SharedWorker {
+  readonly identity: readonly unknown[];
   start(): void;
   stop(): void;
   wake(): void;
@@ -13,8 +13,8 @@ const registry = Symbol.for('merchant-payments.inbox');
  * Starts a worker, and stops the one that worked on the same store: a module that is loaded again opens the inbox again,
  * with the functions of its new version.
  */
-export function join(worker: SharedWorker): void {
-  const earlier = others(worker).at(-1);
+export function takeOver(worker: SharedWorker): void {
+  const earlier = workerOf(worker.identity);
   if (earlier) {
     earlier.stop();
     console.warn(
@@ -25,22 +25,17 @@ export function join(worker: SharedWorker): void {
   worker.start();
 }
 
-/** Gives the work back to the one that was opened before. */
-export function leave(worker: SharedWorker): void {
-  const all = workers();
-  const index = all.indexOf(worker);
+/** Gives the work back to the worker that did it before. */
+export function giveUp(worker: SharedWorker): void {
+  const index = workers().indexOf(worker);
   if (index === -1) return;
-  all.splice(index, 1);
-  others(worker).at(-1)?.start();
+  workers().splice(index, 1);
+  workerOf(worker.identity)?.start();
 }
 
-/** Tells whoever works on a store in this process that there is something to do. */
-export function wakeWorker(identity: readonly unknown[]): void {
-  others({ identity }).at(-1)?.wake();
-}
-
-function others({ identity }: Pick<SharedWorker, 'identity'>): SharedWorker[] {
-  return workers().filter(
+/** Who works on a store in this process. */
+export function workerOf(identity: readonly unknown[]): SharedWorker | undefined {
+  return workers().findLast(
     (worker) =>
       worker.identity.length === identity.length &&
       worker.identity.every((part, at) => part === identity[at]),
@@ -50,9 +45,8 @@ function others({ identity }: Pick<SharedWorker, 'identity'>): SharedWorker[] {
 function workers(): SharedWorker[] {
   const known: unknown = Reflect.get(globalThis, registry);
   if (isList(known)) return known;
-  const none: SharedWorker[] = [];
-  Reflect.set(globalThis, registry, none);
-  return none;
+  Reflect.set(globalThis, registry, []);
+  return workers();
 }
 
 function isList(value: unknown): value is SharedWorker[] {

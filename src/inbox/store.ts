@@ -10,7 +10,6 @@ import {
   type RefusedDelivery,
   type RefusedRecord,
   toClaim,
-  toDelivery,
   toEntry,
   toRefused,
 } from './entry.js';
@@ -79,21 +78,13 @@ export abstract class InboxStore {
     return this.run(() => insert(entry));
   }
 
-  /** A stored delivery; `undefined` if it is unknown or was purged. */
-  async read(key: string): Promise<Delivery | undefined> {
-    const [row] = await this.#select(
-      sql`SELECT * FROM payments_inbox JOIN payments_inbox_content USING (id) WHERE key = ${key}`,
-    );
-    return row && toDelivery(row);
-  }
-
-  /** Deletes a delivery that is pending or parked, with its key. */
-  remove(key: string): Promise<void> {
+  /** Deletes a claimed delivery with its key. */
+  remove({ id, attempt }: Claim): Promise<void> {
     return this.run(function* () {
       yield durably;
       const [row] =
-        yield sql`DELETE FROM payments_inbox WHERE key = ${key} AND state IN ('pending', 'parked') RETURNING id`;
-      if (row) yield sql`DELETE FROM payments_inbox_content WHERE id = ${Number(row.id)}`;
+        yield sql`DELETE FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt} RETURNING id`;
+      if (row) yield sql`DELETE FROM payments_inbox_content WHERE id = ${id}`;
     });
   }
 

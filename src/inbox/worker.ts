@@ -21,6 +21,8 @@ export interface WorkerSettings {
   tell: Tell<InboxHookFacts>;
   report: Report;
   textOf(error: unknown): string;
+  /** Stores what an earlier version could not read as this version reads it; `false` if it cannot either. */
+  reread(claim: Claim): Promise<boolean>;
 }
 
 const longestPauseMs = 30_000;
@@ -33,6 +35,7 @@ const mostLost = 20;
 
 /** Claims due deliveries, runs your functions and renews their leases. */
 export class Worker {
+  readonly identity: readonly unknown[];
   readonly #settings: WorkerSettings;
   readonly #running = new Map<InboxAttempt, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
@@ -45,6 +48,7 @@ export class Worker {
 
   constructor(settings: WorkerSettings) {
     this.#settings = settings;
+    this.identity = settings.store.identity;
   }
 
   /** Whether no function of this process is running. */
@@ -174,11 +178,14 @@ export class Worker {
   }
 
   async #run(attempt: InboxAttempt): Promise<void> {
-    const { find, attemptMs, tell, report } = this.#settings;
+    const { find, reread, attemptMs, tell, report } = this.#settings;
     const { claim, delivery } = attempt;
     const facts = factsOf(claim);
     const problem = unreadableBecause(delivery.event);
-    if (problem !== undefined) return this.#park(claim, unreadableText(problem));
+    if (problem !== undefined) {
+      if (!(await reread(claim))) await this.#park(claim, unreadableText(problem));
+      return;
+    }
     if (claim.lost >= mostLost)
       return this.#park(claim, `The process ended during each of ${mostLost} attempts.`);
     const fn = find(delivery.event);
