@@ -8,13 +8,14 @@ import {
   storable,
   typeOf,
   unreadableBecause,
+  writable,
 } from '../webhooks/delivery.js';
 import { headerPairs } from '../webhooks/headers.js';
 import type { Tell } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { RefusedRequest, Report } from '../webhooks/responder.js';
 import { type Checks, eventOf, verifyDelivery } from '../webhooks/verify.js';
-import type { Claim } from './entry.js';
+import type { Claim, RefusedDelivery } from './entry.js';
 import type { InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
 import { unreadableText } from './worker.js';
@@ -46,7 +47,7 @@ const curable: readonly string[] = [
 ];
 const longestRefused = 64 * 1024;
 const longestHeader = 4096;
-const mostRefused = 1000;
+const pageSize = 100;
 
 /** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
 export class Intake {
@@ -111,19 +112,23 @@ export class Intake {
   async recover(checks: Checks): Promise<Recovered> {
     const { store, tell } = this.#settings;
     const result = { recovered: 0, duplicates: 0, refused: 0 };
-    for (const { id, receivedAt, ...request } of (await store.refused(mostRefused)).reverse()) {
-      const at = new Date(receivedAt);
-      try {
-        const verified = verifyDelivery(checks, { ...request, now: at.getTime() });
-        const delivery = deliveryOf(verified, at);
-        tell('received', { key: delivery.key, type: typeOf(delivery.event), bytes: request.bytes });
-        if (await this.put(delivery)) result.recovered++;
-        else result.duplicates++;
-        await store.forget(id);
-      } catch (error) {
-        if (!(error instanceof WebhookVerificationError)) throw error;
-        result.refused++;
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const page: RefusedDelivery[] = await store.refused(pageSize, after);
+      for (const { id, receivedAt, ...request } of page) {
+        const at = new Date(receivedAt);
+        try {
+          const verified = verifyDelivery(checks, { ...request, now: at.getTime() });
+          const delivery = deliveryOf(verified, at);
+          tell('received', { key: delivery.key, type: typeOf(delivery.event), bytes: request.bytes });
+          if (await this.put(delivery)) result.recovered++;
+          else result.duplicates++;
+          await store.forget(id);
+        } catch (error) {
+          if (!(error instanceof WebhookVerificationError)) throw error;
+          result.refused++;
+        }
       }
+      after = page.at(-1)?.id;
     }
     return result;
   }
@@ -152,7 +157,7 @@ export class Intake {
 function readAgain(delivery: Delivery): Delivery {
   if (unreadableBecause(delivery.event) === undefined) return delivery;
   const body = Buffer.from(delivery.rawBody, delivery.encoding ?? 'utf8');
-  const event = eventOf(body);
+  const event = writable(eventOf(body));
   if (unreadableBecause(event) !== undefined) return delivery;
   return { ...delivery, event, key: keyOf(event, body), digest: digestOf(event) };
 }

@@ -252,12 +252,12 @@ export abstract class InboxStore {
     });
   }
 
-  /** Newest first. */
-  async refused(limit: number): Promise<RefusedDelivery[]> {
-    const rows = await this.#select(
-      sql`SELECT * FROM payments_inbox_refused ORDER BY id DESC LIMIT ${limit}`,
+  /** Newest first; those after an id, oldest first. */
+  async refused(limit: number, after?: number): Promise<RefusedDelivery[]> {
+    const which = after === undefined ? sql`ORDER BY id DESC` : sql`WHERE id > ${after} ORDER BY id`;
+    return (await this.#select(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`)).map(
+      toRefused,
     );
-    return rows.map(toRefused);
   }
 
   /** Deletes an entry of the quarantine. */

@@ -62,6 +62,16 @@ describe('a shop that goes live with the wrong scheme', () => {
 });
 
 describe('the quarantine', () => {
+  it('is recovered whole, however many deliveries it holds', async () => {
+    const { inbox, post } = opened({ keepRefused: 2000, work: false });
+    const first = orderPaid('the first');
+    await post(first, signedOtherwise(first));
+    for (let number = 0; number < 1100; number++)
+      await post('{}', { 'x-service-signature': 'a', 'x-service-timestamp': '1' });
+    expect(await inbox.recover({ scheme })).toEqual({ recovered: 1, duplicates: 0, refused: 1100 });
+    expect(await inbox.get('order.paid:the first')).toMatchObject({ state: 'pending' });
+  });
+
   it('keeps body, code, time and length, and of the headers those that begin with x- alone', async () => {
     const { inbox, post } = opened();
     const body = orderPaid('ord_é');
