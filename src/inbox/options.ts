@@ -1,6 +1,6 @@
 import { ConfigurationError, InvalidParamsError } from '../errors.js';
 import { readIsoMoment } from '../schemas/moment.js';
-import { type Delivery, digestOf } from '../webhooks/delivery.js';
+import { type Delivery, digestOf, writable } from '../webhooks/delivery.js';
 import {
   type DeliveryFacts,
   type HooksOf,
@@ -300,8 +300,8 @@ export function readDelivery(delivery: Omit<Delivery, 'digest'>): Delivery {
   if (typeof receivedAt !== 'string' || !readIsoMoment(receivedAt))
     throw invalid('accept', 'receivedAt', 'must be ISO 8601 with a zone.');
   return {
-    ...{ key, event, rawBody, ...(encoding && { encoding }), headers, receivedAt },
-    digest: digestOf(event),
+    ...{ key, event: writable(event), rawBody, ...(encoding && { encoding }), headers, receivedAt },
+    digest: digestOf(writable(event)),
   };
 }
 

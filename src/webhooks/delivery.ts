@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { WebhookEvent } from '../schemas/event.js';
+import { unreadable, type WebhookEvent } from '../schemas/event.js';
 import type { VerifiedDelivery } from './verify.js';
 
 /**
@@ -31,7 +31,8 @@ export interface Delivery {
 }
 
 /** The delivery that a body and its headers proved to be. */
-export function deliveryOf({ event, body, headers }: VerifiedDelivery, receivedAt: Date): Delivery {
+export function deliveryOf({ event: read, body, headers }: VerifiedDelivery, receivedAt: Date): Delivery {
+  const event = writable(read);
   return {
     key: keyOf(event, body),
     event,
@@ -49,6 +50,16 @@ export function storable(body: Uint8Array, isText?: boolean): Pick<Delivery, 'ra
   const text = bytes.toString();
   if (isText || bytes.equals(Buffer.from(text))) return { rawBody: text };
   return { rawBody: bytes.toString('base64'), encoding: 'base64' };
+}
+
+const mostLevels = 100;
+
+/** An event that can be written as JSON: one that is nested more deeply can only be parsed. */
+export function writable(event: WebhookEvent): WebhookEvent {
+  let level: unknown[] = [event];
+  for (let depth = 0; depth < mostLevels; depth++)
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+  return level.length === 0 ? event : unreadable(`it has more than ${mostLevels} levels`, typeOf(event));
 }
 
 /** The event's own type, as the service wrote it. */

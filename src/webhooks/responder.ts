@@ -103,8 +103,8 @@ export function createResponder(
       if (rawBody === undefined) return refuse({ status: 413, body: { error: 'body_too_large' } });
       ({ scheme } = await checks());
       const verified = verifyDelivery(await checks(), { rawBody, headers, now: receivedAt.getTime() });
-      if (mustRead) readable(verified.event);
       delivery = deliveryOf(verified, receivedAt);
+      if (mustRead) readable(delivery.event);
       tell('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
       await report(error);

@@ -7,6 +7,7 @@ import { opened, orderPaid, received, secret, temporaryFile } from './inboxes.js
 const paid = (amount: string, currency = 'USD') =>
   JSON.stringify({ type: 'order.paid', data: { order_id: 'ord_1', amount, currency } });
 const comma = paid('19,90');
+const deep = paid('19.90').replace('{', `{"x":${'['.repeat(100_000)}${']'.repeat(100_000)},`);
 const invalidKey = (body: string | Uint8Array) =>
   `invalid:${createHash('sha256').update(body).digest('hex')}`;
 
@@ -76,6 +77,7 @@ describe('an authentic event that cannot be read', () => {
   it.each<[string, string, object]>([
     ['an amount with a comma', comma, { originalType: 'order.paid', data: { amount: '19,90' } }],
     ['no JSON', 'paid!', { originalType: '', data: null }],
+    ['nested 100,000 levels deep', deep, { originalType: 'order.paid', data: null }],
   ])('is stored and parked: %s', async (_what, body, event) => {
     const onUnknown = vi.fn();
     const { inbox, post, errors, told } = opened({ onUnknown });

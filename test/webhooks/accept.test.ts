@@ -157,6 +157,22 @@ describe('accept', () => {
     },
   );
 
+  it('gets one that is nested too deeply to be written as JSON', async () => {
+    const { post, last } = receiver();
+    const body = `{"type":"deep","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    expect(await post(body)).toEqual({ status: 200, body: { received: true } });
+    const problem = 'it has more than 100 levels';
+    expect(last()).toMatchObject({
+      key: `invalid:${createHash('sha256').update(body).digest('hex')}`,
+      event: { type: 'unknown', originalType: 'deep', data: null, problem },
+      rawBody: body,
+    });
+    const nested = (levels: number) => `{"type":"deep","data":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    await post(nested(99));
+    expect(last().event).toMatchObject({ type: 'unknown', originalType: 'deep' });
+    expect(last().event).not.toHaveProperty('problem');
+  });
+
   it('gets a body that is not UTF-8 in base64, which verify() understands', async () => {
     const { post, last } = receiver();
     const body = new Uint8Array([0x7b, 0xff, 0x00, 0x7d]);

@@ -74,6 +74,7 @@ describe('the response is', () => {
   it.each<[string, string, string]>([
     ['not JSON', '{', 'invalid_json'],
     ['no event', '{}', 'invalid_event'],
+    ['too deep', `{"type":"deep","data":${'['.repeat(1e5)}${']'.repeat(1e5)}}`, 'invalid_event'],
   ])('500 for an authentic body that is %s, which reaches onError', async (_form, body, error) => {
     const { answer, errors } = receiver();
     expect(await answer(delivery(body))).toEqual({ status: 500, body: { error } });
