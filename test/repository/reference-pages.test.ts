@@ -37,7 +37,7 @@ test.each(commands)('docs/commands.md has a section on $name, with each of its f
 });
 
 test('docs/spec-gaps.md names every choice that the sandbox made', () => {
-  const named = [...readFileSync('docs/spec-gaps.md', 'utf8').matchAll(/^\| `(\w+)` \|/gm)].map(
+  const named = [...readFileSync('docs/spec-gaps.md', 'utf8').matchAll(/^- `(\w+)`:/gm)].map(
     ([, name]) => name,
   );
   expect(choiceNames.filter((name) => !named.includes(name))).toEqual([]);
