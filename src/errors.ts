@@ -16,19 +16,6 @@ export interface Issue {
   message: string;
 }
 
-/** The facts that every error of a call carries. */
-export interface CallFacts {
-  outcome: Outcome;
-  /** Such as `products.create`; `request` for `client.request()`. */
-  operation?: string | undefined;
-  /** The HTTP method. */
-  method?: string | undefined;
-  /** The path template, such as `/v1/products/{id}`. */
-  path?: string | undefined;
-  /** How many requests were begun. */
-  attempts: number;
-}
-
 const brand = Symbol.for('merchant-payments.error');
 
 /**
@@ -92,6 +79,12 @@ export class PaymentsError extends Error {
   }
 }
 
+/** The facts of an error, as its class declares them. */
+export type FactsOf<Class extends PaymentsError> = Omit<
+  Class,
+  keyof Error | 'code' | 'toJSON' | typeof brand
+>;
+
 /** What `instanceof` narrows to: for `PaymentsError` itself the union of all classes, so that `code` narrows further. */
 type InstanceOf<Class extends { prototype: PaymentsError }> = typeof PaymentsError extends Class
   ? AnyPaymentsError
@@ -121,7 +114,7 @@ export class ConfigurationError extends PaymentsError {
   declare readonly code: 'configuration_error';
 
   /** @internal */
-  constructor(message: string, facts: Partial<CallFacts> & { cause?: unknown } = {}) {
+  constructor(message: string, facts: FactsOf<PaymentsError> & { cause?: unknown } = {}) {
     super(message, { outcome: 'not_sent', attempts: 0, ...facts });
   }
 }
@@ -141,13 +134,6 @@ export class InvalidParamsError extends PaymentsError {
   }
 }
 
-/** What a `ConnectionError` knows. */
-export interface ConnectionFacts extends CallFacts {
-  phase: 'connect' | 'exchange' | 'body';
-  reason: string;
-  cause?: unknown;
-}
-
 /** No complete response arrived. */
 export class ConnectionError extends PaymentsError {
   declare readonly code: 'connection_error' | 'timeout';
@@ -156,11 +142,6 @@ export class ConnectionError extends PaymentsError {
   declare readonly phase: 'connect' | 'exchange' | 'body';
   /** Why: the code of the system, such as `ECONNREFUSED`; else `timeout`, `network`, `protocol` (not HTTP) or `fetch` (a mistake of the option). */
   declare readonly reason: string;
-
-  /** @internal */
-  constructor(message: string, facts: ConnectionFacts) {
-    super(message, { ...facts });
-  }
 }
 
 /** Time ran out before a complete response arrived. */
@@ -168,29 +149,6 @@ export class TimeoutError extends ConnectionError {
   declare readonly code: 'timeout';
   /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
   declare readonly scope: 'attempt' | 'total';
-
-  /** @internal */
-  constructor(message: string, facts: Omit<ConnectionFacts, 'reason'> & { scope: 'attempt' | 'total' }) {
-    super(message, Object.assign({ reason: 'timeout' }, facts));
-  }
-}
-
-/** What an `ApiError` knows of the response. */
-export interface ApiFacts extends CallFacts {
-  /** The HTTP status. */
-  status: number;
-  /** The service's own code: `code` of the body, as sent. */
-  apiCode?: number | string | undefined;
-  /** The service's own words: the body's `message`, `error.message` or `error`, redacted. */
-  apiMessage?: string | undefined;
-  /** The wait that `Retry-After` asks for, in milliseconds. */
-  retryAfterMs?: number | undefined;
-  /** The response's headers, redacted. */
-  headers: Headers;
-  /** The first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`, redacted. */
-  requestId?: string | undefined;
-  /** The beginning of the body, at most 200 characters, redacted. */
-  bodySnippet?: string | undefined;
 }
 
 /** The service refused the call or failed. */
@@ -221,7 +179,7 @@ export class ApiError extends PaymentsError {
   declare readonly bodySnippet?: string | undefined;
 
   /** @internal */
-  constructor(message: string, { headers, ...facts }: ApiFacts) {
+  constructor(message: string, { headers, ...facts }: FactsOf<ApiError>) {
     super(message, facts);
     Object.defineProperty(this, 'headers', { value: headers, writable: true, configurable: true });
   }
@@ -287,20 +245,6 @@ export class InvalidResponseError extends PaymentsError {
   declare readonly id?: string | undefined;
   /** What to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
   declare readonly requestId?: string | undefined;
-
-  /** @internal */
-  constructor(
-    message: string,
-    facts: CallFacts & {
-      reason: InvalidResponseReason;
-      status: number;
-      issues: readonly Issue[];
-      id?: string | undefined;
-      requestId?: string | undefined;
-    },
-  ) {
-    super(message, { ...facts });
-  }
 }
 
 /** The merchant's own mistake: the event may be real, so respond with 500 and let the service retry. */
@@ -323,14 +267,6 @@ export interface ReceivedBody {
   sha256: string;
 }
 
-/** What a `WebhookVerificationError` may say of the delivery. */
-export interface VerificationFacts {
-  /** How far the timestamp is from the clock, in seconds: positive when it lies in the past. */
-  skewSeconds?: number | undefined;
-  /** The body that was verified. */
-  received?: ReceivedBody | undefined;
-}
-
 /** The delivery is not proved authentic or fresh: respond with 400. */
 export class WebhookVerificationError extends PaymentsError {
   declare readonly code:
@@ -350,7 +286,11 @@ export class WebhookVerificationError extends PaymentsError {
   declare readonly received?: ReceivedBody | undefined;
 
   /** @internal */
-  constructor(message: string, code: WebhookVerificationError['code'], facts: VerificationFacts = {}) {
+  constructor(
+    message: string,
+    code: WebhookVerificationError['code'],
+    facts: Pick<WebhookVerificationError, 'skewSeconds' | 'received'> = {},
+  ) {
     super(message, { code, httpStatus: 400, ...facts });
   }
 }

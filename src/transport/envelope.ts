@@ -4,7 +4,7 @@ import { isObject } from '../schemas/object.js';
 import { idParam } from '../schemas/params.js';
 import { ownFields } from './call-options.js';
 import { type CompleteResponse, encodingsOf, isForeign, isRedirect, isSuccess } from './response.js';
-import { isPolluted, shielded } from './shield.js';
+import { isPolluted } from './shield.js';
 import { type CallDescription, type FailedAttempt, refusal, type Said, unusable } from './to-error.js';
 
 /** The data of a response, parsed by the schema, or why there is none. */
@@ -16,7 +16,7 @@ export function readResponse<T>(
   const { status, bytes } = response;
   if (isRedirect(status)) {
     const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key`;
-    return unusable(call, response, 'redirect', problem, { outcome: 'unknown' });
+    return unusable(call, response, 'redirect', problem, 'unknown');
   }
   const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0;
   const { body, fault } = isEmpty ? { body: { code: 0 }, fault: undefined } : parseBody(response);
@@ -24,19 +24,18 @@ export function readResponse<T>(
   const isEnvelope = Number.isInteger(code);
   if (!isSuccess(status) || (isEnvelope && code !== 0)) {
     const snippet = bytes.byteLength === 0 ? undefined : new TextDecoder().decode(bytes);
-    return refusal(call, response, { ...wordsOf(body), snippet });
+    // `code` 0 means success, and so do the words beside it.
+    return refusal(call, response, { ...wordsOf(code === 0 ? undefined : body), snippet });
   }
   if (fault) {
     const mayBeCut = fault.reason === 'json' && !response.delimited;
     const outcome = isBegun(response) ? 'done' : 'unknown';
-    return unusable(call, response, fault.reason, fault.problem, {
-      outcome,
-      retriable: mayBeCut ? 'reads' : 'never',
-    });
+    const failed = unusable(call, response, fault.reason, fault.problem, outcome);
+    return mayBeCut ? { ...failed, retriable: 'reads' } : failed;
   }
   if (!isEnvelope) {
     const problem = 'the body is not {code, message, data} with an integer code';
-    return unusable(call, response, 'envelope', problem, { outcome: 'unknown' });
+    return unusable(call, response, 'envelope', problem, 'unknown');
   }
   const parsed = z.safeParse(schema, data);
   if (parsed.success) return { data: parsed.data, error: undefined };
@@ -44,7 +43,7 @@ export function readResponse<T>(
   const issues = describeIssues(parsed.error.issues);
   const named = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
   const problem = named.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
-  return unusable(call, response, 'schema', problem, { issues, id: idOf(data) });
+  return unusable(call, response, 'schema', problem, 'done', issues, idOf(data));
 }
 
 /** A body that cannot be parsed. */
@@ -88,11 +87,10 @@ function isBegun({ bytes }: CompleteResponse): boolean {
 
 /**
  * What a refusal says. Spec: only the body of a 401 is documented, `{code, message}`; gateways and services also send
- * `{error: {code, message}}` and `{error}`. `code` 0 means success, and so do the words beside it.
+ * `{error: {code, message}}` and `{error}`.
  */
-function wordsOf(body: unknown): Said {
+function wordsOf(body: unknown): Omit<Said, 'snippet'> {
   const { code, message, error } = fieldsOf(body);
-  if (code === 0) return {};
   const inner = fieldsOf(error);
   return {
     code: [code, inner.code].find((each) => isText(each) || isInteger(each)),
@@ -108,9 +106,9 @@ function isInteger(value: unknown): value is number {
   return Number.isInteger(value);
 }
 
-/** The own fields of a JSON object, without those of a polluted prototype; none if it is not an object. */
+/** The fields of a JSON object; none if it is not an object. */
 function fieldsOf(body: unknown): Partial<Record<'code' | 'message' | 'error' | 'data' | 'id', unknown>> {
-  return shielded(isObject(body) ? body : {});
+  return isObject(body) ? body : Object.create(null);
 }
 
 /** The host of a Location, the only part that is safe to print. */

@@ -1,10 +1,9 @@
 import {
   ApiError,
-  type ApiFacts,
   AuthenticationError,
-  type CallFacts,
   ConflictError,
   ConnectionError,
+  type FactsOf,
   InvalidRequestError,
   InvalidResponseError,
   type InvalidResponseReason,
@@ -22,7 +21,6 @@ import type { Operation } from './call.js';
 import { isForeign, isSuccess, type ResponseHead, type ResponseHeaders } from './response.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 import type { Phase, SendFailure } from './send-failure.js';
-import { shielded } from './shield.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
 export interface FailedAttempt {
@@ -52,62 +50,86 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
   const { phase, kind, code, head } = failure;
   // The status alone decides, even if the body that explains it never arrived.
   if (head && !isSuccess(head.status)) {
-    return refusal(call, head, kind === 'fetch' ? { note: ` The ${ofFetch(call, failure)}.` } : {});
+    const note = kind === 'fetch' ? ` The ${mistakeOfFetch(call, failure)}.` : '';
+    return refusal(call, head, { code: undefined, message: undefined, snippet: undefined }, note);
   }
   const outcome = outcomeOfPhase(phase, head);
   if (head && kind === 'too_large')
-    return unusable(call, head, 'too_large', 'it is larger than 8 MiB', { outcome });
-  const facts = { ...factsOf(call, outcome), phase };
+    return unusable(call, head, 'too_large', 'it is larger than 8 MiB', outcome);
+  const isTimeout = kind === 'stopped';
+  const what = isTimeout ? timeoutInWords(call, phase, limit) : failureInWords(call, failure);
+  const message = `${call.method} ${call.path} ${what}.${doubt(call, outcome)}`;
+  const reason = isTimeout ? 'timeout' : call.redact(code ?? kind);
+  const facts = { ...factsOf(call, outcome), phase, reason };
   const again: Retriable = phase === 'connect' ? 'any' : 'reads';
-  if (kind === 'stopped') {
-    const message = `${outOfTimeText(call, limit)}: ${stageAtTimeout(call, phase)}.${doubt(call, outcome)}`;
-    const error = new TimeoutError(message, { ...facts, scope: limit.scope });
-    return { error, retriable: limit.scope === 'total' ? 'never' : again };
+  if (!isTimeout) {
+    const error = new ConnectionError(message, facts);
+    return { error, retriable: kind === 'network' ? again : 'never' };
   }
-  const message = `${call.method} ${call.path} ${failureInWords(call, failure)}${doubt(call, outcome)}`;
-  const reason = call.redact(code ?? kind);
-  return {
-    error: new ConnectionError(message, { ...facts, reason }),
-    retriable: kind === 'network' ? again : 'never',
-  };
+  const error = new TimeoutError(message, { ...facts, scope: limit.scope });
+  return { error, retriable: limit.scope === 'total' ? 'never' : again };
 }
 
 /** What the body of a refusal says, in any of the usual forms. */
 export interface Said {
-  code?: number | string | undefined;
-  message?: string | undefined;
+  code: number | string | undefined;
+  message: string | undefined;
   /** The whole body: it is shortened after secrets are removed. */
-  snippet?: string | undefined;
-  /** To add to the message. */
-  note?: string | undefined;
+  snippet: string | undefined;
 }
 
 /** The service refused the call: by HTTP status, or with 2xx and an envelope `code` other than 0. */
-export function refusal(call: CallDescription, { status, headers }: ResponseHead, said: Said): FailedAttempt {
+export function refusal(
+  call: CallDescription,
+  { status, headers }: ResponseHead,
+  said: Said,
+  note = '',
+): FailedAttempt {
   const byStatus = !isSuccess(status);
-  const { code, message: text, snippet, note = '' } = shielded(said);
+  const { code, message: text, snippet } = said;
   const kind = byStatus || typeof code !== 'number' ? status : code;
   const outcome = byStatus || (kind >= 400 && kind <= 599) ? outcomeOfStatus(kind) : 'rejected';
   const apiMessage = text === undefined ? undefined : shown(call, text);
   const redacted = headersOf(headers, call.redact);
-  const facts: ApiFacts = {
+  const retryAfterMs = readRetryAfterMs(headers.get('retry-after'), headers.get('date'));
+  const facts: FactsOf<ApiError> = {
     ...factsOf(call, outcome),
     status,
     apiCode: typeof code === 'string' ? shown(call, code) : code,
     apiMessage,
-    retryAfterMs: readRetryAfterMs(headers.get('retry-after'), headers.get('date')),
+    retryAfterMs,
     headers: redacted,
     requestId: requestIdOf(redacted),
     bodySnippet: snippet === undefined ? undefined : shown(call, snippet),
   };
-  const returned = byStatus ? `${status}` : `${status} with code ${code}`;
+  const [ErrorClass, meaning] = refusals.get(kind) ?? (kind >= 500 && kind <= 599 ? serverError : apiError);
+  const advice = retryAfterMs ? meaning.replace('Wait', `Wait ${Math.ceil(retryAfterMs / 1000)} s`) : meaning;
   const words = oneLine(apiMessage ?? '').replace(/(?<![\s.:])[\s.:]+$/, '');
-  const message = `${call.method} ${call.path} returned ${returned}${words && ` ${words}`}${advice(kind, facts.retryAfterMs)}`;
-  return {
-    error: apiError(kind, message + note + doubt(call, outcome), facts),
-    retriable: byStatus ? retriableStatus(status) : 'never',
-  };
+  const returned = `${status}${byStatus ? '' : ` with code ${code}`}${words && ` ${words}`}`;
+  const message = `${call.method} ${call.path} returned ${returned}${advice}${note}${doubt(call, outcome)}`;
+  return { error: new ErrorClass(message, facts), retriable: byStatus ? retriableStatus(status) : 'never' };
 }
+
+/** A class, what its refusals mean, and what to do, as far as the spec or the HTTP standard says. */
+type Refusal = readonly [type: typeof ApiError, meaning: string];
+
+const apiError: Refusal = [ApiError, '.'];
+const serverError: Refusal = [ServerError, ': the service failed.'];
+const invalidRequest: Refusal = [InvalidRequestError, ': the content of the request was refused.'];
+const keyRefused =
+  ': the API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
+const notFound = ': nothing was found there. Check the id, and that baseUrl names the right environment.';
+
+const refusals: ReadonlyMap<number, Refusal> = new Map([
+  [400, invalidRequest],
+  [401, [AuthenticationError, keyRefused]],
+  [403, [PermissionDeniedError, ': this API key is not allowed to do that.']],
+  [404, [NotFoundError, notFound]],
+  [409, [ConflictError, '.']],
+  [413, invalidRequest],
+  [422, invalidRequest],
+  [429, [RateLimitError, ': too many requests. Wait before the next one.']],
+]);
 
 /** A 2xx response that cannot be used, or a redirect, which is never followed. */
 export function unusable(
@@ -115,17 +137,21 @@ export function unusable(
   { status, headers }: ResponseHead,
   reason: InvalidResponseReason,
   problem: string,
-  more: { outcome?: Outcome; issues?: readonly Issue[]; id?: string | undefined; retriable?: Retriable } = {},
+  outcome: Outcome = 'done',
+  issues: readonly Issue[] = [],
+  readId?: string,
 ): FailedAttempt {
-  const { outcome = 'done', issues = [], id: read, retriable = 'never' } = shielded(more);
-  const id = read === undefined ? undefined : call.redact(read);
+  const id = readId === undefined ? undefined : call.redact(readId);
   const requestId = requestIdOf(headersOf(headers, call.redact));
   const facts = { ...factsOf(call, outcome), status, reason, issues, id, requestId };
   const its = id === undefined ? '' : ` Its id is ${JSON.stringify(id)}.`;
   // Whatever is not from the service came from somewhere else.
   const where = outcome === 'unknown' ? ' Check baseUrl.' : '';
   const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(shown(call, problem, 1_000))}.`;
-  return { error: new InvalidResponseError(message + where + its + doubt(call, outcome), facts), retriable };
+  return {
+    error: new InvalidResponseError(message + where + its + doubt(call, outcome), facts),
+    retriable: 'never',
+  };
 }
 
 /** A copy for the caller, without secrets. */
@@ -144,7 +170,7 @@ export function requestIdOf(headers: Headers): string | undefined {
   return requestIdNames.map((name) => headers.get(name)).find((id) => id) ?? undefined;
 }
 
-function factsOf({ operation, method, path, attempts }: CallDescription, outcome: Outcome): CallFacts {
+function factsOf({ operation, method, path, attempts }: CallDescription, outcome: Outcome) {
   return { outcome, operation, method, path, attempts };
 }
 
@@ -159,68 +185,37 @@ function outcomeOfStatus(status: number): Outcome {
   return [501, 505, 511].includes(status) ? 'rejected' : 'unknown';
 }
 
-function apiError(kind: number, message: string, facts: ApiFacts): ApiError {
-  if (kind === 401) return new AuthenticationError(message, facts);
-  if (kind === 403) return new PermissionDeniedError(message, facts);
-  if (kind === 404) return new NotFoundError(message, facts);
-  if (kind === 409) return new ConflictError(message, facts);
-  if (kind === 429) return new RateLimitError(message, facts);
-  if (kind === 400 || kind === 413 || kind === 422) return new InvalidRequestError(message, facts);
-  return kind >= 500 && kind <= 599 ? new ServerError(message, facts) : new ApiError(message, facts);
-}
-
-/** What a refusal means and what to do, as far as the spec or the HTTP standard says. */
-function advice(kind: number, retryAfterMs: number | undefined): string {
-  if (kind === 401) {
-    return (
-      ': the API key was refused. Check that it and its prefix belong to this environment; ' +
-      'regenerating a key in the dashboard disables the old one at once.'
-    );
-  }
-  if (kind === 404)
-    return ': nothing was found there. Check the id, and that baseUrl names the right environment.';
-  if (kind === 403) return ': this API key is not allowed to do that.';
-  if (kind === 400 || kind === 413 || kind === 422) return ': the content of the request was refused.';
-  if (kind === 429) {
-    const wait = retryAfterMs ? `Wait ${Math.ceil(retryAfterMs / 1000)} s` : 'Wait';
-    return `: too many requests. ${wait} before the next one.`;
-  }
-  return kind >= 500 && kind <= 599 ? ': the service failed.' : '.';
-}
-
-function outOfTimeText({ method, path, attempts }: CallDescription, { scope, limitMs }: TimeLimit): string {
-  const ms = Math.round(limitMs);
-  if (scope === 'attempt') return `${method} ${path} timed out after ${ms} ms (timeoutMs)`;
-  const counted = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
-  return `${method} ${path} timed out after ${ms} ms (totalTimeoutMs) and ${counted}`;
-}
-
-function stageAtTimeout({ host }: CallDescription, phase: Phase): string {
-  if (phase === 'connect') return `nothing was sent, because there was no connection to ${host}`;
-  return phase === 'exchange' ? 'no response arrived' : 'the response was incomplete';
+function timeoutInWords({ host }: CallDescription, phase: Phase, { scope, limitMs }: TimeLimit): string {
+  const reached = {
+    connect: `nothing was sent, because there was no connection to ${host}`,
+    exchange: 'no response arrived',
+    body: 'the response was incomplete',
+  };
+  const option = scope === 'attempt' ? 'timeoutMs' : 'totalTimeoutMs';
+  return `timed out after ${Math.round(limitMs)} ms (${option}): ${reached[phase]}`;
 }
 
 function failureInWords(call: CallDescription, failure: SendFailure): string {
-  const { host } = call;
   const { phase, kind, code, detail } = failure;
   const what = code ?? detail;
   const why = what === undefined ? '' : ` (${oneLine(shown(call, what))})`;
-  if (kind === 'fetch') return `failed, because the ${ofFetch(call, failure)}.`;
-  if (kind === 'tls') {
-    const got = phase === 'connect' ? 'was not sent' : 'got no response';
-    return `${got}: the secure connection to ${host} failed${why}. Check the scheme and host of baseUrl.`;
-  }
-  if (phase === 'connect') {
-    if (code === 'ENOTFOUND') return `was not sent: the host ${host} does not resolve${why}. Check baseUrl.`;
-    return `was not sent: ${host} could not be reached${why}.`;
-  }
-  if (kind === 'protocol') return `got a response that cannot be read as HTTP${why}. Check baseUrl.`;
-  if (kind === 'encoding') return `got a response that cannot be decompressed${why}.`;
-  const got = phase === 'exchange' ? 'no response' : 'only a part of the response';
-  return `got ${got}: the connection to ${host} failed${why}.`;
+  if (kind === 'fetch') return `failed, because the ${mistakeOfFetch(call, failure)}`;
+  if (kind === 'protocol') return `got a response that cannot be read as HTTP${why}. Check baseUrl`;
+  if (kind === 'encoding') return `got a response that cannot be decompressed${why}`;
+  const got = {
+    connect: 'was not sent',
+    exchange: 'got no response',
+    body: 'got only a part of the response',
+  };
+  const failed = `connection to ${call.host} failed${why}`;
+  if (kind === 'tls') return `${got[phase]}: the secure ${failed}. Check the scheme and host of baseUrl`;
+  if (phase !== 'connect') return `${got[phase]}: the ${failed}`;
+  return code === 'ENOTFOUND'
+    ? `was not sent: the host ${call.host} does not resolve${why}. Check baseUrl`
+    : `was not sent: ${call.host} could not be reached${why}`;
 }
 
-function ofFetch(call: CallDescription, { detail = '' }: SendFailure): string {
+function mistakeOfFetch(call: CallDescription, { detail = '' }: SendFailure): string {
   return `function passed as fetch ${oneLine(shown(call, detail, 500))}`;
 }
 
