@@ -3,11 +3,12 @@ import { isPlainObject } from './schemas/object.js';
 import { isLoopback, parseAbsoluteUrl, urlText } from './schemas/url.js';
 import type { ClientSettings } from './transport/call.js';
 import {
-  headerProblems,
-  limitProblems,
   lowerCased,
+  must,
+  optionProblems,
   ownFields,
-  unknownNames,
+  type Rules,
+  sharedRules,
 } from './transport/call-options.js';
 import type { Fetch } from './transport/fetch-adapter.js';
 import { type Hooks, hookNames } from './transport/hooks.js';
@@ -39,38 +40,21 @@ export interface PaymentsClientOptions {
   dangerouslyAllowBrowser?: boolean | undefined;
 }
 
-const names = [
-  'apiKey',
-  'baseUrl',
-  'timeoutMs',
-  'totalTimeoutMs',
-  'maxRetries',
-  'headers',
-  'hooks',
-  'fetch',
-  'userAgent',
-  'allowInsecureHttp',
-  'dangerouslyAllowBrowser',
-];
-
 /** Options and environment, checked; throws a `ConfigurationError` with every problem and its fix. */
 export function readOptions(options: PaymentsClientOptions): ClientSettings {
   const given = ownFields(options);
   if (!given) throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
-  const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;
-  const url = readBaseUrl(baseUrl, given.allowInsecureHttp === true);
-  const problems = [
-    ...(isBrowser() && given.dangerouslyAllowBrowser !== true ? [browserProblem] : []),
-    ...apiKeyProblems(apiKey),
-    ...(typeof url === 'string' ? [url] : []),
-    ...[
-      ...unknownNames(Object.keys(given), names),
-      ...limitProblems(given),
-      ...headerProblems(given.headers),
-      ...typeProblems(given),
-    ].map(({ path, message }) => `${path} ${message}`),
-  ];
-  if (problems.length > 0 || apiKey === undefined || typeof url === 'string') {
+  const {
+    apiKey = environment('PAYMENTS_API_KEY'),
+    baseUrl = environment('PAYMENTS_BASE_URL'),
+    ...others
+  } = given;
+  const url = urlOf(baseUrl);
+  const problems = optionProblems({ apiKey, baseUrl, ...others }, rules).map(
+    ({ path, message }) => `${path} ${message}`,
+  );
+  if (isBrowser() && given.dangerouslyAllowBrowser !== true) problems.unshift(browserProblem);
+  if (problems.length > 0 || apiKey === undefined || url === undefined) {
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
   }
   return {
@@ -92,79 +76,72 @@ const browserProblem =
   'or pass dangerouslyAllowBrowser: true for a test key.';
 
 /** Never quotes the key. */
-function apiKeyProblems(apiKey: unknown): string[] {
+function apiKeyProblem(apiKey: unknown): string | undefined {
   if (apiKey === undefined || apiKey === '')
-    return [`apiKey is ${apiKey === '' ? 'empty' : 'missing'}. Pass it, or set PAYMENTS_API_KEY.`];
-  if (typeof apiKey !== 'string')
-    return ['apiKey is not a string. Pass the key from the dashboard, under Developer.'];
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    return [
-      'apiKey contains white space, control or non-ASCII characters. Copy it again from the dashboard, without quotes or line breaks.',
-    ];
-  }
+    return `is ${apiKey === '' ? 'empty' : 'missing'}. Pass it, or set PAYMENTS_API_KEY.`;
+  if (typeof apiKey !== 'string') return 'is not a string. Pass the key from the dashboard, under Developer.';
+  if (!/^[\x21-\x7e]+$/.test(apiKey))
+    return 'contains white space, control or non-ASCII characters. Copy it again from the dashboard, without quotes or line breaks.';
   return /^(["'`]).*\1$|^<.*>$/.test(apiKey)
-    ? ['apiKey is in quotes or <…>. Pass the key alone, as the dashboard shows it.']
-    : [];
+    ? 'is in quotes or <…>. Pass the key alone, as the dashboard shows it.'
+    : undefined;
 }
 
-/** The URL, or what is wrong with it. */
-function readBaseUrl(baseUrl: unknown, allowInsecureHttp: boolean): URL | string {
-  if (baseUrl === undefined || baseUrl === '')
-    return 'baseUrl is missing. Pass it, or set PAYMENTS_BASE_URL.';
+function urlOf(baseUrl: unknown): URL | undefined {
   const text = urlText(baseUrl);
-  const url = typeof text === 'string' ? parseAbsoluteUrl(text) : undefined;
-  const problem = url
-    ? baseUrlProblem(url, allowInsecureHttp)
-    : 'is not an absolute URL. Pass one such as "https://api.example".';
-  return url && problem === undefined ? url : `baseUrl ${problem}`;
+  return typeof text === 'string' ? parseAbsoluteUrl(text) : undefined;
 }
 
 /** Quotes only the scheme, host and port of the URL: the rest may contain credentials. */
-function baseUrlProblem(url: URL, allowInsecureHttp: boolean): string | undefined {
+function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | undefined {
+  if (baseUrl === undefined || baseUrl === '') return 'is missing. Pass it, or set PAYMENTS_BASE_URL.';
+  const url = urlOf(baseUrl);
+  if (!url) return 'is not an absolute URL. Pass one such as "https://api.example".';
   if (url.username || url.password) return 'contains credentials. Remove them: the key is sent in x-api-key.';
   if (url.search || url.href.includes('?')) return 'has a query. Remove it.';
   if (url.hash || url.href.includes('#')) return 'has a hash. Remove it.';
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return `has the scheme ${url.protocol}. Pass an https: URL.`;
   if (/\/v1\/*$/.test(url.pathname)) return 'ends in /v1, which the client adds. Remove it.';
-  if (url.protocol === 'http:' && !allowInsecureHttp && !isLoopback(url)) {
-    return `is http: to ${url.hostname}, so the API key would be sent in clear text. Use https:, or pass allowInsecureHttp: true.`;
-  }
-  return undefined;
+  return url.protocol === 'https:' || allowInsecureHttp || isLoopback(url)
+    ? undefined
+    : `is http: to ${url.hostname}, so the API key would be sent in clear text. Use https:, or pass allowInsecureHttp: true.`;
 }
 
-function typeProblems(given: PaymentsClientOptions): Issue[] {
-  const problems: Issue[] = [];
-  const expect = (right: boolean, path: string, message: string) => {
-    if (!right) problems.push({ path, message });
-  };
-  const { hooks, fetch, userAgent, allowInsecureHttp, dangerouslyAllowBrowser } = given;
-  expect(fetch === undefined || typeof fetch === 'function', 'fetch', 'is not a function.');
-  expect(
-    userAgent === undefined || (typeof userAgent === 'string' && /^[\x20-\x7e]*$/.test(userAgent)),
-    'userAgent',
-    'must be an ASCII string without line breaks.',
-  );
-  for (const [path, value] of Object.entries({ allowInsecureHttp, dangerouslyAllowBrowser })) {
-    expect(value === undefined || typeof value === 'boolean', path, 'must be true or false.');
-  }
-  return [...problems, ...hookProblems(hooks)];
+const isFunction = (value: unknown) => typeof value === 'function';
+const trueOrFalse = must((value) => typeof value === 'boolean', 'must be true or false.');
+
+function because(message: string | undefined): Issue[] {
+  return message === undefined ? [] : [{ path: '', message }];
 }
+
+const rules: Rules = {
+  apiKey: (value) => because(apiKeyProblem(value)),
+  baseUrl: (value, { allowInsecureHttp }) => because(baseUrlProblem(value, allowInsecureHttp === true)),
+  ...sharedRules,
+  hooks: hookProblems,
+  fetch: must(isFunction, 'is not a function.'),
+  userAgent: must(
+    (value) => typeof value === 'string' && /^[\x20-\x7e]*$/.test(value),
+    'must be an ASCII string without line breaks.',
+  ),
+  allowInsecureHttp: trueOrFalse,
+  dangerouslyAllowBrowser: trueOrFalse,
+};
+
+const hookRules = Object.fromEntries(hookNames.map((name) => [name, must(isFunction, 'is not a function.')]));
 
 function hookProblems(hooks: unknown): Issue[] {
   if (hooks === undefined) return [];
-  if (typeof hooks !== 'object' || hooks === null)
-    return [{ path: 'hooks', message: 'is not an object of functions.' }];
-  const found = hooksOf(hooks);
-  const problems = [
-    ...found
-      .filter(([, hook]) => typeof hook !== 'function')
-      .map(([path]) => ({ path, message: 'is not a function.' })),
-    ...(isPlainObject(hooks) ? unknownNames(Object.keys(hooks), hookNames, 'a hook') : []),
-  ].map(({ path, message }) => ({ path: `hooks.${path}`, message }));
-  return found.length > 0 || isPlainObject(hooks)
-    ? problems
-    : [{ path: 'hooks', message: `has none of the methods ${hookNames.join(', ')}.` }];
+  if (typeof hooks !== 'object' || hooks === null) return because('is not an object of functions.');
+  const found = Object.fromEntries(hooksOf(hooks));
+  if (!isPlainObject(hooks) && Object.keys(found).length === 0)
+    return because(`has none of the methods ${hookNames.join(', ')}.`);
+  const given = isPlainObject(hooks) ? { ...hooks, ...found } : found;
+  return optionProblems(given, hookRules, 'a hook').map(({ path, message }) => ({
+    path: `.${path}`,
+    message,
+  }));
 }
 
 /** Hooks by name, bound to their object: its fields and the methods of its class, but not those of every object. */

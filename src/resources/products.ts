@@ -32,7 +32,7 @@ const list = {
   method: 'GET',
   path: '/v1/products',
   afterDoubt: '',
-  extraOptions: ['prefetch'],
+  extraOptions: { prefetch: prefetchProblems },
 };
 const update = {
   operation: 'products.update',
@@ -149,8 +149,7 @@ function readListParts(params: ProductListParams, given: ListOptions): ListParts
   // Own fields alone: the copy must not make what a polluted prototype adds its own.
   const options: ListOptions = Object.assign(Object.create(null), given);
   options.headers = { ...options.headers };
-  const query = checkParams(list, productListParams, params, prefetchProblems(options.prefetch ?? 1));
-  return { query: { ...query }, options };
+  return { query: { ...checkParams(list, productListParams, params) }, options };
 }
 
 function emptyProblems(params: unknown): Issue[] {
@@ -160,6 +159,6 @@ function emptyProblems(params: unknown): Issue[] {
 }
 
 function prefetchProblems(prefetch: unknown): Issue[] {
-  const right = typeof prefetch === 'number' && Number.isInteger(prefetch) && prefetch >= 1 && prefetch <= 8;
-  return right ? [] : [{ path: 'options.prefetch', message: 'must be an integer from 1 to 8.' }];
+  const isRight = Number.isInteger(prefetch) && Number(prefetch) >= 1 && Number(prefetch) <= 8;
+  return prefetch === undefined || isRight ? [] : [{ path: '', message: 'must be an integer from 1 to 8.' }];
 }

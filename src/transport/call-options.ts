@@ -16,8 +16,6 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const callOptionNames = ['signal', 'timeoutMs', 'totalTimeoutMs', 'maxRetries', 'headers'];
-
 /** The longest delay that setTimeout accepts. */
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -31,34 +29,60 @@ export function lowerCased(headers: CallOptions['headers'] = {}): Record<string,
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** What is wrong with a call's options, its own fields; empty when nothing is. */
-export function callOptionProblems(
-  given: CallOptions,
-  extraNames: readonly string[],
-  client: TimeLimits,
-): Issue[] {
-  const names = Object.keys(given);
-  if (names.length === 0) return [];
-  const { signal } = given;
-  return [
-    ...unknownNames(names, [...callOptionNames, ...extraNames]),
-    ...(signal === undefined || isSignal(signal)
-      ? []
-      : [{ path: 'signal', message: 'is not an AbortSignal.' }]),
-    ...limitProblems({ totalTimeoutMs: client.totalTimeoutMs, ...given }),
-    ...headerProblems(given.headers),
-  ].map(({ path, message }) => ({ path: `options.${path}`, message }));
+/** What is wrong with the value of an option, `undefined` included; each path continues that of the option. */
+export type Rule = (value: unknown, all: Readonly<Record<string, unknown>>) => Issue[];
+
+/** The rule of each option there is, by name. */
+export type Rules = Readonly<Record<string, Rule>>;
+
+/** The rule of an option that may be left out. */
+export function must(isRight: (value: unknown) => boolean, message: string): Rule {
+  return (value) => (value === undefined || isRight(value) ? [] : [{ path: '', message }]);
 }
 
-/** Unknown option names, each with the likely one. */
-export function unknownNames(
-  names: readonly string[],
-  known: readonly string[],
-  what = 'an option',
-): Issue[] {
-  return names
-    .filter((name) => !known.includes(name))
-    .map((name) => ({ path: name, message: `is not ${what}. ${didYouMean(name, known)}` }));
+/** What is wrong with options, their own fields; a name that is none of them gets the likely one. */
+export function optionProblems(given: object, rules: Rules, what = 'an option'): Issue[] {
+  const all: Record<string, unknown> = Object.assign(Object.create(null), given);
+  return Object.entries(all).flatMap(([name, value]) => {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    const problems = rule?.(value, all) ?? [
+      { path: '', message: `is not ${what}. ${didYouMean(name, Object.keys(rules))}` },
+    ];
+    return problems.map(({ path, message }) => ({ path: name + path, message }));
+  });
+}
+
+const isMilliseconds = (value: unknown) => isNumberUpTo(value, longestTimerMs);
+const milliseconds = must(
+  isMilliseconds,
+  `must be a number of milliseconds above 0, at most ${longestTimerMs}.`,
+);
+
+/** The options that client and call have in common. */
+export const sharedRules: Rules = {
+  timeoutMs: (timeoutMs, all) => {
+    const { totalTimeoutMs } = all;
+    if (!isMilliseconds(totalTimeoutMs) || !(Number(timeoutMs) > Number(totalTimeoutMs)))
+      return milliseconds(timeoutMs, all);
+    const message = `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`;
+    return [{ path: '', message }];
+  },
+  totalTimeoutMs: milliseconds,
+  maxRetries: must(
+    (value) => value === 0 || (isNumberUpTo(value, 100) && Number.isInteger(value)),
+    'must be an integer from 0 to 100.',
+  ),
+  headers: headerProblems,
+};
+
+const callRules: Rules = { signal: must(isSignal, 'is not an AbortSignal.'), ...sharedRules };
+
+/** What is wrong with a call's options, its own fields; empty when nothing is. */
+export function callOptionProblems(given: CallOptions, extra: Rules, client: TimeLimits): Issue[] {
+  const { totalTimeoutMs } = client;
+  return optionProblems({ totalTimeoutMs, ...given }, { ...callRules, ...extra }).map(
+    ({ path, message }) => ({ path: `options.${path}`, message }),
+  );
 }
 
 /** The limits of time that were given, in milliseconds. */
@@ -75,48 +99,17 @@ export function timeLimits({ timeoutMs, totalTimeoutMs }: TimeLimits) {
   };
 }
 
-/** What is wrong with the time limits and the number of retries. */
-export function limitProblems({
-  timeoutMs,
-  totalTimeoutMs,
-  maxRetries,
-}: {
-  timeoutMs?: unknown;
-  totalTimeoutMs?: unknown;
-  maxRetries?: unknown;
-}): Issue[] {
-  const problems = Object.entries({ timeoutMs, totalTimeoutMs })
-    .filter(([, value]) => value !== undefined && !isNumberUpTo(value, longestTimerMs))
-    .map(([path]) => ({
-      path,
-      message: `must be a number of milliseconds above 0, at most ${longestTimerMs}.`,
-    }));
-  if (problems.length === 0 && Number(timeoutMs) > Number(totalTimeoutMs)) {
-    problems.push({
-      path: 'timeoutMs',
-      message: `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`,
-    });
-  }
-  if (
-    maxRetries !== undefined &&
-    maxRetries !== 0 &&
-    !(isNumberUpTo(maxRetries, 100) && Number.isInteger(maxRetries))
-  )
-    problems.push({ path: 'maxRetries', message: 'must be an integer from 0 to 100.' });
-  return problems;
-}
-
 const ownedHeader = /^(?:x-api-key|content-type|host|content-length)$/i;
 const framingHeader = /^(?:connection|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
 /** What is wrong with headers that a caller adds. No value is quoted: it may be a credential. */
-export function headerProblems(headers: unknown): Issue[] {
+function headerProblems(headers: unknown): Issue[] {
   if (headers === undefined) return [];
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
-    return [{ path: 'headers', message: 'must be an object of string values.' }];
+    return [{ path: '', message: 'must be an object of string values.' }];
   }
   return Object.entries(headers).flatMap(([name, value]): Issue[] => {
-    const path = `headers.${name.slice(0, 60)}`;
+    const path = `.${name.slice(0, 60)}`;
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [{ path, message: 'is not a header name.' }];
     if (ownedHeader.test(name)) return [{ path, message: 'is set by the client. Remove it.' }];
     if (framingHeader.test(name)) return [{ path, message: 'is set by the connection. Remove it.' }];

@@ -1,4 +1,5 @@
 import type { Outcome } from '../errors.js';
+import type { Rules } from './call-options.js';
 import type { Fetch } from './fetch-adapter.js';
 import type { Hooks } from './hooks.js';
 
@@ -29,8 +30,8 @@ export interface Operation {
   afterDoubt: string;
   /** Whether success may come without a body. */
   mayBeEmpty?: boolean;
-  /** Options of this call besides `CallOptions`; the transport ignores them. */
-  extraOptions?: readonly string[];
+  /** Options of this call besides `CallOptions`, which the transport checks and ignores. */
+  extraOptions?: Rules;
 }
 
 type QueryValue = string | number | boolean;

@@ -121,9 +121,10 @@ function leave(body: unknown): void {
 function read(error: unknown): Evidence & { kind: FailureKind; detail: string } {
   try {
     const detail = `threw ${inWords(error)}`;
-    // So undici names a 101.
-    if (detail.endsWith(': bad upgrade')) return { kind: 'protocol', code: undefined, unsent: false, detail };
-    const { kind = kindByWords(error, detail), ...rest } = readError(error);
+    const byWords = kindsByWords.find(([words]) => words.test(detail))?.[1];
+    // To undici a 101 is a failure of its socket.
+    if (byWords === 'protocol') return { kind: byWords, code: undefined, unsent: false, detail };
+    const { kind = byWords ?? 'fetch', ...rest } = readError(error);
     return { kind, ...rest, detail };
   } catch {
     // Its fields throw.
@@ -131,17 +132,17 @@ function read(error: unknown): Evidence & { kind: FailureKind; detail: string } 
   }
 }
 
-/** How platforms name a connection that failed: Chrome, Firefox, Safari, Node, Deno, Bun, Cloudflare. */
-const networkWords =
-  /^ ?(?:fetch failed|terminated|network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|a network error|the internet connection)/i;
-
-function kindByWords(error: unknown, detail: string): FailureKind {
-  if (!isError(error)) return 'fetch';
-  // Not HTTP: a code in Node 20 and 22, only a name from 24 on.
-  if (detail.includes('HTTPParserError: ')) return 'protocol';
-  const isAbort = error.name === 'AbortError' || error.name === 'TimeoutError';
-  return isAbort || networkWords.test(error.message) ? 'network' : 'fetch';
-}
+const kindsByWords: readonly [words: RegExp, kind: FailureKind][] = [
+  // A 101, and what is not HTTP: from Node 24 on without a code.
+  [/: bad upgrade$|HTTPParserError: /, 'protocol'],
+  // The Fetch standard forbids some ports, which no other attempt changes.
+  [/: bad port$/, 'fetch'],
+  // How platforms name a connection that failed: Chrome, Firefox, Safari, Node, Deno, Bun, Cloudflare.
+  [
+    /^threw (?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|a network error|the internet connection))/i,
+    'network',
+  ],
+];
 
 /** The error and its causes: the outermost is often only "fetch failed". */
 function inWords(error: unknown): string {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
-import type { Readable, Transform } from 'node:stream';
-import type * as Zlib from 'node:zlib';
-import type { ZlibOptions } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { isObject } from '../schemas/object.js';
 import type { Send } from './fetch-adapter.js';
 import {
   CompleteResponse,
@@ -24,13 +23,15 @@ import { shielded } from './shield.js';
 export function nodeHttp(baseUrl: URL): Send {
   const secure = baseUrl.protocol === 'https:';
   const http = process.getBuiltinModule(secure ? 'node:https' : 'node:http');
+  const globalOptions: unknown = Reflect.get(http.globalAgent, 'options');
+  const proxyEnv = isObject(globalOptions) && globalOptions.proxyEnv;
   const agent = new http.Agent({
     keepAlive: true,
     scheduling: 'lifo',
     // Idle sockets are closed before a server or gateway drops them, just as a write is sent.
     timeout: 4_000,
     // Only the global agent has the proxy of NODE_USE_ENV_PROXY.
-    ...proxyOf(http.globalAgent),
+    ...(proxyEnv ? { proxyEnv } : {}),
   });
   const { host, origin, protocol, port } = baseUrl;
   const hostname = baseUrl.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -72,7 +73,7 @@ export function nodeHttp(baseUrl: URL): Send {
         const { statusCode: status = 0, rawHeaders } = response;
         if (status === 101) return fail('protocol');
         phase = 'body';
-        const received = { status, headers: new RawHeaders(rawHeaders) };
+        const received = { status, headers: headersFrom(rawHeaders) };
         head = received;
         readBody(response, received, fail, (bytes) => {
           signal.removeEventListener('abort', stop);
@@ -92,13 +93,6 @@ export function nodeHttp(baseUrl: URL): Send {
 /** Ends the request with a failure; only the first one counts. */
 type Fail = (kind: FailureKind, code?: string) => void;
 
-function proxyOf(agent: object): object {
-  const options: unknown = Reflect.get(agent, 'options');
-  const proxyEnv: unknown =
-    typeof options === 'object' && options !== null && Reflect.get(options, 'proxyEnv');
-  return proxyEnv ? { proxyEnv } : {};
-}
-
 function readBody(
   response: IncomingMessage,
   { status, headers }: ResponseHead,
@@ -116,68 +110,51 @@ function readBody(
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  const streams = decoded(response, headers.get('content-encoding'));
+  const body = decoded(response, headers.get('content-encoding'));
   const breakOff: Fail = (kind, code) => {
     fail(kind, code);
-    for (const stream of streams) stream.destroy();
+    body.destroy();
   };
-  for (const stream of streams) {
-    stream.on('error', (error) => {
-      const { kind, code } = readError(error);
-      breakOff(kind ?? 'network', code);
-    });
-  }
-  const last = streams.at(-1) ?? response;
-  last.on('data', (chunk: Buffer) => {
+  const failed = (error: unknown) => {
+    const { kind, code } = readError(error);
+    breakOff(kind ?? 'network', code);
+  };
+  response.on('error', failed);
+  body.on('error', failed);
+  body.on('data', (chunk: Buffer) => {
     size += chunk.byteLength;
     if (size > largestBody) breakOff('too_large');
     else chunks.push(chunk);
   });
-  last.on('end', () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  body.on('end', () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
 }
 
 /**
- * The response and what decompresses it, in the order of the bytes: some servers compress without being asked. A body
- * in an encoding that is not known here stays as it is, and so does one in more than five: each takes memory of its own.
- * Of a cut one the readable part is kept, as fetch does it.
+ * The response, or what decompresses it: some servers compress without being asked. A body in several encodings or an
+ * unknown one stays as it is; of a cut one the readable part is kept, as fetch does it.
  */
-function decoded(response: IncomingMessage, contentEncoding: string | null): Readable[] {
-  const streams: Readable[] = [response];
-  const names = encodingsOf(contentEncoding);
-  if (names.length > 5 || !names.every((name) => decoders.has(name))) return streams;
+function decoded(response: IncomingMessage, contentEncoding: string | null): Readable {
+  const encoding = encodingsOf(contentEncoding).join();
+  if (!/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) return response;
   const zlib = process.getBuiltinModule('node:zlib');
-  for (const name of names.reverse()) {
-    const decoder = decoders.get(name)?.(zlib, { finishFlush: zlib.constants.Z_SYNC_FLUSH });
-    if (decoder) streams.push((streams.at(-1) ?? response).pipe(decoder));
-  }
-  return streams;
+  return response.pipe(
+    encoding === 'br'
+      ? zlib.createBrotliDecompress()
+      : zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH }),
+  );
 }
 
-const decoders = new Map<string, (zlib: typeof Zlib, options: ZlibOptions) => Transform>([
-  ['gzip', (zlib, options) => zlib.createGunzip(options)],
-  ['x-gzip', (zlib, options) => zlib.createGunzip(options)],
-  ['deflate', (zlib, options) => zlib.createInflate(options)],
-  ['br', (zlib) => zlib.createBrotliDecompress()],
-]);
-
 /** The headers of a response as they came: few are read, and `Headers` would take them all apart. */
-class RawHeaders implements ResponseHeaders {
-  readonly #raw: readonly string[];
-
-  constructor(raw: readonly string[]) {
-    this.#raw = raw;
-  }
-
-  get(name: string): string | null {
+function headersFrom(raw: readonly string[]): ResponseHeaders {
+  const forEach: ResponseHeaders['forEach'] = (run) => {
+    for (let index = 0; index < raw.length; index += 2) run(raw[index + 1] ?? '', raw[index] ?? '');
+  };
+  const get = (name: string) => {
     const values: string[] = [];
-    this.forEach((value, key) => {
+    forEach((value, key) => {
       if (key.toLowerCase() === name) values.push(value);
     });
     return values.length === 0 ? null : values.join(', ');
-  }
-
-  forEach(run: (value: string, name: string) => void): void {
-    for (let index = 0; index < this.#raw.length; index += 2)
-      run(this.#raw[index + 1] ?? '', this.#raw[index] ?? '');
-  }
+  };
+  return { get, forEach };
 }

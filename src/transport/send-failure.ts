@@ -19,28 +19,24 @@ export type FailureKind =
   /** A mistake of the option `fetch` itself. */
   | 'fetch';
 
+/** What else is known of a failure. */
+interface FailureDetails {
+  /** The code of the system or of the library that failed. */
+  code?: string | undefined;
+  /** What the option `fetch` did, in words that may hold anything. */
+  detail?: string | undefined;
+  /** Status and headers, where the response had begun. */
+  head?: ResponseHead | undefined;
+}
+
 /** Why there is no complete response. It stays inside the transport, which turns it into a public error. */
 export class SendFailure extends Error {
-  readonly phase: Phase;
-  readonly kind: FailureKind;
-  /** The code of the system or of the library that failed. */
-  readonly code: string | undefined;
-  /** What the option `fetch` did, in words that may hold anything. */
-  readonly detail: string | undefined;
-  /** Status and headers, where the response had begun. */
-  readonly head: ResponseHead | undefined;
-
   constructor(
-    phase: Phase,
-    kind: FailureKind,
-    more: { code?: string | undefined; detail?: string | undefined; head?: ResponseHead | undefined } = {},
+    readonly phase: Phase,
+    readonly kind: FailureKind,
+    readonly details: FailureDetails = {},
   ) {
     super(kind);
-    this.phase = phase;
-    this.kind = kind;
-    this.code = more.code;
-    this.detail = more.detail;
-    this.head = more.head;
   }
 }
 
@@ -82,11 +78,7 @@ export interface Evidence {
  */
 export function readError(error: unknown): Evidence {
   const code = codeOf(error);
-  return {
-    kind: code === undefined ? undefined : ruleFor(code)?.kind,
-    code,
-    unsent: isUnsent(error) === true,
-  };
+  return { kind: ruleFor(code)?.kind, code, unsent: isUnsent(error) === true };
 }
 
 const connectingCalls: readonly unknown[] = ['connect', 'getaddrinfo'];
@@ -111,14 +103,11 @@ function codeOf(error: unknown, depth = 0): string | undefined {
   const code = field(error, 'code');
   if (isCode(code)) return code;
   const errors = field(error, 'errors');
-  for (const each of [...(Array.isArray(errors) ? errors.slice(0, deepest) : []), field(error, 'cause')]) {
-    const found = codeOf(each, depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const inner = [...(Array.isArray(errors) ? errors.slice(0, deepest) : []), field(error, 'cause')];
+  return inner.map((each) => codeOf(each, depth + 1)).find((found) => found !== undefined);
 }
 
-function ruleFor(code: string) {
+function ruleFor(code = '') {
   return rules.find((rule) => rule.code.test(code));
 }
 

@@ -47,7 +47,8 @@ export interface TimeLimit {
 
 /** No complete response, for a reason other than the caller's own abort. */
 export function noResponse(call: CallDescription, failure: SendFailure, limit: TimeLimit): FailedAttempt {
-  const { phase, kind, code, head } = failure;
+  const { phase, kind } = failure;
+  const { code, head } = failure.details;
   // The status alone decides, even if the body that explains it never arrived.
   if (head && !isSuccess(head.status)) {
     const note = kind === 'fetch' ? ` The ${mistakeOfFetch(call, failure)}.` : '';
@@ -196,8 +197,8 @@ function timeoutInWords({ host }: CallDescription, phase: Phase, { scope, limitM
 }
 
 function failureInWords(call: CallDescription, failure: SendFailure): string {
-  const { phase, kind, code, detail } = failure;
-  const what = code ?? detail;
+  const { phase, kind, details } = failure;
+  const what = details.code ?? details.detail;
   const why = what === undefined ? '' : ` (${oneLine(shown(call, what))})`;
   if (kind === 'fetch') return `failed, because the ${mistakeOfFetch(call, failure)}`;
   if (kind === 'protocol') return `got a response that cannot be read as HTTP${why}. Check baseUrl`;
@@ -210,13 +211,13 @@ function failureInWords(call: CallDescription, failure: SendFailure): string {
   const failed = `connection to ${call.host} failed${why}`;
   if (kind === 'tls') return `${got[phase]}: the secure ${failed}. Check the scheme and host of baseUrl`;
   if (phase !== 'connect') return `${got[phase]}: the ${failed}`;
-  return code === 'ENOTFOUND'
+  return details.code === 'ENOTFOUND'
     ? `was not sent: the host ${call.host} does not resolve${why}. Check baseUrl`
     : `was not sent: ${call.host} could not be reached${why}`;
 }
 
-function mistakeOfFetch(call: CallDescription, { detail = '' }: SendFailure): string {
-  return `function passed as fetch ${oneLine(shown(call, detail, 500))}`;
+function mistakeOfFetch(call: CallDescription, { details }: SendFailure): string {
+  return `function passed as fetch ${oneLine(shown(call, details.detail ?? '', 500))}`;
 }
 
 function doubt({ method, afterDoubt }: CallDescription, outcome: Outcome): string {

@@ -74,7 +74,7 @@ export class Transport {
     try {
       const given = ownFields(options);
       const problems = given
-        ? callOptionProblems(given, operation.extraOptions ?? [], this.#settings)
+        ? callOptionProblems(given, operation.extraOptions ?? {}, this.#settings)
         : [{ path: 'options', message: 'is not an object.' }];
       const parts = besideProblems(readParts, problems);
       if (!given || !parts || problems.length > 0) throw new InvalidParamsError(operation, problems);

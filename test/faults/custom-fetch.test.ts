@@ -1,5 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { PaymentsClient } from 'merchant-payments';
+import { fetch as undiciFetch } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { canaryKey } from '../helpers/canary.js';
@@ -106,6 +107,26 @@ test.each([
     expect(calls).toHaveBeenCalledTimes(3);
   },
 );
+
+test.each([
+  ['the platform', globalThis.fetch],
+  ['undici', undiciFetch],
+])('a port that the fetch of %s forbids is named, and not tried again', async (_name, fetch) => {
+  const calls = vi.fn(fetch);
+  const options = { apiKey: canaryKey, baseUrl: 'https://127.0.0.1:1', fetch: calls };
+  const { error } = await settled(call(new PaymentsClient(options), 'POST'));
+  expect(error).toMatchObject({ name: 'ConnectionError', reason: 'fetch', attempts: 1 });
+  // Words prove nothing: another fetch may use them for something else.
+  expect(error).toMatchObject({ phase: 'exchange', outcome: 'unknown' });
+  expect(String(error)).toContain('threw TypeError: fetch failed, caused by Error: bad port.');
+  expect(calls).toHaveBeenCalledTimes(1);
+});
+
+test('no port is forbidden without the option fetch', async () => {
+  const client = new PaymentsClient({ apiKey: canaryKey, baseUrl: 'https://127.0.0.1:1', maxRetries: 0 });
+  const { error } = await settled(call(client, 'POST'));
+  expect(error).toMatchObject({ phase: 'connect', reason: 'ECONNREFUSED', outcome: 'not_sent' });
+});
 
 test('a fetch whose response was read already is told so', async () => {
   const logs = async (response: Response) => {
