@@ -52,9 +52,10 @@ export class PaymentsClient {
    */
   request<T = unknown>(request: RawRequest, options?: CallOptions): ApiPromise<T> {
     const copy = copyRawRequest(request);
-    const operation = rawOperation(copy);
     return new ApiPromise(
-      this.#transport.send(operation, z.custom<T>(), options, () => checkRawRequest(operation, copy)),
+      this.#transport.send(rawOperation(copy), z.custom<T>(), options, (issues) =>
+        checkRawRequest(issues, copy),
+      ),
     );
   }
 }

@@ -7,6 +7,7 @@ import {
   must,
   optionProblems,
   ownFields,
+  type Rule,
   type Rules,
   sharedRules,
 } from './transport/call-options.js';
@@ -93,7 +94,7 @@ function urlOf(baseUrl: unknown): URL | undefined {
 }
 
 /** Quotes only the scheme, host and port of the URL: the rest may contain credentials. */
-function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | undefined {
+function baseUrlProblem(baseUrl: unknown, { allowInsecureHttp }: Parameters<Rule>[1]): string | undefined {
   if (baseUrl === undefined || baseUrl === '') return 'is missing. Pass it, or set PAYMENTS_BASE_URL.';
   const url = urlOf(baseUrl);
   if (!url) return 'is not an absolute URL. Pass one such as "https://api.example".';
@@ -103,7 +104,7 @@ function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | 
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return `has the scheme ${url.protocol}. Pass an https: URL.`;
   if (/\/v1\/*$/.test(url.pathname)) return 'ends in /v1, which the client adds. Remove it.';
-  return url.protocol === 'https:' || allowInsecureHttp || isLoopback(url)
+  return url.protocol === 'https:' || allowInsecureHttp === true || isLoopback(url)
     ? undefined
     : `is http: to ${url.hostname}, so the API key would be sent in clear text. Use https:, or pass allowInsecureHttp: true.`;
 }
@@ -111,13 +112,9 @@ function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | 
 const isFunction = (value: unknown) => typeof value === 'function';
 const trueOrFalse = must((value) => typeof value === 'boolean', 'must be true or false.');
 
-function because(message: string | undefined): Issue[] {
-  return message === undefined ? [] : [{ path: '', message }];
-}
-
 const rules: Rules = {
-  apiKey: (value) => because(apiKeyProblem(value)),
-  baseUrl: (value, { allowInsecureHttp }) => because(baseUrlProblem(value, allowInsecureHttp === true)),
+  apiKey: apiKeyProblem,
+  baseUrl: baseUrlProblem,
   ...sharedRules,
   hooks: hookProblems,
   fetch: must(isFunction, 'is not a function.'),
@@ -131,12 +128,12 @@ const rules: Rules = {
 
 const hookRules = Object.fromEntries(hookNames.map((name) => [name, must(isFunction, 'is not a function.')]));
 
-function hookProblems(hooks: unknown): Issue[] {
+function hookProblems(hooks: unknown): string | Issue[] {
   if (hooks === undefined) return [];
-  if (typeof hooks !== 'object' || hooks === null) return because('is not an object of functions.');
+  if (typeof hooks !== 'object' || hooks === null) return 'is not an object of functions.';
   const found = Object.fromEntries(hooksOf(hooks));
   if (!isPlainObject(hooks) && Object.keys(found).length === 0)
-    return because(`has none of the methods ${hookNames.join(', ')}.`);
+    return `has none of the methods ${hookNames.join(', ')}.`;
   const given = isPlainObject(hooks) ? { ...hooks, ...found } : found;
   return optionProblems(given, hookRules, 'a hook').map(({ path, message }) => ({
     path: `.${path}`,

@@ -3,7 +3,7 @@ import { type Balance, balanceSchema } from '../schemas/balance.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
 
-const retrieve = { operation: 'balance.retrieve', method: 'GET', path: '/v1/balance', afterDoubt: '' };
+const retrieve = { operation: 'balance.retrieve', method: 'GET', path: '/v1/balance' };
 
 /** `client.balance`: what the account holds. */
 export class BalanceResource {

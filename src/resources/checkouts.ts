@@ -11,12 +11,7 @@ const create = {
   path: '/v1/checkouts',
   afterDoubt: 'A session that no customer is sent to charges nobody, so it is safe to create another.',
 };
-const retrieve = {
-  operation: 'checkouts.retrieve',
-  method: 'GET',
-  path: '/v1/checkouts/{id}',
-  afterDoubt: '',
-};
+const retrieve = { operation: 'checkouts.retrieve', method: 'GET', path: '/v1/checkouts/{id}' };
 
 /** `client.checkouts`: the sessions in which customers pay. */
 export class CheckoutsResource {
@@ -51,8 +46,8 @@ export class CheckoutsResource {
    */
   create(params: CheckoutCreateParams, options?: CallOptions): ApiPromise<CreatedCheckout> {
     return new ApiPromise(
-      this.#transport.send(create, this.#schemas.created, options, () => ({
-        body: checkParams(create, checkoutCreateParams, params),
+      this.#transport.send(create, this.#schemas.created, options, (issues) => ({
+        body: checkParams(issues, checkoutCreateParams, params),
       })),
     );
   }
@@ -71,8 +66,8 @@ export class CheckoutsResource {
    */
   retrieve(id: string, options?: CallOptions): ApiPromise<CheckoutSession> {
     return new ApiPromise(
-      this.#transport.send(retrieve, this.#schemas.session, options, () => ({
-        id: checkId(retrieve, id),
+      this.#transport.send(retrieve, this.#schemas.session, options, (issues) => ({
+        id: checkId(issues, id),
       })),
     );
   }

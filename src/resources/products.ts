@@ -1,11 +1,12 @@
 import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
 import { ListPromise, Page } from '../pagination.js';
+import { isObject } from '../schemas/object.js';
 import {
-  newProductParams,
   type ProductCreateParams,
   type ProductListParams,
   type ProductUpdateParams,
+  productCreateParams,
   productListParams,
   productUpdateParams,
 } from '../schemas/params.js';
@@ -19,7 +20,7 @@ import {
 import type { RequestParts } from '../transport/call.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
-import { checkParams, idProblems } from './check.js';
+import { checkId, checkParams } from './check.js';
 
 const create = {
   operation: 'products.create',
@@ -31,8 +32,7 @@ const list = {
   operation: 'products.list',
   method: 'GET',
   path: '/v1/products',
-  afterDoubt: '',
-  extraOptions: { prefetch: prefetchProblems },
+  extraOptions: { prefetch: prefetchProblem },
 };
 const update = {
   operation: 'products.update',
@@ -73,8 +73,8 @@ export class ProductsResource {
    */
   create(params: ProductCreateParams, options?: CallOptions): ApiPromise<Product> {
     return new ApiPromise(
-      this.#transport.send(create, productSchema, options, () => ({
-        body: checkParams(create, newProductParams, params),
+      this.#transport.send(create, productSchema, options, (issues) => ({
+        body: checkParams(issues, productCreateParams, withoutNulls(params)),
       })),
     );
   }
@@ -92,7 +92,10 @@ export class ProductsResource {
    * ```
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
-    const read = async (own: ListOptions, parts: () => ListParts): Promise<Completed<Page<Product>>> => {
+    const read = async (
+      own: ListOptions,
+      parts: (issues: Issue[]) => ListParts,
+    ): Promise<Completed<Page<Product>>> => {
       const { data, facts, parts: all } = await this.#transport.send(list, productListSchema, own, parts);
       const { prefetch = 1, signal } = all.options;
       const ask = (page: number, until = signal) =>
@@ -108,7 +111,7 @@ export class ProductsResource {
       return { data: new Page(data, { prefetch, ask, iterate }), facts };
     };
     return new ListPromise(
-      read(options, () => readListParts(params, options)),
+      read(options, (issues) => readListParts(issues, params, options)),
       list.operation,
     );
   }
@@ -130,9 +133,9 @@ export class ProductsResource {
    */
   update(id: string, params: ProductUpdateParams, options?: CallOptions): ApiPromise<UpdatedProduct> {
     return new ApiPromise(
-      this.#transport.send(update, updatedProductSchema, options, () => ({
-        body: checkParams(update, productUpdateParams, params, [...idProblems(id), ...emptyProblems(params)]),
-        id,
+      this.#transport.send(update, updatedProductSchema, options, (issues) => ({
+        id: checkId(issues, id),
+        body: checkUpdate(issues, params),
       })),
     );
   }
@@ -145,20 +148,28 @@ interface ListParts extends RequestParts {
 }
 
 /** Copied, so that later changes by the caller do not affect later pages. */
-function readListParts(params: ProductListParams, given: ListOptions): ListParts {
+function readListParts(issues: Issue[], params: ProductListParams, given: ListOptions): ListParts {
   // Own fields alone: the copy must not make what a polluted prototype adds its own.
   const options: ListOptions = Object.assign(Object.create(null), given);
   options.headers = { ...options.headers };
-  return { query: { ...checkParams(list, productListParams, params) }, options };
+  return { query: { ...checkParams(issues, productListParams, params) }, options };
 }
 
-function emptyProblems(params: unknown): Issue[] {
-  if (typeof params !== 'object' || params === null) return [];
-  const given = Object.values(params).some((value) => value !== undefined);
-  return given ? [] : [{ path: '', message: 'are empty. Pass at least one field to change.' }];
+/** `null`, as another product may have it, is the same as absent for `description` and `image`. */
+function withoutNulls(params: unknown): unknown {
+  if (!isObject(params)) return params;
+  const isAbsent = (name: string, value: unknown) =>
+    value === null && (name === 'description' || name === 'image');
+  return Object.fromEntries(Object.entries(params).filter(([name, value]) => !isAbsent(name, value)));
 }
 
-function prefetchProblems(prefetch: unknown): Issue[] {
+function checkUpdate(issues: Issue[], params: ProductUpdateParams): ProductUpdateParams | undefined {
+  if (isObject(params) && Object.values(params).every((value) => value === undefined))
+    issues.push({ path: '', message: 'are empty. Pass at least one field to change.' });
+  return checkParams(issues, productUpdateParams, params);
+}
+
+function prefetchProblem(prefetch: unknown): string | undefined {
   const isRight = Number.isInteger(prefetch) && Number(prefetch) >= 1 && Number(prefetch) <= 8;
-  return prefetch === undefined || isRight ? [] : [{ path: '', message: 'must be an integer from 1 to 8.' }];
+  return prefetch === undefined || isRight ? undefined : 'must be an integer from 1 to 8.';
 }

@@ -1,8 +1,9 @@
-import { InvalidParamsError, type Issue } from '../errors.js';
+import type { Issue } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
 import { isObject } from '../schemas/object.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
+import { visible } from '../schemas/visible.js';
 import type { Operation, Query, RequestParts } from '../transport/call.js';
 
 /** A request to an operation that has no method of its own. */
@@ -40,14 +41,12 @@ export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
   };
 }
 
-/** Returns query and body of a valid request; throws for an invalid one. */
-export function checkRawRequest(operation: Operation, request: Partial<RawRequest>): RequestParts {
+/** Returns query and body of a request, and adds what is wrong with it to `issues`. */
+export function checkRawRequest(issues: Issue[], request: Partial<RawRequest>): RequestParts {
   const { method, path, query, body, ...rest } = request;
-  const issues: Issue[] = Object.keys(rest).map((name) => ({
-    path: name,
-    message: `is not a field of a request. ${didYouMean(name, partNames)}`,
-  }));
-  const refuse = (field: string, message: string) => issues.push({ path: field, message });
+  const refuse = (field: string, message: string) => issues.push({ path: visible(field), message });
+  for (const name of Object.keys(rest))
+    refuse(name, `is not a field of a request. ${didYouMean(name, partNames)}`);
   if (method === undefined) refuse('method', 'is missing. Pass GET, POST, PUT, PATCH or DELETE.');
   else if (!methods.includes(method)) {
     refuse('method', `${quote(method)} is not supported. Pass GET, POST, PUT, PATCH or DELETE.`);
@@ -62,7 +61,6 @@ export function checkRawRequest(operation: Operation, request: Partial<RawReques
   }
   if (body !== undefined && method === 'GET') refuse('body', 'is not allowed with GET. Use query.');
   else if (body !== undefined && !isJson(body)) refuse('body', 'cannot be written as JSON.');
-  if (issues.length > 0) throw new InvalidParamsError(operation, issues);
   return { query: { ...query }, body };
 }
 

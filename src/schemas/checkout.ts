@@ -28,7 +28,7 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
 }
 
 /** A customer is sent to this address, so it must be https; http only on the local machine, unless allowed. */
-function pageUrl({ allowInsecureHttp }: { allowInsecureHttp: boolean }): z.ZodMiniType<string> {
+function pageUrl({ allowInsecureHttp }: { allowInsecureHttp: boolean }) {
   const isSafe = (url: URL | undefined) =>
     url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)));
   return reads(

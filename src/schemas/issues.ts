@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { didYouMean } from './closest.js';
+import { visible } from './visible.js';
 
 /** One problem: where, and what. */
 interface Problem {
@@ -13,9 +14,9 @@ type Issue = z.core.$ZodIssue;
 export function describeIssues(issues: readonly Issue[], knownKeys: readonly string[] = []): Problem[] {
   return issues.flatMap((issue): Problem[] => {
     if (issue.code !== 'unrecognized_keys')
-      return [{ path: issue.path.map(String).join('.'), message: issue.message }];
+      return [{ path: visible(issue.path.map(String).join('.')), message: issue.message }];
     return issue.keys.map((key) => ({
-      path: [...issue.path.map(String), key].join('.'),
+      path: visible([...issue.path.map(String), key].join('.')),
       message: `is not a parameter. ${didYouMean(key, knownKeys)}`,
     }));
   });

@@ -4,6 +4,7 @@ import type { Metadata } from './metadata.js';
 import { readMoney } from './money.js';
 import { isPlainObject } from './object.js';
 import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes, urlText } from './url.js';
+import { visible } from './visible.js';
 
 /** What `products.create` sends. Spec, "POST /v1/products: create a product". */
 export interface ProductCreateParams {
@@ -64,47 +65,56 @@ export const limits = {
   pageSize: 100,
 } as const;
 
-/** What is wrong with a value of the right type, to follow the field's name in a message; `undefined` if nothing is. */
-type Fault<T> = (value: T) => string | undefined;
+/** Refuses a value with what is wrong with it, to follow the field's name in a message. */
+type Refuse = (message: string, path?: string[]) => never;
 
-function found<T>(fault: Fault<T>): z.core.$ZodCheck<T> {
-  return z.check(({ value, issues }) => {
-    const message = fault(value);
-    if (message !== undefined) issues.push({ code: 'custom', message, input: value });
+/** A parameter whose values are read by a function, which returns what is sent. */
+function param<T>(read: (value: unknown, refuse: Refuse) => T): z.ZodMiniType<T> {
+  return z.transform((input, { issues }): T => {
+    const refuse: Refuse = (message, path = []) => {
+      issues.push({ code: 'custom', message, input, path });
+      return z.NEVER;
+    };
+    return read(input, refuse);
   });
 }
 
-/** The message for a value that is missing or of another type. */
-function wants(wanted: string, type = wanted, such: Fault<unknown> = () => undefined) {
-  return {
-    error: ({ input }: { readonly input?: unknown }) => {
-      if (input === undefined) return `is missing. Pass ${wanted}.`;
-      return `must be ${type}, got ${whatItIs(input)}.${such(input) ?? ''}`;
-    },
-  };
+/** What is wrong with a string; `undefined` if nothing is. */
+type Fault = (value: string) => string | undefined;
+
+/** What to say of a value that is missing or of another type. */
+function mustBe(type: string, value: unknown, wanted = type): string {
+  return value === undefined ? `is missing. Pass ${wanted}.` : `must be ${type}, got ${whatItIs(value)}.`;
 }
 
-const text = (wanted: string, fault: Fault<string> = () => undefined) =>
-  z.string(wants(wanted)).check(found(fault));
+function text(wanted: string, fault: Fault = () => undefined) {
+  return param((value, refuse) => readText(value, refuse, fault, mustBe(wanted, value)));
+}
 
-const name = text(`a string of 1 to ${limits.nameLength} characters`, (value) => {
-  const length = characters(value);
-  if (length === 0) return 'is empty. Pass at least one character.';
-  return length > limits.nameLength
-    ? `has ${length} characters. Pass at most ${limits.nameLength}.`
-    : undefined;
+function readText(value: unknown, refuse: Refuse, fault: Fault, notText: string): string {
+  const problem = typeof value === 'string' ? fault(value) : notText;
+  return typeof value === 'string' && problem === undefined ? value : refuse(problem ?? notText);
+}
+
+/** Counts characters as people do: code points, so that an emoji is one. */
+function atMost(most: number, value: string): string | undefined {
+  const length = [...value].length;
+  return length > most ? `has ${length} characters. Pass at most ${most}.` : undefined;
+}
+
+const name = text(`a string of 1 to ${limits.nameLength} characters`, (value) =>
+  value === '' ? 'is empty. Pass at least one character.' : atMost(limits.nameLength, value),
+);
+
+const description = text(`a string of at most ${limits.descriptionLength} characters`, (value) =>
+  atMost(limits.descriptionLength, value),
+);
+
+const price = param((value, refuse) => {
+  const such = value === undefined ? '' : priceForNumber(value);
+  const notText = mustBe('a string', value, 'a decimal string, such as "19.90"') + such;
+  return readText(value, refuse, priceFault, notText);
 });
-
-const description = text(`a string of at most ${limits.descriptionLength} characters`, (value) => {
-  const length = characters(value);
-  return length > limits.descriptionLength
-    ? `has ${length} characters. Pass at most ${limits.descriptionLength}.`
-    : undefined;
-});
-
-const price = z
-  .string(wants('a decimal string, such as "19.90"', 'a string', priceForNumber))
-  .check(found(priceFault));
 
 function priceFault(value: string): string | undefined {
   if (!limits.price.test(value)) {
@@ -131,24 +141,32 @@ const currency = text('a three-letter ISO code, such as "USD"', (value) => {
     : `${quote(value)} is not a three-letter ISO code, such as "USD".`;
 });
 
-const url = z.pipe(
-  z.transform(urlText),
-  text('an absolute URL, such as "https://shop.example/thanks"', (value) => {
-    const parsed = parseAbsoluteUrl(value);
-    if (!parsed)
-      return `${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`;
-    return unsafeSchemes.includes(parsed.protocol)
-      ? `has the scheme ${parsed.protocol}, which is not safe. Pass an https: URL.`
-      : undefined;
-  }),
-);
+const anUrl = 'an absolute URL, such as "https://shop.example/thanks"';
+const url = param((given, refuse) => {
+  const value = urlText(given);
+  return readText(value, refuse, urlFault, mustBe(anUrl, value));
+});
+
+function urlFault(value: string): string | undefined {
+  const parsed = parseAbsoluteUrl(value);
+  if (!parsed)
+    return `${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`;
+  return unsafeSchemes.includes(parsed.protocol)
+    ? `has the scheme ${parsed.protocol}, which is not safe. Pass an https: URL.`
+    : undefined;
+}
 
 /** An id becomes one segment of the path and must not change the rest of it. */
-export const idParam = z.string(wants('the id that the service assigned', 'a string')).check(
-  found((value: string) => {
-    const fault = idFault(value);
-    return fault && `${fault}. Pass the id that the service assigned.`;
-  }),
+export const idParam = param((value, refuse) =>
+  readText(
+    value,
+    refuse,
+    (id) => {
+      const fault = idFault(id);
+      return fault && `${fault}. Pass the id that the service assigned.`;
+    },
+    mustBe('a string', value, 'the id that the service assigned'),
+  ),
 );
 
 function idFault(value: string): string | undefined {
@@ -160,57 +178,52 @@ function idFault(value: string): string | undefined {
 }
 
 /** Not `z.record`, which drops a key `__proto__` without a word. */
-const metadata: z.ZodMiniType<Metadata> = z.transform((value, { issues }): Metadata => {
-  const refuse = (message: string, path: string[] = []) =>
-    issues.push({ code: 'custom', message, input: value, path });
-  if (!isPlainObject(value)) {
-    refuse(`must be a plain object of string values, got ${whatItIs(value)}.`);
-    return z.NEVER;
-  }
-  const copy: [string, string][] = [];
-  for (const [key, entry] of Object.entries(value)) {
-    if (key === '__proto__') refuse('is reserved by JavaScript. Choose another name.', [key]);
-    else if (typeof entry === 'string') copy.push([key, entry]);
-    else refuse(`must be a string, got ${whatItIs(entry)}.`, [key]);
-  }
-  return Object.fromEntries(copy);
+const metadata = param((value, refuse): Metadata => {
+  if (!isPlainObject(value)) return refuse(mustBe('a plain object of string values', value));
+  const pairs = Object.entries(value).map(([key, entry]): [string, string] => {
+    if (key === '__proto__') return refuse('is reserved by JavaScript. Choose another name.', [key]);
+    return [
+      key,
+      typeof entry === 'string' ? entry : refuse(`must be a string, got ${whatItIs(entry)}.`, [key]),
+    ];
+  });
+  return Object.fromEntries(pairs);
 });
 
-function integer(wanted: string, least: number, most: number) {
-  const isRight = (value: number) => Number.isSafeInteger(value) && value >= least && value <= most;
-  return z.number(wants(wanted)).check(z.refine(isRight, wants(wanted)));
+function integer(wanted: string, most: number) {
+  return param((value, refuse) => {
+    const isRight = typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= most;
+    return isRight ? value : refuse(mustBe(wanted, value));
+  });
 }
 
-const shown = { description: z.optional(description), image: z.optional(url) };
-const whatSells = { currency: z.optional(currency), metadata: z.optional(metadata) };
+const status = param((value, refuse) =>
+  value === 'ACTIVE' || value === 'ARCHIVED' ? value : refuse(mustBe('"ACTIVE" or "ARCHIVED"', value)),
+);
+
+const optionalFields = {
+  description: z.optional(description),
+  image: z.optional(url),
+  currency: z.optional(currency),
+  metadata: z.optional(metadata),
+};
 
 export const productCreateParams = z.strictObject({
   name,
   price,
-  ...shown,
-  ...whatSells,
+  ...optionalFields,
 }) satisfies z.ZodMiniType<NewProduct>;
-
-/** As they are passed to the client: `null` is the same as absent. */
-export const newProductParams = z.strictObject({
-  name,
-  price,
-  description: orNull(shown.description),
-  image: orNull(shown.image),
-  ...whatSells,
-}) satisfies z.ZodMiniType<ProductCreateParams>;
 
 export const productUpdateParams = z.strictObject({
   name: z.optional(name),
   price: z.optional(price),
-  ...shown,
-  ...whatSells,
+  ...optionalFields,
 }) satisfies z.ZodMiniType<ProductUpdateParams>;
 
 export const productListParams = z.strictObject({
-  status: z.optional(z.enum(['ACTIVE', 'ARCHIVED'], wants('"ACTIVE" or "ARCHIVED"'))),
-  page: z.optional(integer('an integer of at least 1', 1, Number.MAX_SAFE_INTEGER)),
-  size: z.optional(integer(`an integer from 1 to ${limits.pageSize}`, 1, limits.pageSize)),
+  status: z.optional(status),
+  page: z.optional(integer('an integer of at least 1', Number.MAX_SAFE_INTEGER)),
+  size: z.optional(integer(`an integer from 1 to ${limits.pageSize}`, limits.pageSize)),
 }) satisfies z.ZodMiniType<ProductListParams>;
 
 export const checkoutCreateParams = z.strictObject({
@@ -220,18 +233,12 @@ export const checkoutCreateParams = z.strictObject({
   displayMerchantName: z.optional(text('a string')),
 }) satisfies z.ZodMiniType<CheckoutCreateParams>;
 
-function orNull<T>(schema: z.ZodMiniType<T>) {
-  return z.optional(
-    z.pipe(
-      z.transform((value: unknown): unknown => value ?? undefined),
-      schema,
-    ),
-  );
-}
-
 /** A value for a message: short, on one line, and only if it is a string, number or boolean. */
 export function quote(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  if (typeof value === 'string') {
+    const start = value.length > 60 ? `${value.slice(0, 60)}…` : value;
+    return visible(JSON.stringify(start));
+  }
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : whatItIs(value);
 }
 
@@ -241,11 +248,4 @@ function whatItIs(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'number') return `the ${typeof value} ${quote(value)}`;
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-}
-
-/** Characters as people count them in a limit: code points, so that an emoji is one. */
-function characters(value: string): number {
-  let count = 0;
-  for (const _ of value) count++;
-  return count;
 }

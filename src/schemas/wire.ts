@@ -7,65 +7,66 @@ import { isObject } from './object.js';
 /** Turns every wire form of a value into its one normal form, or returns `undefined` if it is invalid. */
 type Reader<T> = (value: unknown) => T | undefined;
 
-/** The reader of each schema made here. `record` calls them directly, without zod's steps in between. */
-const readers = new WeakMap<object, Reader<unknown>>();
-const optionals = new WeakSet<object>();
+/** A schema with the reader that it uses, for `record` and `list` to call directly. */
+type Wire<T> = z.ZodMiniType<T> & { readonly read: Reader<T>; readonly isOptional: boolean };
 
-/** A schema around a reader. The message says what was expected and never quotes the value. */
-export function reads<T>(read: Reader<T>, expected: string): z.ZodMiniType<T> {
-  const schema = z.transform((value, context): T => {
-    const result = read(value);
+/** What is wrong with a value that a reader refused. */
+type Problems = readonly Readonly<{ path: readonly PropertyKey[]; message: string }>[];
+
+/** A schema that reads in one loop, and looks for problems only in what cannot be read (docs/decisions/schema-speed.md). */
+function schemaOf<T>(read: Reader<T>, problemsOf: (value: unknown) => Problems): Wire<T> {
+  const schema = z.transform((input, { issues }): T => {
+    const result = read(input);
     if (result !== undefined) return result;
-    context.issues.push({ code: 'custom', message: `expected ${expected}`, input: value });
+    for (const { path, message } of problemsOf(input))
+      issues.push({ code: 'custom', path: [...path], message, input });
     return z.NEVER;
   });
-  readers.set(schema, read);
-  return schema;
+  return Object.assign(schema, { read, isOptional: false });
+}
+
+const expects = (expected: string): Problems => [{ path: [], message: `expected ${expected}` }];
+
+function problemsBy(schema: z.ZodMiniType, value: unknown): Problems {
+  return z.safeParse(schema, value).error?.issues ?? [];
+}
+
+/** A schema around a reader. The message says what was expected and never quotes the value. */
+export function reads<T>(read: Reader<T>, expected: string): Wire<T> {
+  return schemaOf(read, () => expects(expected));
 }
 
 /** A field that may be missing or `null`, which both become absent. */
-export function optional<T>(schema: z.ZodMiniType<T>): z.ZodMiniExactOptional<z.ZodMiniType<T>> {
-  const orNull = z.transform((value, context): T => {
-    const parsed = value === null ? undefined : z.safeParse(schema, value);
-    if (parsed?.success) return parsed.data;
-    for (const { message } of parsed?.error.issues ?? [])
-      context.issues.push({ code: 'custom', message, input: value });
-    return z.NEVER;
-  });
-  const field = z.exactOptional(orNull);
-  readers.set(field, readerOf(schema));
-  optionals.add(field);
-  return field;
+export function optional<T>(schema: Wire<T>) {
+  const { read } = schema;
+  const orNull = schemaOf(read, (value) => (value === null ? [] : problemsBy(schema, value)));
+  return Object.assign(z.exactOptional(orNull), { read, isOptional: true });
 }
 
 /** An array whose items are read. */
-export function list<Item extends z.ZodMiniType>(item: Item): z.ZodMiniArray<Item> {
-  const schema = z.array(item, { error: 'expected an array' });
-  const readItem = readerOf(item);
-  readers.set(schema, (value) => {
+export function list<T>(item: Wire<T>): Wire<T[]> {
+  const read = (value: unknown): T[] | undefined => {
     if (!Array.isArray(value)) return undefined;
-    const items: unknown[] = [];
+    const items: T[] = [];
     for (const each of value) {
-      const read = readItem(each);
-      if (read === undefined) return undefined;
-      items.push(read);
+      const result = item.read(each);
+      if (result === undefined) return undefined;
+      items.push(result);
     }
     return items;
+  };
+  return schemaOf(read, (value) => {
+    if (!Array.isArray(value)) return expects('an array');
+    return value.flatMap((each, index) =>
+      problemsBy(item, each).map(({ path, message }) => ({ path: [index, ...path], message })),
+    );
   });
-  return schema;
 }
 
-/**
- * An object whose fields are read; other fields are kept. A well-formed object is read in one loop, which is faster
- * than zod's transforms (docs/decisions/schema-speed.md). For any other, zod reports what is wrong.
- */
-export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape) {
+/** An object whose fields are read; other fields are kept. */
+export function record<Shape extends Record<string, Wire<unknown>>>(shape: Shape) {
   type Result = z.output<z.ZodMiniObject<Shape, z.core.$loose>>;
-  const fields = Object.entries(shape).map(([name, schema]) => ({
-    name,
-    read: readerOf(schema),
-    isOptional: optionals.has(schema),
-  }));
+  const fields = Object.entries(shape).map(([name, { read, isOptional }]) => ({ name, read, isOptional }));
   /** Puts each field in its normal form. */
   const isRead = (copy: Record<string, unknown>, given: Record<string, unknown>): copy is Result => {
     for (const { name, read, isOptional } of fields) {
@@ -85,18 +86,8 @@ export function record<Shape extends Record<string, z.ZodMiniType>>(shape: Shape
     const copy = { ...value };
     return isRead(copy, value) ? copy : undefined;
   };
-  const schema = z.withParser(
-    z.looseObject(shape, { error: 'expected an object' }),
-    (value) => read(value) ?? z.INVALID,
-  );
-  readers.set(schema, read);
-  return schema;
-}
-
-function readerOf(schema: object): Reader<unknown> {
-  const read = readers.get(schema);
-  if (!read) throw new TypeError('This schema was not made by reads, optional, list or record.');
-  return read;
+  const object = z.looseObject(shape, { error: 'expected an object' });
+  return schemaOf(read, (value) => problemsBy(object, value));
 }
 
 const readText = (value: unknown) => (typeof value === 'string' ? value : undefined);

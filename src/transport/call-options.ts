@@ -1,6 +1,7 @@
 import type { Issue } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
 import { isObject } from '../schemas/object.js';
+import { visible } from '../schemas/visible.js';
 
 /** Options of one call. They override those of the client. */
 export interface CallOptions {
@@ -29,15 +30,15 @@ export function lowerCased(headers: CallOptions['headers'] = {}): Record<string,
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** What is wrong with the value of an option, `undefined` included; each path continues that of the option. */
-export type Rule = (value: unknown, all: Readonly<Record<string, unknown>>) => Issue[];
+/** What is wrong with the value of an option, `undefined` included, or with parts of it; each path continues that of the option. */
+export type Rule = (value: unknown, all: Readonly<Record<string, unknown>>) => string | Issue[] | undefined;
 
 /** The rule of each option there is, by name. */
 export type Rules = Readonly<Record<string, Rule>>;
 
 /** The rule of an option that may be left out. */
 export function must(isRight: (value: unknown) => boolean, message: string): Rule {
-  return (value) => (value === undefined || isRight(value) ? [] : [{ path: '', message }]);
+  return (value) => (value === undefined || isRight(value) ? undefined : message);
 }
 
 /** What is wrong with options, their own fields; a name that is none of them gets the likely one. */
@@ -45,10 +46,9 @@ export function optionProblems(given: object, rules: Rules, what = 'an option'):
   const all: Record<string, unknown> = Object.assign(Object.create(null), given);
   return Object.entries(all).flatMap(([name, value]) => {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-    const problems = rule?.(value, all) ?? [
-      { path: '', message: `is not ${what}. ${didYouMean(name, Object.keys(rules))}` },
-    ];
-    return problems.map(({ path, message }) => ({ path: name + path, message }));
+    const found = rule ? rule(value, all) : `is not ${what}. ${didYouMean(name, Object.keys(rules))}`;
+    const problems = typeof found === 'string' ? [{ path: '', message: found }] : (found ?? []);
+    return problems.map(({ path, message }) => ({ path: visible(name + path), message }));
   });
 }
 
@@ -64,8 +64,7 @@ export const sharedRules: Rules = {
     const { totalTimeoutMs } = all;
     if (!isMilliseconds(totalTimeoutMs) || !(Number(timeoutMs) > Number(totalTimeoutMs)))
       return milliseconds(timeoutMs, all);
-    const message = `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`;
-    return [{ path: '', message }];
+    return `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`;
   },
   totalTimeoutMs: milliseconds,
   maxRetries: must(
@@ -86,10 +85,7 @@ export function callOptionProblems(given: CallOptions, extra: Rules, client: Tim
 }
 
 /** The limits of time that were given, in milliseconds. */
-export interface TimeLimits {
-  timeoutMs?: number | undefined;
-  totalTimeoutMs?: number | undefined;
-}
+export type TimeLimits = Pick<CallOptions, 'timeoutMs' | 'totalTimeoutMs'>;
 
 /** Both limits: a default gives way to the limit that was given. */
 export function timeLimits({ timeoutMs, totalTimeoutMs }: TimeLimits) {
@@ -103,11 +99,10 @@ const ownedHeader = /^(?:x-api-key|content-type|host|content-length)$/i;
 const framingHeader = /^(?:connection|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
 /** What is wrong with headers that a caller adds. No value is quoted: it may be a credential. */
-function headerProblems(headers: unknown): Issue[] {
+function headerProblems(headers: unknown): string | Issue[] {
   if (headers === undefined) return [];
-  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
-    return [{ path: '', message: 'must be an object of string values.' }];
-  }
+  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers)
+    return 'must be an object of string values.';
   return Object.entries(headers).flatMap(([name, value]): Issue[] => {
     const path = `.${name.slice(0, 60)}`;
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [{ path, message: 'is not a header name.' }];

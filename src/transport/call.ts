@@ -27,7 +27,7 @@ export interface Operation {
   /** The path template, such as `/v1/products/{id}`. */
   path: string;
   /** What to do if a write may have been done. */
-  afterDoubt: string;
+  afterDoubt?: string;
   /** Whether success may come without a body. */
   mayBeEmpty?: boolean;
   /** Options of this call besides `CallOptions`, which the transport checks and ignores. */

@@ -121,10 +121,9 @@ function leave(body: unknown): void {
 function read(error: unknown): Evidence & { kind: FailureKind; detail: string } {
   try {
     const detail = `threw ${inWords(error)}`;
-    const byWords = kindsByWords.find(([words]) => words.test(detail))?.[1];
+    const byWords = kindsByWords.find(([words]) => words.test(detail))?.[1] ?? 'fetch';
     // To undici a 101 is a failure of its socket.
-    if (byWords === 'protocol') return { kind: byWords, code: undefined, unsent: false, detail };
-    const { kind = byWords ?? 'fetch', ...rest } = readError(error);
+    const { kind = byWords, ...rest } = readError(detail.endsWith(': bad upgrade') ? undefined : error);
     return { kind, ...rest, detail };
   } catch {
     // Its fields throw.

@@ -42,14 +42,15 @@ export class Sender {
       progress.attempts = attempt;
       const began = performance.now();
       const limit = limitOf(call, began);
-      tell(hooks.request, { operation, method, path, attempt });
+      const about = { operation, method, path, attempt };
+      tell(hooks.request, { ...about });
       call.signal?.throwIfAborted();
       const sent = await this.#http.attempt(call, limit.leftMs);
       let failed: FailedAttempt;
       if (sent instanceof SendFailure) failed = noResponse(description, sent, limit);
       else {
         const durationMs = performance.now() - began;
-        tell(hooks.response, { operation, method, path, attempt, status: sent.status, durationMs });
+        tell(hooks.response, { ...about, status: sent.status, durationMs });
         const result = readResponse(description, sent, schema);
         if (!result.error) {
           progress.outcome = 'done';

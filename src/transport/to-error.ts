@@ -145,7 +145,7 @@ export function unusable(
   const id = readId === undefined ? undefined : call.redact(readId);
   const requestId = requestIdOf(headersOf(headers, call.redact));
   const facts = { ...factsOf(call, outcome), status, reason, issues, id, requestId };
-  const its = id === undefined ? '' : ` Its id is ${JSON.stringify(id)}.`;
+  const its = id === undefined ? '' : ` Its id is ${visible(JSON.stringify(id))}.`;
   // Whatever is not from the service came from somewhere else.
   const where = outcome === 'unknown' ? ' Check baseUrl.' : '';
   const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(shown(call, problem, 1_000))}.`;
@@ -220,7 +220,7 @@ function mistakeOfFetch(call: CallDescription, { details }: SendFailure): string
   return `function passed as fetch ${oneLine(shown(call, details.detail ?? '', 500))}`;
 }
 
-function doubt({ method, afterDoubt }: CallDescription, outcome: Outcome): string {
+function doubt({ method, afterDoubt = '' }: CallDescription, outcome: Outcome): string {
   if (method === 'GET') return '';
   if (outcome === 'unknown') return ` It may have been done. ${afterDoubt}`;
   return outcome === 'done' ? ` It was done. ${afterDoubt}` : '';

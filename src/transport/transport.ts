@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { linkedSignal } from './aborts.js';
-import type { Call, ClientSettings, Operation, Progress, RequestParts } from './call.js';
+import type { Call, ClientSettings, Operation, Progress, Query, RequestParts } from './call.js';
 import { type CallOptions, callOptionProblems, lowerCased, ownFields, timeLimits } from './call-options.js';
 import { tell } from './hooks.js';
 import type { Sender } from './sender.js';
@@ -26,12 +26,12 @@ export class Transport {
   /** For a group of calls that may be left together, such as the pages of a loop. */
   readonly linked = linkedSignal;
 
-  /** Sends one call. `readParts` runs at once and may throw; every error rejects the promise. */
+  /** Sends one call. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise. */
   async send<T, Parts extends RequestParts>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
     options: CallOptions = {},
-    readParts: () => Parts,
+    readParts: (issues: Issue[]) => Parts,
   ): Promise<Completed<T> & { parts: Parts }> {
     const startedAt = performance.now();
     const progress: Progress = { attempts: 0, outcome: 'not_sent' };
@@ -68,21 +68,21 @@ export class Transport {
   #prepare<Parts extends RequestParts>(
     operation: Operation,
     options: CallOptions,
-    readParts: () => Parts,
+    readParts: (issues: Issue[]) => Parts,
     startedAt: number,
   ): { call: Call; parts: Parts } {
     try {
-      const given = ownFields(options);
-      const problems = given
-        ? callOptionProblems(given, operation.extraOptions ?? {}, this.#settings)
-        : [{ path: 'options', message: 'is not an object.' }];
-      const parts = besideProblems(readParts, problems);
-      if (!given || !parts || problems.length > 0) throw new InvalidParamsError(operation, problems);
+      const issues: Issue[] = [];
+      const parts = readParts(issues);
       const settings = this.#settings;
-      const { body } = shielded(parts);
+      const given = ownFields(options);
+      if (given) issues.push(...callOptionProblems(given, operation.extraOptions ?? {}, settings));
+      else issues.push({ path: 'options', message: 'is not an object.' });
+      if (!given || issues.length > 0) throw new InvalidParamsError(operation, issues);
+      const { id, query, body } = shielded(parts);
       const call = {
         operation,
-        url: this.#base + pathOf(operation, shielded(parts)),
+        url: this.#base + pathOf(operation, id, query),
         headers: { ...settings.headers, ...lowerCased(given.headers) },
         body: body === undefined ? null : JSON.stringify(body),
         startedAt,
@@ -103,22 +103,11 @@ export class Transport {
 }
 
 /** The path of one request, with its query. */
-function pathOf({ path }: Operation, { id, query = {} }: RequestParts): string {
+function pathOf({ path }: Operation, id: string | undefined, query: Query = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value ?? []].flat().map((each) => [name, String(each)]),
   );
   const text = new URLSearchParams(pairs).toString();
   const own = id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id));
   return text === '' ? own : `${own}?${text}`;
-}
-
-/** The checked parameters; if invalid, their problems come before those of the options. */
-function besideProblems<Parts>(readParts: () => Parts, problems: Issue[]): Parts | undefined {
-  try {
-    return readParts();
-  } catch (error) {
-    if (!(error instanceof InvalidParamsError)) throw error;
-    problems.unshift(...error.issues);
-    return undefined;
-  }
 }

@@ -481,8 +481,8 @@ test('all problems are reported at once, and the message has each of them', asyn
     'currency',
     'metadata.sku',
     'colour',
-    'options.timeout',
     'options.maxRetries',
+    'options.timeout',
   ]);
   await expect(call).rejects.toThrow(
     /^products\.create: name is empty\. Pass at least one character\. price "1,00" /,
@@ -556,4 +556,39 @@ describe('parameters are read once', () => {
       ['1', 'one'],
     ]);
   });
+});
+
+test.each<[string, string]>([
+  ['price', '\u001b[31m1\u009b'],
+  ['currency', 'US\u202eD'],
+  ['image', 'mug\u2066.png'],
+])(
+  'a %s of control, escape or bidirectional characters is quoted with them visible',
+  async (field, value) => {
+    const [issue] = await issuesOf(
+      payments.products.create(Object.assign({ name: 'Mug', price: '5' }, { [field]: value })),
+    );
+    expect(issue?.path).toBe(field);
+    expect(issue?.message).toMatch(/^".*\\u[0-9a-f]{4}/);
+    expect(issue?.message).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+  },
+);
+
+test('names that are no parameter, option or header are shown so, too', async () => {
+  const named: object = { 'col\u202eour': 1, metadata: { '\u001b': 1 } };
+  const call = payments.products.create(
+    Object.assign({ name: 'Mug', price: '5' }, named),
+    Object.assign({ headers: { 'a\u0007': 'x' } }, { '\u2066': 1 }),
+  );
+  expect((await issuesOf(call)).map(({ path }) => path)).toEqual([
+    'metadata.\\u001b',
+    'col\\u202eour',
+    'options.headers.a\\u0007',
+    'options.\\u2066',
+  ]);
+});
+
+test('the path of a request is quoted so, too', async () => {
+  const call = payments.request({ method: 'GET', path: '\u202e/v1' });
+  await expect(call).rejects.toThrow('path "\\u202e/v1" does not begin with a slash.');
 });

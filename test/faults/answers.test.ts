@@ -74,7 +74,7 @@ const accepted: [title: string, (body: string) => string | Buffer, headers?: Rec
   ['gzip, though none was asked for', (body) => gzipSync(body), { 'content-encoding': 'gzip' }],
   ['gzip by its old name', (body) => gzipSync(body), { 'content-encoding': 'x-gzip' }],
   ['gzip in capitals', (body) => gzipSync(body), { 'content-encoding': 'GZIP' }],
-  ['two encodings at once', (body) => brotliCompressSync(gzipSync(body)), { 'content-encoding': 'gzip, br' }],
+  ['brotli, though none was asked for', (body) => brotliCompressSync(body), { 'content-encoding': 'br' }],
 ];
 
 describe.each(carriers)('over %s', (carrier) => {

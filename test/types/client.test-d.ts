@@ -37,10 +37,11 @@ import type { paginationSchema } from '../../src/schemas/pagination.js';
 import type {
   CheckoutCreateParams,
   checkoutCreateParams,
-  newProductParams,
+  NewProduct,
   ProductCreateParams,
   ProductListParams,
   ProductUpdateParams,
+  productCreateParams,
   productListParams,
   productUpdateParams,
 } from '../../src/schemas/params.js';
@@ -66,11 +67,12 @@ test('each schema gives its interface, field by field', () => {
   expectTypeOf<keyof Output<typeof productListSchema>>().toEqualTypeOf<'items' | 'pagination'>();
 
   // What may be passed in more forms than one, such as a URL, is sent in one.
-  expectTypeOf<z.output<typeof newProductParams>>().toExtend<ProductCreateParams>();
+  expectTypeOf<z.output<typeof productCreateParams>>().toExtend<ProductCreateParams>();
   expectTypeOf<z.output<typeof productUpdateParams>>().toExtend<ProductUpdateParams>();
   expectTypeOf<z.output<typeof productListParams>>().branded.toEqualTypeOf<ProductListParams>();
   expectTypeOf<z.output<typeof checkoutCreateParams>>().toExtend<CheckoutCreateParams>();
-  expectTypeOf<keyof z.output<typeof newProductParams>>().toEqualTypeOf<keyof ProductCreateParams>();
+  expectTypeOf<z.output<typeof productCreateParams>>().toExtend<NewProduct>();
+  expectTypeOf<keyof z.output<typeof productCreateParams>>().toEqualTypeOf<keyof ProductCreateParams>();
   expectTypeOf<keyof z.output<typeof productUpdateParams>>().toEqualTypeOf<keyof ProductUpdateParams>();
   expectTypeOf<keyof z.output<typeof checkoutCreateParams>>().toEqualTypeOf<keyof CheckoutCreateParams>();
 });
