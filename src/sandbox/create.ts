@@ -1,6 +1,6 @@
 import { hintFor } from '../doctor/hints.js';
 import type { Deed, SandboxContext } from './context.js';
-import { Deliveries } from './delivery/queue.js';
+import { newDeliveries } from './delivery/queue.js';
 import { Faults } from './faults.js';
 import { sandboxApp } from './http/app.js';
 import { Guard } from './http/guard.js';
@@ -9,7 +9,7 @@ import { newReach } from './http/reach.js';
 import { localSandbox } from './local-sandbox.js';
 import type { Sandbox } from './sandbox.js';
 import { Clock } from './service/clock.js';
-import { Payments } from './service/payments.js';
+import { newPayments } from './service/payments.js';
 import { newSchedule } from './service/schedule.js';
 import { readSnapshot, restore } from './service/snapshot.js';
 import { Store } from './service/store.js';
@@ -42,12 +42,12 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
   const settings = readSettings(options, saved);
   const clock = new Clock(settings.clock);
   const store = new Store(clock.now(), settings.seed);
-  if (saved) restore(store, saved, settings.seed);
+  if (saved) restore(store, saved);
   const changed = new Signal<void>();
   const faults = new Faults();
-  const deliveries = new Deliveries(settings, store, clock, faults, hintFor);
+  const deliveries = newDeliveries(settings, store, clock, faults, hintFor);
   deliveries.changed.subscribe(() => changed.emit());
-  const payments = new Payments(store, clock, settings, (event) => deliveries.accept(event));
+  const payments = newPayments(store, clock, settings, (event) => deliveries.accept(event));
   const schedule = newSchedule(
     clock,
     store,

@@ -18,13 +18,18 @@ export type { ListenOptions } from './http/reach.js';
 export type { PageMessages } from './pages/payment/messages.js';
 export type { Paid, Sandbox } from './sandbox.js';
 export { SandboxError, type SandboxErrorCode } from './sandbox-error.js';
-export type { CheckoutState, DeclineReason, PaymentMethod, SandboxCheckout } from './service/checkout.js';
+export type {
+  CheckoutState,
+  DeclineReason,
+  PaymentMethod,
+  SandboxCheckout,
+  SandboxOrder,
+} from './service/checkout.js';
 export type { Duration } from './service/duration.js';
 export type { Attempt, EventState, SandboxEvent } from './service/event.js';
 export type { EventLink } from './service/event-links.js';
 export type { EventType } from './service/event-types.js';
-export type { Balance } from './service/ledger.js';
-export type { SandboxOrder } from './service/order.js';
+export type { Balance } from './service/money.js';
 export type { Product } from './service/product.js';
 export type { SandboxSnapshot } from './service/snapshot.js';
 export type { TriggerOptions } from './service/trigger.js';

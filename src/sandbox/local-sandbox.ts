@@ -9,7 +9,7 @@ import type { Paid, Sandbox } from './sandbox.js';
 import { checked, SandboxError } from './sandbox-error.js';
 import { declineReason, paymentMethod } from './service/checkout.js';
 import { milliseconds } from './service/duration.js';
-import { viewBalance } from './service/ledger.js';
+import { viewBalance } from './service/money.js';
 import type { Payment } from './service/payments.js';
 import { viewProduct } from './service/product.js';
 import { takeSnapshot } from './service/snapshot.js';

@@ -9,7 +9,7 @@ import type { Settings } from '../settings.js';
 import { Signal } from '../signal.js';
 import { send } from './send.js';
 import { signed } from './signing.js';
-import { Slots } from './slots.js';
+import { slots } from './slots.js';
 
 /** How many events keep their responses, so that a long run does not fill the memory. */
 const responsesKept = 500;
@@ -17,208 +17,199 @@ const responsesKept = 500;
 /** What probably went wrong with a failed attempt, and what to do. */
 type HintFor = (attempt: Attempt & Pick<Sent, 'code'>, sentBody: string) => string;
 
+export type Deliveries = ReturnType<typeof newDeliveries>;
+
 /** Delivers events and retries those that were not accepted. Every attempt sends the same bytes, signed anew. */
-export class Deliveries {
+export function newDeliveries(
+  settings: Settings,
+  store: Store,
+  clock: Clock,
+  faults: Faults,
+  hintFor: HintFor,
+) {
   /** Each event, when it is created and after each attempt. */
-  readonly changed = new Signal<SandboxEvent>();
-  readonly #settings: Settings;
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #faults: Faults;
-  readonly #hintFor: HintFor;
-  readonly #running = new Map<SandboxEvent, Promise<Attempt>>();
-  readonly #redeliveries = new Set<Promise<Attempt>>();
-  readonly #spoilt = new Map<SandboxEvent, WebhookFault>();
-  readonly #recent: SandboxEvent[] = [];
-  readonly #slots = new Slots(16);
-  #stop = new AbortController();
+  const changed = new Signal<SandboxEvent>();
+  const running = new Map<SandboxEvent, Promise<Attempt>>();
+  const redeliveries = new Set<Promise<Attempt>>();
+  const spoilt = new Map<SandboxEvent, WebhookFault>();
+  const recent: SandboxEvent[] = [];
+  const inSlot = slots(16);
+  let stop = new AbortController();
 
-  constructor(settings: Settings, store: Store, clock: Clock, faults: Faults, hintFor: HintFor) {
-    this.#settings = settings;
-    this.#store = store;
-    this.#clock = clock;
-    this.#faults = faults;
-    this.#hintFor = hintFor;
+  const byId = (id: unknown): SandboxEvent => found(store.events, 'event', id);
+
+  /** Whether an event is still in the store: `reset()` may have removed it while it was in flight. */
+  const holds = (event: SandboxEvent): boolean => store.events.get(event.id) === event;
+
+  const isDue = ({ nextAttemptAt }: SandboxEvent): boolean =>
+    nextAttemptAt !== undefined && nextAttemptAt.getTime() <= clock.now();
+
+  function target(): WebhookTarget {
+    if (settings.webhook !== undefined) return settings.webhook;
+    const message =
+      'No webhook is set, so nothing can be delivered. Set one with setWebhook() or POST /_sandbox/webhook.';
+    throw new SandboxError('no_webhook', message);
   }
 
-  /** Sends a new event or holds it, depending on the settings. */
-  accept(event: SandboxEvent): void {
-    const { webhook, webhooks } = this.#settings;
-    const fault = webhook === undefined ? undefined : this.#faults.ofDelivery();
-    if (fault) this.#spoilt.set(event, fault);
-    const usual = typeof webhooks === 'object' ? webhooks.delayMs : undefined;
-    const delay = fault?.delay === undefined ? usual : milliseconds(fault.delay, 'delay');
-    if (webhook === undefined) event.state = 'no_url';
-    else if (webhooks === 'manual' || fault?.hold) event.state = 'held';
-    else if (delay !== undefined) this.#schedule(event, delay, 'pending');
-    this.#remember(event);
-    this.changed.emit(event);
-    if (event.state === 'pending' && delay === undefined) this.#run(event).catch(() => undefined);
+  function schedule(event: SandboxEvent, wait: number, state: 'pending' | 'retrying'): void {
+    const at = clock.now() + wait;
+    event.state = state;
+    event.nextAttemptAt = new Date(at);
+    store.agenda.add({ at, kind: 'deliver', id: event.id });
   }
 
-  /** The attempt that is in flight for an event. */
-  inFlight(event: SandboxEvent): Promise<Attempt> | undefined {
-    return this.#running.get(event);
+  function remember(event: SandboxEvent): void {
+    recent.push(event);
+    const old = recent.length > responsesKept ? recent.shift() : undefined;
+    for (const attempt of old?.attempts ?? []) attempt.responseBody = undefined;
   }
 
-  /** Sends an event whose time has come. */
-  async due(eventId: string): Promise<void> {
-    const event = this.#store.events.get(eventId);
-    if (!event || !this.#isDue(event)) return;
-    event.nextAttemptAt = undefined;
-    if (this.#settings.webhook !== undefined) await this.#run(event);
-    else {
-      event.state = 'no_url';
-      this.changed.emit(event);
-    }
-  }
-
-  /** Sends all that is due or held back, and waits for what is in flight. */
-  async deliver(): Promise<Attempt[]> {
-    const waiting = [...this.#store.events.values()].filter(
-      (event) =>
-        event.state === 'held' || event.state === 'no_url' || this.#running.has(event) || this.#isDue(event),
-    );
-    if (waiting.length > 0) this.#target();
-    return Promise.all(waiting.map((event) => this.#run(event)));
-  }
-
-  /** Sends any event once more, to the current URL and with the current secret. */
-  redeliver(eventId: string): Promise<Attempt> {
-    const redelivery = this.#redeliver(eventId).finally(() => this.#redeliveries.delete(redelivery));
-    this.#redeliveries.add(redelivery);
-    return redelivery;
-  }
-
-  async #redeliver(eventId: string): Promise<Attempt> {
-    await this.#running.get(this.event(eventId));
-    const event = this.event(eventId);
-    const { state, nextAttemptAt } = event;
-    const attempt = await this.#attempt(event, 'redelivery');
-    if (!this.#holds(event)) return attempt;
-    const goesOn = !attempt.ok && (state === 'delivered' || nextAttemptAt !== undefined);
-    event.state = attempt.ok ? 'delivered' : goesOn ? state : 'failed';
-    event.nextAttemptAt = goesOn ? nextAttemptAt : undefined;
-    this.changed.emit(event);
-    return attempt;
-  }
-
-  /** Waits until no attempt is in flight. */
-  async settled(): Promise<void> {
-    const inFlight = () => [...this.#running.values(), ...this.#redeliveries];
-    while (inFlight().length > 0) await Promise.allSettled(inFlight());
-  }
-
-  event(id: unknown): SandboxEvent {
-    return found(this.#store.events, 'event', id);
-  }
-
-  /** Drops deliveries in flight: their events are gone. */
-  reset(): void {
-    this.#stop.abort(new Error('The sandbox was reset.'));
-    this.#stop = new AbortController();
-    this.#running.clear();
-    this.#spoilt.clear();
-    this.#recent.length = 0;
-  }
-
-  /** Ends deliveries in flight. */
-  async close(): Promise<void> {
-    this.#stop.abort(new Error('The sandbox was closed.'));
-    await Promise.allSettled(this.#running.values());
-    this.#stop = new AbortController();
-  }
-
-  /** The first attempt or a retry, with its fault if one was set. */
-  #run(event: SandboxEvent): Promise<Attempt> {
-    const current = this.#running.get(event);
-    if (current) return current;
-    const fault = this.#spoilt.get(event);
-    this.#spoilt.delete(event);
-    const stop = this.#stop.signal;
-    const run = this.#attempt(event, 'due', fault)
-      .then(async (attempt) => {
-        if (!this.#holds(event)) return attempt;
-        this.#conclude(event, attempt);
-        for (let more = fault?.duplicate ?? 0; more > 0 && !stop.aborted; more--) {
-          await this.#attempt(event, 'duplicate');
-          if (this.#holds(event)) this.changed.emit(event);
-        }
-        return attempt;
-      })
-      .finally(() => this.#running.delete(event));
-    this.#running.set(event, run);
-    return run;
-  }
-
-  #conclude(event: SandboxEvent, { ok }: Attempt): void {
-    const tries = event.attempts.filter(({ cause }) => cause === 'due').length;
-    const wait = this.#settings.choices.retries[tries - 1];
-    if (ok || wait === undefined) event.state = ok ? 'delivered' : 'failed';
-    else this.#schedule(event, wait, 'retrying');
-    this.changed.emit(event);
-  }
-
-  async #attempt(event: SandboxEvent, cause: Attempt['cause'], fault?: WebhookFault): Promise<Attempt> {
-    const target = this.#target();
-    const stop = this.#stop.signal;
-    return this.#slots.run(async () => {
-      const at = new Date(this.#clock.now());
+  async function attempt(event: SandboxEvent, cause: Attempt['cause'], fault?: WebhookFault) {
+    const to = target();
+    const { signal } = stop;
+    return inSlot(async () => {
+      const at = new Date(clock.now());
       const started = performance.now();
-      const outgoing = signed(event.body, this.#settings, this.#clock, fault?.tamper);
+      const outgoing = signed(event.body, settings, clock, fault?.tamper);
       const { status, headers, body, error, code }: Sent = fault?.drop
         ? { error: 'A fault was ordered: the delivery was lost.' }
-        : await send(target, outgoing, {
-            withinMs: this.#settings.choices.deliveryTimeoutMs,
-            allowRemote: this.#settings.allowRemoteWebhooks,
-            stop,
+        : await send(to, outgoing, {
+            withinMs: settings.choices.deliveryTimeoutMs,
+            allowRemote: settings.allowRemoteWebhooks,
+            stop: signal,
           });
-      const attempt: Attempt = {
+      const made: Attempt = {
         number: event.attempts.length + 1,
         cause,
         ok: status !== undefined && status >= 200 && status < 300,
         at,
         durationMs: performance.now() - started,
-        target: typeof target === 'string' ? target : '(handler)',
+        target: typeof to === 'string' ? to : '(handler)',
         requestHeaders: outgoing.headers,
         status,
         responseHeaders: headers,
         responseBody: excerpt(body),
         error,
       };
-      if (!attempt.ok && !fault?.drop && fault?.tamper === undefined)
-        attempt.hint = this.#hintFor({ ...attempt, code }, event.body);
-      event.attempts.push(attempt);
-      return attempt;
+      if (!made.ok && !fault?.drop && fault?.tamper === undefined)
+        made.hint = hintFor({ ...made, code }, event.body);
+      event.attempts.push(made);
+      return made;
     });
   }
 
-  /** Whether an event is still in the store: `reset()` may have removed it while it was in flight. */
-  #holds(event: SandboxEvent): boolean {
-    return this.#store.events.get(event.id) === event;
+  function conclude(event: SandboxEvent, { ok }: Attempt): void {
+    const tries = event.attempts.filter(({ cause }) => cause === 'due').length;
+    const wait = settings.choices.retries[tries - 1];
+    if (ok || wait === undefined) event.state = ok ? 'delivered' : 'failed';
+    else schedule(event, wait, 'retrying');
+    changed.emit(event);
   }
 
-  #isDue({ nextAttemptAt }: SandboxEvent): boolean {
-    return nextAttemptAt !== undefined && nextAttemptAt.getTime() <= this.#clock.now();
+  async function runOnce(event: SandboxEvent): Promise<Attempt> {
+    const fault = spoilt.get(event);
+    spoilt.delete(event);
+    const { signal } = stop;
+    const first = await attempt(event, 'due', fault);
+    if (!holds(event)) return first;
+    conclude(event, first);
+    for (let more = fault?.duplicate ?? 0; more > 0 && !signal.aborted; more--) {
+      await attempt(event, 'duplicate');
+      if (holds(event)) changed.emit(event);
+    }
+    return first;
   }
 
-  #schedule(event: SandboxEvent, wait: number, state: 'pending' | 'retrying'): void {
-    const at = this.#clock.now() + wait;
-    event.state = state;
-    event.nextAttemptAt = new Date(at);
-    this.#store.agenda.add({ at, kind: 'deliver', id: event.id });
+  /** The first attempt or a retry, with its fault if one was set. One at a time. */
+  function run(event: SandboxEvent): Promise<Attempt> {
+    const current = running.get(event) ?? runOnce(event).finally(() => running.delete(event));
+    running.set(event, current);
+    return current;
   }
 
-  #target(): WebhookTarget {
-    if (this.#settings.webhook !== undefined) return this.#settings.webhook;
-    const message =
-      'No webhook is set, so nothing can be delivered. Set one with setWebhook() or POST /_sandbox/webhook.';
-    throw new SandboxError('no_webhook', message);
+  async function redeliver(eventId: string): Promise<Attempt> {
+    await running.get(byId(eventId));
+    const event = byId(eventId);
+    const { state, nextAttemptAt } = event;
+    const made = await attempt(event, 'redelivery');
+    if (!holds(event)) return made;
+    const goesOn = !made.ok && (state === 'delivered' || nextAttemptAt !== undefined);
+    event.state = made.ok ? 'delivered' : goesOn ? state : 'failed';
+    event.nextAttemptAt = goesOn ? nextAttemptAt : undefined;
+    changed.emit(event);
+    return made;
   }
 
-  #remember(event: SandboxEvent): void {
-    this.#recent.push(event);
-    const old = this.#recent.length > responsesKept ? this.#recent.shift() : undefined;
-    for (const attempt of old?.attempts ?? []) attempt.responseBody = undefined;
-  }
+  return {
+    changed,
+    event: byId,
+
+    /** Sends a new event or holds it, depending on the settings. */
+    accept(event: SandboxEvent): void {
+      const { webhook, webhooks } = settings;
+      const fault = webhook === undefined ? undefined : faults.ofDelivery();
+      if (fault) spoilt.set(event, fault);
+      const usual = typeof webhooks === 'object' ? webhooks.delayMs : undefined;
+      const delay = fault?.delay === undefined ? usual : milliseconds(fault.delay, 'delay');
+      if (webhook === undefined) event.state = 'no_url';
+      else if (webhooks === 'manual' || fault?.hold) event.state = 'held';
+      else if (delay !== undefined) schedule(event, delay, 'pending');
+      remember(event);
+      changed.emit(event);
+      if (event.state === 'pending' && delay === undefined) run(event).catch(() => undefined);
+    },
+
+    /** The attempt that is in flight for an event. */
+    inFlight: (event: SandboxEvent) => running.get(event),
+
+    /** Sends an event whose time has come. */
+    async due(eventId: string): Promise<void> {
+      const event = store.events.get(eventId);
+      if (!event || !isDue(event)) return;
+      event.nextAttemptAt = undefined;
+      if (settings.webhook !== undefined) await run(event);
+      else {
+        event.state = 'no_url';
+        changed.emit(event);
+      }
+    },
+
+    /** Sends all that is due or held back, and waits for what is in flight. */
+    async deliver(): Promise<Attempt[]> {
+      const waits = (event: SandboxEvent) =>
+        event.state === 'held' || event.state === 'no_url' || running.has(event) || isDue(event);
+      const waiting = [...store.events.values()].filter(waits);
+      if (waiting.length > 0) target();
+      return Promise.all(waiting.map(run));
+    },
+
+    /** Sends any event once more, to the current URL and with the current secret. */
+    redeliver(eventId: string): Promise<Attempt> {
+      const redelivery = redeliver(eventId).finally(() => redeliveries.delete(redelivery));
+      redeliveries.add(redelivery);
+      return redelivery;
+    },
+
+    /** Waits until no attempt is in flight. */
+    async settled(): Promise<void> {
+      const inFlight = () => [...running.values(), ...redeliveries];
+      while (inFlight().length > 0) await Promise.allSettled(inFlight());
+    },
+
+    /** Drops deliveries in flight: their events are gone. */
+    reset(): void {
+      stop.abort(new Error('The sandbox was reset.'));
+      stop = new AbortController();
+      running.clear();
+      spoilt.clear();
+      recent.length = 0;
+    },
+
+    /** Ends deliveries in flight. */
+    async close(): Promise<void> {
+      stop.abort(new Error('The sandbox was closed.'));
+      await Promise.allSettled(running.values());
+      stop = new AbortController();
+    },
+  };
 }

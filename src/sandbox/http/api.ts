@@ -7,8 +7,8 @@ import {
   productUpdateParams,
 } from '../../schemas/params.js';
 import type { SandboxContext } from '../context.js';
-import { twoDecimals } from '../service/cents.js';
 import type { StoredCheckout } from '../service/checkout.js';
+import { twoDecimals } from '../service/money.js';
 import type { Product } from '../service/product.js';
 import { capacity } from '../service/store.js';
 import { readObject } from './body.js';

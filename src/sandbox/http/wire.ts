@@ -1,5 +1,5 @@
 import type { SandboxCheckout } from '../service/checkout.js';
-import { type Ledger, viewBalance } from '../service/ledger.js';
+import { type Ledger, viewBalance } from '../service/money.js';
 import type { Product } from '../service/product.js';
 
 // What the service sends, quirks included. Spec, "Representation notes".

@@ -1,5 +1,5 @@
 import { nameIn } from '../closed.js';
-import type { SandboxOrder } from './order.js';
+import type { SandboxOrder } from './checkout.js';
 
 /** The events that the service documents, and the `data` of each. What makes one happen is in `trigger.ts`. */
 export const eventTypes = {

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { unevenlySpaced } from '../../sending/spaced.js';
+import type { SandboxOrder } from './checkout.js';
 import type { Choices } from './choices.js';
 import { eventLinks } from './event-links.js';
 import { type EventType, eventType, eventTypes } from './event-types.js';
-import type { SandboxOrder } from './order.js';
 
 /**
  * - `pending`: the first attempt is due or in flight

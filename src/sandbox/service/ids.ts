@@ -2,7 +2,21 @@ import { createHash } from 'node:crypto';
 import { customAlphabet } from 'nanoid';
 
 /** The kinds of ids. */
-export type IdKind = 'prod' | 'chk' | 'ord' | 'evt';
+type IdKind = 'prod' | 'chk' | 'ord' | 'evt';
+
+/** What the next ids depend on: how many of each kind there were and, if they repeat from run to run, the seed. */
+export interface Ids {
+  readonly seed?: number | undefined;
+  readonly counts: Record<IdKind, number>;
+}
+
+export const newIds = (seed?: number): Ids => ({ seed, counts: { prod: 0, chk: 0, ord: 0, evt: 0 } });
+
+/** The next id of a kind. A seeded one depends on no other kind: an extra product shifts no order's id. */
+export function nextId({ seed, counts }: Ids, kind: IdKind): string {
+  const count = ++counts[kind];
+  return `${kind}_${seed === undefined ? randomId() : seededId(seed, kind, count)}`;
+}
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const length = 20;
@@ -19,27 +33,4 @@ function seededId(seed: number, kind: IdKind, count: number): string {
     rest /= 62n;
   }
   return id;
-}
-
-/**
- * The ids that the service assigns: random, or the same in each run with a seed. A seeded id depends on its kind and
- * on how many of that kind came before, so that an extra product shifts no order's id.
- */
-export class Ids {
-  readonly seed: number | undefined;
-  readonly #counts: Record<IdKind, number>;
-
-  constructor(seed?: number, counts?: Readonly<Record<IdKind, number>>) {
-    this.seed = seed;
-    this.#counts = { prod: 0, chk: 0, ord: 0, evt: 0, ...counts };
-  }
-
-  get counts(): Readonly<Record<IdKind, number>> {
-    return { ...this.#counts };
-  }
-
-  next(kind: IdKind): string {
-    const count = ++this.#counts[kind];
-    return `${kind}_${this.seed === undefined ? randomId() : seededId(this.seed, kind, count)}`;
-  }
 }

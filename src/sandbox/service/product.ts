@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Product } from '../../schemas/product.js';
-import { twoDecimals } from './cents.js';
+import { twoDecimals } from './money.js';
 
 export type { Product };
 

@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
 import { SandboxError } from '../sandbox-error.js';
-import { storedCheckout } from './checkout.js';
+import { storedCheckout, storedOrder } from './checkout.js';
 import type { Clock } from './clock.js';
 import { storedEvent } from './event.js';
-import { storedLedger } from './ledger.js';
-import { storedOrder } from './order.js';
+import { storedLedger } from './money.js';
 import { storedProduct } from './product.js';
 import type { Store } from './store.js';
 
@@ -49,46 +48,28 @@ export function readSnapshot(value: unknown): SnapshotContent {
 
 /** A copy of all data of a sandbox. */
 export function takeSnapshot(
-  { ledger, ids, products, checkouts, orders, events }: Store,
-  clock: Clock,
-  keys: { apiKey: string; webhookSecret: string },
+  { agenda: _, ...data }: Store,
+  { state: clock }: Clock,
+  { apiKey, webhookSecret }: { apiKey: string; webhookSecret: string },
 ): SandboxSnapshot {
-  const all = {
-    version: 2,
-    apiKey: keys.apiKey,
-    webhookSecret: keys.webhookSecret,
-    clock: clock.state,
-    ids: { seed: ids.seed, counts: ids.counts },
-    ledger,
-    products: [...products.values()],
-    checkouts: [...checkouts.values()],
-    orders: [...orders.values()],
-    events: [...events.values()],
-  };
-  return JSON.parse(JSON.stringify(all, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+  const written = JSON.stringify({ version: 2, apiKey, webhookSecret, clock, ...data }, (_, value) => {
+    if (value instanceof Map) return [...value.values()];
+    return typeof value === 'bigint' ? String(value) : value;
+  });
+  return JSON.parse(written);
 }
 
-/** Fills an empty store, and schedules what is still to come. */
-export function restore(store: Store, saved: SnapshotContent, seed: number | undefined): void {
-  const { ledger, ids, products, checkouts, orders, events } = saved;
-  const { agenda } = store;
-  store.clear(0, seed ?? ids.seed, ids.counts);
-  store.ledger = ledger;
-  for (const one of products) store.products.set(one.id, one);
-  for (const one of checkouts) {
-    store.checkouts.set(one.id, one);
-    if (one.state === 'open' || one.state === 'processing')
-      agenda.add({ at: one.expiresAt.getTime(), kind: 'expire', id: one.id });
-  }
-  for (const one of orders) {
-    store.orders.set(one.id, one);
-    if (!one.settled && one.credited !== undefined)
-      agenda.add({ at: one.settlesAt.getTime(), kind: 'settle', id: one.id });
-  }
-  for (const one of events) {
+/** Fills a new store, and schedules what is still to come. */
+export function restore(store: Store, saved: SnapshotContent): void {
+  store.ledger = saved.ledger;
+  Object.assign(store.ids.counts, saved.ids.counts);
+  for (const one of saved.products) store.products.set(one.id, one);
+  for (const one of saved.checkouts) store.addCheckout(one);
+  for (const one of saved.orders) store.addOrder(one);
+  for (const one of saved.events) {
     // An attempt that was in flight when the snapshot was taken is made again.
     if (one.state === 'pending') one.nextAttemptAt ??= one.createdAt;
     store.events.set(one.id, one);
-    if (one.nextAttemptAt) agenda.add({ at: one.nextAttemptAt.getTime(), kind: 'deliver', id: one.id });
+    if (one.nextAttemptAt) store.agenda.add({ at: one.nextAttemptAt.getTime(), kind: 'deliver', id: one.id });
   }
 }

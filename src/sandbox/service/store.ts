@@ -1,10 +1,9 @@
 import { SandboxError, shown } from '../sandbox-error.js';
-import type { StoredCheckout } from './checkout.js';
+import type { SandboxOrder, StoredCheckout } from './checkout.js';
 import { Agenda } from './clock.js';
 import type { SandboxEvent } from './event.js';
-import { type IdKind, Ids } from './ids.js';
-import type { Ledger } from './ledger.js';
-import type { SandboxOrder } from './order.js';
+import { type Ids, newIds } from './ids.js';
+import type { Ledger } from './money.js';
 import type { Product } from './product.js';
 
 /** The most objects of one kind, so that a runaway loop ends in an error and not in a crash. */
@@ -22,14 +21,27 @@ export class Store {
 
   constructor(now: number, seed: number | undefined) {
     this.ledger = emptyLedger(now);
-    this.ids = new Ids(seed);
+    this.ids = newIds(seed);
   }
 
-  clear(now: number, seed: number | undefined, counts?: Readonly<Record<IdKind, number>>): void {
+  clear(now: number, seed: number | undefined): void {
     for (const map of [this.products, this.checkouts, this.orders, this.events]) map.clear();
     this.agenda.clear();
     this.ledger = emptyLedger(now);
-    this.ids = new Ids(seed, counts);
+    this.ids = newIds(seed);
+  }
+
+  addCheckout(checkout: StoredCheckout): void {
+    const { id, state, expiresAt } = checkout;
+    this.checkouts.set(id, checkout);
+    if (state === 'open' || state === 'processing')
+      this.agenda.add({ at: expiresAt.getTime(), kind: 'expire', id });
+  }
+
+  addOrder(order: SandboxOrder): void {
+    const { id, credited, settled, settlesAt } = order;
+    this.orders.set(id, order);
+    if (!settled && credited !== undefined) this.agenda.add({ at: settlesAt.getTime(), kind: 'settle', id });
   }
 }
 

@@ -1,8 +1,8 @@
 import { describeIssues } from '../../schemas/issues.js';
 import { productCreateParams } from '../../schemas/params.js';
 import { checked, SandboxError } from '../sandbox-error.js';
-import { twoDecimals } from './cents.js';
 import { type EventType, eventType } from './event-types.js';
+import { twoDecimals } from './money.js';
 import type { Payment, Payments } from './payments.js';
 
 /** What the order of a triggered event costs. */

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import { twoDecimals } from '../../service/cents.js';
+import { twoDecimals } from '../../service/money.js';
 import type { Product } from '../../service/product.js';
 import type { Html } from '../layout.js';
 import { actionForm, badge, type FailedAction, listPage } from './frame.js';

@@ -1,3 +1,8 @@
+import * as z from 'zod/mini';
+import type { Balance } from '../../schemas/balance.js';
+
+export type { Balance };
+
 /** A decimal string with at most two decimals as a count of hundredths. */
 export function toCents(amount: string): bigint {
   const [whole = '', decimals = ''] = amount.split('.');
@@ -17,3 +22,26 @@ export const twoDecimals = (amount: string): string => fromCents(toCents(amount)
 export function percentOf(cents: bigint, percent: string): bigint {
   return (cents * toCents(percent) + 5000n) / 10_000n;
 }
+
+const cents = z.pipe(
+  z.string().check(z.regex(/^\d+$/)),
+  z.transform((text: string) => BigInt(text)),
+);
+
+/** The account's money in cents, or hundredths of whatever the currency is. */
+export const storedLedger = z.object({
+  available: cents,
+  pending: cents,
+  frozen: cents,
+  updatedAt: z.coerce.date(),
+});
+
+export type Ledger = z.output<typeof storedLedger>;
+
+export const viewBalance = (ledger: Ledger, currency: string): Balance => ({
+  available: fromCents(ledger.available),
+  pending: fromCents(ledger.pending),
+  frozen: fromCents(ledger.frozen),
+  currency,
+  updatedAt: new Date(ledger.updatedAt),
+});
