@@ -7,7 +7,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../test/helpers/ports.ts';
 import { check, run } from '../check.mjs';
 
 const compat = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -95,11 +94,18 @@ await check('recipe: Vitest, and Mock Service Worker', () =>
   run('npx', ['vitest', 'run', 'testing/vitest.test.ts', 'testing/msw.test.ts'], { cwd: shop, env }),
 );
 await check('recipe: Jest', () => run('npx', ['jest', 'testing/jest.test.cjs'], { cwd: shop, env }));
-await check('recipe: Playwright, with a paid order for each test', async () => {
-  const port = String(await freePort());
-  const args = ['playwright', 'test', '--config', 'testing/playwright.config.ts'];
-  await run('npx', args, { cwd: join(project, 'shop-20'), env: { ...env, PORT: port } });
-});
+for (const version of ['20', '22'])
+  await check(`recipe: Playwright on Node ${version}, with a paid order for each test`, async () => {
+    const others = await Promise.all([3000, 4380].map(takePort));
+    const PATH = `${join(compat, `node_modules/node-${version}/bin`)}${delimiter}${process.env.PATH}`;
+    const own = ['merchant-payments', 'exec', '--webhook-path', '/webhooks', '--'];
+    const args = [...own, 'npx', 'playwright', 'test', '--config', 'testing/playwright.config.ts'];
+    try {
+      await run('npx', args, { cwd: join(project, `shop-${version}`), env: { ...env, PATH, PORT: '' } });
+    } finally {
+      for (const other of others) other?.close();
+    }
+  });
 
 rmSync(dirname(project), { recursive: true });
 

@@ -1,15 +1,17 @@
 import { defineConfig } from '@playwright/test';
 
-const { PORT = '3000', CHROMIUM_PATH } = process.env;
-const shopUrl = `http://127.0.0.1:${PORT}`;
+const { PORT, CHROMIUM_PATH } = process.env;
+if (!PORT)
+  throw new Error('Run Playwright inside exec, which sets PORT: playwright.spec.ts has the command.');
+const node = process.features.typescript ? 'node' : 'node --import tsx';
 
 export default defineConfig({
   testMatch: 'playwright.spec.ts',
   use: {
-    baseURL: shopUrl,
+    baseURL: `http://127.0.0.1:${PORT}`,
     // A browser of your own; without one, `npx playwright install chromium` fetches Playwright's.
     launchOptions: CHROMIUM_PATH ? { executablePath: CHROMIUM_PATH } : {},
   },
-  // The sandbox, the shop and its webhooks.
-  webServer: { command: 'npm start', cwd: '..', url: shopUrl, reuseExistingServer: true },
+  // The shop. The sandbox that it talks to is that of exec.
+  webServer: { command: `${node} shop/server.ts`, cwd: '..', port: Number(PORT) },
 });

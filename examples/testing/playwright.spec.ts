@@ -2,7 +2,7 @@
  * The shop in a real browser with Playwright, and a fixture that gives each test an order that is paid.
  *
  *     npm install --save-dev @playwright/test && npx playwright install chromium
- *     npx playwright test --config testing/playwright.config.ts
+ *     npx merchant-payments exec --webhook-path /webhooks -- npx playwright test --config testing/playwright.config.ts
  */
 import { test as base, expect } from '@playwright/test';
 
