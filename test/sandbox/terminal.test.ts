@@ -266,7 +266,7 @@ describe('the log', { timeout: 60_000 }, () => {
 
   test('tells a hint once; later lines only name the doctor', async () => {
     const target = await receiver(500, 'oh no');
-    const { url, log } = await serve(['--webhook-url', target]);
+    const { url, log } = await serve(['--webhook-url', target, '--unspecified', 'retries=[]']);
     for (const amount of ['1.00', '2.00', '3.00'])
       await run(['trigger', 'order.paid', '--amount', amount, '--url', url]);
     await expect.poll(() => log().split('(attempt 1)').length).toBe(4);
