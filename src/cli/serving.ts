@@ -1,6 +1,6 @@
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
-import { resolvedProblem } from '../sandbox/delivery/target.js';
+import { resolvedProblem } from '../sandbox/delivery/addresses.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
 import { DataFile } from './data-file.js';
 import { type ServingFlags, sandboxKey, sandboxOptions, sandboxSecret } from './serving-flags.js';

@@ -70,43 +70,28 @@ export interface WebhookFault {
 /** A fault for `failNext()`. */
 export type Fault = RequestFault | WebhookFault;
 
-function integer(least: number, most: number, wanted: string) {
-  const within = (value: number) => Number.isInteger(value) && value >= least && value <= most;
-  return z.number(wanted).check(z.refine(within, wanted));
-}
-
+const integer = (least: number, most: number, wanted: string) =>
+  z.int(wanted).check(z.minimum(least, wanted), z.maximum(most, wanted));
+const flag = z.optional(z.boolean('pass true or false.'));
+const times = z.optional(integer(1, Number.MAX_SAFE_INTEGER, 'pass an integer of at least 1.'));
 const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
+const isMethod = (value: unknown) => methods.includes(String(value).toUpperCase());
+const isPath = (value: unknown) => value instanceof RegExp || /^\/v1(?:\/[^?#]*)?$/.test(String(value));
 const pathForm = 'pass a path of the documented API without query, such as "/v1/products".';
-const times = z.optional(integer(1, Infinity, 'pass an integer of at least 1.'));
 const requests = {
-  method: z.optional(
-    z.custom<string>(
-      (value) => methods.includes(String(value).toUpperCase()),
-      `pass one of ${methods.join(', ')}.`,
-    ),
-  ),
-  path: z.optional(
-    z.custom<string | RegExp>(
-      (value) => value instanceof RegExp || /^\/v1(?:\/[^?#]*)?$/.test(String(value)),
-      pathForm,
-    ),
-  ),
+  method: z.optional(z.custom<string>(isMethod, `pass one of ${methods.join(', ')}.`)),
+  path: z.optional(z.custom<string | RegExp>(isPath, pathForm)),
   times,
   when: z.optional(oneOf(['before', 'after'])),
   delay: z.optional(duration),
 };
 
-/** A fault of requests. `onlyBefore` is one that says that nothing was done, and why it does. */
-function requestFault<const Fields extends z.core.$ZodLooseShape>(
-  fields: Fields,
-  onlyBefore: readonly [value?: string, why?: string] = [],
-) {
-  const [value, why] = onlyBefore;
+/** A fault of requests. What says that nothing was done cannot come after the work: `why`. */
+function requestFault<const Fields extends z.core.$ZodLooseShape>(fields: Fields, undone = '', why = '') {
   const fits = (fault: object) =>
-    !('when' in fault && fault.when === 'after' && Object.values(fault).some((one) => one === value));
-  const error = `${why}: it cannot happen after the work.`;
+    !('when' in fault && fault.when === 'after' && Object.values(fault).some((value) => value === undone));
   return closed({ ...requests, ...fields }, 'a field of a fault').check(
-    z.refine((fault) => value === undefined || fits(fault), { error, path: ['when'] }),
+    z.refine(fits, { error: `${why}: it cannot happen after the work.`, path: ['when'] }),
   );
 }
 
@@ -117,8 +102,8 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
       webhook: z.literal(true, 'pass true.'),
       times,
       duplicate: z.optional(integer(1, 100, 'pass an integer from 1 to 100.')),
-      hold: z.optional(z.boolean('pass true or false.')),
-      drop: z.optional(z.boolean('pass true or false.')),
+      hold: flag,
+      drop: flag,
       tamper: z.optional(tamper),
       delay: z.optional(duration),
     },
@@ -129,14 +114,16 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
     body: z.optional(z.unknown()),
     headers: z.optional(z.record(z.string(), z.string('pass a string.'), 'pass an object of strings.')),
   }),
-  network: requestFault({ network: oneOf(networkFaults) }, [
+  network: requestFault(
+    { network: oneOf(networkFaults) },
     'refused',
     'a refused connection carries no request',
-  ]),
-  malformed: requestFault({ malformed: oneOf(malformedFaults) }, [
+  ),
+  malformed: requestFault(
+    { malformed: oneOf(malformedFaults) },
     'code-not-zero',
     'a code other than 0 says that nothing was done',
-  ]),
+  ),
   delay: closed({ ...requests, delay: duration }, 'a field of a fault'),
 };
 
@@ -184,20 +171,16 @@ export interface Armed {
 
 /** The faults that were set and have not happened yet. The oldest match happens first. */
 export class Faults {
-  #waiting: Armed[] = [];
+  waiting: readonly Armed[] = [];
 
   add(fault: Fault): Armed {
     const armed = { fault, left: fault.times ?? 1 };
-    this.#waiting.push(armed);
+    this.waiting = [...this.waiting, armed];
     return armed;
   }
 
-  get waiting(): readonly Armed[] {
-    return this.#waiting;
-  }
-
   clear(): void {
-    this.#waiting = [];
+    this.waiting = [];
   }
 
   /** The fault for a request, which is used up. */
@@ -216,11 +199,11 @@ export class Faults {
   }
 
   #take<One extends Fault>(fits: (fault: Fault) => fault is One): One | undefined {
-    for (const armed of this.#waiting) {
+    for (const armed of this.waiting) {
       const { fault } = armed;
       if (!fits(fault)) continue;
       armed.left--;
-      this.#waiting = this.#waiting.filter(({ left }) => left > 0);
+      this.waiting = this.waiting.filter(({ left }) => left > 0);
       return fault;
     }
     return undefined;

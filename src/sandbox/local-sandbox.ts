@@ -78,8 +78,8 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       payments.expire(ref);
     },
 
-    archiveProduct: (id) => payments.setStatus(id, 'ARCHIVED'),
-    restoreProduct: (id) => payments.setStatus(id, 'ACTIVE'),
+    archiveProduct: (id) => void payments.setStatus(id, 'ARCHIVED'),
+    restoreProduct: (id) => void payments.setStatus(id, 'ACTIVE'),
     regenerateKey() {
       settings.apiKey = newApiKey(settings.livePrefix);
       return settings.apiKey;

@@ -8,7 +8,7 @@ import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { choiceOf, closed } from './closed.js';
-import { targetProblem } from './delivery/target.js';
+import { resolvedProblem, targetProblem } from './delivery/addresses.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { checked, SandboxError } from './sandbox-error.js';
 import { readChoices, schemeProblem } from './service/choices.js';
@@ -209,6 +209,12 @@ export function changeWebhook(
 export function checkTarget(target: WebhookTarget | undefined, allowRemote: boolean, what: string): void {
   const problem = target === undefined ? undefined : targetProblem(target, allowRemote);
   if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
+}
+
+/** Refuses a name that resolves to an address to which nothing can be sent. */
+export async function checkResolved({ allowRemoteWebhooks }: Settings, target: WebhookTarget | undefined) {
+  const problem = await resolvedProblem(target, allowRemoteWebhooks);
+  if (problem !== undefined) throw new SandboxError('invalid_options', `webhook: ${problem}`);
 }
 
 function isOrigin(text: string): boolean {

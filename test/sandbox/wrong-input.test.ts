@@ -76,7 +76,7 @@ describe('input that is wrong is named', () => {
 
   test.each<[string, object, string]>([
     ['/clock', { advance: '5' }, 'advance: "5" has no unit.'],
-    ['/balance', {}, 'pass one of freeze, release and settle. Send {"freeze": "5.00"}'],
+    ['/balance', {}, 'pass one of freeze, release, settle. Send {"freeze": "5.00"}'],
     ['/webhook', { url: 'nowhere' }, 'webhook: pass an absolute http: or https: URL'],
     ['/webhook', { uri: null }, 'uri is not a field of this body. Did you mean url?'],
     ['/signed-request', { eventId: 'evt_1', tamper: 'all' }, 'tamper: pass one of body'],

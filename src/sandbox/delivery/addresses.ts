@@ -1,5 +1,7 @@
-import { lookup } from 'node:dns';
+import { lookup, promises } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { parseAbsoluteUrl } from '../../schemas/url.js';
+import type { WebhookTarget } from '../../sending/delivery.js';
 
 const near = blockList('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7');
 
@@ -41,3 +43,27 @@ export function guardedLookup(allowRemote: boolean): LookupFunction {
     });
   };
 }
+
+/** Why deliveries cannot go to a target; `undefined` if they can. A name's address is not looked up. */
+export function targetProblem(target: unknown, allowRemote: boolean): string | undefined {
+  if (typeof target === 'function') return undefined;
+  const url = typeof target === 'string' ? parseAbsoluteUrl(target) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username + url.password !== '')
+    return 'pass an absolute http: or https: URL without user and password, or a route handler.';
+  const host = hostOf(url);
+  return isIP(host) === 0 ? undefined : addressProblem(host, allowRemote);
+}
+
+/** The same for the address that a name resolves to now. A name that resolves to nothing may do so later. */
+export async function resolvedProblem(
+  target: WebhookTarget | undefined,
+  allowRemote: boolean,
+): Promise<string | undefined> {
+  const url = typeof target === 'string' ? parseAbsoluteUrl(target) : undefined;
+  const found = url ? await promises.lookup(hostOf(url), { all: true }).catch(() => []) : [];
+  const [problem] = found.map(({ address }) => addressProblem(address, allowRemote)).filter(Boolean);
+  return problem && `${url?.hostname}: ${problem}`;
+}
+
+/** The host of a URL, an IPv6 address without its brackets. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');

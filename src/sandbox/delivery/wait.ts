@@ -1,4 +1,3 @@
-import { pause } from '../abort.js';
 import { SandboxError } from '../sandbox-error.js';
 import type { SandboxEvent } from '../service/event.js';
 import type { Store } from '../service/store.js';
@@ -12,26 +11,16 @@ export async function waitForEvent(
   match: (event: SandboxEvent) => boolean = () => true,
   { timeoutMs = 5000 }: { timeoutMs?: number | undefined } = {},
 ): Promise<SandboxEvent> {
-  const over = new AbortController();
-  let outcome: (() => SandboxEvent) | undefined;
   const look = (event: SandboxEvent) => {
-    if (outcome) return;
-    try {
-      const copy = structuredClone(event);
-      if (!match(copy)) return;
-      outcome = () => copy;
-    } catch (error) {
-      outcome = () => {
-        throw error;
-      };
-    }
-    over.abort();
+    const copy = structuredClone(event);
+    return match(copy) ? copy : undefined;
   };
-  for (const event of events.values()) look(event);
-  const unsubscribe = changed.subscribe(look);
-  await pause(timeoutMs, [over.signal, closing]);
-  unsubscribe();
-  if (outcome) return outcome();
+  for (const event of events.values()) {
+    const found = look(event);
+    if (found) return found;
+  }
+  const found = await changed.first(look, timeoutMs, [closing]);
+  if (found) return found;
   throw new SandboxError(
     'wait_timeout',
     `waitForEvent: no event matched within ${timeoutMs} ms; there are ${events.size} events. Pay a checkout, or wait longer.`,

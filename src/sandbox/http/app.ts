@@ -14,7 +14,7 @@ import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.j
 import { sameText } from './guard.js';
 import type { LoggedRequest } from './log.js';
 import { type ApiEnv, Refusal, RequestNotes } from './notes.js';
-import { refused, unauthorized } from './responses.js';
+import { refused, unauthorized } from './wire.js';
 
 /** The whole sandbox as one function from request to response: no socket, no timer. */
 export function sandboxApp(context: SandboxContext): (request: Request) => Promise<Response> {
@@ -79,7 +79,8 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
 
   api.onError((error, c) => {
     if (error instanceof Refusal) return refused(error, c.get('notes'));
-    throw error;
+    if (!(error instanceof SandboxError && error.code === 'unknown_id')) throw error;
+    return refused(new Refusal('unknown_id', error.message), c.get('notes'));
   });
   app.route('/v1', api);
   app.route('/_sandbox', controlRoutes(context));

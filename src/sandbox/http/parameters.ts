@@ -1,9 +1,10 @@
 import type * as z from 'zod/mini';
 import { describeIssues } from '../../schemas/issues.js';
+import { limits } from '../../schemas/params.js';
 import { Refusal, type RequestNotes } from './notes.js';
 
 /** The schema of an object whose fields are known. */
-export type ObjectSchema<Params> = z.ZodMiniType<Params> & { readonly def: { readonly shape: object } };
+type ObjectSchema<Params> = z.ZodMiniType<Params> & { readonly def: { readonly shape: object } };
 
 /**
  * Checks parameters against the schema that the client uses too. Fields that the spec does not list are left out with
@@ -30,4 +31,53 @@ export function readParameters<Params>(
   }
   if (result.success && problems.length === 0) return result.data;
   throw new Refusal('validation', problems.join(' '));
+}
+
+// Limits that the specification does not state. Each has a name, by which responses tell of it.
+
+/** A product's parameters: within the specification's limits, then within the sandbox's own. */
+export function readProduct<
+  Params extends { name?: string | undefined; image?: string | undefined; currency?: string | undefined },
+>(schema: ObjectSchema<Params>, body: Record<string, unknown>, notes: RequestNotes): Params {
+  const params = readParameters(schema, readLeniently(body, notes), notes);
+  const { name, image, currency } = params;
+  if (name !== undefined && name.length > limits.nameLength) notes.mark('nameLength');
+  if (currency !== undefined && !Intl.supportedValuesOf('currency').includes(currency)) {
+    const problem = `currency: "${currency}" is not a currency of ISO 4217.`;
+    notes.limit('currencyForm', notes.choices.currencyForm === 'iso-4217' && problem);
+  }
+  if (image !== undefined && !/^https:/i.test(image))
+    notes.limit('imageScheme', !/^http:/i.test(image) && 'image: is not an http: or https: URL.');
+  checkCredentials(image, 'image', notes);
+  return params;
+}
+
+/**
+ * The body of a product before it is checked: numbers and booleans in `metadata` as strings, and a currency in upper
+ * case, as chosen. Spec: metadata has arbitrary values, "shown as strings"; the currency is a "three-letter ISO code".
+ */
+function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Record<string, unknown> {
+  const { metadata, currency } = body;
+  const read = { ...body };
+  const entries = typeof metadata === 'object' && metadata !== null ? Object.entries(metadata) : [];
+  if (!Array.isArray(metadata) && entries.some(([, value]) => typeof value !== 'string')) {
+    notes.mark('metadata');
+    const written = (value: unknown) =>
+      typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+    if (notes.choices.metadata === 'to-text')
+      read.metadata = Object.fromEntries(entries.map(([name, value]) => [name, written(value)]));
+  }
+  if (typeof currency === 'string' && currency !== currency.toUpperCase()) {
+    notes.mark('currencyForm');
+    if (notes.choices.currencyForm === 'any-case') read.currency = currency.toUpperCase();
+  }
+  return read;
+}
+
+/** A URL with a user name in it can look like another host's. */
+export function checkCredentials(url: string | undefined, field: string, notes: RequestNotes): void {
+  if (url === undefined) return;
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return;
+  notes.limit('urlCredentials', `${field}: holds a user name or password. Pass a URL without them.`);
 }

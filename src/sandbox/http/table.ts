@@ -1,18 +1,22 @@
 import type { Context, Env, Hono } from 'hono';
 
-/** Paths, the methods of each, and what handles them. */
-export type RouteTable<E extends Env> = Readonly<
-  Record<string, Readonly<Record<string, (c: Context<E>) => Response | Promise<Response>>>>
->;
+/** A method and path, such as `GET /products`, and what handles it. */
+export type Route<E extends Env> = readonly [
+  route: string,
+  handle: (c: Context<E>) => Response | Promise<Response>,
+];
 
 /** Serves a table. `otherMethod` responds to a method that a path does not have; `allow` lists those that it has. */
 export function serveTable<E extends Env>(
   routes: Hono<E>,
-  table: RouteTable<E>,
+  table: readonly Route<E>[],
   otherMethod: (c: Context<E>, allow: string) => Response,
 ): void {
-  for (const [path, methods] of Object.entries(table)) {
-    for (const [method, handle] of Object.entries(methods)) routes.on(method, path, handle);
-    routes.all(path, (c) => otherMethod(c, Object.keys(methods).join(', ')));
+  const methods = new Map<string, string[]>();
+  for (const [route, handle] of table) {
+    const [method = '', path = ''] = route.split(' ');
+    routes.on(method, path, handle);
+    methods.set(path, [...(methods.get(path) ?? []), method]);
   }
+  for (const [path, names] of methods) routes.all(path, (c) => otherMethod(c, names.join(', ')));
 }

@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import { isPaymentsError } from '../../errors.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
-import { choiceOf, closed, nameIn } from '../closed.js';
+import { choiceOf, closed, nameIn, oneOf } from '../closed.js';
 import { checked, problemOf } from '../sandbox-error.js';
-import { duration, milliseconds } from './duration.js';
+import { durationMs } from './duration.js';
 import { eventLinks } from './event-links.js';
 import type { ErrorKind, UnspecifiedChoices } from './unspecified.js';
 
@@ -27,20 +27,17 @@ const errorStatus = closed(
   'a kind of error',
 );
 
-const checkoutField = z.enum(
-  ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'],
-  'pass productId, successUrl, cancelUrl or displayMerchantName.',
-);
+export const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
 
 /** Every choice with its alternatives and its default. */
 const schema = closed(
   {
     checkoutCreated: choiceOf('session', 'url'),
-    checkoutRequired: z._default(z.array(checkoutField, 'pass field names, such as ["productId"].'), [
+    checkoutRequired: z._default(z.array(oneOf(checkoutFields), 'pass field names, such as ["productId"].'), [
       'productId',
     ]),
-    expiresIn: z._default(
-      z.union([z.strictObject({ after: duration, unit: z.enum(['ms', 's']) }), duration], {
+    expiresIn: z.prefault(
+      z.union([z.strictObject({ after: durationMs, unit: z.enum(['ms', 's']) }), durationMs], {
         error: 'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
       }),
       '30m',
@@ -69,16 +66,16 @@ const schema = closed(
       }),
       {},
     ),
-    retries: z._default(z.array(duration, 'pass durations, such as ["5s", "30s"].'), [
+    retries: z.prefault(z.array(durationMs, 'pass durations, such as ["5s", "30s"].'), [
       '5s',
       '30s',
       '2m',
       '10m',
     ]),
-    deliveryTimeout: z._default(duration, '10s'),
+    deliveryTimeout: z.prefault(durationMs, '10s'),
     cancel: choiceOf('stay-open', 'close'),
     redirect: choiceOf('exact', 'with-ids'),
-    settlement: z._default(duration, '24h'),
+    settlement: z.prefault(durationMs, '24h'),
     fees: z._default(
       z.custom<`${number}`>(
         (value) => typeof value === 'string' && /^\d{1,2}(\.\d{1,2})?$/.test(value),
@@ -115,19 +112,14 @@ export type Choices = ReturnType<typeof readChoices>;
 
 /** Checks the caller's choices and adds the defaults. */
 export function readChoices(given: Partial<UnspecifiedChoices> = {}) {
-  const { expiresIn, settlement, deliveryTimeout, ...chosen } = checked(
-    schema,
-    given,
-    'createSandbox: unspecified',
-  );
-  const { after, unit } =
-    typeof expiresIn === 'object' ? expiresIn : { after: expiresIn, unit: 'ms' as const };
+  const chosen = checked(schema, given, 'createSandbox: unspecified');
+  const { expiresIn, settlement: settlementMs, deliveryTimeout: deliveryTimeoutMs, ...others } = chosen;
   return {
-    ...chosen,
+    ...others,
+    settlementMs,
+    deliveryTimeoutMs,
     statusOf: (kind: ErrorKind) => chosen.errorStatus[kind] ?? statuses[kind],
-    expiresIn: { afterMs: milliseconds(after, 'expiresIn'), unit },
-    retries: chosen.retries.map((wait) => milliseconds(wait, 'retries')),
-    settlementMs: milliseconds(settlement, 'settlement'),
-    deliveryTimeoutMs: milliseconds(deliveryTimeout, 'deliveryTimeout'),
+    expiresInMs: typeof expiresIn === 'object' ? expiresIn.after : expiresIn,
+    expiresUnit: typeof expiresIn === 'object' ? expiresIn.unit : 'ms',
   };
 }

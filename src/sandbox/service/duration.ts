@@ -28,6 +28,13 @@ export function milliseconds(value: unknown, what: string): number {
   throw new SandboxError('invalid_options', `${what}: ${wrong(value)}`);
 }
 
+/** A duration, as given. */
 export const duration = z.custom<Duration>((value) => read(value) !== undefined, {
   error: ({ input }) => wrong(input),
 });
+
+/** A duration in milliseconds. */
+export const durationMs = z.pipe(
+  duration,
+  z.transform((value: Duration) => milliseconds(value, 'duration')),
+);

@@ -110,7 +110,7 @@ export function newPayments(
       params: Pick<StoredCheckout, 'productId' | 'amount' | 'currency'> & Partial<StoredCheckout>,
     ): StoredCheckout {
       const createdAt = now();
-      const expiresAt = new Date(createdAt.getTime() + choices.expiresIn.afterMs);
+      const expiresAt = new Date(createdAt.getTime() + choices.expiresInMs);
       const id = nextId(store.ids, 'chk');
       const checkout: StoredCheckout = { id, ...params, state: 'open', createdAt, expiresAt };
       store.addCheckout(checkout);
@@ -179,9 +179,9 @@ export function newPayments(
       move({ [from]: -cents, [from === 'available' ? 'frozen' : 'available']: cents });
     },
 
-    setStatus(productId: string, status: 'ACTIVE' | 'ARCHIVED'): void {
+    setStatus(productId: string, status: 'ACTIVE' | 'ARCHIVED'): Product {
       const product = payments.product(productId);
-      if (product.status !== status) Object.assign(product, { status, updatedAt: now() });
+      return product.status === status ? product : Object.assign(product, { status, updatedAt: now() });
     },
 
     /** Where the customer goes after paying or cancelling; `undefined` if the checkout names no URL. */

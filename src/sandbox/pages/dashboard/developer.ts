@@ -1,23 +1,21 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
-import { actionForm, copyButton, dashboardPage, type FailedAction, testEventForm } from './frame.js';
+import { type Asked, actionForm, copyButton, dashboardPage, doctorForm, testEventForm } from './frame.js';
 import { span } from './moments.js';
 
-/** What is shown of key and secret: nothing, until it is asked for. */
-export interface Shown {
-  key: boolean;
-  secret: boolean;
-}
+/** Whether key and secret are shown in full. */
+type Shown = Readonly<Record<'key' | 'secret', boolean>>;
 
 /** The API key, Webhook Settings and what to put into `.env`. */
-export function developerPage(context: SandboxContext, shown: Shown, failed?: FailedAction, url?: string) {
+export function developerPage(context: SandboxContext, { show = [], url, ...asked }: Asked) {
   const { settings } = context;
   const { webhook } = settings;
+  const shown: Shown = { key: show.includes('key'), secret: show.includes('secret') };
   return dashboardPage({
+    ...asked,
     title: 'Developer',
     tab: '/developer',
-    ...failed,
     content: html`<div class="heading"><h1>Developer</h1></div>
 <section class="panel" aria-labelledby="key"><h2 id="key">API key</h2>
 ${secretLine(settings.apiKey, 'the API key', shown.key, address({ ...shown, key: !shown.key }), 'api-key')}
@@ -38,7 +36,7 @@ ${actionForm(
 ${secretLine(settings.webhookSecret, 'the webhook secret', shown.secret, `${address({ ...shown, secret: !shown.secret })}#webhook`, 'webhook-secret')}
 ${scheme(settings.choices.signature)}
 <div class="actions">${testEventForm(context)}
-${webhook !== undefined && actionForm(context, '/developer/doctor', html`<button class="button" data-testid="run-doctor">Run doctor</button>`)}</div>
+${webhook !== undefined && doctorForm(context, 'Run doctor')}</div>
 <p class="soft small">A test event creates a real product, checkout and order, so that your handler can read back what the event names.
 ${webhook !== undefined && 'The doctor sends valid and invalid deliveries about a throw-away order, and shows what is wrong with the handler.'}</p>
 </section>
@@ -77,13 +75,9 @@ function envBlock({ settings, reach }: SandboxContext, shown: Shown): Html {
 <pre tabindex="0" aria-label=".env block" data-testid="env">${lines}</pre></section>`;
 }
 
-const address = ({ key, secret }: Shown): string => {
-  const query = new URLSearchParams([
-    ...(key ? [['show', 'key']] : []),
-    ...(secret ? [['show', 'secret']] : []),
-  ]);
-  return query.size === 0 ? '/developer' : `/developer?${query}`;
-};
+/** The page with as much of key and secret as is asked for. */
+const address = ({ key, secret }: Shown): string =>
+  `/developer?${[key && 'show=key', secret && 'show=secret'].filter(Boolean).join('&')}`;
 
 /** The prefix that tells what it is, and the last four characters. */
 const masked = (value: string): string => {

@@ -3,7 +3,7 @@ import type { Diagnosis } from '../../../doctor/diagnosis.js';
 import type { Finding } from '../../../doctor/findings.js';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
-import { actionForm, badge, dashboardPage, table } from './frame.js';
+import { badge, dashboardPage, doctorForm, table } from './frame.js';
 import { millisecondsText } from './moments.js';
 
 /** What the doctor found: the fault and the line to change first, then every delivery that showed it. */
@@ -15,7 +15,7 @@ export function diagnosisPage(context: SandboxContext, diagnosis: Diagnosis): Pr
     tab: '/developer',
     content: html`<p class="crumb"><a href="/developer#webhook">Webhook Settings</a></p>
 <div class="heading"><div><h1>Doctor</h1><p class="soft small"><code>${target}</code></p></div>
-${actionForm(context, '/developer/doctor', html`<button class="button primary" data-testid="run-doctor">Run again</button>`)}</div>
+${doctorForm(context, 'Run again')}</div>
 <div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${first !== undefined && html`<p>${first.fix}</p>`}${first !== undefined && shown(first)}</div></div>
 ${[...others, ...warnings].map(told)}
 ${expects !== undefined && Object.keys(expects).length > 0 && html`<section class="panel"><h2>It would accept</h2><pre tabindex="0" aria-label="Scheme">${JSON.stringify(expects, null, 2)}</pre></section>`}

@@ -5,48 +5,43 @@ import { signed } from '../../delivery/signing.js';
 import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 import {
+  type Asked,
   actionForm,
   badge,
   copyButton,
   dashboardPage,
+  doctorForm,
   empty,
-  type FailedAction,
   live,
   stateBadge,
 } from './frame.js';
 import { fullMoment, millisecondsText } from './moments.js';
 
 /** One event: the exact bytes that are sent, and what came back. */
-export function eventPage(context: SandboxContext, event: SandboxEvent, failed?: FailedAction) {
-  const { clock } = context;
+export function eventPage(context: SandboxContext, asked: Asked): Promise<Response> {
+  const { clock, store, settings } = context;
+  const event = store.events.get(asked.id ?? '');
+  if (!event) {
+    const content = empty('There is no such event. The sandbox forgets its events when it is reset or ends.');
+    return dashboardPage({ title: 'Unknown event', tab: '/events', status: 404, content });
+  }
   const { amount, currency } = event.data;
+  const refused = event.attempts.at(-1)?.ok === false && settings.webhook !== undefined;
   return dashboardPage({
+    ...asked,
     title: `Event ${event.id}`,
     tab: '/events',
-    ...failed,
     content: html`<p class="crumb"><a href="/events">Events</a></p>
 <div class="heading"><div><h1>${amount} ${currency} <span class="type">${event.type}</span></h1>
 <p class="soft small"><code>${event.id}</code> · ${fullMoment(event.createdAt)}</p></div>
 <div class="actions">${live('state', stateBadge(event, clock.now()))}
-${live('doctor', html`${doctorButton(context, event)}`)}
+${live('doctor', html`${refused && doctorForm(context, 'Run the doctor')}`)}
 ${actionForm(context, `/events/${event.id}/redeliver`, html`<button class="button primary" data-testid="redeliver">Redeliver</button>`)}</div></div>
 <nav class="tabs" aria-label="Event"><a href="#attempts">Attempts</a><a href="#sent">What we sent</a></nav>
 <section id="attempts" aria-labelledby="attempts-heading"><h2 id="attempts-heading">Attempts</h2>
 ${live('attempts', attempts(event))}</section>
 ${sent(context, event)}`,
   });
-}
-
-/** For an event that the receiver refused. */
-function doctorButton(context: SandboxContext, { attempts }: SandboxEvent): Html | undefined {
-  const refused = attempts.at(-1)?.ok === false && context.settings.webhook !== undefined;
-  return refused
-    ? actionForm(
-        context,
-        '/developer/doctor',
-        html`<button class="button" data-testid="run-doctor">Run the doctor</button>`,
-      )
-    : undefined;
 }
 
 function attempts({ attempts, state }: SandboxEvent): Html {

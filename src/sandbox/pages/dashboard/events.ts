@@ -2,14 +2,14 @@ import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
-import { actionForm, type FailedAction, listPage, stateBadge, testEventForm } from './frame.js';
-import { fullMoment, millisecondsText, shortMoment } from './moments.js';
+import { type Asked, actionForm, listPage, stateBadge, testEventForm, timeCell } from './frame.js';
+import { millisecondsText } from './moments.js';
 
 /** Every event and its state, newest first. */
-export function eventsPage(context: SandboxContext, asked?: string, failed?: FailedAction) {
+export function eventsPage(context: SandboxContext, asked: Asked) {
   const items = [...context.store.events.values()];
   const waiting = items.some(({ state }) => state === 'held' || state === 'no_url');
-  return listPage({
+  return listPage(asked, {
     title: 'Events',
     tab: '/events',
     actions: html`<div class="actions">${
@@ -23,11 +23,9 @@ export function eventsPage(context: SandboxContext, asked?: string, failed?: Fai
     }
 ${testEventForm(context)}</div>`,
     items,
-    asked,
     none: 'No event yet. Each paid checkout makes one.',
     columns: ['Time', 'Order', 'State', 'Attempts', 'Last response', 'Took'],
     row: (event) => row(context, event),
-    ...failed,
   });
 }
 
@@ -35,7 +33,7 @@ function row({ clock }: SandboxContext, event: SandboxEvent): Html {
   const { id, data, createdAt, attempts } = event;
   const last = attempts.at(-1);
   return html`<tr data-testid="event-row">
-<td><time datetime="${createdAt.toISOString()}" title="${fullMoment(createdAt)}">${shortMoment(createdAt, clock.now())}</time></td>
+${timeCell(createdAt, clock.now())}
 <td class="main"><a class="strong" href="/events/${id}">${data.amount} ${data.currency}</a><br><code class="soft">${data.order_id}</code></td>
 <td>${stateBadge(event, clock.now())}</td>
 <td class="number" data-label="Attempts">${attempts.length}</td>

@@ -4,7 +4,7 @@ import type { SandboxEvent } from '../../service/event.js';
 import { eventTypes } from '../../service/event-types.js';
 import { alertIcon } from '../icons.js';
 import { type Html, page } from '../layout.js';
-import { span } from './moments.js';
+import { fullMoment, shortMoment, span } from './moments.js';
 import { dashboardScript } from './script.js';
 import { dashboardStyle } from './style.js';
 
@@ -17,13 +17,20 @@ const tabs = [
   ['/developer', 'Developer'],
 ] as const;
 
-/** Why the last action failed. */
-export interface FailedAction {
+/** What of a page is asked for, and why the form that was sent from it failed. */
+export interface Asked {
+  id?: string | undefined;
+  /** Of a list. */
+  page?: string | undefined;
+  /** Which secrets are shown. */
+  show?: readonly string[] | undefined;
+  /** The address that was refused. */
+  url?: string | undefined;
   problem?: string;
   status?: number;
 }
 
-export interface DashboardPage extends FailedAction {
+interface DashboardPage extends Pick<Asked, 'problem' | 'status'> {
   title: string;
   /** Which tab is the current one. */
   tab: (typeof tabs)[number][0];
@@ -51,15 +58,13 @@ ${content}
 }
 
 /** A page of the dashboard that lists what there is. */
-interface List<T> extends FailedAction, Pick<DashboardPage, 'title' | 'tab'> {
+interface List<T> extends Pick<DashboardPage, 'title' | 'tab'> {
   /** Beside the heading. */
   actions?: Html;
   /** Above the table. */
   intro?: Html;
   /** Oldest first. */
   items: readonly T[];
-  /** The page that the address asks for. */
-  asked: string | undefined;
   /** Shown while there are no items. */
   none: string;
   columns: readonly string[];
@@ -67,19 +72,19 @@ interface List<T> extends FailedAction, Pick<DashboardPage, 'title' | 'tab'> {
 }
 
 /** The newest first, fifty a page. */
-export function listPage<T>(list: List<T>): Promise<Response> {
-  const { title, tab, actions, intro, items, asked, none, columns, row, ...failed } = list;
+export function listPage<T>(asked: Asked, list: List<T>): Promise<Response> {
+  const { title, tab, actions, intro, items, none, columns, row } = list;
   const pages = Math.max(1, Math.ceil(items.length / 50));
-  const page = Math.min(pages, Math.max(1, Number.parseInt(asked ?? '1', 10) || 1));
+  const page = Math.min(pages, Math.max(1, Number.parseInt(asked.page ?? '1', 10) || 1));
   const end = items.length - (page - 1) * 50;
   const rows = items
     .slice(Math.max(0, end - 50), end)
     .reverse()
     .map(row);
   return dashboardPage({
+    ...asked,
     title,
     tab,
-    ...failed,
     content: html`<div class="heading"><h1>${title}</h1>${actions}</div>
 ${intro}
 ${live(title.toLowerCase(), rows.length === 0 ? empty(none) : table(title, columns, rows))}
@@ -108,6 +113,13 @@ export const testEventForm = (context: SandboxContext): Html[] =>
     ),
   );
 
+export const doctorForm = (context: SandboxContext, label: string): Html =>
+  actionForm(
+    context,
+    '/developer/doctor',
+    html`<button class="button" data-testid="run-doctor">${label}</button>`,
+  );
+
 /** A part of the page that is updated while the page is open. */
 export const live = (name: string, content: Html): Html => html`<div data-live="${name}">${content}</div>`;
 
@@ -129,6 +141,14 @@ export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number):
   };
   return shown[state];
 }
+
+/** A cell of a table: when it was. */
+export const timeCell = (at: Date, now: number): Html =>
+  html`<td><time datetime="${at.toISOString()}" title="${fullMoment(at)}">${shortMoment(at, now)}</time></td>`;
+
+/** A cell of a table: how long ago it was. */
+export const ageCell = (at: Date, now: number): Html =>
+  html`<td class="soft"><time datetime="${at.toISOString()}" title="${fullMoment(at)}">${span(now - at.getTime())}</time></td>`;
 
 export const copyButton = (text: string, what: string): Html =>
   html`<button class="button small" type="button" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;

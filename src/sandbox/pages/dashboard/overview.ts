@@ -1,15 +1,15 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
-import { actionForm, dashboardPage, type FailedAction, live } from './frame.js';
+import { type Asked, actionForm, dashboardPage, live } from './frame.js';
 import { fullMoment } from './moments.js';
 
 /** Balances, clock and counts at a glance, and what to do next. */
-export function overviewPage(context: SandboxContext, failed?: FailedAction): Promise<Response> {
+export function overviewPage(context: SandboxContext, asked: Asked): Promise<Response> {
   return dashboardPage({
+    ...asked,
     title: 'Overview',
     tab: '/',
-    ...failed,
     content: html`<h1 class="spoken">Overview</h1>
 ${live('next', html`${nextStep(context)}`)}
 <section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${context.settings.currency}</span></div>
@@ -76,30 +76,29 @@ function counts({ store, requests }: SandboxContext): Html {
 
 /** What to do next, if anything. */
 function nextStep({ settings, store, reach }: SandboxContext): Html | undefined {
-  const events = [...store.events.values()];
-  const held = events.filter(({ state }) => state === 'held').length;
-  const failed = events.filter(({ state }) => state === 'failed' || state === 'retrying');
+  const states = [...store.events.values()].map(({ state }) => state);
+  const held = states.filter((state) => state === 'held').length;
+  const failed = states.filter((state) => state === 'failed' || state === 'retrying').length;
   const step = (heading: string, content: Html) =>
-    html`<div class="notice calm" data-testid="next-step"><div><h2>${heading}</h2>${content}</div></div>`;
+    html`<div class="notice calm" data-testid="next-step"><div><h2>${heading}</h2><p>${content}</p></div></div>`;
   if (settings.webhook === undefined)
     return step(
       'Next: set the URL of your webhook handler',
-      html`<p>Until then events are kept, and can be delivered later. <a href="/developer#webhook">Open Webhook Settings</a></p>`,
+      html`Until then events are kept, and can be delivered later. <a href="/developer#webhook">Open Webhook Settings</a>`,
     );
-  if (failed.length > 0)
+  if (failed > 0)
     return step(
-      failed.length === 1 ? 'One event was not accepted' : `${failed.length} events were not accepted`,
-      html`<p>The event log has the responses and what to change. <a href="/events">Open Events</a></p>`,
+      failed === 1 ? 'One event was not accepted' : `${failed} events were not accepted`,
+      html`The event log has the responses and what to change. <a href="/events">Open Events</a>`,
     );
   if (held > 0)
     return step(
       held === 1 ? 'One event is held back' : `${held} events are held back`,
-      html`<p>Deliver what waits when your test is ready for it. <a href="/events">Open Events</a></p>`,
+      html`Deliver what waits when your test is ready for it. <a href="/events">Open Events</a>`,
     );
-  if (store.checkouts.size === 0)
-    return step(
-      'Next: create a product and a checkout',
-      html`<p>Point your client at <code>${reach.origin}</code>; the <a href="/developer#env">.env block</a> has what it needs.</p>`,
-    );
-  return undefined;
+  if (store.checkouts.size > 0) return undefined;
+  return step(
+    'Next: create a product and a checkout',
+    html`Point your client at <code>${reach.origin}</code>; the <a href="/developer#env">.env block</a> has what it needs.`,
+  );
 }

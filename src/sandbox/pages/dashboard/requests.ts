@@ -3,24 +3,21 @@ import type { SandboxContext } from '../../context.js';
 import { describeArmed } from '../../faults.js';
 import type { LoggedRequest } from '../../http/log.js';
 import type { Html } from '../layout.js';
-import { actionForm, badge, type FailedAction, listPage, live } from './frame.js';
-import { fullMoment, millisecondsText, shortMoment } from './moments.js';
+import { type Asked, actionForm, badge, listPage, live, timeCell } from './frame.js';
+import { millisecondsText } from './moments.js';
 
 /** The newest requests to the documented API, and which of them depend on what the service does not document. */
-export function requestsPage(context: SandboxContext, asked?: string, failed?: FailedAction) {
-  return listPage({
+export const requestsPage = (context: SandboxContext, asked: Asked) =>
+  listPage(asked, {
     title: 'Requests',
     tab: '/requests',
     intro: html`${live('faults', html`${waitingFaults(context)}`)}
 <p class="soft intro">A tag names a choice of the sandbox's own, where the specification says nothing. The service may behave differently, so do not depend on it.</p>`,
     items: context.requests.entries,
-    asked,
     none: 'No request to the documented API yet.',
     columns: ['Time', 'Request', 'Status', 'Took', 'Notes'],
     row: (request) => row(request, context.clock.now()),
-    ...failed,
   });
-}
 
 /** Faults that were ordered and have not happened yet. */
 function waitingFaults(context: SandboxContext): Html | undefined {
@@ -37,7 +34,7 @@ function row(request: LoggedRequest, now: number): Html {
     ['Response body', responseBody],
   ].filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
   return html`<tr data-testid="request-row">
-<td><time datetime="${at.toISOString()}" title="${fullMoment(at)}">${shortMoment(at, now)}</time></td>
+${timeCell(at, now)}
 <td class="main"><code><span class="strong">${method}</span> ${path}</code>
 ${
   bodies.length > 0 &&

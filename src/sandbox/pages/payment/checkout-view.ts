@@ -9,32 +9,34 @@ export type Wallet = 'walletA' | 'walletB';
 export type CheckoutView = ReturnType<typeof viewForPage>;
 
 export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
-  const { settings, store, payments, clock, guard } = context;
-  const { origin } = context.reach;
+  const { settings, store, payments, clock, guard, reach } = context;
+  const { messages } = settings;
   const { id, state, declined, expiresAt, method, orderId } = checkout;
-  const product = payments.product(checkout.productId);
+  const { name, description, image } = payments.product(checkout.productId);
+  const merchant = checkout.displayMerchantName || settings.merchantName;
+  const amount = `${checkout.amount} ${checkout.currency}`;
   const awaited = state === 'processing' || state === 'expired';
   const wallet = awaited && method !== 'card' ? method : undefined;
   const events = orderId === undefined ? [] : [...store.events.values()];
   return {
     id,
     token: guard.token(id),
-    say: speaker(settings.messages),
-    lang: settings.messages.lang,
-    merchant: checkout.displayMerchantName || settings.merchantName,
-    name: product.name,
-    description: product.description ?? undefined,
-    image: safeUrl(product.image ?? undefined, /^https?:$/),
+    say: speaker(messages, { merchant, amount, ...(wallet && { wallet: messages[wallet] }) }),
+    lang: messages.lang,
+    merchant,
+    name,
+    description,
+    image: safeUrl(image ?? undefined, /^https?:$/),
     /** As the API gives it, with its currency: `19.90 USD`. */
-    amount: `${checkout.amount} ${checkout.currency}`,
+    amount,
     state,
     declined,
     method,
     /** The wallet that has to approve, or had to when time ran out. */
     wallet,
-    walletUrl: `${origin}/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`,
+    walletUrl: reach.origin + walletPath(id, wallet),
     /** Whether only this machine reaches `walletUrl`. */
-    loopback: isLoopback(new URL(origin)),
+    loopback: isLoopback(new URL(reach.origin)),
     expiresAt,
     leftMs: Math.max(0, expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,
@@ -45,6 +47,10 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     eventId: events.find(({ data }) => data.order_id === orderId)?.id,
   };
 }
+
+/** The page of the sandbox's pretend wallet. */
+export const walletPath = (id: string, wallet: Wallet | undefined) =>
+  `/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`;
 
 /** A URL that is safe in a page: absolute, and of a scheme that runs nothing. */
 function safeUrl(text: string | undefined, scheme = /:$/): string | undefined {

@@ -9,7 +9,7 @@ import { payStyle } from './style.js';
 export function payFrame(view: CheckoutView, content: Html): Promise<Response> {
   const { say } = view;
   return page({
-    title: `${say('payTo', { merchant: view.merchant })} · ${view.amount}`,
+    title: `${say('payTo')} · ${view.amount}`,
     lang: view.lang,
     banner: say('banner'),
     style: payStyle,
@@ -38,7 +38,7 @@ export const tokenField = (view: CheckoutView): Html =>
 
 function cancelForm(view: CheckoutView): Html {
   return html`<form method="post" action="/pay/${view.id}/cancel">${tokenField(view)}
-<button class="back" data-testid="cancel">${arrowLeft}<bdi>${view.say('backTo', { merchant: view.merchant })}</bdi></button>
+<button class="back" data-testid="cancel">${arrowLeft}<bdi>${view.say('backTo')}</bdi></button>
 </form>`;
 }
 
@@ -48,7 +48,7 @@ function productCard(view: CheckoutView): Html {
 <div class="about">
 <h1 id="product-name" data-testid="product-name"><bdi>${view.name}</bdi></h1>
 <p class="amount" data-testid="amount">${amount(view.amount)}</p>
-${view.description !== undefined && view.description !== '' && html`<p class="description" data-testid="description"><bdi>${view.description}</bdi></p>`}
+${view.description && html`<p class="description" data-testid="description"><bdi>${view.description}</bdi></p>`}
 </div>
 </section>`;
 }

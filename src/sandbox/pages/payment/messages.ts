@@ -82,7 +82,8 @@ export const defaultMessages: PageMessages = english;
 /** A text of the page with its values. */
 export type Say = (name: keyof PageMessages, values?: Record<string, string>) => string;
 
-export function speaker(messages: PageMessages): Say {
+/** `always` holds the values that any text may name. */
+export function speaker(messages: PageMessages, always: Record<string, string> = {}): Say {
   return (name, values = {}) =>
-    messages[name].replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
+    messages[name].replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? always[key] ?? whole);
 }

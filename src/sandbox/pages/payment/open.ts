@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { cardIcon, phoneIcon } from '../icons.js';
+import { alertIcon, cardIcon, phoneIcon } from '../icons.js';
+import type { Html } from '../layout.js';
 import type { CheckoutView } from './checkout-view.js';
-import { declinedNotice } from './declined.js';
 import { payFrame, tokenField } from './frame.js';
 
 /** The test cards that can be chosen, by their last four digits. There is no field for a number. */
@@ -42,9 +42,19 @@ ${wallets.map(
 )}
 </div>
 </fieldset>
-<button class="button primary wide" data-testid="pay"><span class="for-card">${say('pay', { amount: view.amount })}</span>${wallets.map(
+<button class="button primary wide" data-testid="pay"><span class="for-card">${say('pay')}</span>${wallets.map(
       (wallet) => html`<span class="for-${wallet}">${say('continueWith', { wallet: say(wallet) })}</span>`,
     )}</button>
 </form>`,
   );
+}
+
+/** After a declined card or wallet, above the form. It takes the focus and leads to the choice that fixes it. */
+function declinedNotice({ declined, say }: CheckoutView): Html | undefined {
+  if (declined === undefined) return undefined;
+  return html`<div class="problem" role="alert" tabindex="-1" autofocus data-testid="problem">${alertIcon}<div>
+<h2>${say('problemHeading')}</h2>
+<p id="problem-text">${say(declined)}</p>
+<p><a href="#method-card">${say('problemFix')}</a></p>
+</div></div>`;
 }

@@ -1,21 +1,20 @@
 import { html } from 'hono/html';
-import { checkIcon, clockLargeIcon, crossIcon, parcelIcon } from '../icons.js';
+import { checkIcon, clockLargeIcon, crossIcon, parcelIcon, phoneIcon } from '../icons.js';
 import { type Html, page } from '../layout.js';
-import type { CheckoutView } from './checkout-view.js';
+import type { CheckoutView, Wallet } from './checkout-view.js';
+import { tokenField } from './frame.js';
 import type { Say } from './messages.js';
 import { payScript } from './script.js';
 import { payStyle } from './style.js';
 
 /** One message in the middle of the page, with links to go on. */
 interface Note {
-  say: Say;
-  lang: string;
   testId: string;
   icon: Html;
-  tone: 'good' | 'bad' | 'calm';
+  tone?: 'good' | 'bad' | 'calm';
   heading: string;
   text: string;
-  more?: Html | undefined;
+  more?: Html;
   /** Links and buttons, the likeliest first. */
   ways?: (Html | undefined)[];
   /** Default 200. */
@@ -23,102 +22,130 @@ interface Note {
   refresh?: string | undefined;
 }
 
-export function notePage(note: Note): Promise<Response> {
-  const { say, heading } = note;
+function notePage({ say, lang }: { say: Say; lang: string }, note: Note): Promise<Response> {
+  const { testId, icon, tone = 'calm', heading, text, more, ways, status, refresh } = note;
   return page({
     title: heading,
-    lang: note.lang,
+    lang,
     banner: say('banner'),
     style: payStyle,
     script: payScript,
-    status: note.status,
-    refresh: note.refresh,
-    content: html`<main class="note"><div class="panel" data-testid="${note.testId}">
-<div class="badge ${note.tone}">${note.icon}</div>
+    status,
+    refresh,
+    content: html`<main class="note"><div class="panel" data-testid="${testId}">
+<div class="badge ${tone}">${icon}</div>
 <div role="status"><h1>${heading}</h1>
-<p class="soft">${note.text}</p></div>
-${note.more}
-<div class="ways">${note.ways}</div>
+<p class="soft">${text}</p></div>
+${more}
+<div class="ways">${ways}</div>
 </div></main>`,
   });
 }
 
 export function paidPage(view: CheckoutView): Promise<Response> {
-  const { say, merchant, successUrl: next } = view;
-  return notePage({
-    ...view,
+  const { say, successUrl, eventId } = view;
+  return notePage(view, {
     testId: 'paid',
     icon: checkIcon,
     tone: 'good',
-    heading: say('paid', { amount: view.amount }),
-    text: `${say('paidTo', { merchant })} ${next === undefined ? say('staying') : say('leaving', { merchant })}`,
+    heading: say('paid'),
+    text: `${say('paidTo')} ${say(successUrl === undefined ? 'staying' : 'leaving')}`,
     more: html`<dl class="receipt"><dt>${say('order')}</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
-${view.eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${view.eventId}" data-testid="event-link"><code>${view.eventId}</code></a></dd>`}</dl>`,
-    ways: [way(next, say('continueTo', { merchant }), 'return-link')],
-    refresh: next,
+${eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${eventId}" data-testid="event-link"><code>${eventId}</code></a></dd>`}</dl>`,
+    ways: [way(successUrl, say('continueTo'), 'return-link')],
+    refresh: successUrl,
   });
 }
 
 export function cancelledPage(view: CheckoutView, payable: boolean): Promise<Response> {
-  const { say, merchant, cancelUrl: next } = view;
-  return notePage({
-    ...view,
+  const { say, cancelUrl } = view;
+  return notePage(view, {
     testId: 'cancelled',
     icon: crossIcon,
-    tone: 'calm',
     heading: say('cancelled'),
-    text: `${say('cancelledText')} ${next === undefined ? say('staying') : say('leaving', { merchant })}`,
+    text: `${say('cancelledText')} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
     ways: [
-      way(next, say('backTo', { merchant }), 'return-link'),
-      way(payable ? `/pay/${view.id}` : undefined, say('returnToPayment'), 'return-to-payment'),
+      back(view),
+      payable ? way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment') : undefined,
     ],
-    refresh: next,
+    refresh: cancelUrl,
   });
 }
 
 /** A checkout that can no longer be paid. */
 export function expiredPage(view: CheckoutView): Promise<Response> {
-  const { say, merchant, wallet } = view;
-  const text =
-    wallet === undefined
-      ? say('expiredText', { merchant })
-      : say('expiredWaiting', { merchant, wallet: say(wallet) });
-  const heading = say('expired');
-  return deadEnd(view, { testId: 'expired', icon: clockLargeIcon, heading, text, status: 410 });
+  const { say, wallet } = view;
+  const text = say(wallet === undefined ? 'expiredText' : 'expiredWaiting');
+  const ways = [back(view)];
+  return notePage(view, {
+    testId: 'expired',
+    icon: clockLargeIcon,
+    heading: say('expired'),
+    text,
+    ways,
+    status: 410,
+  });
 }
 
 export function archivedPage(view: CheckoutView): Promise<Response> {
-  const { say, merchant } = view;
-  const text = say('archivedText', { merchant });
-  return deadEnd(view, { testId: 'archived', icon: parcelIcon, heading: say('archived'), text, status: 409 });
-}
-
-/** With a link back to the shop, if the checkout has one. */
-function deadEnd(view: CheckoutView, note: Pick<Note, 'testId' | 'icon' | 'heading' | 'text' | 'status'>) {
-  const { say, merchant, cancelUrl } = view;
-  const ways = [way(cancelUrl, say('backTo', { merchant }), 'return-link')];
-  return notePage({ ...view, ...note, tone: 'calm', ways });
+  const [heading, text] = [view.say('archived'), view.say('archivedText')];
+  return notePage(view, {
+    testId: 'archived',
+    icon: parcelIcon,
+    heading,
+    text,
+    ways: [back(view)],
+    status: 409,
+  });
 }
 
 /** What went wrong with a request that may have no checkout. */
 export function wrongPage(
-  messages: { say: Say; lang: string },
+  texts: { say: Say; lang: string },
   what: 'unknown' | 'staleForm' | 'badChoice',
   status: number,
-  back?: string,
+  payment?: string,
 ): Promise<Response> {
-  const { say } = messages;
-  return notePage({
-    ...messages,
-    testId: what,
-    icon: crossIcon,
-    tone: 'bad',
-    heading: say(what),
-    text: say(`${what}Text`),
-    ways: [way(back, say('returnToPayment'), 'return-to-payment')],
-    status,
-  });
+  const { say } = texts;
+  const ways = [way(payment, say('returnToPayment'), 'return-to-payment')];
+  const [heading, text] = [say(what), say(`${what}Text`)];
+  return notePage(texts, { testId: what, icon: crossIcon, tone: 'bad', heading, text, ways, status });
 }
+
+/**
+ * The sandbox's pretend wallet, which the QR code opens. It is no real wallet's format. It asks for approval while
+ * the payment page waits for this wallet, then shows the result.
+ */
+export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean): Promise<Response> {
+  const { say } = view;
+  if (payable && view.wallet === wallet)
+    return notePage(view, {
+      testId: 'wallet',
+      icon: phoneIcon,
+      heading: say('walletHeading'),
+      text: say(wallet),
+      more: html`<dl class="receipt"><dt>${say('merchant')}</dt><dd><bdi>${view.merchant}</bdi></dd>
+<dt>${say('product')}</dt><dd><bdi>${view.name}</bdi></dd></dl>`,
+      ways: [
+        html`<form method="post">${tokenField(view)}
+<button class="button primary wide" name="answer" value="approve" data-testid="approve">${say('approve')}</button>
+<button class="button wide" name="answer" value="decline" data-testid="decline">${say('decline')}</button></form>`,
+      ],
+    });
+  const result = (what: 'Approved' | 'Declined' | 'Nothing') => ({
+    testId: `wallet-${what.toLowerCase()}`,
+    icon: crossIcon,
+    heading: say(`wallet${what}`),
+    text: say(`wallet${what}Text`, { wallet: say(wallet) }),
+  });
+  if (view.state === 'paid' && view.method === wallet)
+    return notePage(view, { ...result('Approved'), icon: checkIcon, tone: 'good' });
+  if (view.declined === 'wallet_declined') return notePage(view, result('Declined'));
+  return notePage(view, { ...result('Nothing'), status: 409 });
+}
+
+/** To the shop, if the checkout says where. */
+const back = ({ cancelUrl, say }: CheckoutView) => way(cancelUrl, say('backTo'), 'return-link');
 
 /** A link, if there is somewhere to go. */
 const way = (href: string | undefined, text: string, testId: string): Html | undefined =>

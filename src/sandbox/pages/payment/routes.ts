@@ -4,12 +4,11 @@ import type { SandboxContext } from '../../context.js';
 import { readForm } from '../../http/body.js';
 import { SandboxError } from '../../sandbox-error.js';
 import { declineReason, type StoredCheckout } from '../../service/checkout.js';
-import { viewForPage, type Wallet } from './checkout-view.js';
+import { viewForPage, type Wallet, walletPath } from './checkout-view.js';
 import { speaker } from './messages.js';
 import { cards, openPage, wallets } from './open.js';
-import { archivedPage, cancelledPage, expiredPage, paidPage, wrongPage } from './over.js';
+import { archivedPage, cancelledPage, expiredPage, paidPage, walletPage, wrongPage } from './over.js';
 import { waitingPage } from './waiting.js';
-import { walletPage } from './wallet.js';
 
 type Fields = Record<string, string>;
 /** What a form asks for; `undefined` where the page offers no such thing. */
@@ -29,20 +28,19 @@ export function payPages(context: SandboxContext): Hono {
     };
 
   /** Does what a form asks for and redirects to the page with the result, so that reloading does not repeat it. */
-  const form = (choose: Choose, page: Address) =>
+  const form = (choose: Choose, address: (checkout: StoredCheckout, c: Context) => string) =>
     of(async (checkout, c) => {
+      const page = address(checkout, c);
       const fields = await readForm(c.req.raw);
-      if (!guard.checkToken(checkout.id, fields.token))
-        return wrongPage(texts, 'staleForm', 403, page(checkout, c));
+      if (!guard.checkToken(checkout.id, fields.token)) return wrongPage(texts, 'staleForm', 403, page);
       const act = choose(checkout, fields, c);
-      if (act === undefined) return wrongPage(texts, 'badChoice', 400, page(checkout, c));
+      if (act === undefined) return wrongPage(texts, 'badChoice', 400, page);
       try {
         act();
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
       }
-      const done = c.req.param('action') === 'cancel' || checkout.state === 'paid';
-      return c.redirect(page(checkout, c, done), 303);
+      return c.redirect(c.req.param('action') === 'cancel' ? `${page}/done` : page, 303);
     });
 
   const show = (checkout: StoredCheckout): Promise<Response> => {
@@ -97,7 +95,10 @@ export function payPages(context: SandboxContext): Hono {
     const { state, leftMs } = viewForPage(context, checkout);
     return c.json({ state, leftMs });
   });
-  pages.post('/pay/:id/:action{pay|fail|cancel|expire}', form(choosePayment, payAddress));
+  pages.post(
+    '/pay/:id/:action{pay|fail|cancel|expire}',
+    form(choosePayment, ({ id }) => `/pay/${id}`),
+  );
   pages.get(
     '/wallet/:id',
     of((checkout, c) => {
@@ -106,14 +107,12 @@ export function payPages(context: SandboxContext): Hono {
       return view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c), asks);
     }),
   );
-  pages.post('/wallet/:id', form(answerInWallet, walletAddress));
+  pages.post(
+    '/wallet/:id',
+    form(answerInWallet, ({ id }, c) => walletPath(id, walletOf(c))),
+  );
 
   return pages;
 }
-
-/** The address of a page. */
-type Address = (checkout: StoredCheckout, c: Context, done?: boolean) => string;
-const payAddress: Address = ({ id }, _, done = false) => `/pay/${id}${done ? '/done' : ''}`;
-const walletAddress: Address = ({ id }, c) => `/wallet/${id}?m=${walletOf(c) === 'walletB' ? 'b' : 'a'}`;
 
 const walletOf = (c: Context): Wallet => (c.req.query('m') === 'b' ? 'walletB' : 'walletA');

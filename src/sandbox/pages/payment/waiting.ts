@@ -7,13 +7,12 @@ import { payFrame, tokenField } from './frame.js';
 /** Shows the wallet's QR code until somebody approves. */
 export function waitingPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
   const { say } = view;
-  const name = say(wallet);
   return payFrame(
     view,
     html`<section class="waiting" aria-labelledby="waiting">
 <div role="status"><h2 id="waiting" data-testid="waiting">${say('waiting')}</h2></div>
-<p class="soft">${say('scan', { wallet: name })}</p>
-${qrCode(view.walletUrl, say('qrLabel', { wallet: name }))}
+<p class="soft">${say('scan')}</p>
+${qrCode(view.walletUrl, say('qrLabel'))}
 <div class="address"><a href="${view.walletUrl}" target="_blank" rel="noopener" data-testid="wallet-link"><span class="spoken">${say('walletLink')}: </span>${view.walletUrl}</a>
 <button class="button small" type="button" data-copy="${view.walletUrl}" data-testid="copy-wallet-link">${say('copy')}</button></div>
 ${view.loopback && html`<p class="soft small">${say('loopbackOnly')}</p>`}
