@@ -284,6 +284,17 @@ describe('the dashboard', () => {
     expect(JSON.stringify({ ...sandbox.snapshot() })).toBe(before);
   });
 
+  it.each<[string, string]>([
+    ['the secret\n  does not <b>match</b>', 'the secret does not &lt;b&gt;match&lt;/b&gt;'],
+    ['x'.repeat(500), `${'x'.repeat(79)}…`],
+    [' ', ''],
+  ])('lists an event with the beginning of what the receiver said: %j', async (said, words) => {
+    const { sandbox, url } = await open({ webhook: () => new Response(said, { status: 400 }) });
+    await sandbox.completeCheckout(url);
+    const text = await (await sandbox.fetch('/events')).text();
+    expect(/data-testid="words">(.*?)<\/bdi>/.exec(text)?.[1] ?? '').toBe(words);
+  });
+
   it('says that an event is unknown, and that a page past the end is the last one', async () => {
     const { sandbox } = await open();
     expect((await sandbox.fetch('/events/evt_none')).status).toBe(404);

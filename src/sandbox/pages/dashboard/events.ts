@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import type { SandboxEvent } from '../../service/event.js';
+import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 import { type Asked, actionForm, listPage, stateBadge, testEventForm, timeCell } from './frame.js';
 import { millisecondsText } from './moments.js';
@@ -37,6 +37,13 @@ ${timeCell(createdAt, clock.now())}
 <td class="main"><a class="strong" href="/events/${id}">${data.amount} ${data.currency}</a><br><code class="soft">${data.order_id}</code></td>
 <td>${stateBadge(event, clock.now())}</td>
 <td class="number" data-label="Attempts">${attempts.length}</td>
-<td data-label="Response">${last && (last.status ?? html`<span class="soft">none</span>`)}</td>
+<td class="main" data-label="Response">${last && response(last)}</td>
 <td class="number soft">${last && millisecondsText(last.durationMs)}</td></tr>`;
+}
+
+/** The status and how the receiver's own words begin, or why there are none. */
+function response({ status, responseBody, error = '' }: Attempt): Html {
+  const words = (responseBody ?? error).trim().replaceAll(/\s+/g, ' ');
+  const shown = words.length > 80 ? `${words.slice(0, 79)}…` : words;
+  return html`${status ?? html`<span class="soft">none</span>`}${shown && html`<br><bdi class="soft small" data-testid="words">${shown}</bdi>`}`;
 }
