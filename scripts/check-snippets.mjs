@@ -1,14 +1,21 @@
-// Type-checks every `ts` block of README.md, docs/*.md and `@example` in one tsc against dist/, and runs each against a fresh
-// sandbox; the blocks of AGENTS.md are one program. A block may use `payments` and `sandbox` without declaring them. "```ts no-run: <why>" is only checked,
+// Type-checks every `ts` block of README.md, docs/*.md and `@example` in one tsc against dist/, with what sentences name in code, and
+// runs each block against a fresh sandbox; the blocks of AGENTS.md are one program. A block may use `payments` and `sandbox` without declaring them. "```ts no-run: <why>" is only checked,
 // and "```ts elsewhere: <where>" is left out, because it is checked there with what it imports.
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { snippets, writeSnippets } from './snippets.mjs';
+import { proseProgram } from './prose-code.mjs';
+import { filesIn, snippets, writeSnippets } from './snippets.mjs';
 
 const folder = '.snippets';
 const blocks = snippets().filter((block) => !block.info.startsWith('elsewhere'));
-writeSnippets(folder, blocks, {
+const prose = ['README.md', 'AGENTS.md', ...filesIn('docs', '.md')].map((file) => ({
+  file,
+  line: 0,
+  info: 'no-run: sentences',
+  code: proseProgram(readFileSync(file, 'utf8')),
+}));
+writeSnippets(folder, [...blocks, ...prose], {
   extends: '../tsconfig.json',
   compilerOptions: {
     paths: {},
@@ -17,6 +24,7 @@ writeSnippets(folder, blocks, {
     outDir: 'js',
     rootDir: '.',
     noUnusedLocals: false,
+    noUnusedParameters: false,
   },
 });
 
