@@ -48,7 +48,7 @@ const diagrams = {
       'shop: order A for 24.00',
       'ben > shop: buys a candle',
       'shop: order B for 23.99',
-      'ben > shop: opens his successUrl, unpaid',
+      'ben > shop: opens successUrl, unpaid',
       'shop: proves nothing',
       'anna > service: pays 24.00',
       'service > shop: order.paid, 24.00 USD',
@@ -74,7 +74,7 @@ const trees = {
     lines: [
       'not_sent? It cannot have reached the service. > Fix the cause, then retry',
       'rejected? Nothing was done. > Fix the request, the key or the product',
-      'done? It was done, but the response could not be used. > Read it back. error.id may name it',
+      'done? It was done, but the response could not be used. > Read it back. The error may have its id',
       'unknown: it may have been done. > Look. If it is not there, send it again',
     ],
   },

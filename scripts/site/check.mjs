@@ -36,6 +36,9 @@ function checkPages() {
     if (!llms.includes(`(${file})`)) fail(`llms.txt does not name ${file}`);
     if (lines.length > 170) fail(`${file} has ${lines.length} lines: split it`);
   }
+  const texts = ['README.md', ...listed].map((file) => readFileSync(file, 'utf8')).join();
+  for (const name of readdirSync('docs/images'))
+    if (!texts.includes(`images/${name}`)) fail(`no page shows docs/images/${name}`);
   for (const [, file] of llms.matchAll(/\]\(([^)]+)\)/g))
     if (!existsSync(file)) fail(`llms.txt names ${file}`);
 }
