@@ -95,6 +95,8 @@ export function load(app) {
       ?.replaceAll('<table', '<div class="scrolls"><table')
       .replaceAll('</table>', '</table></div>')
       .replaceAll(/<th([^>]*)><\/th>/g, '<td$1></td>')
+      // Of options whose fields stand below, what they are is said for the parameter and for its type.
+      .replaceAll(/(<div class="tsd-comment tsd-typography"><p>[^\n]*<\/p>\n<\/div>)\s*\1/g, '$1')
       .replace('<div class="col-content"', '<div class="col-content" role="main"')
       .replace('<div class="page-menu"', '<div class="page-menu" role="complementary" aria-label="This page"')
       // A link inside a button that opens a section can be reached by neither.

@@ -2,18 +2,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ReflectionKind } from 'typedoc';
+import { firstNames } from './pages.mjs';
 
-const main =
-  ReflectionKind.Module | ReflectionKind.Class | ReflectionKind.Function | ReflectionKind.Interface;
+const main = new Set([...Object.keys(firstNames), ...Object.values(firstNames).flat()]);
 
-/** Guides before the main names, those before types, and members, examples and pages of the project last. */
+/** Guides before the main names, those before others, and members, examples and pages of the project last. */
 export function boostOf(reflection, known) {
   if (reflection.isDocument()) {
     const { category } = known.get(reflection.project.files.getReflectionPath(reflection)) ?? {};
     return category === 'Examples' || category === 'Project' ? 0.02 : 20;
   }
   if (!reflection.parent?.isProject() && !reflection.parent?.kindOf(ReflectionKind.Module)) return 0.05;
-  return reflection.kindOf(main) ? 4 : 1;
+  return main.has(reflection.name) ? 4 : 1;
 }
 
 /** Writes `assets/contexts.js`: the sentences of each page, of which site.js shows the one that has the words. */
@@ -33,7 +33,8 @@ function proseOf(content) {
   const text = content.map((part) => part.text).join('');
   return text
     .replaceAll(/^( *)```.*?^\1```/gms, '')
-    .replaceAll(/^#.*$/gm, '')
+    .replaceAll(/^# .*$/gm, '')
+    .replaceAll(/^#+ (.+)\n+/gm, '$1: ')
     .replaceAll(/^\|[-| ]+\|$/gm, '')
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .split(/\n{2,}|\n(?=[|>-])/)

@@ -24,7 +24,11 @@ new ResizeObserver(mark).observe(document.body);
 const lengthOfContext = 110;
 const contextOf = (paragraphs, words) => {
   const has = (text, word) => text.toLowerCase().includes(word);
-  const found = paragraphs.find((text) => words.every((word) => has(text, word))) ?? paragraphs[0] ?? '';
+  const found =
+    paragraphs.find((text) => words.every((word) => has(text, word))) ??
+    paragraphs.find((text) => words.some((word) => has(text, word))) ??
+    paragraphs[0] ??
+    '';
   const at = Math.max(0, found.toLowerCase().indexOf(words[0]) - lengthOfContext / 3);
   const begin = at === 0 ? 0 : found.indexOf(' ', at) + 1;
   const end = begin + lengthOfContext;
