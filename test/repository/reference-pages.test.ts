@@ -33,8 +33,39 @@ test.each(commands)('docs/commands.md has a section on $name, with each of its f
   const own = sections.find((section) => section.split('\n')[0]?.split(', ').includes(name));
   expect(own, `a heading for ${name}`).toBeDefined();
   const text = name === 'exec' ? page : (own ?? '');
-  expect(flags.filter((flag) => !shared.includes(flag) && !text.includes(`--${flag}`))).toEqual([]);
+  expect(flags.filter((flag) => !shared.includes(flag) && !flagsIn(text).includes(flag))).toEqual([]);
 });
+
+test.each(commands)('$name has every flag that its section of docs/commands.md names', ({ name, flags }) => {
+  const own = sections.find((section) => section.split('\n')[0]?.split(', ').includes(name)) ?? '';
+  const together = commands.filter((each) => own.split('\n')[0]?.split(', ').includes(each.name));
+  const known = ['help', ...flags, ...together.flatMap((each) => each.flags)];
+  if (name === 'exec') known.push('json'); // the one flag of `sandbox` that it does not take
+  expect(flagsIn(own).filter((flag) => !known.includes(flag))).toEqual([]);
+});
+
+const pages = ['README.md', 'AGENTS.md', 'llms.txt', 'examples/README.md', ...docs()];
+const calls = pages.flatMap((file) =>
+  [...readFileSync(file, 'utf8').matchAll(/npx merchant-payments (\w+)([^\n`]*)/g)].map(
+    ([call, name = '', rest = '']) => ({ call, file, name, flags: flagsIn(rest.split(' -- ')[0] ?? '') }),
+  ),
+);
+
+test.each(calls)('$file: $call', ({ name, flags }) => {
+  const own = commands.find((each) => each.name === name);
+  expect(own, `a command ${name}`).toBeDefined();
+  expect(flags.filter((flag) => !['help', ...(own?.flags ?? [])].includes(flag))).toEqual([]);
+});
+
+function flagsIn(text: string): string[] {
+  return [...text.matchAll(/(?<![\w-])--([a-z][\w-]*)/g)].map(([, flag]) => flag ?? '');
+}
+
+function docs(): string[] {
+  return readdirSync('docs')
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`);
+}
 
 test('docs/spec-gaps.md names every choice that the sandbox made', () => {
   const named = [...readFileSync('docs/spec-gaps.md', 'utf8').matchAll(/^- `(\w+)`:/gm)].map(
