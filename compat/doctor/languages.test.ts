@@ -23,7 +23,7 @@ const verdicts: Record<string, Record<string, string>> = {
   Python: {
     right: '',
     abort: '',
-    idempotent: '',
+    idempotent: '!trusts_known_orders',
     polite: 'refuses_with_success',
     never: 'accepts_forged',
     only_logs: 'accepts_forged',

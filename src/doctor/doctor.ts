@@ -2,7 +2,7 @@ import { refusedBodies } from './bodies.js';
 import type { Diagnosis, DoctorOptions } from './diagnosis.js';
 import { Examination, type Patient } from './examination.js';
 import type { Finding } from './findings.js';
-import { acceptedForgeries } from './forgeries.js';
+import { acceptedForgeries, isCalledDuplicate } from './forgeries.js';
 import { bodies, forgeryNames, type ProbeName, probes } from './probes.js';
 import { explainRefusal } from './refusal.js';
 import { unreachable } from './symptoms.js';
@@ -79,7 +79,12 @@ function slow(exam: Examination): Finding[] {
 
 function loose(exam: Examination): Finding[] {
   const taken = (['right_first', 'right_last'] as const).filter((name) => exam.accepted(name));
-  return taken.length > 0 ? [exam.finding('loose_signature', { evidence: exam.evidence(...taken) })] : [];
+  return [
+    ...(taken.length > 0 ? [exam.finding('loose_signature', { evidence: exam.evidence(...taken) })] : []),
+    ...(isCalledDuplicate(exam)
+      ? [exam.finding('trusts_known_orders', { evidence: exam.evidence('known_order', 'duplicate') })]
+      : []),
+  ];
 }
 
 function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = {}): Diagnosis {
@@ -87,14 +92,14 @@ function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = 
   const left = exam.over === 'of a rate limit' ? 'rate_limited' : 'not_tested';
   const findings = found.length === 0 && exam.untested.size > 0 ? [exam.finding(left)] : found;
   const [first, ...others] = findings;
-  const warning = more.warnings?.find(({ code }) => code === 'loose_signature');
+  const warning = more.warnings?.find(({ code }) => code !== 'slow');
   return {
     ok: !first,
     target: exam.target,
     summary: first
       ? `${first.problem} ${first.fix}${others.length > 0 ? ` (And ${others.length} more, below.)` : ''}`
       : warning
-        ? `No forgery is accepted, but: ${warning.problem} ${warning.fix}`
+        ? `Forged orders are rejected, but: ${warning.problem} ${warning.fix}`
         : 'All good: your handler accepts valid deliveries and rejects forged, changed, unsigned, old and future ones.',
     findings,
     warnings: [],
@@ -123,10 +128,10 @@ function notes({ run, patient, results }: Examination): string[] {
   if (results.every(({ status }) => status === undefined)) return [];
   const taken = results.filter(({ outcome }) => outcome === 'accepted').length;
   return [
-    `Each delivery was about an order of its own, ${run}_…, of ${amount} ${currency}. ${look}`,
+    `The deliveries were about orders of the doctor's own, ${run}_…, of ${amount} ${currency}. ${look}`,
     ...(taken > 1
       ? [
-          `${taken} were accepted, two of them about the same order: it must be fulfilled once, or not at all.`,
+          `${taken} were accepted, some of them about the same order: it must be fulfilled once, or not at all.`,
         ]
       : []),
   ];

@@ -3,7 +3,7 @@ import { randomText } from '../sending/new-secret.js';
 import type { ProbeResult } from './diagnosis.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
-import { bodies, eventBody, isForgery, type Order, type ProbeName, probes } from './probes.js';
+import { bodies, eventBody, isForgery, type Order, type ProbeName, probes, repeats } from './probes.js';
 import { asServed } from './served.js';
 import { outgoing, type Signer } from './signed.js';
 import { responseText, saysTheSame, shape, wordsOf } from './words.js';
@@ -90,7 +90,7 @@ export class Examination {
     if (known && !again) return;
     const [says, make] = probes[name];
     const first = this.#probed.get('compact');
-    const order = (name === 'duplicate' ? first?.order : undefined) ?? this.newOrder();
+    const order = (repeats(name) ? first?.order : undefined) ?? this.newOrder();
     const outgoing = make(order, this.patient.signer, first?.outgoing);
     if (!outgoing || this.over) return void (outgoing ? this.untested : this.impossible).add(says);
     this.patient.onStep?.(says);

@@ -49,6 +49,11 @@ export const findings = {
     'Your handler responds with success to a forged delivery, in words of its own: {forged}.',
     'If that means refused, respond 400: a 2xx says accepted. If it does not, verify first: {verify}.',
   ],
+  // It may do nothing for an order that it knows, which cannot be seen from outside.
+  trusts_known_orders: [
+    'Your handler responds with success to a forged delivery about an order that it has seen before, with another amount: it does not verify that one.',
+    'Verify before you look the order up, and respond 400 if that fails: {verify}.',
+  ],
   loose_signature: [
     'Your handler accepts the right signature with more beside it.',
     'Compare the whole header, and reject one that comes twice: something in front of your handler may read the other.',

@@ -15,6 +15,7 @@ const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = 
   ['ignores_body', ['tampered', 'empty_body']],
   ['re_encodes', ['reencoded']],
   ['ignores_timestamp', ['redated']],
+  ['trusts_known_orders', ['known_order']],
   ['no_tolerance', ['stale', 'future']],
 ];
 
@@ -31,12 +32,21 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
     const facts = { when: when.filter(Boolean).join(' and '), evidence: exam.evidence(...own, 'compact') };
     findings.push(exam.finding(code, facts));
   }
-  const other = forgeryNames.filter((name) => exam.succeeded(name) && !taken.includes(name));
+  const other = forgeryNames.filter(
+    (name) =>
+      exam.succeeded(name) && !taken.includes(name) && !(name === 'known_order' && isCalledDuplicate(exam)),
+  );
   const [first] = other;
   if (first === undefined || findings.some(isDanger)) return findings;
   const facts = { forged: exam.response(first), evidence: exam.evidence(...other.slice(0, 3), 'compact') };
   return [...findings, exam.finding('refuses_with_success', facts)];
 }
+
+/** Whether a forgery about a known order got the words of a duplicate, which a new order does not get. */
+export const isCalledDuplicate = (exam: Examination): boolean =>
+  exam.succeeded('known_order') &&
+  exam.alike('known_order', 'duplicate') &&
+  !exam.alike('known_order', 'compact');
 
 const isDanger = ({ problem }: Finding): boolean => problem.startsWith('DANGER');
 

@@ -58,7 +58,7 @@ const dated =
   (order, signer) =>
     signDelivery(eventBody(order), signer, Date.now() + offset);
 
-/** What a correct receiver accepts. `duplicate` is the order of `compact` again. */
+/** What a correct receiver accepts. */
 export const validProbes = {
   compact: ['valid, compact JSON', valid],
   spaced: ['valid, JSON with uneven spaces', body(unevenlySpaced)],
@@ -132,6 +132,11 @@ export const forgeries = {
       };
     },
   ],
+  known_order: [
+    'another amount for an order seen before, signed with a different secret',
+    (order, { scheme }) =>
+      valid({ ...order, amount: `9${order.amount}` }, { scheme, secret: newSecret(scheme) }),
+  ],
   stale: ['valid, but signed a day ago', dated(-day)],
   future: ['valid, but signed a day ahead', dated(day)],
   right_first: ['two signature headers, the first right', twice(true)],
@@ -144,6 +149,8 @@ export const bodies = ['compact', 'spaced', 'newline', 'non_ascii'] as const;
 export type ForgeryName = keyof typeof forgeries;
 /** The names of the doctor's deliveries. */
 export type ProbeName = keyof typeof validProbes | ForgeryName;
+/** Whether a probe is about the order of `compact`. */
+export const repeats = (name: ProbeName): boolean => name === 'duplicate' || name === 'known_order';
 export const isForgery = (name: ProbeName): name is ForgeryName => name in forgeries;
 export const probes: Readonly<Record<ProbeName, readonly [says: string, make: Make]>> = {
   ...validProbes,

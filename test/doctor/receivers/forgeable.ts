@@ -418,6 +418,32 @@ const compares = [
   ),
 ];
 
+const knownOrders = [
+  row(
+    'verifies orders that it does not know',
+    'trusts_known_orders',
+    () => {
+      const known = new Set<string>();
+      return (incoming) => {
+        if (!known.has(order(incoming)) && !genuine(incoming)) return invalid;
+        known.add(order(incoming));
+        return received;
+      };
+    },
+    { says: /^(?!DANGER).*seen before.*another amount/s },
+  ),
+  row('verifies new orders, and credits every delivery', 'trusts_known_orders', () => {
+    const paid = new Map<string, number>();
+    return (incoming) => {
+      const { order_id, amount } = event(incoming).data;
+      const before = paid.get(order_id);
+      if (before === undefined && !genuine(incoming)) return invalid;
+      paid.set(order_id, (before ?? 0) + Number(amount));
+      return [200, { order: order_id, amount }];
+    };
+  }),
+];
+
 const bodyAndTime = [
   row(
     'remembers signatures that were right',
@@ -605,6 +631,7 @@ export const forgeable = [
   ...neverVerifies,
   ...takesUnsigned,
   ...compares,
+  ...knownOrders,
   ...bodyAndTime,
   ...secrets,
   ...successToAll,

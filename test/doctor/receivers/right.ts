@@ -264,15 +264,27 @@ export const right = [
       return [200, { status: known ? 'already processed' : 'processed' }];
     };
   }),
-  row('duplicates by order id, before it verifies', '', () => {
+  row('duplicates by order id, after it verified, in the same words', '', () => {
     const seen = new Set<string>();
     return (incoming) => {
-      if (seen.has(order(incoming))) return [200, 'already processed'];
-      if (!genuine(incoming)) return [400, 'bad signature'];
-      seen.add(order(incoming));
-      return [200, 'processed'];
+      if (genuine(incoming)) seen.add(order(incoming));
+      return genuine(incoming) ? received : invalid;
     };
   }),
+  row(
+    'duplicates by order id, before it verifies, in words of their own',
+    '',
+    () => {
+      const seen = new Set<string>();
+      return (incoming) => {
+        if (seen.has(order(incoming))) return [200, 'already processed'];
+        if (!genuine(incoming)) return [400, 'bad signature'];
+        seen.add(order(incoming));
+        return [200, 'processed'];
+      };
+    },
+    { warnings: 'trusts_known_orders' },
+  ),
   row(
     'echoes the order',
     '',
