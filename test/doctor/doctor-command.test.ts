@@ -207,7 +207,7 @@ describe('merchant-payments identify', () => {
     });
   });
 
-  test.each([
+  test.concurrent.each([
     [['identify'], 2, 'Pass one file with a delivery, or --body'],
     [['identify', '--body', 'body'], 2, '--signature is missing'],
     [['identify', '--signature', 'ab'], 2, '--body is missing'],

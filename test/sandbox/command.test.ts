@@ -345,7 +345,7 @@ test.skipIf(!has('script'))('colours appear on a terminal, and NO_COLOR takes th
   const show = async (env: NodeJS.ProcessEnv) => {
     const child = spawn('script', ['-qec', `'${process.execPath}' '${bin}' sandbox --port 0`, '/dev/null'], {
       // A CI host's name in the environment takes colours away too.
-      env: { ...inherited, CI: undefined, TERM: 'xterm-256color', ...env },
+      env: { ...inherited, CI: undefined, NO_COLOR: undefined, TERM: 'xterm-256color', ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     children.push(child);
@@ -483,6 +483,17 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   expect(answered.stderr).toContain(message);
   expect(answered).toMatchObject({ status, stdout: '' });
   expect(answered.stderr).not.toMatch(/\n\s+at /);
+});
+
+test.each(['12.22.12', '18.20.8', '20.18.3'])('Node %s is told which one is needed', async (node) => {
+  const start = join(folder, 'bin.mjs');
+  await build({ entryPoints: ['src/cli/bin.ts'], outfile: start, format: 'esm', logLevel: 'error' });
+  const older = `data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"${node}"}})`;
+  const { status, stderr } = spawnSync(process.execPath, ['--import', older, start], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([
+    1,
+    `merchant-payments needs Node 20.19 or later. This is Node ${node}.\n`,
+  ]);
 });
 
 test('help lists every command, flag and default port, and production is allowed on request', () => {
