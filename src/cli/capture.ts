@@ -5,7 +5,7 @@ import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { printIdentification } from './identify.js';
 import { checkNewFile, saveDelivery } from './saved-delivery.js';
-import { CommandError, UsageError, warn } from './terminal.js';
+import { CommandError, warn } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const defaultPort = 4390;
@@ -35,7 +35,6 @@ export const capture: Command = {
   flags,
   async run(args) {
     const given = new Flags(flags, args);
-    if (given.positionals.length > 0) throw new UsageError('capture takes no arguments but flags.');
     const port = given.integer('port', 0, 65_535) ?? defaultPort;
     const file = given.text('out') ?? `delivery-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
     checkNewFile(file);

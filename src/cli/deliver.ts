@@ -1,9 +1,6 @@
 import * as z from 'zod/mini';
 import { visible } from '../schemas/visible.js';
-import type { Command } from './command.js';
-import { Flags } from './flags.js';
-import { ask, otherVersion, runningFlags } from './running.js';
-import { print, printJson, UsageError } from './terminal.js';
+import { runningCommand } from './running.js';
 
 /** An attempt to deliver, as a running sandbox tells of it. */
 export const attempt = z.object({
@@ -16,33 +13,27 @@ export const attempt = z.object({
 });
 
 /** `Webhook to http://…: 200 in 12 ms.`, or why there was no response, and what to do. */
-export function outcomeOf({
-  target,
-  status,
-  error = '',
-  durationMs,
-  hint,
-}: z.output<typeof attempt>): string {
+export function outcomeOf({ target, status, error = '', durationMs, hint }: Attempt): string {
   const outcome = status === undefined ? visible(error) : `${status} in ${Math.round(durationMs)} ms.`;
   return `Webhook to ${visible(target)}: ${outcome}${hint === undefined ? '' : `\n${visible(hint)}`}`;
 }
 
 /** Sends events of a running sandbox: those that are due or held, or any one. */
-export const deliver: Command = {
+export const deliver = runningCommand({
   summary: 'sends the events that a running sandbox holds, or one of them again',
   usage: 'deliver [<event id>] [flags]\n\nExit code 1 if one was rejected.',
   example: 'deliver',
-  flags: runningFlags,
-  async run(args) {
-    const given = new Flags(runningFlags, args);
-    const [id, ...rest] = given.positionals;
-    if (rest.length > 0) throw new UsageError('Pass one event id, or none for all that wait.');
-    const path = id === undefined ? '/events/deliver' : `/events/${encodeURIComponent(id)}/redeliver`;
-    const content = await ask(given, 'POST', path);
-    const result = z.array(attempt).safeParse(id === undefined ? content.attempts : [content]);
-    if (!result.success) throw otherVersion();
-    if (given.has('json')) printJson(content);
-    else print(result.data.map(outcomeOf).join('\n') || 'No event waits.');
-    return result.data.every(({ ok }) => ok) ? 0 : 1;
-  },
-};
+  flags: {},
+  words: 1,
+  request: ({ positionals: [id] }) => [
+    'POST',
+    id === undefined ? '/events/deliver' : `/events/${encodeURIComponent(id)}/redeliver`,
+  ],
+  content: z.union([z.object({ attempts: z.array(attempt) }), attempt]),
+  says: (content) => attemptsIn(content).map(outcomeOf).join('\n') || 'No event waits.',
+  isOk: (content) => attemptsIn(content).every(({ ok }) => ok),
+});
+
+type Attempt = z.output<typeof attempt>;
+const attemptsIn = (content: Attempt | { attempts: Attempt[] }) =>
+  'attempts' in content ? content.attempts : [content];

@@ -1,17 +1,37 @@
-import type { Diagnosis, ProbeResult } from '../doctor/diagnosis.js';
-import type { Finding } from '../doctor/findings.js';
+import * as z from 'zod/mini';
 import { literal } from './literal.js';
-import { paint } from './terminal.js';
+import { paint, verdict } from './terminal.js';
 
-/** The part of a diagnosis that is shown. */
-export interface DoctorReport extends Pick<Diagnosis, 'ok' | 'target' | 'summary' | 'notes' | 'tried'> {
-  findings: Told[];
-  warnings: Told[];
-  probes: Answered[];
-  expects?: object | undefined;
-}
-type Told = Omit<Finding, 'code'> & { code: string };
-type Answered = Omit<ProbeResult, 'name' | 'status' | 'error' | 'response'> & { status?: number | undefined };
+const finding = z.object({
+  code: z.string(),
+  docs: z.string(),
+  problem: z.string(),
+  fix: z.string(),
+  evidence: z.optional(z.string()),
+});
+
+/** The part of a diagnosis that is shown, which a running sandbox of this version responds with. */
+export const report = z.object({
+  ok: z.boolean(),
+  target: z.string(),
+  summary: z.string(),
+  findings: z.array(finding),
+  warnings: z.array(finding),
+  notes: z.array(z.string()),
+  probes: z.array(
+    z.object({
+      says: z.string(),
+      expected: z.enum(['accepted', 'refused']),
+      outcome: z.enum(['accepted', 'refused', 'no response']),
+      status: z.optional(z.number()),
+      durationMs: z.number(),
+    }),
+  ),
+  tried: z.number(),
+  expects: z.optional(z.looseObject({})),
+});
+
+type DoctorReport = z.output<typeof report>;
 
 /** The report for people: the fault and its fix first, then the evidence, then every delivery. */
 export function reportOf({
@@ -26,9 +46,9 @@ export function reportOf({
   expects,
 }: DoctorReport): string {
   const [first, ...others] = findings;
-  const lines = [ok ? paint('green', `✓ ${summary}`) : paint('red', `✗ ${summary}`), ...details(first)];
+  const lines = [verdict(ok, summary), ...details(first)];
   for (const finding of others)
-    lines.push('', paint('red', `✗ ${finding.problem} ${finding.fix}`), ...details(finding));
+    lines.push('', verdict(false, `${finding.problem} ${finding.fix}`), ...details(finding));
   for (const finding of warnings)
     lines.push('', paint('yellow', `! ${finding.problem} ${finding.fix}`), ...details(finding));
   if (expects && Object.keys(expects).length > 0) lines.push('', `  It would accept: ${literal(expects)}`);
@@ -39,13 +59,13 @@ export function reportOf({
 }
 
 /** What showed a finding, its code, and where the docs explain it. */
-function details(finding: Told | undefined): string[] {
+function details(finding: DoctorReport['findings'][number] | undefined): string[] {
   if (!finding) return [];
   const { code, evidence, docs } = finding;
   return [...(evidence === undefined ? [] : [`  ${evidence}`]), paint('dim', `  ${code}: see ${docs}`)];
 }
 
-function table(probes: readonly Answered[]): string[] {
+function table(probes: DoctorReport['probes']): string[] {
   const width = Math.max(...probes.map(({ says }) => says.length));
   return probes.map(({ says, expected, outcome, status, durationMs }) => {
     const response = outcome === 'no response' ? 'no response' : `${outcome} (${status})`;

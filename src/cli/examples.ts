@@ -5,11 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { version } from '../version.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
-import { noPositionals } from './serving.js';
 import { sandboxKey, sandboxSecret } from './serving-flags.js';
 import { CommandError, print, UsageError } from './terminal.js';
-
-const flags = {};
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */
 const runsTypeScript = Boolean(Reflect.get(process.features, 'typescript'));
@@ -45,12 +42,11 @@ export const examples: Command = {
   summary: 'copies the examples into a folder, ready for npm start',
   usage: 'examples <folder>',
   example: 'examples shop',
-  flags,
+  flags: {},
   async run(args) {
-    const [target, ...rest] = new Flags(flags, args).positionals;
+    const [target] = new Flags({}, args, 1).positionals;
     if (target === undefined)
       throw new UsageError('The folder is missing. Name one: merchant-payments examples shop');
-    noPositionals({ positionals: rest });
     try {
       const source = join(
         dirname(fileURLToPath(import.meta.resolve('merchant-payments/package.json'))),

@@ -4,7 +4,7 @@ import { watchDeliveries } from './activity.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { shopPort } from './ports.js';
-import { noPositionals, startServing } from './serving.js';
+import { startServing } from './serving.js';
 import { servingFlags } from './serving-flags.js';
 import { UsageError, warn } from './terminal.js';
 
@@ -32,7 +32,6 @@ export const exec: Command = {
     const [program, ...rest] = at === -1 ? [] : args.slice(at + 1);
     if (program === undefined) throw new UsageError('The command to run is missing. Put it after --.');
     const given = new Flags(flags, args.slice(0, at));
-    noPositionals(given);
     const port = given.text('webhook-path') === undefined ? undefined : await shopPort();
     const webhook = webhookAt(given, port);
     const { context, end } = await startServing(given, { defaultPort: 0, webhook });

@@ -1,14 +1,12 @@
 import * as z from 'zod/mini';
-import { notKnown } from '../sandbox/closed.js';
 import { tampers } from '../sandbox/delivery/signing.js';
 import { malformedFaults, networkFaults, readFault } from '../sandbox/faults.js';
 import { SandboxError } from '../sandbox/sandbox-error.js';
+import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
-import type { Command } from './command.js';
-import { Flags } from './flags.js';
-import { ask, otherVersion, runningFlags } from './running.js';
-import { noPositionals } from './serving.js';
-import { print, printJson, UsageError } from './terminal.js';
+import { type Flags, refuseWords } from './flags.js';
+import { runningCommand } from './running.js';
+import { UsageError } from './terminal.js';
 
 const flags = {
   method: { value: '<method>', text: 'only requests with this method; default: every one' },
@@ -33,11 +31,10 @@ const flags = {
     text: `of webhook: spoils it: ${tampers.join(', ')}`,
   },
   list: { text: 'lists the faults that have not happened yet' },
-  ...runningFlags,
 } as const;
 
 /** Sets a fault for the next request to a running sandbox, or for the delivery of the next event. */
-export const fault: Command = {
+export const fault = runningCommand({
   summary: 'sets a fault in a running sandbox: fault status 503 --times 2 --path /v1/products',
   usage: `fault <what> [flags]
 
@@ -50,25 +47,24 @@ export const fault: Command = {
   fault --list             shows them`,
   example: 'fault status 503 --times 2 --path /v1/products',
   flags,
-  async run(args) {
-    const given = new Flags(flags, args);
+  words: Number.POSITIVE_INFINITY,
+  request(given) {
     const [what, ...values] = given.positionals;
-    if (what === undefined && !given.has('list'))
-      throw new UsageError('Pass the fault, such as: fault status 503. Or --list.');
-    const content =
-      what === undefined
-        ? await ask(given, 'GET', '/faults')
-        : await ask(given, 'POST', '/faults', ordered(what, values, given));
-    if (given.has('json')) printJson(content);
-    else print(listOf(content));
-    return 0;
+    if (what !== undefined) return ['POST', '/faults', ordered(what, values, given)];
+    if (given.has('list')) return ['GET', '/faults'];
+    throw new UsageError('Pass the fault, such as: fault status 503. Or --list.');
   },
-};
+  content: z.object({ faults: z.array(z.object({ says: z.string() })) }),
+  says: ({ faults }) =>
+    faults.length === 0
+      ? 'No fault is waiting.'
+      : ['Waiting to happen:', ...faults.map(({ says }) => `  ${visible(says)}`)].join('\n'),
+});
 
 /** What the words and flags order, checked as `failNext()` does. */
 function ordered(what: string, words: readonly string[], given: Flags<typeof flags>): object {
   if (what === 'clear') {
-    noPositionals({ positionals: words });
+    refuseWords(words);
     return { clear: true };
   }
   const all = {
@@ -104,7 +100,7 @@ function ordered(what: string, words: readonly string[], given: Flags<typeof fla
 
 function kindOf(what: string, [value, ...rest]: readonly string[]): object {
   const takesValue = what === 'status' || what === 'delay';
-  noPositionals({ positionals: takesValue || value === undefined ? rest : [value] });
+  refuseWords(takesValue || value === undefined ? rest : [value]);
   if (what === 'delay' && value === undefined)
     throw new UsageError('Pass the duration, such as: fault delay 2s');
   if (what === 'status') return { status: Number(value) };
@@ -113,7 +109,7 @@ function kindOf(what: string, [value, ...rest]: readonly string[]): object {
   if (networkFaults.some((one) => one === what)) return { network: what };
   if (malformedFaults.some((one) => one === what)) return { malformed: what };
   const known = ['status', ...networkFaults, ...malformedFaults, 'delay', 'webhook', 'clear'];
-  throw new UsageError(notKnown(JSON.stringify(what), 'a fault', known));
+  throw new UsageError(`${JSON.stringify(what)} is not a fault. ${didYouMean(what, known)}`);
 }
 
 function headersOf(lines: readonly string[]): Record<string, string> | undefined {
@@ -135,14 +131,4 @@ function jsonOrText(text: string | undefined): unknown {
   } catch {
     return text;
   }
-}
-
-const waiting = z.object({ faults: z.array(z.object({ says: z.string() })) });
-
-function listOf(content: object): string {
-  const result = waiting.safeParse(content);
-  if (!result.success) throw otherVersion();
-  const { faults } = result.data;
-  if (faults.length === 0) return 'No fault is waiting.';
-  return ['Waiting to happen:', ...faults.map(({ says }) => `  ${visible(says)}`)].join('\n');
 }

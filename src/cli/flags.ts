@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { closest } from '../schemas/closest.js';
+import { didYouMean } from '../schemas/closest.js';
 import { UsageError } from './terminal.js';
 
 /** One flag of a command, as its help shows it. */
@@ -26,8 +26,8 @@ export class Flags<Table extends FlagTable> {
   readonly #table: Table;
   readonly positionals: readonly string[];
 
-  /** Reads arguments, or names the flag that does not exist and the likely one. */
-  constructor(table: Table, args: readonly string[]) {
+  /** Reads arguments, or names the flag that does not exist and the likely one; `words` is how many others may come. */
+  constructor(table: Table, args: readonly string[], words = 0) {
     this.#table = table;
     const options = Object.fromEntries(
       Object.entries(table).map(([name, { value, multiple }]) => [
@@ -45,6 +45,7 @@ export class Flags<Table extends FlagTable> {
     } catch (error) {
       throw new UsageError(problemOf(error, { ...table, help }));
     }
+    refuseWords(this.positionals.slice(words));
   }
 
   has(name: keyof Table & string): boolean {
@@ -94,6 +95,11 @@ export class Flags<Table extends FlagTable> {
   }
 }
 
+/** Refuses unexpected arguments. */
+export function refuseWords([first]: readonly string[]): void {
+  if (first !== undefined) throw new UsageError(`${JSON.stringify(first)} is not expected here.`);
+}
+
 /** The lines of a help text. */
 export function describeFlags(table: FlagTable): string {
   const rows = Object.entries({ ...table, help }).map(([name, { value, env, text }]) => [
@@ -106,7 +112,6 @@ export function describeFlags(table: FlagTable): string {
 
 function problemOf(error: unknown, table: FlagTable): string {
   const message = error instanceof Error ? error.message : String(error);
-  const names = Object.keys(table);
   const misused = /^Option '(?:-\w, )?--([\w-]+)/.exec(message)?.[1];
   if (misused !== undefined) {
     const value = table[misused]?.value;
@@ -116,6 +121,8 @@ function problemOf(error: unknown, table: FlagTable): string {
   }
   const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1];
   if (unknown === undefined) return message;
-  const meant = closest(unknown, names);
-  return `--${unknown} is not a flag. ${meant === undefined ? `Known are ${names.map((name) => `--${name}`).join(', ')}.` : `Did you mean --${meant}?`}`;
+  return `--${unknown} is not a flag. ${didYouMean(
+    unknown,
+    Object.keys(table).map((name) => `--${name}`),
+  )}`;
 }

@@ -1,7 +1,7 @@
 import { fieldsOf, findLink, type Link } from '../doctor/link.js';
 import { eventLinks } from '../sandbox/service/event-links.js';
 import { retrieveCheckout } from './retrieve-checkout.js';
-import { paint, print, printJson } from './terminal.js';
+import { print, printJson, verdict } from './terminal.js';
 
 /** Finds the field that names the checkout, prints it, and returns the exit code. */
 export async function link(rawBody: Uint8Array, json: boolean): Promise<number> {
@@ -28,7 +28,7 @@ function described(
   { found, summary, field, undocumented, notes }: Link,
   sandbox: string | undefined,
 ): string {
-  const lines = [found ? paint('green', `✓ ${summary}`) : paint('red', `✗ ${summary}`)];
+  const lines = [verdict(found, summary)];
   if (found)
     lines.push(
       '',

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { type Identification, identifyScheme } from '../doctor/identify.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { link } from './identify-link.js';
 import { literal } from './literal.js';
-import { readSavedDelivery, type SavedDelivery } from './saved-delivery.js';
-import { CommandError, paint, print, printJson, UsageError } from './terminal.js';
+import { readGiven, readSavedDelivery, type SavedDelivery } from './saved-delivery.js';
+import { print, printJson, UsageError, verdict } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
@@ -29,7 +28,7 @@ export const identify: Command = {
   example: 'identify delivery-2026-01-31.json',
   flags,
   async run(args) {
-    const given = new Flags(flags, args);
+    const given = new Flags(flags, args, 1);
     const delivery = deliveryOf(given);
     if (given.has('link')) return link(delivery.rawBody, given.has('json'));
     const secret = await webhookSecret();
@@ -43,34 +42,28 @@ export const identify: Command = {
 /** Prints the result and returns the exit code. */
 export function printIdentification(result: Identification, json: boolean): number {
   if (json) printJson(result);
-  else print(described(result));
+  else print(describeIdentification(result));
   return result.found ? 0 : 1;
 }
 
 function deliveryOf(given: Flags<typeof flags>): SavedDelivery {
-  const [file, ...rest] = given.positionals;
+  const [file] = given.positionals;
   const [body, signature, timestamp] = [given.text('body'), given.text('signature'), given.text('timestamp')];
-  const own = [body, signature, timestamp].some((text) => text !== undefined);
   const usage = 'Pass one file with a delivery, or --body, --signature and --timestamp.';
-  if (rest.length > 0 || own === (file !== undefined)) throw new UsageError(usage);
-  if (file !== undefined) return readSavedDelivery(file);
+  if ((body ?? signature ?? timestamp) === undefined) {
+    if (file === undefined) throw new UsageError(usage);
+    return readSavedDelivery(file);
+  }
+  if (file !== undefined) throw new UsageError(usage);
   if (body === undefined) throw new UsageError(`--body is missing. ${usage}`);
   if (signature === undefined && !given.has('link')) throw new UsageError(`--signature is missing. ${usage}`);
   return {
-    rawBody: read(body),
+    rawBody: readGiven(body, 'the raw body'),
     headers: { 'x-service-signature': signature, 'x-service-timestamp': timestamp },
   };
 }
 
-function read(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch {
-    throw new CommandError(`${file} cannot be read. Pass the file that holds the raw body.`);
-  }
-}
-
-function described({
+export function describeIdentification({
   found,
   summary,
   scheme = {},
@@ -79,7 +72,7 @@ function described({
   notes,
   questions,
 }: Identification): string {
-  const lines = [found ? paint('green', `✓ ${summary}`) : paint('red', `✗ ${summary}`)];
+  const lines = [verdict(found, summary)];
   if (found && Object.keys(scheme).length > 0)
     lines.push(
       '',

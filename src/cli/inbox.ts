@@ -1,16 +1,18 @@
 import { identifyScheme } from '../doctor/identify.js';
 import { WebhookVerificationError } from '../errors.js';
-import type { InboxEntry, RefusedDelivery } from '../inbox/entry.js';
+import type { RefusedDelivery } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../inbox/options.js';
 import { schemaSql } from '../inbox/postgres-tables.js';
+import { didYouMean } from '../schemas/closest.js';
+import { visible } from '../schemas/visible.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import type { Command } from './command.js';
-import { Flags } from './flags.js';
-import { printIdentification } from './identify.js';
+import { Flags, refuseWords } from './flags.js';
+import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
-import { CommandError, paint, UsageError } from './terminal.js';
+import { CommandError, paint, print, printJson, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
@@ -48,134 +50,107 @@ export const inbox: Command = {
   example: 'inbox orders.sqlite',
   flags,
   async run(args) {
-    const given = new Flags(flags, args);
+    const given = new Flags(flags, args, 3);
     const schema = given.text('schema');
+    const names = [...given.positionals];
     if (given.has('print-schema')) {
-      if (given.positionals.length > 0)
-        throw new UsageError('--print-schema opens no inbox: pass nothing else.');
-      process.stdout.write(`${schemaSql(schema)}\n`);
+      refuseWords(names);
+      print(schemaSql(schema));
       return 0;
     }
-    const names = [...given.positionals];
     const place =
       names[0] === undefined || Object.hasOwn(actions, names[0]) ? process.env.DATABASE_URL : names.shift();
     if (!place)
       throw new UsageError('Pass the file of the inbox or the URL of its database, or set DATABASE_URL.');
-    const [action = 'stats', key, ...rest] = names;
+    const [action = 'stats', ...keys] = names;
     const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (!act)
       throw new UsageError(
-        `${JSON.stringify(action)} is no action. Known are ${Object.keys(actions).join(', ')}.`,
+        `${JSON.stringify(action)} is not an action. ${didYouMean(action, Object.keys(actions))}`,
       );
-    if (rest.length > 0) throw new UsageError('Pass one key.');
-    const request: Request = {
-      key,
-      isAll: given.has('parked'),
-      force: given.has('force'),
-      olderThan: given.text('older-than'),
-      identify: given.has('identify'),
-      scheme: readSchemeFlag(given.text('scheme')),
-      json: given.has('json'),
-    };
-    act.check(request);
-    const result = await withInbox(place, schema, (opened) => act.run(opened, request));
-    if ('exitCode' in result) return result.exitCode;
-    process.stdout.write(`${request.json ? escaped(JSON.stringify(result.json)) : result.text}\n`);
-    return 0;
+    // What is invalid is refused before the file is opened.
+    const takesKey = keyed.includes(action) && !(action === 'retry' && given.has('parked'));
+    refuseWords(keys.slice(takesKey ? 1 : 0));
+    const [key = ''] = keys;
+    if (takesKey && key === '')
+      throw new UsageError('Pass the key of a delivery, such as order.paid:ord_1001.');
+    const olderThan = readDuration(given.text('older-than'));
+    if (action === 'purge' && olderThan === undefined)
+      throw new UsageError('Pass --older-than with a duration such as 90d or 12h.');
+    const scheme = readSchemeFlag(given.text('scheme'));
+    const request: Request = { key, given, olderThan: olderThan ?? 0, scheme };
+    const [text, json, isOk = true] = await withInbox(place, schema, (opened) => act(opened, request));
+    if (given.has('json')) printJson(json);
+    else print(text);
+    return isOk ? 0 : 1;
   },
 };
 
 interface Request {
-  key: string | undefined;
-  isAll: boolean;
-  force: boolean;
-  olderThan: string | undefined;
-  identify: boolean;
+  /** Empty where the action takes none. */
+  key: string;
+  given: Flags<typeof flags>;
+  olderThan: number;
   scheme: Partial<SignatureScheme> | undefined;
-  json: boolean;
 }
 
-interface Action {
-  /** Refuses what is invalid, before the file is opened. */
-  check(request: Request): void;
-  run(inbox: Inbox, request: Request): Promise<{ text: string; json: unknown } | { exitCode: number }>;
-}
+/** What an action shows, for people and for programs, and whether the exit code is 0. */
+type Result = readonly [text: string, json: unknown, isOk?: boolean];
 
-const actions: Readonly<Record<string, Action>> = {
-  stats: {
-    check: refuseKey,
-    async run(inbox) {
-      const stats = await inbox.stats();
-      const parked = await inbox.list({ state: 'parked' });
-      const rows = Object.entries(stats).map(([name, count]) => [name, count === null ? '-' : String(count)]);
-      const lines = parked.map(({ key, attempts, lastError }) => [key, `${attempts}`, lastError ?? '']);
-      const text =
-        parked.length === 0 ? '' : `\n\n${table([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines])}`;
-      return { text: table(rows) + text, json: { ...stats, parkedDeliveries: parked } };
-    },
+const keyed = ['show', 'retry', 'discard'];
+
+const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promise<Result>>> = {
+  async stats(inbox) {
+    const stats = await inbox.stats();
+    const parked = await inbox.list({ state: 'parked' });
+    const lines = parked.map(({ key, attempts, lastError }) => [key, attempts, lastError ?? '']);
+    const text = parked.length === 0 ? '' : `\n\n${table([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines])}`;
+    return [table(Object.entries(stats)) + text, { ...stats, parkedDeliveries: parked }];
   },
-  show: {
-    check: needKey,
-    async run(inbox, { key = '' }) {
-      const entry = await inbox.get(key);
-      if (!entry) throw new CommandError(`There is no delivery ${JSON.stringify(key)}.`);
-      return { text: described(entry), json: entry };
-    },
+  async show(inbox, { key }) {
+    const entry = await inbox.get(key);
+    if (!entry) throw new CommandError(`There is no delivery ${JSON.stringify(key)}.`);
+    const { event, ...facts } = entry;
+    const content = event === null ? 'purged' : JSON.stringify(event, undefined, 2);
+    return [`${table(Object.entries(facts))}\n\n${content}`, entry];
   },
-  retry: {
-    check: (request) => (request.isAll ? refuseKey(request) : needKey(request)),
-    async run(inbox, { key = '', isAll, force }) {
-      const count = isAll ? await inbox.retryParked() : Number(await inbox.retry(key, { force }));
-      if (!isAll && count === 0) throw notWaiting(key, force);
-      return { text: paint('green', `✓ ${count} due now`), json: { retried: count } };
-    },
+  async retry(inbox, { key, given }) {
+    const force = given.has('force');
+    const count = key === '' ? await inbox.retryParked() : Number(await inbox.retry(key, { force }));
+    if (key !== '' && count === 0) throw notWaiting(key, force);
+    return [paint('green', `✓ ${count} due now`), { retried: count }];
   },
-  discard: {
-    check: needKey,
-    async run(inbox, { key = '' }) {
-      if (!(await inbox.discard(key))) throw notWaiting(key);
-      return { text: paint('green', '✓ discarded'), json: { discarded: 1 } };
-    },
+  async discard(inbox, { key }) {
+    if (!(await inbox.discard(key))) throw notWaiting(key);
+    return [paint('green', '✓ discarded'), { discarded: 1 }];
   },
-  purge: {
-    check(request) {
-      refuseKey(request);
-      ageOf(request);
-    },
-    async run(inbox, request) {
-      const count = await inbox.purge({ olderThan: ageOf(request) });
-      return { text: paint('green', `✓ ${count} purged; their keys stay known`), json: { purged: count } };
-    },
+  async purge(inbox, { olderThan }) {
+    const count = await inbox.purge({ olderThan });
+    return [paint('green', `✓ ${count} purged; their keys stay known`), { purged: count }];
   },
-  refused: {
-    check: refuseKey,
-    async run(inbox, { identify, json }) {
-      const refused = await inbox.refused({ limit: 1000 });
-      if (identify) return { exitCode: await identifyFirst(refused, json) };
-      const lines = refused.map(({ receivedAt, code, bytes, headers, rawBody, encoding }) => [
-        ...[receivedAt, code, `${bytes}`, Object.keys(headers).join(' ')],
-        encoding === undefined ? rawBody.slice(0, 60) : '(not UTF-8)',
-      ]);
-      const text =
-        refused.length === 0
-          ? 'Nothing was refused that another scheme or secret could prove authentic.'
-          : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
-      return { text, json: refused };
-    },
+  async refused(inbox, { given }) {
+    const refused = await inbox.refused({ limit: 1000 });
+    if (given.has('identify')) return identifyFirst(refused);
+    const lines = refused.map(({ receivedAt, code, bytes, headers, rawBody, encoding }) => [
+      ...[receivedAt, code, bytes, Object.keys(headers).join(' ')],
+      encoding === undefined ? rawBody.slice(0, 60) : '(not UTF-8)',
+    ]);
+    const text =
+      refused.length === 0
+        ? 'Nothing was refused that another scheme or secret could prove authentic.'
+        : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
+    return [text, refused];
   },
-  recover: {
-    check: refuseKey,
-    async run(inbox, { scheme }) {
-      const result = await inbox.recover({ scheme });
-      const { recovered, duplicates, refused } = result;
-      const text = `✓ ${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
-      return { text: paint(recovered > 0 ? 'green' : 'yellow', text), json: result };
-    },
+  async recover(inbox, { scheme }) {
+    const result = await inbox.recover({ scheme });
+    const { recovered, duplicates, refused } = result;
+    const text = `✓ ${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
+    return [paint(recovered > 0 ? 'green' : 'yellow', text), result];
   },
 };
 
 /** Among refused deliveries may be those of strangers, which no scheme fits: the first that one fits is shown. */
-async function identifyFirst(refused: readonly RefusedDelivery[], json: boolean): Promise<number> {
+async function identifyFirst(refused: readonly RefusedDelivery[]): Promise<Result> {
   if (refused.length === 0) throw new CommandError('The quarantine is empty: there is nothing to identify.');
   const secret = await webhookSecret();
   let last: ReturnType<typeof identifyScheme> | undefined;
@@ -189,21 +164,7 @@ async function identifyFirst(refused: readonly RefusedDelivery[], json: boolean)
     }
   }
   if (!last) throw new CommandError('None of the refused deliveries has a signature and a timestamp.');
-  return printIdentification(last, json);
-}
-
-function refuseKey({ key }: Request): void {
-  if (key !== undefined) throw new UsageError(`${JSON.stringify(key)} is too much here.`);
-}
-
-function needKey({ key }: Request): void {
-  if (key === undefined) throw new UsageError('Pass the key of a delivery, such as order.paid:ord_1001.');
-}
-
-function ageOf({ olderThan }: Request): number {
-  const ms = readDuration(olderThan);
-  if (ms === undefined) throw new UsageError('Pass --older-than with a duration such as 90d or 12h.');
-  return ms;
+  return [describeIdentification(last), last, last.found];
 }
 
 function notWaiting(key: string, force = false): CommandError {
@@ -211,36 +172,15 @@ function notWaiting(key: string, force = false): CommandError {
   return new CommandError(`There is no delivery ${JSON.stringify(key)} that is ${states}.`);
 }
 
-function described({ event, ...entry }: InboxEntry): string {
-  const rows = Object.entries(entry).map(([name, value]) => [name, value === null ? '-' : String(value)]);
-  return `${table(rows)}\n\n${event === null ? 'purged' : JSON.stringify(event, undefined, 2)}`;
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  );
-  return rows
+function table(rows: readonly (readonly unknown[])[]): string {
+  const shown = rows.map((row) => row.map((cell) => visible(String(cell ?? '-'))));
+  const widths = shown[0]?.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
+  return shown
     .map((row) =>
       row
-        .map((cell, column) => printable(cell).padEnd(widths[column] ?? 0))
+        .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
         .join('   ')
         .trimEnd(),
     )
     .join('\n');
-}
-
-/** Text from outside must not contain terminal control characters. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{C}/gu, '?');
-}
-
-/** The same in JSON, which stays JSON. */
-function escaped(json: string): string {
-  return json.replaceAll(/[\p{C}\u2028\u2029]/gu, (text) =>
-    Array.from(
-      { length: text.length },
-      (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
 }

@@ -1,5 +1,5 @@
 import { isPaymentsError } from '../errors.js';
-import { closest } from '../schemas/closest.js';
+import { didYouMean } from '../schemas/closest.js';
 import { version } from '../version.js';
 import { advance } from './advance.js';
 import { capture } from './capture.js';
@@ -46,7 +46,10 @@ async function main([name, ...args]: string[]): Promise<number> {
   }
   try {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!command) throw new UsageError(unknownCommand(name));
+    if (!command)
+      throw new UsageError(
+        `${JSON.stringify(name)} is not a command. ${didYouMean(name, Object.keys(commands))}`,
+      );
     const own = command.passesOn && args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
     if (own.includes('--help') || own.includes('-h')) {
       print(help(name));
@@ -69,12 +72,6 @@ function report(error: unknown, name: string): number {
   if (!(error instanceof CommandError) && !isPaymentsError(error)) throw error;
   warn(error.message);
   return 1;
-}
-
-function unknownCommand(name: string): string {
-  const names = Object.keys(commands);
-  const meant = closest(name, names);
-  return `${JSON.stringify(name)} is not a command. ${meant === undefined ? `Known are ${names.join(', ')}.` : `Did you mean ${meant}?`}`;
 }
 
 function overview(): string {

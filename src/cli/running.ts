@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
 import type { Command } from './command.js';
 import { type Flag, Flags, type FlagTable } from './flags.js';
@@ -17,34 +18,52 @@ export const runningFlags = {
   json: { text: "prints the sandbox's response" },
 } as const satisfies FlagTable;
 
+type Request = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object];
+
 /** A command that is one request to a running sandbox. */
-export function runningCommand({
+export function runningCommand<const Table extends FlagTable, Content>({
   request,
+  content,
   says,
+  isOk = () => true,
   ...command
 }: Pick<Command, 'summary' | 'usage' | 'example'> & {
-  request(words: readonly string[]): readonly [method: 'POST' | 'DELETE', path: string, body?: object];
-  says(content: Record<string, unknown>): string;
+  flags: Table;
+  /** How many arguments it takes at the most. */
+  words: number;
+  request(given: Flags<Table & typeof runningFlags>): Request;
+  /** What is shown of the response. */
+  content: z.ZodMiniType<Content>;
+  says(content: Content): string;
+  /** Whether the exit code is 0. */
+  isOk?(content: Content): boolean;
 }): Command {
+  const flags = { ...command.flags, ...runningFlags };
   return {
     ...command,
-    flags: runningFlags,
+    flags,
     async run(args) {
-      const flags = new Flags(runningFlags, args);
-      const content = await ask(flags, ...request(flags.positionals));
-      if (flags.has('json')) printJson(content);
-      else print(says(content));
-      return 0;
+      const given = new Flags(flags, args, command.words);
+      const response = await ask(given, ...request(given));
+      const shown = readAs(content, response);
+      if (given.has('json')) printJson(response);
+      else print(says(shown));
+      return isOk(shown) ? 0 : 1;
     },
   };
+}
+
+/** The response of a sandbox of this version. */
+export function readAs<Content>(content: z.ZodMiniType<Content>, response: object): Content {
+  const result = content.safeParse(response);
+  if (result.success) return result.data;
+  throw new CommandError('The running sandbox has another version than this command. Start it anew.');
 }
 
 /** Sends a request to a running sandbox. */
 export async function ask(
   flags: Flags<Readonly<Record<'url' | 'token', Flag>>>,
-  method: 'GET' | 'POST' | 'DELETE',
-  path: string,
-  body?: object,
+  ...[method, path, body]: Request
 ): Promise<Record<string, unknown>> {
   const url = flags.text('url') ?? defaultUrl;
   if (!URL.canParse(url) || !/^https?:/.test(url))
@@ -72,7 +91,3 @@ export async function ask(
       : `${url} responded ${response.status}, so it is not a sandbox. Check --url.`,
   );
 }
-
-/** The command and the sandbox do not understand each other. */
-export const otherVersion = () =>
-  new CommandError('The running sandbox has another version than this command. Start it anew.');

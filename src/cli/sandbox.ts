@@ -4,7 +4,7 @@ import { version } from '../version.js';
 import { watch } from './activity.js';
 import type { Command } from './command.js';
 import { Flags } from './flags.js';
-import { noPositionals, startServing } from './serving.js';
+import { startServing } from './serving.js';
 import { servingFlags, usualPort } from './serving-flags.js';
 import { endSignal } from './signals.js';
 import { paint, print, printJson } from './terminal.js';
@@ -23,7 +23,6 @@ export const sandbox: Command = {
   flags,
   async run(args) {
     const given = new Flags(flags, args);
-    noPositionals(given);
     const { context, end } = await startServing(given, { defaultPort: usualPort });
     const ended = endSignal();
     const json = given.has('json');

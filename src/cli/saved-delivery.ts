@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
+import { parseObject } from '../doctor/json.js';
 import { CommandError, codeOf } from './terminal.js';
 
 /** A captured delivery, as `identifyScheme()` takes it. */
@@ -56,7 +57,7 @@ const unwritable = (name: string, error: unknown) =>
   new CommandError(`${name} cannot be written (${codeOf(error) ?? 'unknown error'}). Pass another --out.`);
 
 export function readSavedDelivery(name: string): SavedDelivery {
-  const { data } = z.union([captured, stored]).safeParse(parse(name));
+  const { data } = z.union([captured, stored]).safeParse(parseObject(readGiven(name).toString()));
   if (!data)
     throw new CommandError(
       `${name} holds no delivery: \`merchant-payments capture\` did not write it, and it is no stored Delivery. If it is a raw body, pass it with --body.`,
@@ -66,16 +67,11 @@ export function readSavedDelivery(name: string): SavedDelivery {
   return { rawBody: Buffer.from(data.rawBody, data.encoding ?? 'utf8'), headers };
 }
 
-function parse(name: string): unknown {
-  let text: string;
+/** The content of a file that was named. */
+export function readGiven(name: string, what = 'the delivery'): Buffer {
   try {
-    text = readFileSync(name, 'utf8');
+    return readFileSync(name);
   } catch {
-    throw new CommandError(`${name} cannot be read. Pass the file that holds the delivery.`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    throw new CommandError(`${name} cannot be read. Pass the file that holds ${what}.`);
   }
 }

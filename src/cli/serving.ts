@@ -84,9 +84,3 @@ function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContex
     throw error;
   }
 }
-
-/** Refuses unexpected arguments. */
-export function noPositionals(flags: { positionals: readonly string[] }): void {
-  const [first] = flags.positionals;
-  if (first !== undefined) throw new UsageError(`${JSON.stringify(first)} is not expected here.`);
-}

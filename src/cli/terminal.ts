@@ -20,6 +20,10 @@ export function paint(format: Format, text: string): string {
   return ours(before) + text + ours(after);
 }
 
+/** The first line of a report. */
+export const verdict = (isGood: boolean, text: string): string =>
+  isGood ? paint('green', `✓ ${text}`) : paint('red', `✗ ${text}`);
+
 /** Lines as they may be printed: every escape sequence but our colours is made visible. */
 function printable(lines: string): string {
   const harmless = (text: string) =>
