@@ -23,9 +23,10 @@ describe('the workflows', () => {
   });
 });
 
-/** The step of the job that holds npm's token, and the one before it. */
+/** The step that has npm's token, and a line of its job. */
 const stage = '      - name: Stage it; a maintainer approves it with a second factor\n';
 const pages = 'actions/deploy-pages@cd2ce8fcbc39b97be8ca5fce6e763baed58fa128 # v5.0.0';
+const job = '    environment: npm\n';
 const stageNeeds = 'needs: [build, test, rebuild, mutation]';
 
 /** What somebody may change: the file, a text in it, and what it becomes, in its first place from `after` on. */
@@ -189,6 +190,81 @@ const changes: [title: string, file: string, from: string, to: string, after?: s
     'docs.yml',
     'jobs:\n',
     'jobs:\n  more:\n    runs-on: ubuntu-24.04\n    permissions: { id-token: write }\n    steps: []\n',
+  ],
+  ['a service beside the token', 'release.yml', job, `${job}    services: { db: { image: acme/db } }\n`],
+  [
+    'a matrix around the token',
+    'release.yml',
+    job,
+    `${job}    strategy: { matrix: { tag: [latest, next] } }\n`,
+  ],
+  [
+    'defaults for the steps of one job',
+    'release.yml',
+    job,
+    `${job}    defaults: { run: { shell: 'sh x {0}' } }\n`,
+  ],
+  ['another tag in the environment', 'release.yml', job, `${job}    env: { GITHUB_REF_NAME: v9.9.9 }\n`],
+  ['another system in the matrix', 'test.yml', 'os: [ubuntu-24.04]', 'os: [ubuntu-24.04, self-hosted]'],
+  ['another shell for one step', 'release.yml', stage, `${stage}        shell: bash x {0}\n`],
+  [
+    'staged from a folder with its own .npmrc',
+    'release.yml',
+    stage,
+    `${stage}        working-directory: release\n`,
+  ],
+  ['staged though a step failed', 'release.yml', stage, `${stage}        if: always()\n`],
+  [
+    "npm's token as a secret",
+    'release.yml',
+    stage,
+    `${stage}        env: { NODE_AUTH_TOKEN: '\${{ secrets.X }}' }\n`,
+  ],
+  [
+    'a digest that may be wrong',
+    'release.yml',
+    '        working-directory: release\n',
+    '        working-directory: release\n        continue-on-error: true\n',
+    '  stage:',
+  ],
+  [
+    'a digest that somebody else computed',
+    'release.yml',
+    '${{ steps.pack.outputs.tarball }}',
+    '${{ github.event.head_commit.message }}',
+  ],
+  [
+    'the files of another run',
+    'release.yml',
+    '          name: release\n          path: release\n',
+    '          name: release\n          path: release\n          run-id: 1\n',
+    '  stage:',
+  ],
+  [
+    'a second artifact of that name, from a job that runs the tests',
+    'release.yml',
+    '  # Another machine',
+    '      - uses: actions/upload-artifact@043fb46d1a93c77aae656e7c1c64a875d1fc6a0a # v7.0.1\n        with: { name: release, path: release/, overwrite: true }\n\n  # Another machine',
+  ],
+  [
+    'another commit than the tag',
+    'release.yml',
+    'persist-credentials: false',
+    'persist-credentials: false\n          ref: next',
+  ],
+  [
+    'an .npmrc of the action that sets up Node',
+    'release.yml',
+    '          node-version: ^24.19',
+    '          registry-url: https://example.com\n          node-version: ^24.19',
+  ],
+  ['another file staged', 'release.yml', 'npm stage publish "./release/', 'npm stage publish "./other/'],
+  ['a release that nobody looks at first', 'release.yml', ' --draft', ''],
+  [
+    'a release that another one interrupts',
+    'release.yml',
+    'cancel-in-progress: false',
+    'cancel-in-progress: true',
   ],
   [
     'a merge key',
