@@ -92,14 +92,12 @@ export class InboxAttempt {
     this.#begin('commit()');
     try {
       const result = this.#store.commit(this.claim, fn, this.#aborter.signal);
-      if (!isThenable(result)) {
-        this.#settle('committed');
-        return result;
-      }
-      this.#committing = result.then(
-        () => this.#settle('committed'),
-        (error: unknown) => this.#settle('failed', error),
-      );
+      if (isThenable(result))
+        this.#committing = result.then(
+          () => this.#settle('committed'),
+          (error: unknown) => this.#settle('failed', error),
+        );
+      else this.#settle('committed');
       return result;
     } catch (error) {
       this.#settle('failed', error);

@@ -6,7 +6,14 @@
 export { ConfigurationError, InvalidParamsError, PaymentsError, WebhookConfigError } from '../errors.js';
 export type { Delivery } from '../webhooks/delivery.js';
 export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
-export type { InboxEntry, InboxState, InboxStats, RefusedDelivery, RefusedRecord } from './entry.js';
+export type {
+  InboxEntry,
+  InboxState,
+  InboxStats,
+  ListParams,
+  RefusedDelivery,
+  RefusedRecord,
+} from './entry.js';
 export { type Inbox, openInbox } from './open-inbox.js';
 export type {
   AttemptFacts,
@@ -16,7 +23,6 @@ export type {
   InboxHookFacts,
   InboxHooks,
   InboxOptions,
-  ListParams,
   PostgresDelivery,
   PostgresInboxOptions,
 } from './options.js';

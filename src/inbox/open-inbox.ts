@@ -16,12 +16,11 @@ import {
   type Respond,
 } from '../webhooks/responder.js';
 import type { AttemptDelivery } from './attempt.js';
-import type { InboxEntry, InboxStats, RefusedDelivery } from './entry.js';
+import type { InboxEntry, InboxStats, ListParams, RefusedDelivery } from './entry.js';
 import { Intake, type Recovered } from './intake.js';
 import {
   type Duration,
   type InboxOptions,
-  type ListParams,
   type PostgresInboxOptions,
   readAge,
   readDelivery,

@@ -12,11 +12,11 @@ import type { OrderPaidEvent, UnknownEvent } from '../webhooks/index.js';
 import { invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
 import type { AttemptDelivery } from './attempt.js';
-import { type InboxState, inboxStates } from './entry.js';
+import { inboxStates, type ListParams } from './entry.js';
 import { type ClientOf, hasMethods, type PostgresPool, type PostgresRun } from './postgres.js';
 import type { PostgresPlace } from './postgres-store.js';
 import type { SqliteDatabase } from './sqlite.js';
-import type { SqlitePlace } from './sqlite-store.js';
+import type { SqlitePlace } from './sqlite-tables.js';
 
 /** A duration: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
@@ -120,16 +120,6 @@ export interface PostgresInboxOptions<Pool extends PostgresPool>
   database?: undefined;
 }
 
-/** What `list()` returns, newest first. */
-export interface ListParams {
-  /** Default: every state. */
-  state?: InboxState | undefined;
-  /** From 1 to 1000; default 100. */
-  limit?: number | undefined;
-  /** The key of the last entry of the page before. */
-  after?: string | undefined;
-}
-
 const absent = {
   file: undefined,
   database: undefined,
@@ -197,8 +187,6 @@ function readPlace({
   if (database !== undefined) {
     if (!hasMethods<SqliteDatabase>(database, 'exec', 'prepare', 'close'))
       throw new ConfigurationError('openInbox(): database must be a DatabaseSync of node:sqlite.');
-    if (isClosed(database))
-      throw new ConfigurationError('openInbox(): database is closed. Pass an open one.');
     return { database };
   }
   if (typeof file !== 'string' || file.trim() === '')
@@ -206,17 +194,6 @@ function readPlace({
       'openInbox(): pass "file", the path of a SQLite file, "database", an open DatabaseSync, or "pool", a Pool of pg.',
     );
   return { file };
-}
-
-/** Before Node 22.15 the only way to know is to try. */
-function isClosed(database: SqliteDatabase): boolean {
-  if (database.isOpen !== undefined) return !database.isOpen;
-  try {
-    database.prepare('SELECT 1');
-    return false;
-  } catch (error) {
-    return String(error).includes('database is not open');
-  }
 }
 
 function readOn(given: unknown, work: boolean) {

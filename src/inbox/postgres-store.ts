@@ -25,7 +25,6 @@ export interface PostgresPlace {
 export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 1000;
-  protected readonly skipLocked = sql`FOR UPDATE SKIP LOCKED`;
   readonly #pool: PostgresPool;
   readonly #schema: string;
   readonly #create: boolean;

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors.js';
 import { type PostgresPool, quoted, type Run, transaction } from './postgres.js';
-import { tables, tablesVersion } from './tables.js';
+import { knownVersion, tables, tablesVersion } from './tables.js';
 
 // An ordinary index could not hold a long key.
 const created = tables({
@@ -60,9 +60,5 @@ async function isCurrent(run: Run, at: string): Promise<boolean> {
   const [found] = await run('SELECT to_regclass($1)::text AS name', table);
   if (!found?.name) return false;
   const [row] = await run(`SELECT max(version)::text AS version FROM ${table}`);
-  if (Number(row?.version) === tablesVersion) return true;
-  throw new ConfigurationError(
-    `Schema ${at} holds an inbox of version ${String(row?.version)}, and this package reads version ${tablesVersion}. ` +
-      'Update merchant-payments. Nothing was changed.',
-  );
+  return knownVersion(row?.version, `Schema ${at}`) === tablesVersion;
 }

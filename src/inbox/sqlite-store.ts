@@ -2,19 +2,15 @@ import { statSync } from 'node:fs';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { isThenable } from '../webhooks/own-options.js';
 import type { Claim } from './entry.js';
-import { now, type Row, type Statement, sql, type Work } from './sql.js';
-import { Connection, isBusy, type SqliteDatabase } from './sqlite.js';
-import { openFile, setUpFile, setUpTables } from './sqlite-tables.js';
+import { now, type Row, type Statement, type Work } from './sql.js';
+import { Connection, isBusy } from './sqlite.js';
+import { openFile, type SqlitePlace, setUp } from './sqlite-tables.js';
 import { commitError, InboxStore, lostLease, settled } from './store.js';
-
-/** Where an inbox on SQLite is: a file of its own, or the shop's database. */
-export type SqlitePlace = { file: string } | { database: SqliteDatabase };
 
 /** Deliveries in a SQLite database. */
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 250;
-  protected readonly skipLocked = sql``; // one process writes at a time
   readonly #place: SqlitePlace;
   readonly #create: boolean;
   readonly #connection: Connection;
@@ -83,7 +79,7 @@ export class SqliteStore extends InboxStore {
       const { value } = step;
       if ('durable' in value) {
         const result = this.#connection.transaction(() => this.#finish(work), value);
-        if (value.durable) this.#checkFile();
+        if (value.durable && this.#isReady) this.#checkFile();
         return result;
       }
       step = work.next(this.#all(value));
@@ -93,15 +89,15 @@ export class SqliteStore extends InboxStore {
 
   #all({ text, values }: Statement): Row[] {
     const time = Date.now();
-    return this.#connection.all(text, ...values.map((value) => (value === now ? time : value)));
+    // One process writes at a time.
+    const own = text.replace('FOR UPDATE SKIP LOCKED', '');
+    return this.#connection.all(own, ...values.map((value) => (value === now ? time : value)));
   }
 
   #setUp(): void {
     if (this.#isReady) return;
-    const [place, db] = [this.#place, this.#connection];
-    usable(place, () =>
-      'file' in place ? setUpFile(db, place.file, { create: this.#create }) : setUpTables(db, 'database'),
-    );
+    if ('database' in this.#place) this.#connection.journalMode();
+    usable(this.#place, () => this.#finish(setUp(this.#place, { create: this.#create })));
     this.#isReady = true;
   }
 
@@ -117,16 +113,18 @@ export class SqliteStore extends InboxStore {
   }
 }
 
-/** Says which file cannot be used, if that is why. */
+/** Says what cannot be used as an inbox. */
 function usable<Result>(place: SqlitePlace, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (!('file' in place) || error instanceof ConfigurationError || isBusy(error)) throw error;
-    throw new ConfigurationError(
-      `${JSON.stringify(place.file)} cannot be used as an inbox: ${error instanceof Error ? error.message : String(error)}. ` +
-        'Pass a file that can be written, in a folder that exists.',
-    );
+    if (error instanceof ConfigurationError || isBusy(error)) throw error;
+    const [what, advice] =
+      'file' in place
+        ? [JSON.stringify(place.file), 'a file that can be written, in a folder that exists']
+        : ['database', 'an open one'];
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError(`${what} cannot be used as an inbox: ${reason}. Pass ${advice}.`);
   }
 }
 

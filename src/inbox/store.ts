@@ -7,6 +7,7 @@ import {
   type InboxEntry,
   type InboxState,
   type InboxStats,
+  type ListParams,
   type RefusedDelivery,
   type RefusedRecord,
   toClaim,
@@ -29,9 +30,9 @@ export interface NewEntry {
   lastError: string | null;
 }
 
-/** What is stored under a key: the digest is `null` if an earlier version has purged it, the event after every purge. */
+/** What is stored under a key: the event is `null` once it was purged. */
 export interface KnownEntry {
-  digest: string | null;
+  digest: string;
   event: WebhookEvent | null;
 }
 
@@ -58,8 +59,6 @@ export abstract class InboxStore {
   abstract readonly identity: readonly unknown[];
   /** How often to look for rows that other processes have stored. */
   abstract readonly pollMs: number;
-  /** Ends a SELECT that leaves out rows which another transaction has locked. */
-  protected abstract readonly skipLocked: Statement;
 
   /** Runs `fn` and marks the claim done in one transaction, and returns what `fn` returned: a promise only if it may be async. */
   abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
@@ -93,7 +92,6 @@ export abstract class InboxStore {
    * ended. Leaves out running ones in `held`: their functions still run in this process.
    */
   claim({ most, held, leaseMs }: { most: number; held: readonly number[]; leaseMs: number }) {
-    const { skipLocked } = this;
     return this.run(function* (): Work<Claimed> {
       const { at, due, setAt } = yield* readDue();
       const isWrong = setAt > at + wrongClockMs;
@@ -104,37 +102,33 @@ export abstract class InboxStore {
         WITH due AS MATERIALIZED (
           SELECT id FROM payments_inbox
           WHERE due_at <= ${now} AND NOT (state = 'running' AND id IN (${[0, ...held]}))
-          ORDER BY due_at, id LIMIT ${most} ${skipLocked}
+          ORDER BY due_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED
         )
         UPDATE payments_inbox
         SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
           due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
-        WHERE id IN (SELECT id FROM due) RETURNING *`;
+        WHERE id IN (SELECT id FROM due) RETURNING id`;
       const ids = rows.map(({ id }) => Number(id));
-      const contents =
-        yield sql`SELECT * FROM payments_inbox_content WHERE id IN (${[0, ...ids]}) ORDER BY id`;
-      const claims = contents.map((content) =>
-        toClaim({ ...rows.find(({ id }) => id === content.id), ...content }),
-      );
-      return { claims, waitMs: rows.length < most ? (yield* readDue()).later - at : 0 };
+      const claimed = yield sql`SELECT * FROM payments_inbox JOIN payments_inbox_content USING (id)
+        WHERE id IN (${[0, ...ids]}) ORDER BY id`;
+      const waitMs = ids.length < most ? (yield* readDue()).later - at : 0;
+      return { claims: claimed.map(toClaim), waitMs };
     });
   }
 
   /** Extends claims; resolves to those that somebody else has taken. Leaves out what is being committed. */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
-    const { skipLocked } = this;
     return this.run(function* () {
+      const lost: Claim[] = [];
       yield quickly;
-      const rows =
-        yield sql`SELECT id, state, attempts FROM payments_inbox WHERE id IN (${[0, ...claims.map(({ id }) => id)]}) ${skipLocked}`;
-      const isLost = ({ id, attempt }: Claim) =>
-        rows.some(
-          (row) => Number(row.id) === id && (row.state !== 'running' || Number(row.attempts) !== attempt),
-        );
-      const ids = rows.map(({ id }) => Number(id));
-      const lost = claims.filter(isLost);
-      const renewed = ids.filter((id) => !lost.some((claim) => claim.id === id));
-      yield sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now} WHERE id IN (${[0, ...renewed]})`;
+      for (const claim of claims) {
+        const [row] =
+          yield sql`SELECT state, attempts FROM payments_inbox WHERE id = ${claim.id} FOR UPDATE SKIP LOCKED`;
+        const isHeld = row?.state === 'running' && Number(row.attempts) === claim.attempt;
+        if (isHeld)
+          yield sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now} WHERE id = ${claim.id}`;
+        else if (row) lost.push(claim);
+      }
       return lost;
     });
   }
@@ -173,15 +167,7 @@ export abstract class InboxStore {
   }
 
   /** Newest first. */
-  async list({
-    state,
-    limit,
-    after,
-  }: {
-    state: InboxState | undefined;
-    limit: number;
-    after: string | undefined;
-  }): Promise<InboxEntry[]> {
+  async list({ state, limit = 100, after }: ListParams): Promise<InboxEntry[]> {
     const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
     const older =
       after === undefined ? sql`` : sql`AND id < (SELECT id FROM payments_inbox WHERE key = ${after})`;
@@ -237,7 +223,6 @@ export abstract class InboxStore {
     { code, receivedAt, bytes, headers, rawBody, encoding }: RefusedRecord,
     most: number,
   ): Promise<void> {
-    const { skipLocked } = this;
     const first = Math.ceil(most / 10);
     return this.run(function* () {
       const [row] = yield sql`SELECT count(*) AS count FROM payments_inbox_refused`;
@@ -248,7 +233,7 @@ export abstract class InboxStore {
       yield sql`DELETE FROM payments_inbox_refused WHERE id IN (
         SELECT id FROM payments_inbox_refused
         WHERE id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id LIMIT ${first})
-          AND id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id DESC LIMIT ${most - first}) ${skipLocked})`;
+          AND id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id DESC LIMIT ${most - first}) FOR UPDATE SKIP LOCKED)`;
     });
   }
 
@@ -301,11 +286,7 @@ function* insert(entry: NewEntry): Work<KnownEntry | undefined> {
     const [known] =
       yield sql`SELECT digest, event FROM payments_inbox LEFT JOIN payments_inbox_content USING (id) WHERE key = ${key}`;
     // Without it, it was removed meanwhile.
-    if (known)
-      return {
-        digest: known.digest === null ? null : String(known.digest),
-        event: JSON.parse(String(known.event)),
-      };
+    if (known) return { digest: String(known.digest), event: JSON.parse(String(known.event)) };
   }
 }
 

@@ -1,3 +1,5 @@
+import { ConfigurationError } from '../errors.js';
+
 /** Version of the tables. Raise it with every change to them. */
 export const tablesVersion = 2;
 
@@ -43,4 +45,14 @@ CREATE TABLE IF NOT EXISTS payments_inbox_refused (
 );
 CREATE TABLE IF NOT EXISTS payments_inbox_version (version integer NOT NULL UNIQUE);
 INSERT INTO payments_inbox_version VALUES (${tablesVersion}) ON CONFLICT DO NOTHING;`;
+}
+
+/** Refuses tables of a newer version. */
+export function knownVersion(found: unknown, where: string): number {
+  const version = Number(found);
+  if (version >= 1 && version <= tablesVersion) return version;
+  throw new ConfigurationError(
+    `${where} holds an inbox of version ${String(found)}, and this package reads version ${tablesVersion}. ` +
+      'Update merchant-payments. Nothing was changed.',
+  );
 }

@@ -124,7 +124,7 @@ describe('the file', () => {
     const before = readFileSync(file);
     expect(open(file)).toThrow(ConfigurationError);
     expect(open(file)).toThrow(
-      /^"[^"]+" holds an inbox of version 3, and this package reads version 2\. Update merchant-payments\. The file was not changed\.$/,
+      /^"[^"]+" holds an inbox of version 3, and this package reads version 2\. Update merchant-payments\. Nothing was changed\.$/,
     );
     expect(readFileSync(file)).toEqual(before);
   });
@@ -133,7 +133,7 @@ describe('the file', () => {
     const file = temporaryFile();
     await opened({ file }).inbox.close();
     connect(file).exec('DELETE FROM payments_inbox_version');
-    expect(open(file)).toThrow(/^"[^"]+" holds an inbox of version undefined/);
+    expect(open(file)).toThrow(/^"[^"]+" holds an inbox of version null/);
   });
 
   it('is opened while another program writes into it', async () => {

@@ -41,7 +41,7 @@ describe('options of openInbox()', () => {
     database.close();
     expect(open({ secret, on, database })).toMatchObject({
       name: 'ConfigurationError',
-      message: expect.stringContaining('database is closed'),
+      message: expect.stringContaining('database is not open'),
     });
   });
 
