@@ -105,17 +105,14 @@ function factsOf({ startedAt }: Call, { status, headers }: CompleteResponse, att
   };
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const timer = setTimeout(() => {
-      forget();
-      resolve();
-    }, ms);
-    const forget = onAbort(signal, () => {
-      forget();
+async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  let forget = () => {};
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    forget = onAbort(signal, () => {
       clearTimeout(timer);
       reject(signal?.reason);
     });
-  });
+  }).finally(() => forget());
 }
