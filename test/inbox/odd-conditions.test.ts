@@ -1,4 +1,5 @@
 import { copyFileSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { connect, later, opened, orderPaid, received, temporaryFile, withResolvers } from './inboxes.js';
@@ -59,13 +60,17 @@ describe('a function that never ends', () => {
 });
 
 describe('a lock that another connection holds', () => {
-  it('delays no timer of the process, neither for deliveries nor for what people ask, nor for commit()', async () => {
+  it('for ten seconds delays no timer of the process, neither for deliveries nor for what people ask, nor for commit()', {
+    timeout: 60_000,
+  }, async () => {
     const file = temporaryFile();
     const shop = connect(file);
     shop.exec('PRAGMA journal_mode = DELETE; PRAGMA busy_timeout = 3000; CREATE TABLE orders (id TEXT)');
+    const exec = vi.spyOn(shop, 'exec');
     const { promise, resolve } = withResolvers();
     const { inbox, post } = opened({
       database: shop,
+      leaseMs: 1000,
       on: { 'order.paid': (_event, { commit }) => promise.then(() => commit(() => {})) },
     });
     for (const id of ['a', 'b', 'c', 'd']) await post(orderPaid(id));
@@ -79,15 +84,25 @@ describe('a lock that another connection holds', () => {
       last = performance.now();
     }, 5);
     later(() => clearInterval(timer));
-    const waiting = [...['e', 'f', 'g', 'h'].map((id) => post(orderPaid(id))), inbox.stats(), inbox.list()];
+    const statuses = (ids: string[]) =>
+      Promise.all(ids.map(async (id) => (await post(orderPaid(id))).status));
+    const early = statuses(['e', 'f']);
+    const asked = Promise.allSettled([inbox.stats(), inbox.list()]);
     resolve();
-    await new Promise((done) => setTimeout(done, 1500));
+    await sleep(7000);
+    const late = statuses(['g', 'h']);
+    await sleep(3000);
     other.exec('ROLLBACK');
-    await Promise.all(waiting);
+    // A delivery waits for five seconds.
+    expect(await early).toEqual([500, 500]);
+    expect((await asked).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await late).toEqual([200, 200]);
     // A wait inside SQLite would take the whole of busy_timeout.
     expect(longestMs).toBeLessThan(1000);
+    const waits = exec.mock.calls.flatMap(([sql]) => /busy_timeout = (\d+)/.exec(sql)?.[1] ?? []);
+    expect(new Set(waits.map(Number))).toEqual(new Set([0, 20, 3000]));
     expect(shop.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 3000 });
-    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 8 }), { timeout: 15_000 });
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 6 }), { timeout: 30_000 });
   });
 
   it('that makes commit() fail uses up no retry', async () => {
