@@ -56,19 +56,11 @@ export class InboxAttempt {
     this.#aborter.abort(reason);
   }
 
-  /** Ends it from outside, and waits for its function no longer. */
-  abort(reason: string): void {
+  /** Waits for its function no longer; with `isOver`, it has not failed, but is somebody else's. */
+  stop(reason: string, { isOver }: { isOver: boolean }): void {
     const error = commitError(reason);
-    this.lose(error);
-    this.#stopWaiting(error);
-  }
-
-  /** Lets it fail. */
-  timeOut(attemptMs: number): void {
-    const error = commitError(
-      `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`,
-    );
-    this.#aborter.abort(error);
+    if (isOver) this.lose(error);
+    else this.#aborter.abort(error);
     this.#stopWaiting(error);
   }
 

@@ -11,7 +11,7 @@ import {
   writable,
 } from '../webhooks/delivery.js';
 import { headerPairs } from '../webhooks/headers.js';
-import type { Tell } from '../webhooks/hooks.js';
+import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { RefusedRequest, Report } from '../webhooks/responder.js';
 import { type Checks, eventOf, verifyDelivery } from '../webhooks/verify.js';
@@ -32,7 +32,7 @@ export interface Recovered {
 
 interface IntakeSettings {
   store: InboxStore;
-  tell: Tell<InboxHookFacts>;
+  callHook: CallHook<InboxHookFacts>;
   report: Report;
   /** How many refused deliveries are kept. */
   keepRefused: number;
@@ -59,7 +59,7 @@ export class Intake {
 
   /** Stores a delivery; `false` if it is a duplicate. Another content under a known key is parked, and so is what cannot be read. */
   async put(given: Delivery): Promise<boolean> {
-    const { store, tell } = this.#settings;
+    const { store, callHook } = this.#settings;
     const delivery = readAgain(given);
     const { key, digest, event } = delivery;
     const problem = unreadableBecause(event);
@@ -73,7 +73,7 @@ export class Intake {
         'conflicting_event',
         conflictText(key, known.event, event),
       );
-    tell('duplicate', { key, type: typeOf(event) });
+    callHook('duplicate', { key, type: typeOf(event) });
     return false;
   }
 
@@ -110,7 +110,7 @@ export class Intake {
 
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */
   async recover(checks: Checks): Promise<Recovered> {
-    const { store, tell } = this.#settings;
+    const { store, callHook } = this.#settings;
     const result = { recovered: 0, duplicates: 0, refused: 0 };
     for (let after: number | undefined = 0; after !== undefined; ) {
       const page: RefusedDelivery[] = await store.refused(pageSize, after);
@@ -119,7 +119,7 @@ export class Intake {
         try {
           const verified = verifyDelivery(checks, { ...request, now: at.getTime() });
           const delivery = deliveryOf(verified, at);
-          tell('received', { key: delivery.key, type: typeOf(delivery.event), bytes: request.bytes });
+          callHook('received', { key: delivery.key, type: typeOf(delivery.event), bytes: request.bytes });
           if (await this.put(delivery)) result.recovered++;
           else result.duplicates++;
           await store.forget(id);
@@ -139,16 +139,16 @@ export class Intake {
     code: WebhookPayloadError['code'],
     lastError: string,
   ): Promise<boolean> {
-    const { store, tell, report } = this.#settings;
+    const { store, callHook, report } = this.#settings;
     const facts = { key, type: typeOf(delivery.event) };
     if (await store.insert({ key, delivery, state: 'parked', lastError })) {
-      tell('duplicate', facts);
+      callHook('duplicate', facts);
       return false;
     }
     await report(
       new WebhookPayloadError(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`, code),
     );
-    tell('parked', { ...facts, attempt: 0, lastError });
+    callHook('parked', { ...facts, attempt: 0, lastError });
     return true;
   }
 }

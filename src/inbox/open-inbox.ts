@@ -126,7 +126,7 @@ export function openExistingInbox(place: object, secret: () => Promise<string>):
 }
 
 function inboxAt(options: object, { create }: { create: boolean }): Inbox {
-  const { own, place, work, onPaid, onUnknown, tell, report, graceMs, keepRefused, ...limits } =
+  const { own, place, work, onPaid, onUnknown, callHook, report, graceMs, keepRefused, ...limits } =
     readInboxOptions(options);
   const { secret: given } = own;
   let secrets = given;
@@ -139,12 +139,12 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
       : given;
   const respond = createResponder(
     { ...own, secret },
-    { tell, report, mustRead: false, handOver, keep: (refused) => intake.refuse(refused) },
+    { callHook, report, mustRead: false, handOver, keep: (refused) => intake.refuse(refused) },
   );
   const store = 'pool' in place ? new PostgresStore(place, { create }) : new SqliteStore(place, { create });
-  const intake = new Intake({ store, tell, report, keepRefused });
+  const intake = new Intake({ store, callHook, report, keepRefused });
   const worker = new Worker({
-    ...{ ...limits, store, find, tell, report },
+    ...{ ...limits, store, find, callHook, report },
     textOf: (error) => redacted(error, secrets),
     reread: (claim) => intake.reread(claim),
   });
@@ -159,7 +159,7 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
     async accept(given) {
       const delivery = readDelivery(given);
       const { rawBody, encoding } = delivery;
-      tell('received', { ...factsOf(delivery), bytes: Buffer.byteLength(rawBody, encoding ?? 'utf8') });
+      callHook('received', { ...factsOf(delivery), bytes: Buffer.byteLength(rawBody, encoding ?? 'utf8') });
       await put(delivery);
     },
     stats: async () => whileOpen().stats(),
@@ -226,7 +226,7 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
   }
 
   function refuse(reply: Reply): Reply {
-    tell('refused', { status: reply.status, code: String(reply.body.error) });
+    callHook('refused', { status: reply.status, code: String(reply.body.error) });
     return reply;
   }
 
@@ -236,14 +236,9 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
   }
 
   function close(): Promise<void> {
-    closing ??= end();
-    return closing;
-  }
-
-  async function end(): Promise<void> {
     giveUp(worker);
-    await worker.close(graceMs);
-    await store.close();
+    closing ??= worker.close(graceMs).then(() => store.close());
+    return closing;
   }
 }
 

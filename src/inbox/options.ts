@@ -162,7 +162,7 @@ export function readInboxOptions(options: object) {
     concurrency: readInteger(own.concurrency, 'concurrency', 4, 1, 1000),
     leaseMs: readInteger(own.leaseMs, 'leaseMs', 60_000, 100, dayMs),
     keepRefused: readInteger(own.keepRefused, 'keepRefused', 100, 0, 10_000),
-    tell: readHooks<InboxHookFacts>(own.hooks, inboxHooks, what),
+    callHook: readHooks<InboxHookFacts>(own.hooks, inboxHooks, what),
     report: readReport(own.onError),
   };
 }

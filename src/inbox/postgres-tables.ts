@@ -34,10 +34,11 @@ export function inSchema(sql: string, schema: string): string {
 /** Makes the tables where there are none, and refuses those of a newer version. */
 export async function openTables(pool: PostgresPool, schema: string, create: boolean): Promise<void> {
   const at = quoted(schema);
-  if (await transaction(pool, (run) => isCurrent(run, at))) return;
-  if (!create) throw new ConfigurationError(`Schema ${at} holds no inbox. Pass the schema of openInbox().`);
   try {
     await transaction(pool, async (run) => {
+      if (await isCurrent(run, at)) return;
+      if (!create)
+        throw new ConfigurationError(`Schema ${at} holds no inbox. Pass the schema of openInbox().`);
       await run(`SELECT pg_advisory_xact_lock(${lockId})`);
       // Another instance may have been faster.
       if (await isCurrent(run, at)) return;

@@ -52,7 +52,9 @@ export class SqliteStore extends InboxStore {
     try {
       return db.atOnce(() => db.transaction(work, { durable: true }));
     } catch (error) {
-      throw isBusy(error) ? busy(error) : error;
+      if (!isBusy(error) || !(error instanceof Error)) throw error;
+      const text = `commit() could not write: ${error.message}. Nothing was written; the delivery is tried again.`;
+      throw new PaymentsError(text, { code: 'inbox_busy' });
     }
   }
 
@@ -132,16 +134,6 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
 function identityOf(path: string): string | undefined {
   const found = path === '' ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
-}
-
-function busy(error: unknown): PaymentsError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new PaymentsError(
-    `commit() could not write: ${reason}. Nothing was written; the delivery is tried again.`,
-    {
-      code: 'inbox_busy',
-    },
-  );
 }
 
 function isAsync(): PaymentsError {

@@ -52,7 +52,6 @@ export class Connection {
   readonly path: string;
   readonly #compiled = new Map<string, SqliteStatement>();
   #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
   #hasBlocked = false;
 
   constructor(database: SqliteDatabase) {
@@ -64,22 +63,16 @@ export class Connection {
   /** Runs work that needs the database to be free, in the order of calls; tries again for five seconds while it is not. */
   whenFree<Result>(work: () => Result): Promise<Result> {
     const until = performance.now() + patienceMs;
-    const before = this.#waiting++ > 0 ? this.#last : undefined;
-    const turn = (async () => {
-      await before;
-      try {
-        for (;;) {
-          try {
-            return this.#within(0, work);
-          } catch (error) {
-            if (!isBusy(error) || performance.now() >= until) throw error;
-          }
-          await sleep(5 + Math.random() * 15);
+    const turn = this.#last.then(async () => {
+      for (;;) {
+        try {
+          return this.#within(0, work);
+        } catch (error) {
+          if (!isBusy(error) || performance.now() >= until) throw error;
         }
-      } finally {
-        this.#waiting--;
+        await sleep(5 + Math.random() * 15);
       }
-    })();
+    });
     this.#last = turn.catch(() => {});
     return turn;
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsError } from '../errors.js';
 import { typeOf, unreadableBecause } from '../webhooks/delivery.js';
-import type { Tell } from '../webhooks/hooks.js';
+import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { Report } from '../webhooks/responder.js';
 import { type AttemptDelivery, InboxAttempt } from './attempt.js';
@@ -18,7 +18,7 @@ export interface WorkerSettings {
   concurrency: number;
   leaseMs: number;
   attemptMs: number;
-  tell: Tell<InboxHookFacts>;
+  callHook: CallHook<InboxHookFacts>;
   report: Report;
   textOf(error: unknown): string;
   /** Stores what an earlier version could not read as this version reads it; `false` if it cannot either. */
@@ -79,7 +79,7 @@ export class Worker {
   release(key: string): void {
     for (const attempt of this.#running.keys())
       if (attempt.claim.delivery.key === key)
-        attempt.abort('retry() with force took this delivery from its function.');
+        attempt.stop('retry() with force took this delivery from its function.', { isOver: true });
   }
 
   /** Works off what is due, and returns when nothing is, or when time is up and what runs has finished. */
@@ -105,7 +105,8 @@ export class Worker {
     // #renewals keeps the process alive meanwhile.
     await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
     const attempts = [...this.#running.keys()];
-    for (const attempt of attempts) attempt.abort('The inbox was closed before the function had finished.');
+    for (const attempt of attempts)
+      attempt.stop('The inbox was closed before the function had finished.', { isOver: true });
     await Promise.all(attempts.map(({ claim }) => this.#giveBack(claim)));
     clearInterval(this.#renewals);
   }
@@ -178,7 +179,7 @@ export class Worker {
   }
 
   async #run(attempt: InboxAttempt): Promise<void> {
-    const { find, reread, attemptMs, tell, report } = this.#settings;
+    const { find, reread, attemptMs, callHook, report } = this.#settings;
     const { claim, delivery } = attempt;
     const facts = factsOf(claim);
     const problem = unreadableBecause(delivery.event);
@@ -193,8 +194,9 @@ export class Worker {
       return this.#park(claim, `There is no function for events of type ${JSON.stringify(facts.type)}.`);
     const startedAt = performance.now();
     const durationMs = () => performance.now() - startedAt;
-    tell('started', facts);
-    const timer = setTimeout(() => attempt.timeOut(attemptMs), attemptMs);
+    callHook('started', facts);
+    const late = `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`;
+    const timer = setTimeout(() => attempt.stop(late, { isOver: false }), attemptMs);
     let failure: { error: unknown } | undefined;
     try {
       await Promise.race([fn(delivery), attempt.ended]);
@@ -211,16 +213,16 @@ export class Worker {
     // The delivery is done; a later error does not undo it.
     if (failure) void report(failure.error);
     else if (!isDone && !(await this.#settings.store.settle(claim, { state: 'done' }))) throw lostLease();
-    tell('done', { ...facts, durationMs: durationMs() });
+    callHook('done', { ...facts, durationMs: durationMs() });
   }
 
   async #fail(claim: Claim, error: unknown, durationMs: number): Promise<void> {
-    const { store, retriesMs, tell, report, textOf } = this.#settings;
+    const { store, retriesMs, callHook, report, textOf } = this.#settings;
     const isBusy = error instanceof PaymentsError && error.code === 'inbox_busy';
     const waitMs = isBusy ? busyMs : retriesMs[claim.failures];
     // Ten percent either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
-    tell('failed', { ...factsOf(claim), durationMs, error, delayMs });
+    callHook('failed', { ...factsOf(claim), durationMs, error, delayMs });
     void report(error);
     const lastError = textOf(error);
     if (delayMs === null) return this.#park(claim, lastError);
@@ -229,7 +231,7 @@ export class Worker {
 
   async #park(claim: Claim, lastError: string): Promise<void> {
     if (await this.#settings.store.settle(claim, { state: 'parked', lastError }))
-      this.#settings.tell('parked', { ...factsOf(claim), lastError });
+      this.#settings.callHook('parked', { ...factsOf(claim), lastError });
   }
 
   #giveBack(claim: Claim): Promise<boolean> {

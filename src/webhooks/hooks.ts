@@ -29,7 +29,7 @@ export type WebhookHooks = HooksOf<WebhookHookFacts>;
 export type HooksOf<Facts> = { [Name in keyof Facts]?: ((facts: Facts[Name]) => unknown) | undefined };
 
 /** Calls a hook with its facts, if there is one. */
-export type Tell<Facts> = <Name extends keyof Facts & string>(name: Name, facts: Facts[Name]) => void;
+export type CallHook<Facts> = <Name extends keyof Facts & string>(name: Name, facts: Facts[Name]) => void;
 
 export const webhookHooks = {
   received: undefined,
@@ -44,7 +44,7 @@ export function readHooks<Facts>(
   given: unknown,
   absent: Readonly<Record<keyof Facts & string, undefined>>,
   what: string,
-): Tell<Facts> {
+): CallHook<Facts> {
   const hooks = given === undefined ? {} : given;
   const functions = new Map(
     Object.keys(absent).map((name) => [

@@ -70,12 +70,12 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
       `${what}: pass "on" to handle events in the request, or "accept" to store them first.`,
     );
   }
-  const tell = readHooks<WebhookHookFacts>(own.hooks, webhookHooks, what);
+  const callHook = readHooks<WebhookHookFacts>(own.hooks, webhookHooks, what);
   const report = readReport(own.onError);
   const on = accept ? undefined : readOn(own, what);
   const seen = new SeenKeys();
   const respond = createResponder(own, {
-    tell,
+    callHook,
     report,
     mustRead: on !== undefined,
     handOver: (delivery) => (accept ? run(delivery, () => store(accept, delivery)) : handle(delivery)),
@@ -88,7 +88,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
     const state = seen.take(key, digest);
     if (state === 'conflict') return refuseConflict(key);
     if (state !== 'taken') {
-      tell('duplicate', factsOf(delivery));
+      callHook('duplicate', factsOf(delivery));
       return state === 'finished' ? okReply : inProgress;
     }
     const reply = await run(delivery, () => on?.onPaid(event));
@@ -103,11 +103,11 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
     try {
       await work();
     } catch (error) {
-      tell('failed', { ...facts(), error });
+      callHook('failed', { ...facts(), error });
       await report(error);
       return failedReply;
     }
-    tell('done', facts());
+    callHook('done', facts());
     return okReply;
   }
 
@@ -119,7 +119,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
         'conflicting_event',
       ),
     );
-    tell('refused', { status: conflicting.status, code: 'conflicting_event' });
+    callHook('refused', { status: conflicting.status, code: 'conflicting_event' });
     return conflicting;
   }
 }

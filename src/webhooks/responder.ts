@@ -73,7 +73,7 @@ export interface RefusedRequest {
 }
 
 interface Destination {
-  tell<Name extends 'received' | 'refused'>(name: Name, facts: WebhookHookFacts[Name]): void;
+  callHook<Name extends 'received' | 'refused'>(name: Name, facts: WebhookHookFacts[Name]): void;
   report: Report;
   /** Refuses authentic events that cannot be read, with 500. */
   mustRead: boolean;
@@ -86,7 +86,7 @@ interface Destination {
 /** Verifies requests, and hands authentic deliveries over. Rejects only if `handOver` does. */
 export function createResponder(
   own: Record<keyof ReceiverOptions, unknown>,
-  { tell, report, mustRead, handOver, keep }: Destination,
+  { callHook, report, mustRead, handOver, keep }: Destination,
 ): Respond {
   const checks = lateChecks(own);
 
@@ -105,7 +105,7 @@ export function createResponder(
       const verified = verifyDelivery(await checks(), { rawBody, headers, now: receivedAt.getTime() });
       delivery = deliveryOf(verified, receivedAt);
       if (mustRead) readable(delivery.event);
-      tell('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
+      callHook('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
       await report(error);
       if (keep && rawBody !== undefined && scheme && error instanceof WebhookVerificationError) {
@@ -118,7 +118,7 @@ export function createResponder(
   };
 
   function refuse(reply: Reply): Reply {
-    tell('refused', { status: reply.status, code: String(reply.body.error) });
+    callHook('refused', { status: reply.status, code: String(reply.body.error) });
     return reply;
   }
 }
