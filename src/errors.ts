@@ -51,12 +51,19 @@ export class PaymentsError extends Error {
     return this.constructor.name;
   }
 
+  /** Used in logs in the class's place. */
   override set name(value: string) {
     Object.defineProperty(this, 'name', { value, writable: true, configurable: true });
   }
 
   /** For logs: `name`, `message` and the facts. */
-  toJSON(): { name: string; message: string; [fact: string]: unknown } {
+  toJSON(): {
+    /** Of the class. */
+    name: string;
+    /** Safe to log, as the facts are. */
+    message: string;
+    [fact: string]: unknown;
+  } {
     return { name: this.name, message: this.message, ...Object.fromEntries(Object.entries(this)) };
   }
 
@@ -65,7 +72,8 @@ export class PaymentsError extends Error {
     return true;
   }
 
-  static override [Symbol.hasInstance]<Class extends { prototype: PaymentsError }>(
+  /** What `instanceof` asks: it holds across copies of the package. */
+  static override [Symbol.hasInstance]<Class extends ErrorClass>(
     this: Class,
     value: unknown,
   ): value is InstanceOf<Class> {
@@ -85,8 +93,12 @@ export type FactsOf<Class extends PaymentsError> = Omit<
   keyof Error | 'code' | 'toJSON' | typeof brand
 >;
 
+interface ErrorClass {
+  prototype: PaymentsError;
+}
+
 /** What `instanceof` narrows to: for `PaymentsError` itself the union of all classes, so that `code` narrows further. */
-type InstanceOf<Class extends { prototype: PaymentsError }> = typeof PaymentsError extends Class
+type InstanceOf<Class extends ErrorClass> = typeof PaymentsError extends Class
   ? AnyPaymentsError
   : Class['prototype'];
 

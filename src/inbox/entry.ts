@@ -27,9 +27,13 @@ export interface InboxEntry {
 
 /** How many deliveries are in each state. */
 export interface InboxStats {
+  /** Stored, and due now or later. */
   pending: number;
+  /** Your function is working on them. */
   running: number;
+  /** Your function succeeded. */
   done: number;
+  /** Given up after the last retry, or held for a person: alert on more than 0. */
   parked: number;
   /** How many the quarantine holds. */
   refused: number;

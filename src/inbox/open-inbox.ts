@@ -79,6 +79,7 @@ export interface Inbox {
    * A `database` that you passed stays open.
    */
   close: () => Promise<void>;
+  /** `close()`, for `await using`. */
   [Symbol.asyncDispose]: () => Promise<void>;
 }
 

@@ -55,11 +55,24 @@ export interface InboxHookFacts extends Pick<WebhookHookFacts, 'received' | 'dup
   /** Your function is called. */
   started: AttemptFacts;
   /** A delivery is done. */
-  done: AttemptFacts & { durationMs: number };
-  /** An attempt failed with the error that your function threw; the next one follows after `delayMs`, or none if that is `null`. */
-  failed: AttemptFacts & { durationMs: number; error: unknown; delayMs: number | null };
+  done: AttemptFacts & {
+    /** How long the attempt took. */
+    durationMs: number;
+  };
+  /** An attempt failed. */
+  failed: AttemptFacts & {
+    /** How long the attempt took. */
+    durationMs: number;
+    /** What your function threw. */
+    error: unknown;
+    /** When the next attempt follows; `null` if none does. */
+    delayMs: number | null;
+  };
   /** There are no more attempts until somebody calls `retry()`. `attempt` is 0 if there was none. */
-  parked: AttemptFacts & { lastError: string };
+  parked: AttemptFacts & {
+    /** Why: what the last attempt failed with, as text. */
+    lastError: string;
+  };
 }
 
 /** The attempt that a hook is called for. */

@@ -3,16 +3,21 @@ import type { Row, SqlValue } from './sql.js';
 
 /** A client of a `pg` pool, or anything of its shape. */
 export interface PostgresClient {
+  /** Executes one statement, with `$1` for the first value. */
   query(text: string, values?: SqlValue[]): PromiseLike<{ rows: unknown[] }>;
   /** With an error, the connection has to be closed, and its transaction with it. */
   release(error?: Error): unknown;
+  /** Listens to the loss of the connection, which would otherwise end the process. */
   on?(event: 'error', listener: () => void): unknown;
+  /** Ends what `on` began. */
   removeListener?(event: 'error', listener: () => void): unknown;
 }
 
 /** A `Pool` of `pg`, or anything of its shape. */
 export interface PostgresPool {
+  /** Resolves to a connection for one transaction. */
   connect(): PromiseLike<PostgresClient>;
+  /** Listens to lost idle connections, and to who takes one. */
   on?(event: 'error' | 'acquire', listener: (given: unknown) => void): unknown;
 }
 

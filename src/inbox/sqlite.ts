@@ -19,7 +19,10 @@ export interface SqliteDatabase {
 /** The parts of a `StatementSync` that are used. */
 export interface SqliteStatement {
   /** Runs it and returns how many rows changed. */
-  run(...values: SqliteValue[]): { changes: number | bigint };
+  run(...values: SqliteValue[]): {
+    /** Rows inserted, updated or deleted. */
+    changes: number | bigint;
+  };
   /** The first row. */
   get(...values: SqliteValue[]): Record<string, unknown> | undefined;
   /** All rows. */

@@ -2,11 +2,22 @@ import { type MatchParams, readMatch, type UnmatchedPayment, type UnpaidOrder } 
 
 /** What is certain, and what a person has to decide. */
 export interface MatchResult<Order, Payment> {
-  matched: { order: Order; payment: Payment; because: 'only_candidate' | 'returned' }[];
-  /** `expired`: it came more than ten minutes after the checkout of its only candidate expired. */
-  held: {
+  /** Write each pair in one transaction. */
+  matched: {
+    /** As you passed it. */
+    order: Order;
+    /** As you passed it. */
     payment: Payment;
+    /** No other order can be it; or, with `trustReturns`, its customer came back. */
+    because: 'only_candidate' | 'returned';
+  }[];
+  /** Payments that a person has to decide on. */
+  held: {
+    /** As you passed it. */
+    payment: Payment;
+    /** Orders of its amount and currency that it may be for. */
     candidates: Order[];
+    /** `expired`: it came more than ten minutes after the checkout of its only candidate expired. */
     because: 'no_candidate' | 'several_candidates' | 'expired';
   }[];
   /** Unpaid orders whose customer came back more than `overdueMs` ago: a webhook may be lost. Empty without `now`. */

@@ -1,9 +1,11 @@
 import { InvalidParamsError } from '../errors.js';
 
 interface Sum {
+  /** Unique in its list. */
   id: string | number | bigint;
   /** A decimal string. */
   amount: string;
+  /** Such as `USD`, in any case. */
   currency: string;
 }
 
@@ -19,6 +21,7 @@ export interface UnpaidOrder extends Sum {
 
 /** A payment that belongs to no order yet. */
 export interface UnmatchedPayment extends Sum {
+  /** When its webhook arrived, by your clock. */
   receivedAt: Date;
 }
 

@@ -165,8 +165,13 @@ export interface Sandbox extends AsyncDisposable {
    * ```
    */
   failNext(fault: Fault): void;
-  /** The faults that were set; `left` is how often each has yet to happen. */
-  readonly faults: readonly { readonly fault: Fault; readonly left: number }[];
+  /** The faults that were set. */
+  readonly faults: readonly {
+    /** As `failNext()` got it. */
+    readonly fault: Fault;
+    /** How often it has yet to happen. */
+    readonly left: number;
+  }[];
   /** Removes all faults. */
   clearFaults(): void;
   /** All data of the sandbox as JSON, key and secret included; `createSandbox({ from })` restores it. */

@@ -3,15 +3,31 @@ import { invalidOptions, ownOptions, readFunction } from './own-options.js';
 /** What each hook of a webhook handler receives: never a secret, a header or a body. */
 export interface WebhookHookFacts {
   /** An authentic delivery arrived, for the first time or again. */
-  received: DeliveryFacts & { bytes: number };
+  received: DeliveryFacts & {
+    /** Length of the raw body. */
+    bytes: number;
+  };
   /** The delivery arrived before and is not handled again. */
   duplicate: DeliveryFacts;
-  /** A delivery was rejected: `code` as in the error, `body_too_large`, or `internal_error`. */
-  refused: { status: number; code: string };
+  /** A delivery was rejected. */
+  refused: {
+    /** The HTTP status of the response. */
+    status: number;
+    /** As in the error, `body_too_large`, or `internal_error`. */
+    code: string;
+  };
   /** Your function finished. */
-  done: DeliveryFacts & { durationMs: number };
+  done: DeliveryFacts & {
+    /** How long it ran. */
+    durationMs: number;
+  };
   /** Your function threw or rejected. */
-  failed: DeliveryFacts & { durationMs: number; error: unknown };
+  failed: DeliveryFacts & {
+    /** How long it ran. */
+    durationMs: number;
+    /** What it threw, as it is. */
+    error: unknown;
+  };
 }
 
 /** The delivery that a hook is called for. */
