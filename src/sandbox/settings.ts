@@ -144,9 +144,10 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = given;
   const live = acceptPrefix !== undefined;
   if (!live && own.apiKey?.startsWith(livePrefix))
-    throw invalid(
-      `apiKey begins with ${livePrefix}: a live key moves real money. Leave the option out, or pass acceptPrefix: ` +
-        `'${livePrefix}' with a key that is not a real one.`,
+    throw new SandboxError(
+      'invalid_options',
+      `createSandbox: apiKey begins with ${livePrefix}: a live key moves real money. Leave the option out, or pass ` +
+        `acceptPrefix: '${livePrefix}' with a key that is not a real one.`,
     );
   const choices = readChoices(unspecified);
   checkTarget(own.webhook, own.allowRemoteWebhooks, 'createSandbox: webhook');
@@ -220,8 +221,4 @@ export async function checkResolved({ allowRemoteWebhooks }: Settings, target: W
 function isOrigin(text: string): boolean {
   const url = parseAbsoluteUrl(text);
   return url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-}
-
-function invalid(message: string): SandboxError {
-  return new SandboxError('invalid_options', `createSandbox: ${message}`);
 }

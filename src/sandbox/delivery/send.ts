@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Outgoing, Sent, WebhookTarget } from '../../sending/delivery.js';
-import { untilAborted } from '../abort.js';
+import { untilAborted } from '../signal.js';
 import { addressProblem, addressRefused, guardedLookup, hostOf } from './addresses.js';
 
 /** Sends a delivery once, to a URL or to a route handler itself. Never rejects. */

@@ -1,6 +1,5 @@
 import type { Context, Next } from 'hono';
 import { Hono } from 'hono/tiny';
-import { pause } from '../abort.js';
 import type { SandboxContext } from '../context.js';
 import { describeFault, type RequestFault } from '../faults.js';
 import { dashboardPages } from '../pages/dashboard/routes.js';
@@ -8,6 +7,7 @@ import { payPages } from '../pages/payment/routes.js';
 import { SandboxError } from '../sandbox-error.js';
 import { milliseconds } from '../service/duration.js';
 import { livePrefix, type Settings } from '../settings.js';
+import { pause } from '../signal.js';
 import { documentedApi } from './api.js';
 import { controlRoutes } from './control.js';
 import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { untilAborted } from '../abort.js';
 import { SandboxError } from '../sandbox-error.js';
 import { randomId } from '../service/ids.js';
+import { untilAborted } from '../signal.js';
 import { fetchFailed, NetworkFault } from './fault-response.js';
 import type { Guard } from './guard.js';
 import { type Listening, serve } from './node.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SandboxError, shown } from '../sandbox-error.js';
+import { checked, shown } from '../sandbox-error.js';
 
 /** A length of time: milliseconds, or a string such as `'30s'`, `'2h'`, `'1.5d'`. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
@@ -21,13 +21,6 @@ function wrong(value: unknown): string {
   return `${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`;
 }
 
-/** A duration in milliseconds. `what` names it in the error. */
-export function milliseconds(value: unknown, what: string): number {
-  const ms = read(value);
-  if (ms !== undefined) return ms;
-  throw new SandboxError('invalid_options', `${what}: ${wrong(value)}`);
-}
-
 /** A duration, as given. */
 export const duration = z.custom<Duration>((value) => read(value) !== undefined, {
   error: ({ input }) => wrong(input),
@@ -36,5 +29,8 @@ export const duration = z.custom<Duration>((value) => read(value) !== undefined,
 /** A duration in milliseconds. */
 export const durationMs = z.pipe(
   duration,
-  z.transform((value: Duration) => milliseconds(value, 'duration')),
+  z.transform((value: Duration) => read(value) ?? Number.NaN),
 );
+
+/** An unchecked duration in milliseconds. `what` names it in the error. */
+export const milliseconds = (value: unknown, what: string): number => checked(durationMs, value, what);

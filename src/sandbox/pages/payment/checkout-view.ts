@@ -61,8 +61,10 @@ function safeUrl(text: string | undefined, scheme = /:$/): string | undefined {
 /** Time left as a clock shows it: `24:10`, `1:05:00`, `6 d 23 h`. The page's script counts on in the same form. */
 export function timeLeft(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const two = (part: number) => String(part).padStart(2, '0');
+  const hours = Math.floor(seconds / 3600);
   if (hours >= 24) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+  return new Date(seconds * 1000)
+    .toISOString()
+    .slice(11, 19)
+    .replace(/^00:0?|^0/, '');
 }

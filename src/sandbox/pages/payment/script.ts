@@ -7,11 +7,10 @@ export const payScript = `
   if (!page) return;
   const live = document.querySelector('[data-say]');
 
-  const two = (part) => String(part).padStart(2, '0');
   const shown = (seconds) => {
-    const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-    if (h >= 24) return Math.floor(h / 24) + ' d ' + (h % 24) + ' h';
-    return h > 0 ? h + ':' + two(m) + ':' + two(s) : m + ':' + two(s);
+    const hours = Math.floor(seconds / 3600);
+    if (hours >= 24) return Math.floor(hours / 24) + ' d ' + (hours % 24) + ' h';
+    return new Date(seconds * 1000).toISOString().slice(11, 19).replace(/^00:0?|^0/, '');
   };
   let end = performance.now() + Number(page.dataset.left);
   let before = Infinity;
