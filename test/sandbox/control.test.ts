@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import { verify } from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
@@ -149,17 +150,30 @@ describe('control over HTTP, for other languages', () => {
     expect((await control('GET', '/nothing')).status).toBe(404);
   });
 
-  test('has a route for everything that createSandbox() can do to a running sandbox', async () => {
+  test('has a route for everything that createSandbox() can do to a running sandbox, and docs/sandbox.md names each', async () => {
     const context = openSandbox({});
     const members = Object.keys(Object.getPrototypeOf(context.sandbox));
     // What belongs to the process that made it: its own socket, the keys that it was given, calls without a socket.
     const own = ['fetch', 'listen', 'close', 'apiKey', 'webhookSecret', 'clientOptions', 'dashboardUrl'];
-    const routed = controls(context).flatMap(([, names]) => [...names]);
-    expect([...new Set(routed)].sort()).toEqual(members.filter((name) => !own.includes(name)).sort());
-    for (const [route] of controls(context)) {
-      const [method = '', path = ''] = route.split(' ');
-      const { status } = await context.sandbox.fetch(`/_sandbox${path}`, { method: 'PUT' });
-      expect([method, path, status]).toEqual([method, path, 405]);
+    const table = readFileSync('docs/sandbox.md', 'utf8').matchAll(
+      /^\| (.*`) .*\| (`(?:GET|POST|DELETE) .*) \|$/gm,
+    );
+    const rows = [...table].map(([, left = '', right = '']) => {
+      const [route = ''] = /(?:GET|POST|DELETE) [^`?]+/.exec(right) ?? [];
+      // `/expire` after `POST /checkouts/$ID/cancel` stands for another last part.
+      const others = [...right.matchAll(/, `(\/\w+)`/g)].map(([, last = '']) =>
+        route.replace(/\/\w+$/, last),
+      );
+      const names = [...left.matchAll(/`(\w+)/g)].map(([, name = '']) => name);
+      return { names, routes: [route, ...others].map((one) => one.replace('$ID', ':id')) };
+    });
+    const named = rows.flatMap(({ names }) => names);
+    expect([...new Set(named)].sort()).toEqual(members.filter((name) => !own.includes(name)).sort());
+    const routes = controls(context).map(([route]) => route);
+    expect(rows.flatMap((row) => row.routes).sort()).toEqual([...routes].sort());
+    for (const route of routes) {
+      const { status } = await context.sandbox.fetch(`/_sandbox${route.split(' ')[1]}`, { method: 'PUT' });
+      expect([route, status]).toEqual([route, 405]);
     }
   });
 

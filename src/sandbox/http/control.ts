@@ -6,7 +6,6 @@ import { closed } from '../closed.js';
 import type { SandboxContext } from '../context.js';
 import { tamper } from '../delivery/signing.js';
 import { describeArmed, readFault } from '../faults.js';
-import type { Sandbox } from '../sandbox.js';
 import { problemOf, SandboxError } from '../sandbox-error.js';
 import { declineReason, paymentMethod } from '../service/checkout.js';
 import { duration, milliseconds } from '../service/duration.js';
@@ -18,46 +17,41 @@ import { type Route, serveTable } from './table.js';
 
 const text = z.string('pass a string.');
 const string = z.optional(text);
+const scheme = z.optional(z.looseObject({}, 'pass an object.'));
 const isDate = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const date = z.custom<string>(isDate, { error: ({ input }) => `${JSON.stringify(input)} is not a date.` });
 
-/** A route, the members of the sandbox that it stands for, and what it responds. */
-type Control = readonly [
-  route: `${'GET' | 'POST' | 'DELETE'} /${string}`,
-  members: readonly (keyof Sandbox)[],
-  respond: (c: Context) => object | Promise<object>,
-];
+/** A route, and what it responds. docs/sandbox.md lists what each stands for. */
+type Control = readonly [route: string, respond: (c: Context) => object | Promise<object>];
 
-/**
- * A route that takes a JSON body with these fields; one of them, if it stands for several members. `example` is a body,
- * for messages.
- */
-function takes<const Shape extends z.core.$ZodLooseShape>(
-  route: Control[0],
-  members: Control[1],
-  shape: Shape,
-  example: string,
-  run: (body: z.output<z.ZodMiniObject<Shape, z.core.$strict>>, id: string) => object | Promise<object>,
-): Control {
-  const isOne = (body: object) => members.length === 1 || Object.keys(body).length === 1;
-  const schema = closed(shape, 'a field of this body').check(
-    z.refine(isOne, `pass one of ${Object.keys(shape).join(', ')}.`),
+/** An object with exactly one of these fields. */
+const one = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  fields(shape).check(
+    z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
   );
+
+const fields = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  closed(shape, 'a field of this body');
+
+/** A route that takes a JSON body. `example` is one, for messages. */
+function takes<Body>(
+  route: string,
+  schema: z.ZodMiniType<Body>,
+  example: string,
+  run: (body: Body, id: string) => object | Promise<object>,
+): Control {
   const respond = async (c: Context) => {
     const result = schema.safeParse(await readObject(c.req.raw));
     if (result.success) return run(result.data, c.req.param('id') ?? '');
     const problem = `The body is invalid: ${problemOf(result.error)} Send ${example}.`;
     throw new SandboxError('invalid_options', problem);
   };
-  return [route, members, respond];
+  return [route, respond];
 }
 
 /** A route that takes an empty body. */
-const takesNothing = (
-  route: Control[0],
-  member: keyof Sandbox,
-  run: (id: string) => object | Promise<object>,
-): Control => takes(route, [member], {}, '{}', (_, id) => run(id));
+const takesNothing = (route: string, run: (id: string) => object | Promise<object>): Control =>
+  takes(route, fields({}), '{}', (_, id) => run(id));
 
 const lists = ['products', 'checkouts', 'orders', 'events', 'requests'] as const;
 
@@ -74,10 +68,9 @@ export function controls(context: SandboxContext): readonly Control[] {
   const webhookUrl = () => (typeof settings.webhook === 'string' ? settings.webhook : null);
 
   return [
-    ['GET /health', ['now'], () => ({ status: 'ok', ...now() })],
+    ['GET /health', () => ({ status: 'ok', ...now() })],
     [
       'GET /state',
-      ['url', 'now', 'balance', ...lists],
       () => {
         const { url, balance } = sandbox;
         const all = Object.fromEntries(lists.map((list) => [list, sandbox[list]]));
@@ -86,7 +79,6 @@ export function controls(context: SandboxContext): readonly Control[] {
     ],
     [
       'DELETE /state',
-      ['reset'],
       (c) => {
         const seed = c.req.query('seed');
         sandbox.reset({ seed: seed === undefined ? undefined : Number(seed || 'none') });
@@ -95,8 +87,7 @@ export function controls(context: SandboxContext): readonly Control[] {
     ],
     takes(
       'POST /clock',
-      ['advanceTime', 'setTime'],
-      { advance: z.optional(duration), to: z.optional(date) },
+      one({ advance: z.optional(duration), to: z.optional(date) }),
       '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}',
       async ({ advance, to }) => {
         if (to !== undefined) await sandbox.setTime(new Date(to));
@@ -104,10 +95,9 @@ export function controls(context: SandboxContext): readonly Control[] {
         return now();
       },
     ),
-    ['GET /faults', ['faults'], waiting],
+    ['GET /faults', waiting],
     [
       'POST /faults',
-      ['failNext', 'clearFaults'],
       async (c) => {
         const fault = await readObject(c.req.raw);
         if (fault.clear === true) sandbox.clearFaults();
@@ -117,26 +107,19 @@ export function controls(context: SandboxContext): readonly Control[] {
     ],
     takes(
       'POST /trigger',
-      ['trigger'],
-      { type: z.optional(eventType), amount: string, currency: string },
+      fields({ type: z.optional(eventType), amount: string, currency: string }),
       '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
       ({ type = 'order.paid', ...options }) => sandbox.trigger(type, options),
     ),
     takes(
       'POST /doctor',
-      ['doctor'],
-      { target: string, amount: string, currency: string },
+      fields({ target: string, amount: string, currency: string }),
       '{"target": "http://127.0.0.1:3000/webhooks"}',
       ({ target, ...price }) => sandbox.doctor(target, price),
     ),
     takes(
       'POST /webhook',
-      ['setWebhook'],
-      {
-        url: z.optional(z.nullable(text)),
-        secret: string,
-        scheme: z.optional(z.looseObject({}, 'pass an object.')),
-      },
+      fields({ url: z.optional(z.nullable(text)), secret: string, scheme }),
       '{"url": "http://127.0.0.1:3000/webhooks"} or {"url": null}',
       async ({ url, ...signing }) => {
         const target = url === undefined ? settings.webhook : (url ?? undefined);
@@ -147,8 +130,7 @@ export function controls(context: SandboxContext): readonly Control[] {
     ),
     takes(
       'POST /balance',
-      ['freeze', 'release', 'settle'],
-      { freeze: string, release: string, settle: z.optional(z.literal(true, 'pass true.')) },
+      one({ freeze: string, release: string, settle: z.optional(z.literal(true, 'pass true.')) }),
       '{"freeze": "5.00"}, {"release": "5.00"} or {"settle": true}',
       ({ freeze, release, settle }) => {
         if (freeze !== undefined) sandbox.freeze(freeze);
@@ -159,8 +141,7 @@ export function controls(context: SandboxContext): readonly Control[] {
     ),
     takes(
       'POST /signed-request',
-      ['signedRequest'],
-      { eventId: text, tamper: z.optional(tamper) },
+      fields({ eventId: text, tamper: z.optional(tamper) }),
       '{"eventId": "evt_…", "tamper": "body"}',
       async ({ eventId, ...options }) => {
         const request = await sandbox.signedRequest(context.deliveries.event(eventId), options);
@@ -168,35 +149,33 @@ export function controls(context: SandboxContext): readonly Control[] {
         return { method, url, headers: Object.fromEntries(headers), body: await request.text() };
       },
     ),
-    takesNothing('POST /snapshot', 'snapshot', () => sandbox.snapshot()),
-    takesNothing('POST /key', 'regenerateKey', () => ({ apiKey: sandbox.regenerateKey() })),
+    takesNothing('POST /snapshot', () => sandbox.snapshot()),
+    takesNothing('POST /key', () => ({ apiKey: sandbox.regenerateKey() })),
     takes(
       'POST /checkouts/:id/complete',
-      ['completeCheckout'],
-      { method: z.optional(paymentMethod) },
+      fields({ method: z.optional(paymentMethod) }),
       '{"method": "card"}',
       (options, id) => sandbox.completeCheckout(id, options),
     ),
     takes(
       'POST /checkouts/:id/fail',
-      ['failCheckout'],
-      { reason: z._default(declineReason, 'card_declined') },
+      fields({ reason: z._default(declineReason, 'card_declined') }),
       '{"reason": "card_declined"}',
       ({ reason }, id) => ({ state: payments.decline(id, reason).state }),
     ),
-    takesNothing('POST /checkouts/:id/cancel', 'cancelCheckout', (id) => sandbox.cancelCheckout(id)),
-    takesNothing('POST /checkouts/:id/expire', 'expireCheckout', (id) => ({
+    takesNothing('POST /checkouts/:id/cancel', (id) => sandbox.cancelCheckout(id)),
+    takesNothing('POST /checkouts/:id/expire', (id) => ({
       state: payments.expire(id).state,
     })),
-    takesNothing('POST /products/:id/archive', 'archiveProduct', (id) => ({
+    takesNothing('POST /products/:id/archive', (id) => ({
       status: payments.setStatus(id, 'ARCHIVED').status,
     })),
-    takesNothing('POST /products/:id/restore', 'restoreProduct', (id) => ({
+    takesNothing('POST /products/:id/restore', (id) => ({
       status: payments.setStatus(id, 'ACTIVE').status,
     })),
-    ['GET /events', ['events', 'waitForEvent'], (c) => newEvents(context, c)],
-    takesNothing('POST /events/deliver', 'deliver', async () => ({ attempts: await sandbox.deliver() })),
-    takesNothing('POST /events/:id/redeliver', 'redeliver', (id) => sandbox.redeliver(id)),
+    ['GET /events', (c) => newEvents(context, c)],
+    takesNothing('POST /events/deliver', async () => ({ attempts: await sandbox.deliver() })),
+    takesNothing('POST /events/:id/redeliver', (id) => sandbox.redeliver(id)),
   ];
 }
 
@@ -205,7 +184,7 @@ export function controlRoutes(context: SandboxContext): Hono {
   const routes = new Hono();
   const failed = (c: Context, status: ContentfulStatusCode, code: string, message: string) =>
     c.json({ error: { code, message } }, status);
-  const operations = controls(context).map(([route, , respond]): Route<Env> => {
+  const operations = controls(context).map(([route, respond]): Route<Env> => {
     return [route, async (c) => c.json(await respond(c))];
   });
   serveTable(routes, operations, (c, allow) => {
