@@ -49,18 +49,10 @@ export interface AcceptOptions extends CommonOptions {
 export type HandlerOptions = OnOptions | AcceptOptions;
 
 const absent = { ...receiverOptions, on: undefined, onUnknown: undefined, accept: undefined };
-const former = ['claim', 'release', 'finish'];
 
 /** Checks a handler's options, and returns what it does with each request: run `on`, or hand over to `accept`. */
 export function readOnOrAccept(options: HandlerOptions, what: string): Responder {
-  const own = ownOptions(options, absent, what, former);
-  const gone = former.find((name) => Object.hasOwn(options, name));
-  if (gone !== undefined) {
-    throw invalidOptions(
-      `${what}: there is no option "${gone}", because a claim is lost with its process. ` +
-        'Pass "accept" to store deliveries in a queue of yours, or use openInbox() of merchant-payments/inbox.',
-    );
-  }
+  const own = ownOptions(options, absent, what);
   const accept = readFunction<[Delivery]>(own.accept, 'accept');
   if (accept && (own.on !== undefined || own.onUnknown !== undefined)) {
     throw invalidOptions(`${what}: "accept" gets every event, so pass no "on" and no "onUnknown" beside it.`);

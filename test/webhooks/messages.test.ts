@@ -321,10 +321,6 @@ describe.each([
       { secret, onUnknown: () => {}, accept: async () => {} },
       ': "accept" gets every event, so pass no "on" and no "onUnknown" beside it.',
     ],
-    [
-      { secret, on, claim: () => true },
-      ': there is no option "claim", because a claim is lost with its process. Pass "accept" to store deliveries in a queue of yours, or use openInbox() of merchant-payments/inbox.',
-    ],
     [{ secret, on: {} }, ': on has no function for "order.paid", so orders would be lost.'],
     [{ secret, on: 1 }, ': on must be one object with the options order.paid.'],
     [{ secret, on, hooks: 1 }, ': hooks must be an object of functions.'],
