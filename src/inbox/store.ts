@@ -116,20 +116,16 @@ export abstract class InboxStore {
     });
   }
 
-  /** Extends claims; resolves to those that somebody else has taken. Leaves out what is being committed. */
-  renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+  /** Extends a claim; `false` if somebody else has taken it. Waits for nobody who is committing it. */
+  renew({ id, attempt }: Claim, leaseMs: number): Promise<boolean> {
     return this.run(function* () {
-      const lost: Claim[] = [];
       yield quickly;
-      for (const claim of claims) {
-        const [row] =
-          yield sql`SELECT state, attempts FROM payments_inbox WHERE id = ${claim.id} FOR UPDATE SKIP LOCKED`;
-        const isHeld = row?.state === 'running' && Number(row.attempts) === claim.attempt;
-        if (isHeld)
-          yield sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now} WHERE id = ${claim.id}`;
-        else if (row) lost.push(claim);
-      }
-      return lost;
+      const [row] =
+        yield sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE SKIP LOCKED`;
+      if (row && (row.state !== 'running' || Number(row.attempts) !== attempt)) return false;
+      if (row)
+        yield sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now} WHERE id = ${id}`;
+      return true;
     });
   }
 

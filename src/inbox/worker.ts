@@ -39,7 +39,6 @@ export class Worker {
   readonly #settings: WorkerSettings;
   readonly #running = new Map<InboxAttempt, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
-  #renewals: NodeJS.Timeout | undefined;
   #ticking: Promise<void> | undefined;
   #errors = 0;
   #isWoken = false;
@@ -102,13 +101,12 @@ export class Worker {
     this.#isClosed = true;
     this.stop();
     await this.#ticking;
-    // #renewals keeps the process alive meanwhile.
+    // Renewals keep the process alive meanwhile.
     await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
     const attempts = [...this.#running.keys()];
     for (const attempt of attempts)
       attempt.stop('The inbox was closed before the function had finished.', { isOver: true });
     await Promise.all(attempts.map(({ claim }) => this.#giveBack(claim)));
-    clearInterval(this.#renewals);
   }
 
   #schedule(delayMs: number): void {
@@ -150,29 +148,25 @@ export class Worker {
   #begin(claim: Claim): void {
     // Another process has taken it from its function here, which may never end.
     this.release(claim.delivery.key);
-    const attempt = new InboxAttempt(this.#settings.store, claim);
+    const { store, leaseMs, report } = this.#settings;
+    const attempt = new InboxAttempt(store, claim);
+    const renewals = setInterval(() => this.#renew(attempt), leaseMs / 3);
     const run = this.#run(attempt)
-      .catch(this.#settings.report)
+      .catch(report)
       .finally(() => {
+        clearInterval(renewals);
         this.#running.delete(attempt);
-        if (this.#running.size === 0) clearInterval(this.#renewals);
         this.wake();
       });
-    if (this.#running.size === 0)
-      this.#renewals = setInterval(() => this.#renew(), this.#settings.leaseMs / 3);
     this.#running.set(attempt, run);
   }
 
-  async #renew(): Promise<void> {
+  async #renew(attempt: InboxAttempt): Promise<void> {
     const { store, leaseMs, report } = this.#settings;
-    const held = [...this.#running.keys()].filter((attempt) => !attempt.isCommitted && !attempt.isOver);
+    if (attempt.isCommitted || attempt.isOver) return;
     try {
-      const lost = await store.renew(
-        held.map(({ claim }) => claim),
-        leaseMs,
-      );
       // Its slot stays taken: the function still runs, and must not run twice at a time.
-      for (const attempt of held) if (lost.includes(attempt.claim)) attempt.lose(lostLease());
+      if (!(await store.renew(attempt.claim, leaseMs))) attempt.lose(lostLease());
     } catch (error) {
       void report(error);
     }
