@@ -87,6 +87,15 @@ test('npm run release tests, writes the version into the source, tags and pushes
   expect(await git('rev-parse', 'origin/main')).toBe(await git('rev-parse', 'v0.2.0^{}'));
 }, 120_000);
 
+test('the first version, which package.json has already, goes the same way', async () => {
+  writeFileSync(join(folder, 'CHANGELOG.md'), '## 0.1.0 – 2027-01-31\n');
+  await clone();
+  await npm('run', 'release', '--', '0.1.0', '--allow-same-version');
+  expect(existsSync(join(folder, 'tested'))).toBe(true);
+  expect(await git('ls-remote', '--tags', 'origin', 'v0.1.0')).toContain('refs/tags/v0.1.0');
+  expect(await git('rev-parse', 'origin/main')).toBe(await git('rev-parse', 'v0.1.0^{}'));
+}, 120_000);
+
 test('the tag is not pushed when main has moved on, so that no release starts', async () => {
   await clone();
   await git('commit', '--quiet', '--allow-empty', '--message', "Somebody else's");
