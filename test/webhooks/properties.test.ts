@@ -370,6 +370,7 @@ describe('no error holds anything of the delivery or of the secret', () => {
       }
       if (seen.has(value)) return;
       seen.add(value);
+      if (ArrayBuffer.isView(value)) texts.push(bytesOf(value).toString('hex'), bytesOf(value).toString());
       for (
         let link: object | null = value;
         link && link !== Object.prototype;
@@ -398,9 +399,12 @@ describe('no error holds anything of the delivery or of the secret', () => {
   }
 
   function canaries({ rawBody, headers, secret: given }: Record<string, unknown>): string[] {
-    const body = ArrayBuffer.isView(rawBody)
-      ? Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength)
-      : undefined;
+    const body =
+      typeof rawBody === 'string'
+        ? Buffer.from(rawBody)
+        : ArrayBuffer.isView(rawBody)
+          ? bytesOf(rawBody)
+          : undefined;
     const texts = [
       body?.toString(),
       body?.toString('latin1'),
@@ -420,6 +424,10 @@ describe('no error holds anything of the delivery or of the secret', () => {
     return texts
       .filter((each) => typeof each === 'string')
       .filter((each) => each.length > 4 && each !== 'undefined');
+  }
+
+  function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+    return Buffer.from(buffer, byteOffset, byteLength);
   }
 
   function headerTexts(headers: object): string[] {
@@ -462,8 +470,9 @@ describe('no error holds anything of the delivery or of the secret', () => {
     const leaky = new Leaky('x', { cause: { deep: 'canary-cause' } });
     Object.defineProperty(leaky, 'hidden', { value: 'canary-hidden', enumerable: false });
     Object.defineProperty(leaky, Symbol('canary-symbol'), { value: 1, enumerable: false });
+    Object.defineProperty(leaky, 'bytes', { value: Buffer.from('canary-bytes'), enumerable: false });
     const inside = everythingIn(leaky);
-    for (const place of ['inherited', 'cause', 'hidden', 'symbol'])
+    for (const place of ['inherited', 'cause', 'hidden', 'symbol', 'bytes'])
       expect(inside).toContain(`canary-${place}`);
   });
 });
