@@ -66,6 +66,17 @@ describe('the file', () => {
     expect(text).not.toContain(secret);
   });
 
+  it('holds nothing of what was purged: it is overwritten', async () => {
+    const file = temporaryFile();
+    const { inbox, post } = opened({ file });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(readFileSync(`${file}-wal`, 'latin1')).toContain('19.90');
+    expect(await inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
+    for (const name of readdirSync(dirname(file)))
+      expect(readFileSync(join(dirname(file), name), 'latin1')).not.toContain('19.90');
+  });
+
   it('is written before the response: FULL synchronization with a write-ahead log', async () => {
     const file = temporaryFile();
     const levels: unknown[] = [];

@@ -87,15 +87,3 @@ describe('an inbox with nothing to do', () => {
     }
   });
 });
-
-describe('idle()', () => {
-  it('does not wait for a retry that is due later', async () => {
-    const { inbox, post } = opened({
-      retries: ['1h'],
-      on: { 'order.paid': () => Promise.reject(new Error('x')) },
-    });
-    await post(orderPaid('ord_1'));
-    await inbox.idle();
-    expect(await inbox.stats()).toMatchObject({ pending: 1 });
-  });
-});

@@ -2,7 +2,13 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, vi } from 'vitest';
-import { type Inbox, type InboxHooks, type InboxOptions, openInbox } from '../../src/inbox/index.js';
+import {
+  type CommonInboxOptions,
+  type Inbox,
+  type InboxHooks,
+  type InboxOptions,
+  openInbox,
+} from '../../src/inbox/index.js';
 import { databaseClass, type SqliteDatabase } from '../../src/inbox/sqlite.js';
 import { sign } from '../../src/webhooks/index.js';
 
@@ -42,6 +48,9 @@ export function orderPaid(order_id: string): string {
   return JSON.stringify({ type: 'order.paid', data: { order_id, amount: '19.90', currency: 'USD' } });
 }
 
+/** Options of any inbox: its function looks at nothing that differs between the stores. */
+type Noting = CommonInboxOptions<{ attempt: number }>;
+
 export interface Opened {
   inbox: Inbox;
   /** `[order_id, attempt]` of each call of the function. */
@@ -55,8 +64,14 @@ export interface Opened {
   ): Promise<{ status: number; body: unknown }>;
 }
 
-/** An inbox that notes what happens; closed after the test. Each is as alone as in a process of its own. */
-export function opened(options: Partial<InboxOptions> = {}, { sameProcess = false } = {}): Opened {
+/** An inbox on SQLite that notes what happens; closed after the test. */
+export function opened(options: Partial<InboxOptions> = {}, alone?: { sameProcess?: boolean }): Opened {
+  const place = options.database ? {} : { file: ':memory:' };
+  return noted((noting) => openInbox({ ...place, ...noting, ...options }), alone);
+}
+
+/** Notes what happens in an inbox. Each is as alone as in a process of its own. */
+export function noted(open: (noting: Noting) => Inbox, { sameProcess = false } = {}): Opened {
   if (!sameProcess) Reflect.deleteProperty(globalThis, Symbol.for('merchant-payments.inbox'));
   const calls: [string, number][] = [];
   const errors: unknown[] = [];
@@ -71,14 +86,12 @@ export function opened(options: Partial<InboxOptions> = {}, { sameProcess = fals
     failed: note('failed'),
     parked: note('parked'),
   };
-  const inbox = openInbox({
-    ...(options.database ? {} : { file: ':memory:' }),
+  const inbox = open({
     secret,
     hooks,
     onError: (error) => errors.push(error),
     graceMs: 0,
     on: { 'order.paid': (event, { attempt }) => calls.push([event.data.order_id, attempt]) },
-    ...options,
   });
   later(() => inbox.close());
   const post = async (body: string | Uint8Array<ArrayBuffer>, headers = sign({ rawBody: body, secret })) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, openInbox, WebhookConfigError } from '../../src/inbox/index.js';
-import { connect, later, opened, secret, temporaryFile } from './inboxes.js';
+import { connect, later, secret, temporaryFile } from './inboxes.js';
 
 const on = { 'order.paid': () => {} };
 const good = { file: ':memory:', secret, on };
@@ -126,34 +126,5 @@ describe('options of openInbox()', () => {
     expect(open({ ...good, file, secret: '' })).toBeInstanceOf(WebhookConfigError);
     const { existsSync } = await import('node:fs');
     expect(existsSync(file)).toBe(false);
-  });
-
-  it('of which hooks may throw: nothing changes', async () => {
-    const hook = () => {
-      throw new Error('log full');
-    };
-    const { inbox, post } = opened({
-      hooks: {
-        received: hook,
-        duplicate: hook,
-        refused: hook,
-        started: hook,
-        done: hook,
-        failed: hook,
-        parked: hook,
-      },
-      retries: [],
-      on: {
-        'order.paid': (event) => {
-          if (event.data.order_id === 'bad') throw new Error('bad');
-        },
-      },
-    });
-    const { orderPaid } = await import('./inboxes.js');
-    for (const id of ['good', 'good', 'bad'])
-      expect(await post(orderPaid(id))).toMatchObject({ status: 200 });
-    expect(await post(orderPaid('x'), {})).toMatchObject({ status: 400 });
-    await inbox.idle();
-    expect(await inbox.stats()).toMatchObject({ done: 1, parked: 1 });
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { identifyScheme } from '../../src/doctor/identify.js';
-import { sign } from '../../src/webhooks/index.js';
-import { opened, orderPaid, received, secret, temporaryFile } from './inboxes.js';
+import { identifyScheme } from '../../../src/doctor/identify.js';
+import { sign } from '../../../src/webhooks/index.js';
+import { orderPaid, received, secret } from '../inboxes.js';
+import { newPlace, opened } from './places.js';
 
 /** Another way to sign than the default, which is a guess. */
 const scheme = { content: '{timestamp}{body}', encoding: 'base64' } as const;
@@ -10,8 +11,8 @@ const signedOtherwise = (rawBody: string | Uint8Array, timestamp?: Date) =>
 
 describe('a shop that goes live with the wrong scheme', () => {
   it('loses no order: what was refused is identified, recovered, and fulfilled once', async () => {
-    const file = temporaryFile();
-    const { inbox, post, calls } = opened({ file });
+    const place = newPlace();
+    const { inbox, post, calls } = opened({ place });
     const ids = ['ord_1', 'ord_2', 'ord_3'];
     for (const id of ids)
       expect((await post(orderPaid(id), signedOtherwise(orderPaid(id)))).status).toBe(400);
@@ -30,22 +31,22 @@ describe('a shop that goes live with the wrong scheme', () => {
     expect(await inbox.recover({ scheme })).toEqual({ recovered: 0, duplicates: 0, refused: 0 });
     // The shop restarts with the scheme, and the service delivers one of them again.
     await inbox.close();
-    const fixed = opened({ file, scheme });
+    const fixed = opened({ place, scheme });
     expect(await fixed.post(orderPaid('ord_1'), signedOtherwise(orderPaid('ord_1')))).toEqual(received);
     await fixed.inbox.idle();
     expect(fixed.calls).toEqual([]);
   });
 
   it('or with the wrong secret, of which recover() without options takes the one of the inbox', async () => {
-    const file = temporaryFile();
-    const wrong = opened({ file, secret: 'whsec_of_another_shop' });
+    const place = newPlace();
+    const wrong = opened({ place, secret: 'whsec_of_another_shop' });
     expect(await wrong.post(orderPaid('ord_1'))).toMatchObject({ status: 400 });
     expect(await wrong.inbox.recover()).toEqual({ recovered: 0, duplicates: 0, refused: 1 });
     expect(await wrong.inbox.recover({ secret })).toMatchObject({ recovered: 1 });
     await wrong.inbox.idle();
     await wrong.post(orderPaid('ord_2'));
     await wrong.inbox.close();
-    const right = opened({ file });
+    const right = opened({ place });
     expect(await right.inbox.recover()).toEqual({ recovered: 1, duplicates: 0, refused: 0 });
     await right.inbox.idle();
     expect(right.calls).toEqual([['ord_2', 1]]);

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { sign, verify } from '../../src/webhooks/index.js';
-import { later, opened, orderPaid, received, secret, temporaryFile, withResolvers } from './inboxes.js';
+import { sign, verify } from '../../../src/webhooks/index.js';
+import { later, orderPaid, received, secret, withResolvers } from '../inboxes.js';
+import { type ContractDelivery, newPlace, opened } from './places.js';
 
 const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
 
@@ -50,8 +51,8 @@ describe('a delivery', () => {
   });
 
   it('that arrives again gets 200, and nothing is done again: at once, later, and after a restart', async () => {
-    const file = temporaryFile();
-    const first = opened({ file });
+    const place = newPlace();
+    const first = opened({ place });
     const all = await Promise.all([1, 2, 3].map(() => first.post(orderPaid('ord_1'))));
     expect(all).toEqual([received, received, received]);
     await first.inbox.idle();
@@ -60,7 +61,7 @@ describe('a delivery', () => {
       Array.from({ length: 3 }, () => ['duplicate', { key: 'order.paid:ord_1', type: 'order.paid' }]),
     );
     await first.inbox.close();
-    const second = opened({ file });
+    const second = opened({ place });
     expect(await second.post(orderPaid('ord_1'))).toEqual(received);
     await second.inbox.idle();
     expect([first.calls, second.calls]).toEqual([[['ord_1', 1]], []]);
@@ -124,13 +125,13 @@ describe('an event of another type', () => {
   });
 
   it('reaches onUnknown, also when it was parked before there was one', async () => {
-    const file = temporaryFile();
-    const before = opened({ file });
+    const place = newPlace();
+    const before = opened({ place });
     await before.post(refund);
     await before.inbox.idle();
     await before.inbox.close();
     const onUnknown = vi.fn();
-    const { inbox, post } = opened({ file, onUnknown });
+    const { inbox, post } = opened({ place, onUnknown });
     expect(await inbox.retryParked()).toBe(1);
     await post('{"type":"ping"}');
     await inbox.idle();
@@ -244,13 +245,13 @@ describe('a closed inbox', () => {
 });
 
 describe('work: false', () => {
-  it('only stores; another process on the same file does the work', async () => {
-    const file = temporaryFile();
-    const web = opened({ file, work: false });
+  it('only stores; another process on the same place does the work', async () => {
+    const place = newPlace();
+    const web = opened({ place, work: false });
     await web.post(orderPaid('ord_1'));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await web.inbox.stats()).toMatchObject({ pending: 1 });
-    const worker = opened({ file });
+    const worker = opened({ place });
     await web.inbox.idle();
     expect([web.calls, worker.calls]).toEqual([[], [['ord_1', 1]]]);
     await web.post(orderPaid('ord_2'));
@@ -260,7 +261,12 @@ describe('work: false', () => {
 });
 
 /** Without what an attempt adds. */
-function plain<Given extends { attempt: number; commit: unknown; signal: unknown }>(delivery: Given) {
-  const { attempt: _attempt, commit: _commit, signal: _signal, ...rest } = delivery;
+function plain({
+  attempt: _attempt,
+  commit: _commit,
+  done: _done,
+  signal: _signal,
+  ...rest
+}: ContractDelivery) {
   return rest;
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import * as reading from '../../src/schemas/event.js';
-import { verify } from '../../src/webhooks/index.js';
-import { opened, orderPaid, received, secret, temporaryFile } from './inboxes.js';
+import * as reading from '../../../src/schemas/event.js';
+import { verify } from '../../../src/webhooks/index.js';
+import { orderPaid, received, secret } from '../inboxes.js';
+import { newPlace, opened } from './places.js';
 
 const paid = (amount: string, currency = 'USD') =>
   JSON.stringify({ type: 'order.paid', data: { order_id: 'ord_1', amount, currency } });
@@ -125,12 +126,12 @@ describe('an authentic event that cannot be read', () => {
   it.each(['retry', 'retryParked'] as const)(
     'gets its real key once a version can read it: %s()',
     async (method) => {
-      const file = temporaryFile();
-      const before = opened({ file });
+      const place = newPlace();
+      const before = opened({ place });
       await before.post(comma);
       await before.inbox.close();
       laterVersion();
-      const { inbox, calls } = opened({ file });
+      const { inbox, calls } = opened({ place });
       if (method === 'retry') expect(await inbox.retry(invalidKey(comma))).toBe(true);
       else expect(await inbox.retryParked()).toBe(1);
       await inbox.idle();
@@ -142,14 +143,14 @@ describe('an authentic event that cannot be read', () => {
   );
 
   it('is then a duplicate, or a conflict, like any delivery', async () => {
-    const file = temporaryFile();
-    const before = opened({ file });
+    const place = newPlace();
+    const before = opened({ place });
     await before.post(comma);
     await before.post(comma.replace('{', '{ '));
     await before.post(paid('10.00'));
     await before.inbox.idle();
     laterVersion();
-    const { inbox, calls } = opened({ file });
+    const { inbox, calls } = opened({ place });
     expect(await inbox.retryParked()).toBe(2);
     await inbox.idle();
     expect((await inbox.list()).map(({ key, state }) => [key.replace(/#.*/, '#'), state])).toEqual([
@@ -189,7 +190,10 @@ describe('an authentic event that cannot be read', () => {
 it('a delivery that the function gets can be verified again, whatever its body is', async () => {
   const seen = vi.fn();
   const { inbox, post } = opened({
-    on: { 'order.paid': (_event, { attempt: _, commit: __, signal: ___, ...delivery }) => seen(delivery) },
+    on: {
+      'order.paid': (_event, { attempt: _, commit: __, done: ___, signal: ____, ...delivery }) =>
+        seen(delivery),
+    },
   });
   await post(orderPaid('ord_1'));
   await inbox.idle();

@@ -1,0 +1,56 @@
+// test/inbox/contract, which `npm test` runs on SQLite, on PostgreSQL: on each Node, and behind PgBouncer.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Server, startPgBouncer, startPostgres } from '../../lib/servers.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+let postgres: Server;
+let bouncer: Server;
+
+before(async () => {
+  postgres = await startPostgres();
+  bouncer = await startPgBouncer(postgres.url);
+});
+after(async () => {
+  await bouncer?.stop();
+  await postgres?.stop();
+});
+
+/** What depends on how the driver runs on a Node. */
+const driver = ['commit', 'leases', 'receiving'];
+
+for (const [node, way, files] of [
+  ['node-20', 'directly', []],
+  ['node-22', 'directly', driver],
+  ['node-24', 'behind PgBouncer', driver],
+  ['node-26', 'behind PgBouncer', []],
+] as const) {
+  test(`an inbox on PostgreSQL keeps the contract: ${node}, ${way}`, async () => {
+    const child = spawn(
+      `compat/node_modules/${node}/bin/node`,
+      [
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        '--config',
+        'compat/inbox/contract/vitest.config.ts',
+        ...files,
+      ],
+      {
+        cwd: root,
+        env: {
+          ...process.env,
+          NODE_TEST_CONTEXT: undefined,
+          INBOX_DATABASE_URL: (way === 'directly' ? postgres : bouncer).url,
+        },
+      },
+    );
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const [code] = await once(child, 'close');
+    assert.equal(code, 0, output);
+    assert.match(output, /\d\d passed/);
+  });
+}

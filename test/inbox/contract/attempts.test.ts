@@ -1,0 +1,58 @@
+import { describe, expect, it, vi } from 'vitest';
+import { orderPaid, withResolvers } from '../inboxes.js';
+import { type ContractDelivery, opened } from './places.js';
+
+describe('a function that never ends', () => {
+  it('has failed after attemptMs: its signal is aborted, its slot is free, and it can no longer commit', async () => {
+    const attempts: { id: string; signal: AbortSignal; commit: ContractDelivery['commit'] }[] = [];
+    const { inbox, post, errors, told } = opened({
+      concurrency: 1,
+      attemptMs: '50ms',
+      retries: [],
+      on: {
+        'order.paid': ({ data }, { signal, commit }) => {
+          attempts.push({ id: data.order_id, signal, commit });
+          if (data.order_id === 'stuck') return withResolvers().promise;
+        },
+      },
+    });
+    await post(orderPaid('stuck'));
+    await post(orderPaid('next'));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1, parked: 1 }));
+    expect(attempts.map(({ id, signal }) => [id, signal.aborted])).toEqual([
+      ['stuck', true],
+      ['next', false],
+    ]);
+    expect(() => attempts[0]?.commit(() => {})).toThrow('after the attempt had ended');
+    expect((await inbox.get('order.paid:stuck'))?.lastError).toContain('had not finished after 50 ms');
+    expect(errors).toHaveLength(1);
+    expect(told.map(([name]) => name)).toContain('failed');
+  });
+
+  it('shows in oldestRunningMs', async () => {
+    const { inbox, post } = opened({ on: { 'order.paid': () => withResolvers().promise } });
+    expect(await inbox.stats()).toMatchObject({ oldestRunningMs: null });
+    await post(orderPaid('stuck'));
+    await vi.waitFor(async () => expect((await inbox.stats()).oldestRunningMs).toBeGreaterThan(20));
+  });
+
+  it('can be taken its delivery with force: it runs again at once, and the first cannot commit', async () => {
+    const attempts: { attempt: number; commit: ContractDelivery['commit'] }[] = [];
+    const { inbox, post } = opened({
+      concurrency: 1,
+      on: { 'order.paid': (_event, given) => attempts.push(given) === 1 && withResolvers().promise },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(attempts).toHaveLength(1));
+    expect(await inbox.retry('order.paid:ord_1')).toBe(false);
+    expect(await inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
+    await inbox.idle();
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(() => attempts[0]?.commit(() => {})).toThrow('after the attempt had ended');
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+  });
+
+  it.each([0, '8d', 'soon', Number.NaN])('must not have attemptMs %s', (attemptMs) => {
+    expect(() => Reflect.apply(opened, undefined, [{ attemptMs }])).toThrow('attemptMs must be a duration');
+  });
+});

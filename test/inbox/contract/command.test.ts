@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sign } from '../../../src/webhooks/index.js';
+import { orderPaid, secret } from '../inboxes.js';
+import { isPostgres, newPlace, opened, type Place } from './places.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'inbox-command-'));
+const bin = join(folder, 'cli.mjs');
+
+beforeAll(async () => {
+  await build({
+    entryPoints: ['src/cli/main.ts'],
+    outfile: bin,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
+
+/** In a folder of a shop, whose packages it may need. */
+function run({ args: [name = '', ...options], cwd }: Pick<Place, 'args' | 'cwd'>, ...args: string[]) {
+  const { NODE_ENV: _, FORCE_COLOR: __, ...env } = process.env;
+  const flags = ['--disable-warning=ExperimentalWarning', bin, 'inbox', name, ...args, ...options];
+  const { status, stdout, stderr } = spawnSync(process.execPath, flags, { encoding: 'utf8', env, cwd });
+  return { status, stdout, stderr };
+}
+
+/** A place that a running server has open: one delivery done, one parked. */
+async function filled() {
+  const place = newPlace();
+  const fail = { on: true };
+  const all = opened({
+    place,
+    retries: [],
+    on: {
+      'order.paid': (event) => {
+        if (fail.on && event.data.order_id === 'ord_2') throw new Error('no stock');
+      },
+    },
+  });
+  for (const id of ['ord_1', 'ord_2']) await all.post(orderPaid(id));
+  await all.inbox.idle();
+  return { ...all, place, fail };
+}
+
+describe('merchant-payments inbox', () => {
+  it('shows the states and what is parked', async () => {
+    const { place } = await filled();
+    const { status, stdout } = run(place);
+    expect(status).toBe(0);
+    expect(stdout).toBe(
+      [
+        'pending           0',
+        'running           0',
+        'done              1',
+        'parked            1',
+        'refused           0',
+        'oldestPendingMs   -',
+        'oldestRunningMs   -',
+        '',
+        'PARKED             ATTEMPTS   LAST ERROR',
+        'order.paid:ord_2   1          Error: no stock',
+        '',
+      ].join('\n'),
+    );
+    expect(JSON.parse(run(place, '--json').stdout)).toMatchObject({
+      ...{ pending: 0, running: 0, done: 1, parked: 1, oldestPendingMs: null },
+      parkedDeliveries: [{ key: 'order.paid:ord_2', state: 'parked', lastError: 'Error: no stock' }],
+    });
+  });
+
+  it('shows one delivery with its event', async () => {
+    const { place, inbox } = await filled();
+    const { stdout } = run(place, 'show', 'order.paid:ord_2');
+    expect(stdout).toContain('state           parked');
+    expect(stdout).toContain('"order_id": "ord_2"');
+    expect(JSON.parse(run(place, 'show', 'order.paid:ord_2', '--json').stdout)).toEqual(
+      await inbox.get('order.paid:ord_2'),
+    );
+    expect(run(place, 'show', 'nope')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no delivery "nope".\n',
+    });
+  });
+
+  it.each([[['retry', 'order.paid:ord_2']], [['retry', '--parked']]])(
+    '%s: the running server does it',
+    async (args) => {
+      const { place, inbox, fail } = await filled();
+      fail.on = false;
+      expect(run(place, ...args)).toMatchObject({ status: 0, stdout: '✓ 1 due now\n' });
+      await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 2, parked: 0 }), {
+        timeout: 15_000,
+      });
+    },
+  );
+
+  it('retry and discard of what is not waiting say so', async () => {
+    const { place } = await filled();
+    for (const action of ['retry', 'discard']) {
+      expect(run(place, action, 'order.paid:ord_1')).toMatchObject({
+        status: 1,
+        stderr: 'There is no delivery "order.paid:ord_1" that is pending or parked.\n',
+      });
+    }
+  });
+
+  it('discards a delivery, and purges what is old', async () => {
+    const { place, inbox } = await filled();
+    expect(run(place, 'discard', 'order.paid:ord_2', '--json').stdout).toBe('{"discarded":1}\n');
+    expect(await inbox.get('order.paid:ord_2')).toMatchObject({ state: 'discarded' });
+    expect(run(place, 'purge', '--older-than', '1h').stdout).toContain('0 purged');
+    expect(run(place, 'purge', '--older-than', '0s', '--json').stdout).toBe('{"purged":2}\n');
+    expect(run(place, 'show', 'order.paid:ord_1').stdout).toContain('purged');
+  });
+
+  it('shows what was refused, finds the scheme that signed it, and recovers it: no order is lost', async () => {
+    const all = await filled();
+    const scheme = { content: '{timestamp}{body}' };
+    for (const id of ['ord_7', 'ord_8']) {
+      const rawBody = orderPaid(id);
+      expect(await all.post(rawBody, sign({ rawBody, secret, scheme }))).toMatchObject({ status: 400 });
+    }
+    await all.post('evil\u001b[2J\u202e', {
+      'x-service-signature': 'f'.repeat(64),
+      'x-service-timestamp': '1',
+    });
+    const { stdout } = run(all.place, 'refused');
+    expect(stdout).toMatch(/^RECEIVED AT +REFUSED BECAUSE +BYTES +HEADERS +BODY\n/);
+    expect(stdout).toContain('signature_mismatch');
+    expect(stdout).toContain('"order_id":"ord_8"');
+    expect(stdout).toContain('evil\\u001b[2J\\u202e');
+    expect(run(all.place, 'refused', '--json').stdout).toContain('\\u202e');
+    expect(JSON.parse(run(all.place, 'refused', '--json').stdout)).toHaveLength(3);
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
+    const identified = run(all.place, 'refused', '--identify');
+    expect(identified).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("content: '{timestamp}{body}'"),
+    });
+    const given = JSON.parse(run(all.place, 'refused', '--identify', '--json').stdout);
+    expect(given.scheme).toEqual(scheme);
+    expect(run(all.place, 'recover', '--scheme', JSON.stringify(scheme))).toMatchObject({
+      status: 0,
+      stdout: '✓ 2 recovered, 0 stored before, 1 still refused\n',
+    });
+    await vi.waitFor(async () => expect(await all.inbox.stats()).toMatchObject({ done: 3, refused: 1 }), {
+      timeout: 15_000,
+    });
+  });
+
+  it('prints no control characters of a delivery', async () => {
+    const { place, post, inbox } = await filled();
+    await post(JSON.stringify({ type: 'evil\u001b[2J', data: {} }));
+    await inbox.idle();
+    expect(run(place).stdout).toMatch(/^evil\\u001b\[2J:[0-9a-f]{64} +1/m);
+  });
+});
+
+if (isPostgres()) {
+  describe('merchant-payments inbox on PostgreSQL', () => {
+    it('takes the database from DATABASE_URL', async () => {
+      const { place } = await filled();
+      const [url = '', ...options] = place.args;
+      vi.stubEnv('DATABASE_URL', url);
+      const { stdout } = run({ args: ['stats', ...options], cwd: place.cwd }, '--json');
+      expect(JSON.parse(stdout)).toMatchObject({ done: 1, parked: 1 });
+    });
+
+    it('says why a database cannot be used, and never its password', () => {
+      const { cwd } = newPlace();
+      for (const url of [
+        'postgres://shop:hunter2@127.0.0.1:1/shop',
+        'postgres://shop:hunter2@127.0.0.1:port/shop',
+      ]) {
+        const { status, stdout, stderr } = run({ args: [url], cwd });
+        expect(status).toBe(1);
+        expect(stderr).toMatch(/The database cannot be used|URL/);
+        expect(stdout + stderr).not.toContain('hunter2');
+      }
+    });
+
+    it('of a schema that holds no inbox is an error, and none is made', async () => {
+      const place = newPlace();
+      for (let tries = 0; tries < 2; tries++)
+        expect(run(place)).toMatchObject({ status: 1, stderr: expect.stringContaining('holds no inbox') });
+    });
+
+    it('prints the migration that makes the tables: running it again changes nothing', async () => {
+      const place = newPlace();
+      const [, ...options] = place.args;
+      const { stdout } = run({ args: ['--print-schema', ...options], cwd: place.cwd });
+      for (let tries = 0; tries < 2; tries++) await place.run(stdout);
+      expect(JSON.parse(run(place, '--json').stdout)).toMatchObject({ pending: 0, parkedDeliveries: [] });
+    });
+  });
+}

@@ -1,0 +1,191 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Duration } from '../../../src/inbox/index.js';
+import { orderPaid, withResolvers } from '../inboxes.js';
+import { type ContractDelivery, isPostgres, newPlace, opened, type Place } from './places.js';
+
+/** An inbox whose function does as it is told, beside a table of the shop's. */
+function shop(fulfil: (delivery: ContractDelivery, place: Place) => unknown, retries: Duration[] = ['1ms']) {
+  const place = newPlace();
+  const all = opened({
+    place,
+    retries,
+    on: { 'order.paid': (_event, delivery) => fulfil(delivery, place) },
+  });
+  const paid = async () => (await place.run('SELECT order_id FROM $paid')).map((row) => row.order_id);
+  const state = () => all.inbox.get('order.paid:ord_1');
+  return { ...all, paid, state, place };
+}
+
+/** On PostgreSQL the transaction waits; on SQLite it cannot, and what was written is written. */
+function afterwards(written: unknown, next: () => unknown): unknown {
+  if (isPostgres()) return Promise.resolve(written).then(next);
+  next();
+}
+
+describe('commit(fn)', () => {
+  it('writes into the same database and marks the delivery done, in one transaction', async () => {
+    let seenInside: Promise<unknown[]> | undefined;
+    const { inbox, post, paid, state } = shop(({ commit }, { pay, run }) => {
+      // Another connection sees neither of the two before the transaction ends.
+      const look = () => {
+        seenInside = Promise.all([run('SELECT * FROM $paid'), run('SELECT state FROM $inbox')]);
+        return seenInside;
+      };
+      return commit((db) => afterwards(pay(db), look));
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(await seenInside).toEqual([[], [{ state: 'running' }]]);
+    expect(await paid()).toEqual(['ord_1']);
+    expect(await state()).toMatchObject({ state: 'done', attempts: 1 });
+  });
+
+  it.each([1, null, undefined])('returns what fn returned, such as %j', async (result) => {
+    const results: unknown[] = [];
+    const { inbox, post } = shop(async ({ commit }) => results.push(await commit(() => result)));
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(results).toEqual([result]);
+  });
+
+  it('is done at once, while the function still runs', async () => {
+    const { promise, resolve } = withResolvers();
+    const { inbox, post, state } = shop(async ({ commit }, { pay }) => {
+      await commit(pay);
+      await promise;
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done' }));
+    const idle = vi.fn();
+    const waiting = inbox.idle().then(idle);
+    await new Promise((done) => setTimeout(done, 30));
+    expect(idle).not.toHaveBeenCalled();
+    resolve();
+    await waiting;
+  });
+
+  it('stays done when the function fails afterwards; onError gets the error', async () => {
+    const { inbox, post, paid, state, errors, told } = shop(async ({ commit }, { pay }) => {
+      await commit(pay);
+      throw new Error('no mail');
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect([await paid(), (await state())?.state, errors]).toEqual([
+      ['ord_1'],
+      'done',
+      [new Error('no mail')],
+    ]);
+    expect(told.map(([name]) => name)).toEqual(['received', 'started', 'done']);
+    expect(told[2]?.[1]).toEqual({
+      key: 'order.paid:ord_1',
+      type: 'order.paid',
+      attempt: 1,
+      durationMs: expect.any(Number),
+    });
+  });
+
+  it('is waited for although nobody awaits it', async () => {
+    const { inbox, post, paid, state } = shop(({ commit }, { pay }) => {
+      commit(pay);
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect([await paid(), await state()]).toMatchObject([['ord_1'], { state: 'done', attempts: 1 }]);
+  });
+
+  it('rolls back what fn wrote when fn throws, and the attempt has failed', async () => {
+    const { inbox, post, paid, state } = shop(({ commit, attempt }, { pay }) =>
+      commit((db) => {
+        const fail = () => {
+          if (attempt === 1) throw new Error('constraint');
+        };
+        return afterwards(pay(db), fail);
+      }),
+    );
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 2 }));
+    await inbox.idle();
+    expect(await paid()).toEqual(['ord_1']);
+  });
+
+  it('that failed is not forgotten when the function catches its error: the attempt has failed', async () => {
+    const { inbox, post, paid, state } = shop(async ({ commit }) => {
+      try {
+        await commit(() => {
+          throw new Error('constraint');
+        });
+      } catch {}
+    }, []);
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect([await paid(), await state()]).toMatchObject([
+      [],
+      { state: 'parked', lastError: 'Error: constraint' },
+    ]);
+  });
+
+  it('refuses what is no function', async () => {
+    const { inbox, post, state } = shop(({ commit }) => Reflect.apply(commit, undefined, ['UPDATE']), []);
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(await state()).toMatchObject({
+      state: 'parked',
+      lastError: expect.stringContaining('commit() takes a function.'),
+    });
+  });
+
+  it('can be called once per attempt', async () => {
+    const second = vi.fn();
+    const { inbox, post, paid, state, errors } = shop(async ({ commit }, { pay }) => {
+      await commit(pay);
+      await commit(second);
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(second).not.toHaveBeenCalled();
+    expect([await paid(), (await state())?.state]).toEqual([['ord_1'], 'done']);
+    expect(errors).toMatchObject([
+      { code: 'inbox_commit', message: expect.stringContaining('once per attempt') },
+    ]);
+  });
+
+  it('cannot be called inside itself', async () => {
+    const { inbox, post, paid, state } = shop(({ commit }, { pay }) => commit(() => commit(pay)), []);
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect([await paid(), (await state())?.state]).toEqual([[], 'parked']);
+  });
+
+  it('is refused once the attempt has ended', async () => {
+    const kept: ContractDelivery[] = [];
+    const { inbox, post, paid, place } = shop((delivery) => kept.push(delivery));
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(() => kept[0]?.commit(place.pay)).toThrow('after the attempt had ended');
+    expect(await paid()).toEqual([]);
+  });
+
+  it('does not repeat what fn wrote even if fn ends the transaction by itself', async () => {
+    const { inbox, post, paid, state } = shop(({ commit }, { pay }) =>
+      commit((db) => {
+        const written = pay(db);
+        if ('exec' in db) return db.exec('COMMIT');
+        return Promise.all([written, db.query('COMMIT')]);
+      }),
+    );
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 1 }));
+    await inbox.idle();
+    expect(await paid()).toEqual(['ord_1']);
+  });
+});
+
+describe('a function that returns without commit', () => {
+  it('is marked done by itself', async () => {
+    const { inbox, post, state } = shop(() => 'ignored');
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(await state()).toMatchObject({ state: 'done', attempts: 1 });
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it, vi } from 'vitest';
+import { orderPaid, withResolvers } from '../inboxes.js';
+import { opened, settled } from './places.js';
+
+describe('a function that fails', () => {
+  it('is called again after each wait of retries, then its delivery is parked', async () => {
+    const failure = new Error('no stock');
+    const attempts: number[] = [];
+    const { inbox, post, errors, told } = opened({
+      retries: ['1ms', 2, '3ms'],
+      on: {
+        'order.paid': (_event, { attempt }) => {
+          attempts.push(attempt);
+          throw failure;
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await settled(inbox, ['parked']);
+    expect(attempts).toEqual([1, 2, 3, 4]);
+    expect(errors).toEqual([failure, failure, failure, failure]);
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({
+      state: 'parked',
+      attempts: 4,
+      lastError: 'Error: no stock',
+      nextAttemptAt: null,
+    });
+    const failed = told.filter(([name]) => name === 'failed').map(([, facts]) => facts);
+    expect(failed).toMatchObject([
+      { attempt: 1 },
+      { attempt: 2 },
+      { attempt: 3 },
+      { attempt: 4, delayMs: null, error: failure },
+    ]);
+    expect(told.at(-1)).toEqual([
+      'parked',
+      { key: 'order.paid:ord_1', type: 'order.paid', attempt: 4, lastError: 'Error: no stock' },
+    ]);
+  });
+
+  it('waits as long as retries says, a tenth more or less', async () => {
+    const waits: number[] = [];
+    for (const random of [0, 0.5, 1]) {
+      vi.spyOn(Math, 'random').mockReturnValue(random);
+      const { inbox, post, told } = opened({
+        retries: ['1h'],
+        on: { 'order.paid': () => Promise.reject(new Error('x')) },
+      });
+      const before = Date.now();
+      await post(orderPaid('ord_1'));
+      await inbox.idle();
+      const { state, nextAttemptAt, attempts } = (await inbox.get('order.paid:ord_1')) ?? {};
+      expect([state, attempts]).toEqual(['pending', 1]);
+      const [, facts] = told.find(([name]) => name === 'failed') ?? [];
+      const delayMs = Number(facts && Reflect.get(facts, 'delayMs'));
+      waits.push(Math.round(delayMs / 1000));
+      expect(Date.parse(nextAttemptAt ?? '')).toBeGreaterThanOrEqual(before + delayMs - 1);
+      await inbox.close();
+    }
+    expect(waits).toEqual([3240, 3600, 3960]);
+  });
+
+  it('has nine retries by default, from 5 seconds to 12 hours', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const { inbox, post, told } = opened({ on: { 'order.paid': () => Promise.reject(new Error('x')) } });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const [, facts] = told.find(([name]) => name === 'failed') ?? [];
+    expect(facts).toMatchObject({ delayMs: 5000 });
+  });
+
+  it.each([
+    ['an error', new Error('x')],
+    ['an empty string', ''],
+  ])('with %s uses up a retry', async (_form, thrown) => {
+    const fn = vi.fn().mockRejectedValue(thrown);
+    const { inbox, post } = opened({ retries: ['1ms'], on: { 'order.paid': fn } });
+    await post(orderPaid('ord_1'));
+    await settled(inbox, ['parked']);
+    expect(fn).toHaveBeenCalledTimes(2);
+  });
+
+  it('without retries is called once', async () => {
+    const fn = vi.fn().mockRejectedValue(new Error('x'));
+    const { inbox, post } = opened({ retries: [], on: { 'order.paid': fn } });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(fn).toHaveBeenCalledOnce();
+    expect(await inbox.stats()).toMatchObject({ pending: 0, running: 0, done: 0, parked: 1 });
+  });
+
+  it('and then succeeds leaves no error behind', async () => {
+    const fn = vi.fn().mockRejectedValueOnce(new Error('x')).mockResolvedValueOnce(undefined);
+    const { inbox, post } = opened({ retries: ['1ms'], on: { 'order.paid': fn } });
+    await post(orderPaid('ord_1'));
+    await settled(inbox, ['done']);
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({
+      state: 'done',
+      attempts: 2,
+      lastError: null,
+    });
+  });
+
+  it('holds up no other delivery, whatever the order in which they came', async () => {
+    const handled: string[] = [];
+    const { inbox, post } = opened({
+      concurrency: 1,
+      retries: ['1ms', '1ms', '1ms'],
+      on: {
+        'order.paid': (event) => {
+          if (event.data.order_id === 'poison') throw new Error('poison');
+          handled.push(event.data.order_id);
+        },
+      },
+    });
+    await post(orderPaid('poison'));
+    for (const id of ['a', 'b', 'c']) await post(orderPaid(id));
+    await settled(inbox, ['done', 'parked']);
+    expect(handled.sort()).toEqual(['a', 'b', 'c']);
+    expect(await inbox.stats()).toMatchObject({ done: 3, parked: 1 });
+  });
+
+  it('that never settles holds up no other delivery either', async () => {
+    const { promise, resolve } = withResolvers();
+    const handled: string[] = [];
+    const { post } = opened({
+      on: {
+        'order.paid': (event) => {
+          if (event.data.order_id === 'stuck') return promise;
+          return handled.push(event.data.order_id);
+        },
+      },
+    });
+    for (const id of ['stuck', 'a', 'b']) await post(orderPaid(id));
+    await vi.waitFor(() => expect(handled).toEqual(['a', 'b']));
+    resolve();
+  });
+});
+
+describe('concurrency', () => {
+  it.each([
+    [undefined, 4],
+    [1, 1],
+    [2, 2],
+  ])('%s runs %d functions at a time', async (concurrency, most) => {
+    let running = 0;
+    const seen: number[] = [];
+    const { promise, resolve } = withResolvers();
+    const { inbox, post } = opened({
+      concurrency,
+      on: {
+        'order.paid': async () => {
+          seen.push(++running);
+          await promise;
+          running--;
+        },
+      },
+    });
+    await Promise.all(Array.from({ length: 9 }, (_, id) => post(orderPaid(`${id}`))));
+    await vi.waitFor(() => expect(running).toBe(most));
+    resolve();
+    await inbox.idle();
+    expect(Math.max(...seen)).toBe(most);
+    expect(await inbox.stats()).toMatchObject({ done: 9 });
+  });
+});

@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { orderPaid, withResolvers } from '../inboxes.js';
+import { type ContractDelivery, newPlace, opened, type Place } from './places.js';
+
+/** As if its process had died, or stood still, for longer than the lease. */
+const endLease = ({ run }: Place) => run('UPDATE $inbox SET due_at = $past');
+
+describe('processes that share an inbox', () => {
+  it('work on a key one at a time, and do each delivery once', async () => {
+    const place = newPlace();
+    const running = new Map<string, number>();
+    const done: string[] = [];
+    const overlaps: string[] = [];
+    const on = {
+      'order.paid': async ({ data: { order_id } }: { data: { order_id: string } }) => {
+        const others = running.get(order_id) ?? 0;
+        if (others > 0) overlaps.push(order_id);
+        running.set(order_id, others + 1);
+        await sleep(Math.random() * 5);
+        running.set(order_id, others);
+        done.push(order_id);
+      },
+    };
+    const inboxes = Array.from({ length: 4 }, () => opened({ place, on }));
+    const ids = Array.from({ length: 40 }, (_, index) => `ord_${index}`);
+    await Promise.all(
+      ids.flatMap((id, index) => [0, 1].map((twice) => inboxes[(index + twice) % 4]?.post(orderPaid(id)))),
+    );
+    await Promise.all(inboxes.map(({ inbox }) => inbox.idle()));
+    expect(overlaps).toEqual([]);
+    expect(done.sort()).toEqual(ids.sort());
+    expect(inboxes.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+
+  it('keep a delivery for as long as its function runs: its lease is renewed', async () => {
+    const place = newPlace();
+    const { promise, resolve } = withResolvers();
+    const slow = opened({ place, leaseMs: 300, on: { 'order.paid': () => promise } });
+    await slow.post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await slow.inbox.stats()).toMatchObject({ running: 1 }));
+    const other = opened({ place, leaseMs: 300 });
+    await sleep(1500);
+    resolve();
+    await slow.inbox.idle();
+    expect(other.calls).toEqual([]);
+    expect(await slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 1 });
+  });
+
+  it('take up what a dead process held once its lease has ended', async () => {
+    const place = newPlace();
+    const dead = opened({ place, on: { 'order.paid': () => withResolvers().promise } });
+    await dead.post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await dead.inbox.stats()).toMatchObject({ running: 1 }));
+    const other = opened({ place });
+    await sleep(300);
+    expect(other.calls).toEqual([]);
+    await endLease(place);
+    await vi.waitFor(() => expect(other.calls).toEqual([['ord_1', 2]]));
+  });
+});
+
+describe('a process that lost its lease', () => {
+  async function takenOver(use: (delivery: ContractDelivery, place: Place) => unknown) {
+    const place = newPlace();
+    const { promise, resolve } = withResolvers();
+    const slow = opened({
+      place,
+      retries: [],
+      on: {
+        'order.paid': async (_event, delivery) => {
+          await promise;
+          return use(delivery, place);
+        },
+      },
+    });
+    await slow.post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await slow.inbox.stats()).toMatchObject({ running: 1 }));
+    const hold = withResolvers();
+    const other = opened({
+      place,
+      on: {
+        'order.paid': async (_event, { commit }) => {
+          await hold.promise;
+          await commit(place.pay);
+        },
+      },
+    });
+    await endLease(place);
+    await vi.waitFor(async () =>
+      expect(await slow.inbox.get('order.paid:ord_1')).toMatchObject({ attempts: 2 }),
+    );
+    resolve();
+    await vi.waitFor(() => expect(slow.errors).toHaveLength(1));
+    expect(await slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'running', attempts: 2 });
+    hold.resolve();
+    await other.inbox.idle();
+    return { slow, other, paid: (await place.run('SELECT * FROM $paid')).length };
+  }
+
+  it('cannot commit: what it wrote is rolled back, and the new holder does it once', async () => {
+    const { slow, other, paid } = await takenOver(({ commit }, { pay }) => commit(pay));
+    expect(slow.errors).toMatchObject([
+      {
+        code: 'inbox_commit',
+        message:
+          'Another process has taken this delivery over, because its lease had ended: nothing was written. ' +
+          'Pass a longer leaseMs if your function blocks the process for so long.',
+      },
+    ]);
+    expect(paid).toBe(1);
+    expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+    expect(slow.told.map(([name]) => name)).not.toContain('parked');
+  });
+
+  it('cannot mark it done by returning, and onError is called', async () => {
+    const { slow, other } = await takenOver(() => {});
+    expect(slow.errors).toMatchObject([{ message: expect.stringContaining('taken this delivery over') }]);
+    expect(slow.told.map(([name]) => name)).toEqual(['received', 'started']);
+    expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done' });
+  });
+
+  it('cannot park it by failing', async () => {
+    const { other, slow } = await takenOver(() => Promise.reject(new Error('late')));
+    expect(slow.told.map(([name]) => name)).not.toContain('parked');
+    expect(await other.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+  });
+
+  it('has its signal aborted when it would have renewed the lease', async () => {
+    const place = newPlace();
+    const signals: AbortSignal[] = [];
+    const { promise, resolve } = withResolvers();
+    const slow = opened({
+      place,
+      leaseMs: 300,
+      on: {
+        'order.paid': (_event, { signal }) => {
+          signals.push(signal);
+          return promise;
+        },
+      },
+    });
+    await slow.post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    await place.run('UPDATE $inbox SET attempts = attempts + 1');
+    await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { timeout: 15_000 });
+    expect(String(signals[0]?.reason)).toContain('taken this delivery over');
+    resolve();
+  });
+});
+
+describe('a delivery that another process took over and lost', () => {
+  it('waits for the function that still runs here, so that none runs twice at a time', async () => {
+    const place = newPlace();
+    const { promise, resolve } = withResolvers();
+    const attempts: number[] = [];
+    const { post } = opened({
+      place,
+      leaseMs: 150,
+      on: { 'order.paid': (_event, { attempt }) => attempts.push(attempt) && promise },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(attempts).toEqual([1]));
+    await place.run('UPDATE $inbox SET attempts = 2, due_at = $past');
+    await sleep(300);
+    expect(attempts).toEqual([1]);
+    resolve();
+    await vi.waitFor(() => expect(attempts).toEqual([1, 3]));
+  });
+});
+
+describe('a delivery whose function ends the process', () => {
+  it('is parked after 20 attempts, so that a restart does not meet it for ever', async () => {
+    const place = newPlace();
+    const first = opened({ place, work: false });
+    await first.post(orderPaid('ord_1'));
+    const lose = (lost: number) =>
+      place.run(`UPDATE $inbox SET state = 'running', due_at = $past, attempts = 19, lost = ${lost}`);
+    await lose(18);
+    const { inbox, calls } = opened({ place });
+    await vi.waitFor(() => expect(calls).toEqual([['ord_1', 20]]));
+    await inbox.idle();
+    await lose(19);
+    await vi.waitFor(async () =>
+      expect(await inbox.get('order.paid:ord_1')).toMatchObject({
+        state: 'parked',
+        lastError: 'The process ended during each of 20 attempts.',
+      }),
+    );
+    expect(calls).toHaveLength(1);
+    expect(await inbox.retry('order.paid:ord_1')).toBe(true);
+    await vi.waitFor(() => expect(calls).toHaveLength(2));
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it, vi } from 'vitest';
+import { orderPaid, withResolvers } from '../inboxes.js';
+import { newPlace, opened } from './places.js';
+
+const sameProcess = { sameProcess: true };
+
+describe('an inbox that is open in this process already', () => {
+  it('is worked on by the inbox opened last, with one line of warning', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const place = newPlace();
+    const old = opened({ place });
+    expect(warn).not.toHaveBeenCalled();
+    const fresh = opened({ place }, sameProcess);
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/^merchant-payments: this inbox is open in this process already[^\n]*$/)],
+    ]);
+    // What the first one was claiming at that moment is its own.
+    await old.inbox.idle();
+    // The earlier one goes on storing.
+    await old.post(orderPaid('ord_1'));
+    await fresh.post(orderPaid('ord_2'));
+    await fresh.inbox.idle();
+    expect([old.calls, fresh.calls.sort()]).toEqual([
+      [],
+      [
+        ['ord_1', 1],
+        ['ord_2', 1],
+      ],
+    ]);
+  });
+
+  it('goes back to the earlier inbox when the last one is closed', async () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const place = newPlace();
+    const old = opened({ place });
+    await opened({ place }, sameProcess).inbox.close();
+    await old.post(orderPaid('ord_1'));
+    await old.inbox.idle();
+    expect(old.calls).toEqual([['ord_1', 1]]);
+  });
+
+  it('is still worked on by the first if the second only stores', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const place = newPlace();
+    const first = opened({ place });
+    const web = opened({ place, work: false }, sameProcess);
+    await web.post(orderPaid('ord_1'));
+    await first.inbox.idle();
+    expect([first.calls, warn.mock.calls]).toEqual([[['ord_1', 1]], []]);
+  });
+
+  it('lets a function finish that runs when the next inbox is opened', async () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const place = newPlace();
+    const { promise, resolve } = withResolvers();
+    const old = opened({ place, leaseMs: 1000, on: { 'order.paid': () => promise } });
+    await old.post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await old.inbox.stats()).toMatchObject({ running: 1 }));
+    const fresh = opened({ place, leaseMs: 1000 }, sameProcess);
+    await new Promise((done) => setTimeout(done, 1500));
+    resolve();
+    await fresh.inbox.idle();
+    expect(fresh.calls).toEqual([]);
+    expect(await fresh.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 1 });
+  });
+});
