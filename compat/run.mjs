@@ -21,6 +21,7 @@ const parts = {
     '--test-force-exit',
     '--test-concurrency=1',
     'inbox/samples.test.ts',
+    'inbox/shop.test.ts',
     'inbox/postgres.test.ts',
     'inbox/contract/contract.test.ts',
     'inbox/chaos/chaos.test.ts',

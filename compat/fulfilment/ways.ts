@@ -46,11 +46,6 @@ export const durable: Way[] = [
     books: async ({ folder }) => sqliteBooks(folder),
   },
   {
-    name: 'postgres-transaction',
-    programs: twice({ file: example('postgres-transaction.ts'), web: true }),
-    books: async ({ postgresUrl }) => ({ ...(await postgresBooks(postgresUrl)), left: [] }),
-  },
-  {
     name: 'pg-boss',
     programs: roles(example('pg-boss.ts')),
     books: async ({ postgresUrl }) => {
