@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 
 const page = readFileSync('docs/security.md', 'utf8');
 const rows = page.split('\n').filter((line) => /^\| (?!Threat |\*\*)[^-]/.test(line));
-/** Each test that a row names: `room/file`, and words of its title, as `vitest run <file> -t <words>` takes them. */
+/** Each test that a row names: `room/file`, or `room/folder/file`, and words of its title, as `vitest run <file> -t <words>` takes them. */
 const named = rows.flatMap((row) =>
-  [...row.matchAll(/`(\w+\/[\w-]+)`: ("[^"]+"(?:, "[^"]+")*)/g)].flatMap(([, file = '', list = '']) =>
+  [...row.matchAll(/`(\w+\/[\w/-]+)`: ("[^"]+"(?:, "[^"]+")*)/g)].flatMap(([, file = '', list = '']) =>
     [...list.matchAll(/"([^"]+)"/g)].map(([, words = '']) => ({ file: `test/${file}.test.ts`, words })),
   ),
 );
@@ -13,7 +13,7 @@ const named = rows.flatMap((row) =>
 describe('the threat model', () => {
   it('has threats, and a test in each row', () => {
     expect(rows.length).toBeGreaterThan(40);
-    expect(rows.filter((row) => !/\| `\w+\/[\w-]+`: "[^|]+" \|$/.test(row))).toEqual([]);
+    expect(rows.filter((row) => !/\| `\w+\/[\w/-]+`: "[^|]+" \|$/.test(row))).toEqual([]);
     expect(named.length).toBeGreaterThan(rows.length);
   });
 
