@@ -22,7 +22,10 @@ export const parts = {
   // node:sqlite: Node 22.13 or later. What of the inbox is left out, and why: docs/decisions/mutants.md.
   inbox: {
     mutate: ['src/inbox/*.ts', '!src/inbox/index.ts'],
-    tests: ['test/inbox/!(processes|command|without-sqlite).test.ts', 'test/inbox/contract/!(command).test.ts'],
+    tests: [
+      'test/inbox/!(processes|command|without-sqlite).test.ts',
+      'test/inbox/contract/!(command).test.ts',
+    ],
     // Its tests wait for timers and locks, two seconds at most. A change that makes one wait for ever fails that test;
     // Stryker's own limit is far above, so that only an endless loop meets it.
     testTimeout: 6000,
