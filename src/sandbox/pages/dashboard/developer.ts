@@ -76,8 +76,10 @@ function envBlock({ settings, reach }: SandboxContext, shown: Shown): Html {
 }
 
 /** The page with as much of key and secret as is asked for. */
-const address = ({ key, secret }: Shown): string =>
-  `/developer?${[key && 'show=key', secret && 'show=secret'].filter(Boolean).join('&')}`;
+const address = ({ key, secret }: Shown): string => {
+  const asked = [key && 'show=key', secret && 'show=secret'].filter(Boolean);
+  return asked.length > 0 ? `/developer?${asked.join('&')}` : '/developer';
+};
 
 /** The prefix that tells what it is, and the last four characters. */
 const masked = (value: string): string => {
