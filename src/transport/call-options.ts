@@ -78,6 +78,7 @@ const callRules: Rules = { signal: must(isSignal, 'is not an AbortSignal.'), ...
 
 /** What is wrong with a call's options, its own fields; empty when nothing is. */
 export function callOptionProblems(given: CallOptions, extra: Rules, client: TimeLimits): Issue[] {
+  if (Object.keys(given).length === 0) return [];
   const { totalTimeoutMs } = client;
   return optionProblems({ totalTimeoutMs, ...given }, { ...callRules, ...extra }).map(
     ({ path, message }) => ({ path: `options.${path}`, message }),
