@@ -27,7 +27,7 @@ const parts = {
     'inbox/chaos/chaos.test.ts',
   ],
   signatures: [...tests, 'signatures/signatures.test.ts'],
-  conformance: [...tests, 'conformance/conformance.test.mjs'],
+  conformance: [...tests, 'conformance/conformance.test.mjs', 'conformance/languages.test.ts'],
   types: ['node_modules/typescript/bin/tsc'],
   lint: ['lint/run.mjs'],
   transport: ['transport/run.mjs'],

@@ -15,8 +15,6 @@ const everything = { passed: cases.length, deviations: [], skipped: [] };
 describe('a right verifier has no deviation', () => {
   for (const command of [
     [process.execPath, path('../../conformance/verifiers/verify.mjs')],
-    ['python3', path('../../conformance/verifiers/verify.py')],
-    ['php', path('../../conformance/verifiers/verify.php')],
     [process.execPath, path('public-verifiers.mjs'), 'merchant-payments'],
   ]) {
     test(command.slice(1).at(-1).split('/').at(-1), async () => {

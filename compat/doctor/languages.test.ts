@@ -1,25 +1,18 @@
 // Receivers in Python, PHP and Go, with the verdict that a person would give: the doctor must say nothing else.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { createInterface } from 'node:readline';
 import { after, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { createSandbox } from 'merchant-payments/sandbox';
+import { missing, start, stopAll } from '../lib/languages.js';
 
 const secret = 'whsec_of_the_doctor';
 const sandbox = createSandbox({ webhookSecret: secret });
-const children: ChildProcess[] = [];
 after(() => {
-  // With their groups: `go run` and PHP's server leave their children behind, and the test waits for those.
-  for (const { pid, exitCode } of children) if (pid !== undefined && exitCode === null) process.kill(-pid);
+  stopAll();
   return sandbox.close();
 });
-const file = (name: string) => fileURLToPath(new URL(`receivers/${name}`, import.meta.url));
 
 /** Findings by the path of the receiver; after `!`, warnings. */
-const verdicts: Record<string, Record<string, string>> = {
+const verdicts = {
   Python: {
     right: '',
     abort: '',
@@ -76,21 +69,14 @@ const verdicts: Record<string, Record<string, string>> = {
   },
 };
 
-const commands: Record<string, (port: number) => string[]> = {
-  Python: () => ['python3', file('receivers.py')],
-  PHP: (port) => ['php', '-S', `127.0.0.1:${port}`, file('receivers.php')],
-  Go: () => ['go', 'run', file('receivers.go')],
-};
-
-for (const [language, rows] of Object.entries(verdicts)) {
-  const [program = ''] = commands[language]?.(0) ?? [];
-  const { error } = spawnSync(program, [language === 'Go' ? 'version' : '--version']);
-  describe(`receivers in ${language}`, { skip: error ? `${program} is not installed` : false }, () => {
+for (const language of ['Python', 'PHP', 'Go'] as const) {
+  const rows: Record<string, string> = verdicts[language];
+  describe(`receivers in ${language}`, { skip: missing(language) }, () => {
     let base: Promise<string> | undefined;
     const tally = { right: 0, wrong: 0, missing: 0 };
     for (const [path, verdict] of Object.entries(rows)) {
       test(`${path}: ${verdict || 'nothing is wrong'}`, async () => {
-        base ??= start(language);
+        base ??= start(language, secret);
         const diagnosis = await sandbox.doctor(`${await base}/${path}`);
         const [finding = '', warning = ''] = verdict.split('!');
         const found = [...diagnosis.findings, ...diagnosis.warnings.filter(({ code }) => code !== 'slow')];
@@ -115,34 +101,4 @@ for (const [language, rows] of Object.entries(verdicts)) {
       ),
     );
   });
-}
-
-async function start(language: string): Promise<string> {
-  const port = await freePort();
-  const [program = '', ...args] = commands[language]?.(port) ?? [];
-  // A server far from UTC: what mistakes local time for UTC shows it.
-  const env = { ...process.env, WEBHOOK_SECRET: secret, TZ: 'Asia/Kolkata', PHP_CLI_SERVER_WORKERS: '4' };
-  const child = spawn(program, args, {
-    env,
-    detached: true,
-    stdio: ['ignore', 'pipe', language === 'PHP' ? 'pipe' : 'inherit'],
-  });
-  children.push(child);
-  if (language === 'PHP') {
-    for await (const line of createInterface({ input: child.stderr ?? process.stdin }))
-      if (line.includes('started')) break;
-    child.stderr?.resume();
-    return `http://127.0.0.1:${port}`;
-  }
-  for await (const line of createInterface({ input: child.stdout ?? process.stdin }))
-    return `http://127.0.0.1:${line}`;
-  throw new Error(`${program} ended before it listened`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
