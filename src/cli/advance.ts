@@ -3,7 +3,6 @@ import { duration } from '../sandbox/service/duration.js';
 import { runningCommand } from './running.js';
 import { UsageError } from './terminal.js';
 
-/** Moves the clock of a running sandbox. */
 export const advance = runningCommand({
   summary: 'moves the clock of a running sandbox forward, and runs what falls due: advance 2h',
   usage: 'advance <duration> [flags]',

@@ -25,7 +25,6 @@ interface Captured {
   body: Buffer;
 }
 
-/** Stores one real delivery byte for byte, and finds out how it is signed. */
 export const capture: Command = {
   summary: 'stores one real delivery byte for byte, and finds out how it is signed',
   usage:

@@ -77,7 +77,6 @@ export class DataFile {
     });
   }
 
-  /** Saves now. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#save();

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { visible } from '../schemas/visible.js';
 import { runningCommand } from './running.js';
 
-/** An attempt to deliver, as a running sandbox tells of it. */
 export const attempt = z.object({
   ok: z.boolean(),
   target: z.string(),
@@ -18,7 +17,6 @@ export function outcomeOf({ target, status, error = '', durationMs, hint }: Atte
   return `Webhook to ${visible(target)}: ${outcome}${hint === undefined ? '' : `\n${visible(hint)}`}`;
 }
 
-/** Sends events of a running sandbox: those that are due or held, or any one. */
 export const deliver = runningCommand({
   summary: 'sends the events that a running sandbox holds, or one of them again',
   usage: 'deliver [<event id>] [flags]\n\nExit code 1 if one was rejected.',

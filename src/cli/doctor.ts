@@ -22,7 +22,6 @@ const flags = {
   json: { text: 'prints the diagnosis as JSON' },
 } as const;
 
-/** Explains what is wrong with a webhook receiver. */
 export const doctor: Command = {
   summary: 'explains why valid webhooks are rejected, and the line to change: doctor <url>',
   usage:

@@ -37,7 +37,6 @@ const made: Readonly<Record<string, string>> = {
   '.gitignore': '.env\nnode_modules/\n.next/\n',
 };
 
-/** Copies the examples to where they can be changed: Node runs no TypeScript inside `node_modules`. */
 export const examples: Command = {
   summary: 'copies the examples into a folder, ready for npm start',
   usage: 'examples <folder>',

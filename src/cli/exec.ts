@@ -18,7 +18,6 @@ const flags = {
   quiet: { text: 'prints neither the address of the dashboard nor deliveries' },
 };
 
-/** Runs a program, in any language, with its own sandbox. */
 export const exec: Command = {
   summary: 'runs a command with its own sandbox, and returns its exit code',
   usage:

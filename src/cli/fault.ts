@@ -33,7 +33,6 @@ const flags = {
   list: { text: 'lists the faults that have not happened yet' },
 } as const;
 
-/** Sets a fault for the next request to a running sandbox, or for the delivery of the next event. */
 export const fault = runningCommand({
   summary: 'sets a fault in a running sandbox: fault status 503 --times 2 --path /v1/products',
   usage: `fault <what> [flags]

@@ -2,11 +2,9 @@ import { parseArgs } from 'node:util';
 import { didYouMean } from '../schemas/closest.js';
 import { UsageError } from './terminal.js';
 
-/** One flag of a command, as its help shows it. */
 export interface Flag {
   /** Placeholder of its value, such as `<port>`; none for a switch. */
   value?: string;
-  /** The environment variable that sets it too. */
   env?: string;
   text: string;
   /** May be given several times. */
@@ -95,12 +93,10 @@ export class Flags<Table extends FlagTable> {
   }
 }
 
-/** Refuses unexpected arguments. */
 export function refuseWords([first]: readonly string[]): void {
   if (first !== undefined) throw new UsageError(`${JSON.stringify(first)} is not expected here.`);
 }
 
-/** The lines of a help text. */
 export function describeFlags(table: FlagTable): string {
   const rows = Object.entries({ ...table, help }).map(([name, { value, env, text }]) => [
     `  --${name}${value === undefined ? '' : ` ${value}`}`,

@@ -18,7 +18,6 @@ const flags = {
   json: { text: 'prints the result as JSON' },
 } as const;
 
-/** Finds the signature scheme of a delivery of the real service, or the field that names its checkout. */
 export const identify: Command = {
   summary: 'finds out how the real service signs, from one captured delivery, offline',
   usage:

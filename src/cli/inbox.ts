@@ -43,7 +43,6 @@ const usage = `inbox <file>|<postgres://…>             states, and what is par
 Without a file or URL, DATABASE_URL is used; PostgreSQL needs the package "pg" of your shop. A running server may have the
 inbox open; it takes up what you retry or recover.`;
 
-/** Shows the file of an inbox; retries, discards and purges its deliveries, and recovers what was refused. */
 export const inbox: Command = {
   summary: 'shows the webhooks stored by openInbox(), retries and discards them, recovers refused ones',
   usage,

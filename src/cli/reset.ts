@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { runningCommand } from './running.js';
 
-/** Resets a running sandbox. */
 export const reset = runningCommand({
   summary: 'deletes the data of a running sandbox and resets its clock',
   usage: 'reset [flags]',

@@ -7,7 +7,6 @@ import { CommandError, print, printJson, UsageError } from './terminal.js';
 
 const defaultUrl = `http://127.0.0.1:${usualPort}`;
 
-/** The flags of every command that talks to a running sandbox. */
 export const runningFlags = {
   url: { value: '<url>', env: 'SANDBOX_URL', text: `the running sandbox; default ${defaultUrl}` },
   token: {
@@ -60,7 +59,6 @@ export function readAs<Content>(content: z.ZodMiniType<Content>, response: objec
   throw new CommandError('The running sandbox has another version than this command. Start it anew.');
 }
 
-/** Sends a request to a running sandbox. */
 export async function ask(
   flags: Flags<Readonly<Record<'url' | 'token', Flag>>>,
   ...[method, path, body]: Request

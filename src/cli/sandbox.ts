@@ -6,7 +6,6 @@ import type { Command } from './command.js';
 import { Flags } from './flags.js';
 import { startServing } from './serving.js';
 import { servingFlags, usualPort } from './serving-flags.js';
-import { endSignal } from './signals.js';
 import { paint, print, printJson } from './terminal.js';
 
 const flags = {
@@ -15,7 +14,6 @@ const flags = {
   json: { text: 'one JSON object per line, for programs' },
 };
 
-/** Serves until it is stopped. */
 export const sandbox: Command = {
   summary: 'serves the sandbox on this machine',
   usage: 'sandbox [flags]',
@@ -79,4 +77,12 @@ ${warning}
   PAYMENTS_API_KEY=${apiKey}
   PAYMENTS_WEBHOOK_SECRET=${webhookSecret}
 `;
+}
+
+/** Resolves at the first SIGINT or SIGTERM, or when nobody reads the output. A second signal ends the process at once. */
+function endSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => resolve());
+    process.stdout.once('error', () => resolve());
+  });
 }

@@ -4,7 +4,6 @@ import { schemeProblem } from '../sandbox/service/choices.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { UsageError } from './terminal.js';
 
-/** The flag of every command that signs deliveries. */
 export const schemeFlag = {
   value: '<json or file>',
   text: 'how to sign: JSON such as {"encoding":"base64"}, or a file written by `identify --json`',

@@ -11,10 +11,8 @@ import { codeOf, UsageError } from './terminal.js';
 export const sandboxKey = 'service_test_sandbox_0000';
 export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
 
-/** The port of `sandbox`. */
 export const usualPort = 4380;
 
-/** The flags of every command that starts a sandbox. */
 export const servingFlags = {
   port: { value: '<port>', env: 'SANDBOX_PORT', text: `port to listen on; default ${usualPort}` },
   host: {
@@ -64,7 +62,6 @@ export const servingFlags = {
 /** The flags of a call, whatever its command says of them. */
 export type ServingFlags = Flags<Readonly<Record<keyof typeof servingFlags, Flag>>>;
 
-/** The flags as options of `createSandbox()`. */
 export function sandboxOptions(flags: ServingFlags): SandboxOptions {
   const apiKey = flags.text('api-key');
   if (apiKey?.startsWith(livePrefix))

@@ -9,7 +9,6 @@ import { CommandError, UsageError } from './terminal.js';
 /** A sandbox that listens, and how to end it. */
 export interface Serving {
   context: SandboxContext;
-  /** Closes it and saves its data. */
   end(): Promise<void>;
 }
 
@@ -63,7 +62,6 @@ const flagOf = {
   products: 'seed-file',
 } as const;
 
-/** Whether a sandbox responds at an address. */
 async function isSandbox(url: string): Promise<boolean> {
   const response = await fetch(`${url}/_sandbox/health`, { signal: AbortSignal.timeout(1000) }).catch(
     () => undefined,

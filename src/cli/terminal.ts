@@ -34,13 +34,11 @@ function printable(lines: string): string {
     .join('');
 }
 
-/** Prints a line, or several. */
 export const print = (lines: string): void => void process.stdout.write(`${printable(lines)}\n`);
 
 /** The same on stderr: what is no result. */
 export const warn = (lines: string): void => void process.stderr.write(`${printable(lines)}\n`);
 
-/** Prints a value as JSON on one line. */
 export const printJson = (value: unknown): void => print(JSON.stringify(value));
 
 /** The system's code of an error, such as `ENOENT`. */

@@ -9,7 +9,6 @@ const unsent = new Map([
   ['held', 'Its webhook is held. Send it with: merchant-payments deliver'],
 ]);
 
-/** Makes an event happen in a running sandbox and shows the response of the receiver. */
 export const trigger = runningCommand({
   summary: 'creates a paid order in a running sandbox, with its webhook: trigger order.paid',
   usage: 'trigger <event type> [flags]\n\nExit code 1 if the webhook was sent and rejected.',

@@ -10,7 +10,6 @@ export interface HeaderForm {
   separator?: SignatureScheme['separator'];
 }
 
-/** How the timestamp is written. */
 export type TimestampUnit = 'seconds' | 'milliseconds' | 'iso8601';
 
 /** One choice for every part of a scheme. */

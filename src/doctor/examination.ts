@@ -4,15 +4,14 @@ import type { ProbeResult } from './diagnosis.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
 import { bodies, eventBody, isForgery, type Order, type ProbeName, probes, repeats } from './probes.js';
-import { asServed } from './served.js';
 import { outgoing, type Signer } from './signed.js';
+import { asServed } from './symptoms.js';
 import { responseText, saysTheSame, shape, wordsOf } from './words.js';
 
 /** The receiver, how deliveries to it are signed, and what sends them. */
 export interface Patient {
   target: WebhookTarget;
   signer: Signer;
-  /** The price of the test order. */
   price: { amount: string; currency: string };
   /** Sends once. Rejects only if nothing may be sent there, which ends the examination. */
   send(target: WebhookTarget, outgoing: Outgoing): Promise<Sent>;

@@ -1,10 +1,8 @@
 import type { Sent } from '../sending/delivery.js';
 import { findingOf } from './findings.js';
 import { fixesIn, frameworkOf } from './frameworks.js';
-import { asServed } from './served.js';
-import { comparison, otherSecret, receivedBy, toldBy, unreachable } from './symptoms.js';
+import { asServed, comparison, otherSecret, receivedBy, toldBy, unreachable } from './symptoms.js';
 
-/** A failed attempt. */
 interface Failure extends Pick<Sent, 'status' | 'error' | 'code'> {
   target: string;
   responseHeaders?: Sent['headers'];

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 
-/** What `findLink()` found out. */
 export interface Link {
   /** Whether a field of the event names its checkout. */
   found: boolean;

@@ -5,7 +5,6 @@ import { unevenlySpaced } from '../sending/spaced.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { outgoing, type Signer, signDelivery, signedBy } from './signed.js';
 
-/** The test order of a delivery. */
 export interface Order {
   id: string;
   amount: string;

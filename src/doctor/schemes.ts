@@ -38,7 +38,6 @@ export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: s
   };
 }
 
-/** How many schemes the lists make. */
 export const countOf = (lists: Lists): number =>
   Object.values(lists).reduce((product, list) => product * list.length, 1);
 

@@ -6,7 +6,6 @@ import { readScheme } from '../webhooks/scheme.js';
 import { macOf } from '../webhooks/signature.js';
 import type { KnownScheme } from './schemes.js';
 
-/** How deliveries are signed. */
 export interface Signer {
   secret: string;
   scheme: Partial<SignatureScheme>;

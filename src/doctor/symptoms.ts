@@ -4,6 +4,12 @@ import { type Finding, type FindingCode, findingOf } from './findings.js';
 import type { Framework } from './frameworks.js';
 import { parseObject } from './json.js';
 
+/** What a sender sees: a route handler that throws becomes a 500 in any server. */
+export function asServed(sent: Sent, target: string): Sent {
+  const thrown = sent.status === undefined && sent.code !== 'timeout' && !URL.canParse(target);
+  return thrown ? { status: 500, headers: {}, body: sent.error } : sent;
+}
+
 /** Why a delivery does not reach the handler, from its response; `undefined` if it seems to. */
 export function unreachable(
   sent: Sent,

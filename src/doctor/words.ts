@@ -4,13 +4,7 @@ import type { Order } from './probes.js';
 /** Text of a stranger on one line: what controls, hides or reorders text is made visible. */
 const visible = (text: string): string =>
   text.replaceAll(/[\p{C}\u2028\u2029]/gu, (one) =>
-    one === '\n'
-      ? '\\n'
-      : one === '\r'
-        ? '\\r'
-        : one === '\t'
-          ? '\\t'
-          : `\\u{${one.codePointAt(0)?.toString(16)}}`,
+    /[\n\r\t]/.test(one) ? JSON.stringify(one).slice(1, -1) : `\\u{${one.codePointAt(0)?.toString(16)}}`,
   );
 
 /** The beginning of a response: its status and its body, without the secret. */
