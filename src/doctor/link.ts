@@ -68,7 +68,7 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
     notes: [
       ...(fields.length === 0 ? ['The body is not JSON, or has no fields.'] : []),
       ...(left > 0 ? [`${left} less likely values were not tried.`] : []),
-      'Match payments to orders when the customer returns instead: docs/which-order.md.',
+      'Give each open order an amount of its own instead, and match by it: docs/which-order.md.',
     ],
   };
 }

@@ -17,7 +17,7 @@ import { readSettings, type SandboxOptions } from './settings.js';
 import { Signal } from './signal.js';
 
 /**
- * Starts a sandbox: the whole service in this process, without a socket or a timer.
+ * Starts a sandbox: an emulation of the whole API in this process, without a socket or a timer.
  *
  * @example
  * ```ts

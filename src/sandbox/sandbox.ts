@@ -131,8 +131,8 @@ export interface Sandbox extends AsyncDisposable {
   /** The event as your handler receives it, or tampered with, to test that your handler rejects it. */
   signedRequest(event: SandboxEvent, options?: { tamper?: Tamper | undefined }): Promise<Request>;
   /**
-   * Finds out what is wrong with a receiver: sends valid, forged, changed and stale deliveries about one throw-away
-   * order and, if it refuses every valid one, what it might accept. Default: the webhook that is set.
+   * Finds out what is wrong with a receiver: sends valid, forged, changed and stale deliveries about throw-away
+   * orders and, if it refuses every valid one, what it might accept. Default: the webhook that is set.
    *
    * The valid ones are signed payments that are not real. They leave this machine and its private network only with
    * `allowRemoteWebhooks`.
