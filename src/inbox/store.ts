@@ -111,8 +111,10 @@ export abstract class InboxStore {
       const ids = rows.map(({ id }) => Number(id));
       const claimed = yield sql`SELECT * FROM payments_inbox JOIN payments_inbox_content USING (id)
         WHERE id IN (${[0, ...ids]}) ORDER BY id`;
-      const waitMs = ids.length < most ? (yield* readDue()).later - at : 0;
-      return { claims: claimed.map(toClaim), waitMs };
+      const claims = claimed.map(toClaim);
+      if (ids.length === most) return { claims, waitMs: 0 };
+      const [next] = yield sql`SELECT min(due_at) AS due FROM payments_inbox WHERE due_at > ${now}`;
+      return { claims, waitMs: timeOf(next?.due ?? null) - at };
     });
   }
 
@@ -204,11 +206,13 @@ export abstract class InboxStore {
     const before =
       olderThan instanceof Date ? sql`${olderThan.getTime()}` : sql`${now} - ${Math.round(olderThan.ageMs)}`;
     let purged = 0;
-    for (let count = purgedAtOnce; count === purgedAtOnce; purged += count) {
+    for (let [count, last] = [purgedAtOnce, 0]; count === purgedAtOnce; purged += count) {
       if (purged > 0) await sleep(0);
-      count = await this.#change(sql`DELETE FROM payments_inbox_content WHERE id IN (
+      const rows = await this.#write(sql`DELETE FROM payments_inbox_content WHERE id IN (
         SELECT id FROM payments_inbox_content JOIN payments_inbox USING (id)
-        WHERE finished_at < ${before} LIMIT ${purgedAtOnce}) RETURNING id`);
+        WHERE finished_at < ${before} AND id > ${last} ORDER BY id LIMIT ${purgedAtOnce}) RETURNING id`);
+      count = rows.length;
+      last = Math.max(...rows.map(({ id }) => Number(id)));
     }
     await this.reclaim();
     return purged;
@@ -252,12 +256,16 @@ export abstract class InboxStore {
     });
   }
 
-  /** Returns how many rows a statement with RETURNING changed. */
-  #change(statement: Statement): Promise<number> {
-    return this.run(function* () {
+  #write(statement: Statement): Promise<Row[]> {
+    return this.run(function* (): Work<Row[]> {
       yield durably;
-      return (yield statement).length;
+      return yield statement;
     });
+  }
+
+  /** Returns how many rows a statement with RETURNING changed. */
+  async #change(statement: Statement): Promise<number> {
+    return (await this.#write(statement)).length;
   }
 }
 
@@ -286,14 +294,17 @@ function* insert(entry: NewEntry): Work<KnownEntry | undefined> {
   }
 }
 
-/** The time, when the next delivery is due, the next one after now, and when the latest of them was made due. */
-function* readDue(): Work<{ at: number; due: number; later: number; setAt: number }> {
+/** The time, when the next delivery is due, and when the latest of them was made due. */
+function* readDue(): Work<{ at: number; due: number; setAt: number }> {
   const [row = {}] = yield sql`SELECT ${now} AS at,
     (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
-    (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
     (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS set_at`;
-  const timeOf = (ms: unknown) => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
-  return { at: Number(row.at), due: timeOf(row.due), later: timeOf(row.later), setAt: Number(row.set_at) };
+  return { at: Number(row.at), due: timeOf(row.due), setAt: Number(row.set_at) };
+}
+
+/** Infinite if there is none. */
+function timeOf(ms: unknown): number {
+  return ms === null ? Number.POSITIVE_INFINITY : Number(ms);
 }
 
 /** What waits is due now. A function may still run, whose process has until the end of a lease to renew it. */

@@ -82,6 +82,16 @@ describe('a database of the shop', () => {
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({ event: null });
   });
 
+  it('is purged page by page, however much it holds', async () => {
+    const database = connect(temporaryFile());
+    database.exec('PRAGMA journal_mode = WAL');
+    const { inbox, post } = opened({ database, work: false });
+    for (let number = 0; number < 1100; number++) await post(orderPaid(`ord_${number}`));
+    database.exec("UPDATE payments_inbox SET state = 'done', due_at = NULL, finished_at = 1 WHERE id <> 600");
+    expect(await inbox.purge({ olderThan: '1d' })).toBe(1099);
+    expect(database.prepare('SELECT id FROM payments_inbox_content').all()).toEqual([{ id: 600 }]);
+  });
+
   it('that holds tables of a newer version is refused', async () => {
     const database = connect(':memory:');
     await opened({ database }).inbox.close();
