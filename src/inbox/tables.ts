@@ -24,7 +24,7 @@ export function tables({ id, counted, unique }: Record<'id' | 'counted' | 'uniqu
   last_error text,
   ${unique}
 );
-CREATE INDEX IF NOT EXISTS payments_inbox_due ON payments_inbox (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS payments_inbox_due ON payments_inbox (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_inbox_due_set ON payments_inbox (due_set_at) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_inbox_state ON payments_inbox (state);
 CREATE TABLE IF NOT EXISTS payments_inbox_content (
