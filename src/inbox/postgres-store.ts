@@ -25,6 +25,7 @@ export interface PostgresPlace {
 export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 1000;
+  protected readonly looksFirst = false;
   readonly #pool: PostgresPool;
   readonly #schema: string;
   readonly #create: boolean;

@@ -11,6 +11,7 @@ import { commitError, InboxStore, lostLease, settled } from './store.js';
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 250;
+  protected readonly looksFirst = true;
   readonly #place: SqlitePlace;
   readonly #create: boolean;
   readonly #connection: Connection;

@@ -59,6 +59,8 @@ export abstract class InboxStore {
   abstract readonly identity: readonly unknown[];
   /** How often to look for rows that other processes have stored. */
   abstract readonly pollMs: number;
+  /** Whether to look for due deliveries before a claim, which locks the database. */
+  protected abstract readonly looksFirst: boolean;
 
   /** Runs `fn` and marks the claim done in one transaction, and returns what `fn` returned: a promise only if it may be async. */
   abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
@@ -92,12 +94,13 @@ export abstract class InboxStore {
    * ended. Leaves out running ones in `held`: their functions still run in this process.
    */
   claim({ most, held, leaseMs }: { most: number; held: readonly number[]; leaseMs: number }) {
+    const { looksFirst } = this;
     return this.run(function* (): Work<Claimed> {
-      const { at, due, setAt } = yield* readDue();
-      const isWrong = setAt > at + wrongClockMs;
-      if (due > at && !isWrong) return { claims: [], waitMs: due - at };
+      if (looksFirst) {
+        const { at, due, isWrong } = yield* readDue();
+        if (due > at && !isWrong) return { claims: [], waitMs: due - at };
+      }
       yield quickly;
-      if (isWrong) yield corrected(leaseMs);
       const rows = yield sql`
         WITH due AS MATERIALIZED (
           SELECT id FROM payments_inbox
@@ -107,14 +110,19 @@ export abstract class InboxStore {
         UPDATE payments_inbox
         SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
           due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
-        WHERE id IN (SELECT id FROM due) RETURNING id`;
+        WHERE id IN (SELECT id FROM due) RETURNING *`;
       const ids = rows.map(({ id }) => Number(id));
-      const claimed = yield sql`SELECT * FROM payments_inbox JOIN payments_inbox_content USING (id)
-        WHERE id IN (${[0, ...ids]}) ORDER BY id`;
-      const claims = claimed.map(toClaim);
+      const contents =
+        ids.length === 0
+          ? []
+          : yield sql`SELECT * FROM payments_inbox_content WHERE id IN (${ids}) ORDER BY id`;
+      const claims = contents.map((content) =>
+        toClaim({ ...rows.find(({ id }) => id === content.id), ...content }),
+      );
       if (ids.length === most) return { claims, waitMs: 0 };
-      const [next] = yield sql`SELECT min(due_at) AS due FROM payments_inbox WHERE due_at > ${now}`;
-      return { claims, waitMs: timeOf(next?.due ?? null) - at };
+      const { at, later, isWrong } = yield* readDue();
+      if (isWrong) yield corrected(leaseMs);
+      return { claims, waitMs: isWrong ? 0 : later - at };
     });
   }
 
@@ -294,17 +302,15 @@ function* insert(entry: NewEntry): Work<KnownEntry | undefined> {
   }
 }
 
-/** The time, when the next delivery is due, and when the latest of them was made due. */
-function* readDue(): Work<{ at: number; due: number; setAt: number }> {
+/** The time, when the next delivery is due, the next one after now, and whether a clock was wrong that made one due. */
+function* readDue(): Work<{ at: number; due: number; later: number; isWrong: boolean }> {
   const [row = {}] = yield sql`SELECT ${now} AS at,
     (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
+    (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
     (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS set_at`;
-  return { at: Number(row.at), due: timeOf(row.due), setAt: Number(row.set_at) };
-}
-
-/** Infinite if there is none. */
-function timeOf(ms: unknown): number {
-  return ms === null ? Number.POSITIVE_INFINITY : Number(ms);
+  const [at, setAt] = [Number(row.at), Number(row.set_at)];
+  const timeOf = (ms: unknown) => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
+  return { at, due: timeOf(row.due), later: timeOf(row.later), isWrong: setAt > at + wrongClockMs };
 }
 
 /** What waits is due now. A function may still run, whose process has until the end of a lease to renew it. */
