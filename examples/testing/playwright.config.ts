@@ -3,7 +3,8 @@ import { defineConfig } from '@playwright/test';
 const { PORT, CHROMIUM_PATH } = process.env;
 if (!PORT)
   throw new Error('Run Playwright inside exec, which sets PORT: playwright.spec.ts has the command.');
-const node = process.features.typescript ? 'node' : 'node --import tsx';
+const runsTypeScript = 'typescript' in process.features && process.features.typescript;
+const node = runsTypeScript ? 'node' : 'node --import tsx';
 
 export default defineConfig({
   testMatch: 'playwright.spec.ts',
