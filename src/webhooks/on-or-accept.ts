@@ -132,7 +132,7 @@ async function store(accept: (delivery: Delivery) => unknown, delivery: Delivery
 }
 
 function readOn(own: { on: unknown; onUnknown: unknown }, what: string) {
-  const on = ownOptions(own.on, { 'order.paid': undefined }, `${what}: on`);
+  const on = ownOptions(own.on, { 'order.paid': undefined }, `${what}: on`, [], 'event type');
   const onPaid = readFunction<[OrderPaidEvent]>(on['order.paid'], 'on["order.paid"]');
   if (!onPaid) throw invalidOptions(`${what}: on has no function for "order.paid", so orders would be lost.`);
   return { onPaid, onUnknown: readFunction<[UnknownEvent]>(own.onUnknown, 'onUnknown') };

@@ -1,6 +1,9 @@
 import { WebhookConfigError } from '../errors.js';
 import { closest } from '../schemas/closest.js';
 
+/** How the keys of an object are called, and which of them a message may repeat: no other text, which could be data. */
+const kinds = { option: /^[\w$-]{1,40}$/, 'event type': /^[\w.-]{1,40}$/ };
+
 /** Names that other libraries use for our options. */
 const synonyms: Record<string, string> = {
   body: 'rawBody',
@@ -22,6 +25,7 @@ export function ownOptions<Name extends string>(
   absent: Readonly<Record<Name, undefined>>,
   what: string,
   ignored: readonly string[] = [],
+  kind: keyof typeof kinds = 'option',
 ): Record<Name, unknown> {
   if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given)) {
     throw invalidOptions(`${what} must be one object with the options ${Object.keys(absent).join(', ')}.`);
@@ -33,7 +37,7 @@ export function ownOptions<Name extends string>(
     throw invalidOptions(`${what} could not be read.`);
   }
   const unknown = Object.keys(own).find((name) => !Object.hasOwn(absent, name) && !ignored.includes(name));
-  if (unknown !== undefined) throw unknownOption(unknown, Object.keys(absent), what);
+  if (unknown !== undefined) throw unknownKey(kind, unknown, Object.keys(absent), what);
   return own;
 }
 
@@ -63,11 +67,16 @@ export function invalidOptions(message: string): WebhookConfigError {
   return new WebhookConfigError(message, 'invalid_options');
 }
 
-function unknownOption(name: string, names: readonly string[], what: string): WebhookConfigError {
+function unknownKey(
+  kind: keyof typeof kinds,
+  name: string,
+  names: readonly string[],
+  what: string,
+): WebhookConfigError {
   const synonym = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
   const likely = synonym && names.includes(synonym) ? synonym : closest(name, names);
-  const shown = /^[\w$-]{1,40}$/.test(name) ? `"${name}"` : 'of that name';
+  const shown = kinds[kind].test(name) ? `"${name}"` : 'of that name';
   return invalidOptions(
-    `${what}: there is no option ${shown}. ${likely ? `Write "${likely}".` : `There are ${names.join(', ')}.`}`,
+    `${what}: there is no ${kind} ${shown}. ${likely ? `Write "${likely}".` : `There are ${names.join(', ')}.`}`,
   );
 }

@@ -359,11 +359,15 @@ describe('options of a handler', () => {
     ['an unknown option', { secret, on, onerror: () => {} }, /Write "onError"/],
     ['an option of verify() that a delivery brings', { secret, on, rawBody: '' }, /no option "rawBody"/],
     ['functions in another form', { secret, on: () => {} }, /on must be one object/],
-    ['a misspelt event type', { secret, on: { 'order.payed': () => {} } }, /Write "order\.paid"\./],
+    [
+      'a misspelt event type',
+      { secret, on: { 'order.payed': () => {} } },
+      /no event type "order\.payed"\. Write "order\.paid"\./,
+    ],
     [
       'an event type of the future',
       { secret, on: { ...on, 'refund.created': () => {} } },
-      /There are order\.paid\./,
+      /no event type "refund\.created"\. There are order\.paid\./,
     ],
     [
       'a function that is not one',
