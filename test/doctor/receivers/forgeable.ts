@@ -5,21 +5,20 @@ import {
   expected,
   fresh,
   genuine,
+  html,
   type Incoming,
+  invalid,
   keyed,
   mac,
   order,
   type Receiver,
+  received,
   row,
   same,
   seconds,
   secret,
   wait,
 } from './kit.js';
-
-const received: Answer = [200, { received: true }];
-const invalid: Answer = [400, { error: 'invalid signature' }];
-const html = { 'content-type': 'text/html; charset=utf-8' };
 
 const always =
   (answer: (incoming: Incoming) => Answer): (() => Receiver) =>

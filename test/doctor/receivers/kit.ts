@@ -20,6 +20,10 @@ export interface Incoming {
 export type Answer = readonly [number, (string | object)?, Record<string, string>?] | 'hang' | 'hang up';
 export type Receiver = (incoming: Incoming) => Answer | Promise<Answer>;
 
+export const received: Answer = [200, { received: true }];
+export const invalid: Answer = [400, { error: 'invalid signature' }];
+export const html = { 'content-type': 'text/html; charset=utf-8' };
+
 export interface Row {
   name: string;
   /** What a person would report: codes, separated by a space; `a|b` where either is true. Empty: nothing is wrong. */

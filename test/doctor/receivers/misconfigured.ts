@@ -5,20 +5,19 @@ import {
   expected,
   fresh,
   genuine,
+  html,
   type Incoming,
+  invalid,
   keyed,
   mac,
   order,
   type Receiver,
+  received,
   row,
   same,
   seconds,
   secret,
 } from './kit.js';
-
-const received: Answer = [200, { received: true }];
-const invalid: Answer = [400, { error: 'invalid signature' }];
-const html = { 'content-type': 'text/html; charset=utf-8' };
 
 /** A right receiver but for the text that it expects to be signed. */
 const signed =

@@ -8,18 +8,17 @@ import {
   fresh,
   genuine,
   type Incoming,
+  invalid,
   keyed,
   order,
   type Receiver,
+  received,
   row,
   same,
   seconds,
   secret,
   wait,
 } from './kit.js';
-
-const received: Answer = [200, { received: true }];
-const invalid: Answer = [400, { error: 'invalid signature' }];
 
 /** A right verification, with the two responses of the row. */
 const verifying =
