@@ -26,7 +26,7 @@ export const doctor: Command = {
   summary: 'explains why valid webhooks are rejected, and the line to change: doctor <url>',
   usage:
     'doctor [<url of your webhook>] [flags]\n\n' +
-    'With a URL, the secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. Without one, a running sandbox examines\n' +
+    'With a URL, the secret is read from PAYMENTS_WEBHOOK_SECRET, or you are prompted for it. Without one, a running sandbox examines\n' +
     'its configured webhook. Exit code 1 on a finding.',
   example: 'doctor http://localhost:3000/webhooks',
   flags,

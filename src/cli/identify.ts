@@ -22,7 +22,7 @@ export const identify: Command = {
   summary: 'finds out how the real service signs, from one captured delivery, offline',
   usage:
     'identify <file>\n       merchant-payments identify --body <file> --signature <text> --timestamp <text>\n\n' +
-    'The file is one that capture wrote, or a Delivery of this package as JSON. The secret is read from PAYMENTS_WEBHOOK_SECRET, else asked for. With --link, no secret is needed, but PAYMENTS_API_KEY\n' +
+    'The file is one that capture wrote, or a Delivery of this package as JSON. The secret is read from PAYMENTS_WEBHOOK_SECRET, or you are prompted for it. With --link, no secret is needed, but PAYMENTS_API_KEY\n' +
     'and PAYMENTS_BASE_URL. Exit code 1 when no known scheme, or no field, fits.',
   example: 'identify delivery-2026-01-31.json',
   flags,

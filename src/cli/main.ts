@@ -77,7 +77,7 @@ function report(error: unknown, name: string): number {
 function overview(): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 3;
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
-  return `merchant-payments ${version}: the payments service on your own computer
+  return `merchant-payments ${version}: a local sandbox of the payments API, and tools for its webhooks
 
 Usage: merchant-payments <command> [flags]
 

@@ -4,7 +4,7 @@ import { CommandError, warn } from './terminal.js';
 
 const variable = 'PAYMENTS_WEBHOOK_SECRET';
 
-/** The webhook secret from the environment, else asked for and not shown. Never an argument: processes list those. */
+/** The webhook secret from the environment, or from a prompt that does not show it. Never an argument: processes list those. */
 export async function webhookSecret(): Promise<string> {
   const set = process.env[variable];
   if (set) return set;

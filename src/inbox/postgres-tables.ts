@@ -9,7 +9,7 @@ const created = tables({
   unique: 'EXCLUDE USING hash (key WITH =)',
 });
 
-/** Of the lock that is held while tables are made: any number that nobody else uses. */
+/** The advisory lock held while tables are created: a random number, which no other program is likely to lock. */
 const lockId = 7_263_549_180_021;
 
 /** The statements that make the tables, for a migration of the shop's own. Running them again changes nothing. */

@@ -58,7 +58,7 @@ export interface UnspecifiedChoices {
   listOrder: 'newest-first' | 'oldest-first';
   /** Default `'to-text'`: numbers and booleans are accepted and returned as strings. `'text-only'` refuses them. */
   metadata: 'to-text' | 'text-only';
-  /** Which currencies are accepted. Default `'upper-case'`: any three letters; `'iso-4217'` only those that exist. */
+  /** Which currency codes are accepted. Default `'upper-case'`: any three capital letters; `'any-case'`: any three letters; `'iso-4217'`: only codes of ISO 4217. */
   currencyForm: 'upper-case' | 'any-case' | 'iso-4217';
   /** Default `'own'`: unrelated to the checkout's id. */
   orderId: 'own' | 'checkout-id';
