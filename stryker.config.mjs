@@ -2,7 +2,7 @@ import { part } from './scripts/mutation-parts.mjs';
 
 export default {
   testRunner: 'vitest',
-  vitest: { configFile: 'test/mutation.config.ts', related: false },
+  vitest: { configFile: 'vitest.mutation.config.ts', related: false },
   plugins: ['@stryker-mutator/vitest-runner'],
   mutate: part.mutate,
   ignorePatterns: ['bench', 'compat', 'dist', 'docs', 'site', 'reports'],

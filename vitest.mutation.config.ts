@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import base from '../vitest.config.js';
+import base from './vitest.config.js';
 
-const parts = new URL('../scripts/mutation-parts.mjs', import.meta.url);
+const parts = new URL('./scripts/mutation-parts.mjs', import.meta.url);
 const { part }: { part: { tests: string[]; testTimeout?: number } } = await import(parts.href);
 
 /** The tests that Stryker runs against each mutant: without the fuzz, which would notice some by chance. */
