@@ -1,7 +1,8 @@
 import type { Delivery } from '../webhooks/delivery.js';
 import { isThenable } from '../webhooks/own-options.js';
+import { commitError, lostLease } from './claims.js';
 import type { Claim } from './entry.js';
-import { commitError, type InboxStore, lostLease } from './store.js';
+import type { InboxStore } from './store.js';
 
 /** A delivery as the inbox gives it to a function: what `commit()` and `done()` take is checked by the store. */
 export interface AttemptDelivery extends Delivery {

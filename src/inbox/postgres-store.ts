@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { commitError, lostLease, settled } from './claims.js';
 import type { Claim } from './entry.js';
 import {
   bearErrors,
@@ -10,7 +11,7 @@ import {
 } from './postgres.js';
 import { inSchema, openTables } from './postgres-tables.js';
 import { now, type Row, type SqlValue, type Statement, sql, type Work } from './sql.js';
-import { commitError, InboxStore, lostLease, settled } from './store.js';
+import { InboxStore } from './store.js';
 
 /** How long to look for the outcome of a commit while the database cannot be reached. */
 const lookUpMs = 60_000;

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { isThenable } from '../webhooks/own-options.js';
+import { commitError, lostLease, settled } from './claims.js';
 import type { Claim } from './entry.js';
 import { now, type Row, type Statement, type Work } from './sql.js';
 import { Connection, isBusy } from './sqlite.js';
 import { openFile, type SqlitePlace, setUp } from './sqlite-tables.js';
-import { commitError, InboxStore, lostLease, settled } from './store.js';
+import { InboxStore } from './store.js';
 
 /** Deliveries in a SQLite database. */
 export class SqliteStore extends InboxStore {

@@ -5,9 +5,10 @@ import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { Report } from '../webhooks/responder.js';
 import { type AttemptDelivery, InboxAttempt } from './attempt.js';
+import { lostLease } from './claims.js';
 import type { Claim } from './entry.js';
 import type { AttemptFacts, InboxHookFacts } from './options.js';
-import { type InboxStore, lostLease } from './store.js';
+import type { InboxStore } from './store.js';
 
 /** What a worker needs to know. */
 export interface WorkerSettings {
