@@ -60,7 +60,8 @@ export function openShop(
   };
 }
 
-async function post(inbox: Inbox, order_id: string, amount: string): Promise<number> {
+/** Delivers a paid order, and returns the status of the response. */
+export async function post(inbox: Inbox, order_id: string, amount: string): Promise<number> {
   const body = JSON.stringify({ type: 'order.paid', data: { order_id, amount, currency: 'USD' } });
   const headers = sign({ rawBody: body, secret });
   const response = await inbox.handler(

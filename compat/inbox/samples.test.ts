@@ -4,12 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Inbox } from 'merchant-payments/inbox';
-import { sign } from 'merchant-payments/webhooks';
 import { Client } from 'pg';
 import { type Server, startPostgres } from '../lib/servers.js';
+import { post, secret } from './database.js';
 
 const folder = fileURLToPath(new URL('../.examples/fulfilment/databases', import.meta.url));
-const secret = 'whsec_of_the_samples';
 let postgres: Server;
 
 before(async () => {
@@ -33,10 +32,10 @@ for (const name of ['pg', 'postgres-js', 'drizzle', 'kysely', 'prisma']) {
     Object.assign(process.env, { DATABASE_URL: url, PAYMENTS_WEBHOOK_SECRET: secret });
     const { inbox }: { inbox: Inbox } = await import(`${folder}/${name}.ts`);
     const ids = ['ord_1', 'ord_2', 'ord_3', 'ord_2'];
-    for (const id of ids) assert.equal(await deliver(inbox, id, '19.90'), 200);
+    for (const id of ids) assert.equal(await post(inbox, id, '19.90'), 200);
     await inbox.idle();
     // The shop's own transaction fails: then the delivery is not done.
-    assert.equal(await deliver(inbox, 'ord_dear', '100.00'), 200);
+    assert.equal(await post(inbox, 'ord_dear', '100.00'), 200);
     await inbox.idle();
     assert.deepEqual(
       (await sql(url, 'SELECT order_id, amount::text FROM paid ORDER BY 1')).map(Object.values),
@@ -47,15 +46,6 @@ for (const name of ['pg', 'postgres-js', 'drizzle', 'kysely', 'prisma']) {
     assert.match(lastError ?? '', /check constraint|Failed query/);
     await inbox.close();
   });
-}
-
-async function deliver(inbox: Inbox, order_id: string, amount: string): Promise<number> {
-  const body = JSON.stringify({ type: 'order.paid', data: { order_id, amount, currency: 'USD' } });
-  const headers = sign({ rawBody: body, secret });
-  const response = await inbox.handler(
-    new Request('https://shop.example', { method: 'POST', body, headers }),
-  );
-  return response.status;
 }
 
 async function sql(url: string, text: string): Promise<Record<string, unknown>[]> {
