@@ -68,10 +68,13 @@ async function freePort() {
 
 async function addressOf(shop) {
   let output = '';
-  for await (const chunk of shop.stdout) {
+  // Its end must stay open: what the shop prints later would end it.
+  for await (const chunk of shop.stdout.iterator({ destroyOnReturn: false })) {
     output += chunk;
     const [, address] = /(?:Open|Shop)\s+(http:\S+)\n/.exec(output) ?? [];
-    if (address) return address;
+    if (!address) continue;
+    shop.stdout.resume();
+    return address;
   }
   throw new Error(`the shop does not start:\n${output}`);
 }
