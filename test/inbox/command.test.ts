@@ -1,31 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { connect, temporaryFile } from './inboxes.js';
-
-const folder = mkdtempSync(join(tmpdir(), 'inbox-command-'));
-const bin = join(folder, 'cli.mjs');
-
-beforeAll(async () => {
-  await build({
-    entryPoints: ['src/cli/main.ts'],
-    outfile: bin,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-  });
-});
-afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
-
-function run(...args: string[]) {
-  const { NODE_ENV: _, FORCE_COLOR: __, ...env } = process.env;
-  const flags = ['--disable-warning=ExperimentalWarning', bin, 'inbox', ...args];
-  const { status, stdout, stderr } = spawnSync(process.execPath, flags, { encoding: 'utf8', env });
-  return { status, stdout, stderr };
-}
+import { runInbox } from './program.js';
 
 /** What it does with an inbox, on both stores, is in contract/. */
 describe('merchant-payments inbox', () => {
@@ -39,7 +15,7 @@ describe('merchant-payments inbox', () => {
     ['purge without a time', ['inbox.sqlite', 'purge'], 'Pass --older-than'],
     ['purge with another time', ['inbox.sqlite', 'purge', '--older-than', '90'], 'Pass --older-than'],
   ])('%s is an error of usage, and no file is made', (_form, args, message) => {
-    const { status, stderr } = run(...args);
+    const { status, stderr } = runInbox(args);
     expect(status).toBe(2);
     expect(stderr).toContain(message);
     expect(existsSync('inbox.sqlite')).toBe(false);
@@ -47,20 +23,27 @@ describe('merchant-payments inbox', () => {
 
   it('of a file that does not exist is an error, and it is not made', () => {
     const file = temporaryFile();
-    expect(run(file)).toEqual({ status: 1, stdout: '', stderr: `${JSON.stringify(file)} does not exist.\n` });
+    expect(runInbox([file])).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${JSON.stringify(file)} does not exist.\n`,
+    });
     expect(existsSync(file)).toBe(false);
   });
 
   it('of a file that holds no inbox is an error, and it is left as it was', () => {
     const text = temporaryFile();
     writeFileSync(text, 'no database'.repeat(200));
-    expect(run(text)).toMatchObject({ status: 1, stderr: expect.stringContaining('file is not a database') });
+    expect(runInbox([text])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('file is not a database'),
+    });
     const other = temporaryFile();
     const database = connect(other);
     database.exec('CREATE TABLE orders (id TEXT)');
     database.close();
     const before = readFileSync(other);
-    expect(run(other)).toMatchObject({ status: 1, stderr: expect.stringContaining('holds no inbox') });
+    expect(runInbox([other])).toMatchObject({ status: 1, stderr: expect.stringContaining('holds no inbox') });
     expect(readFileSync(other)).toEqual(before);
   });
 });

@@ -1,33 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { sign } from '../../../src/webhooks/index.js';
 import { orderPaid, secret } from '../inboxes.js';
+import { runInbox } from '../program.js';
 import { isPostgres, newPlace, opened, type Place } from './places.js';
-
-const folder = mkdtempSync(join(tmpdir(), 'inbox-command-'));
-const bin = join(folder, 'cli.mjs');
-
-beforeAll(async () => {
-  await build({
-    entryPoints: ['src/cli/main.ts'],
-    outfile: bin,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-  });
-});
-afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
 /** In a folder of a shop, whose packages it may need. */
 function run({ args: [name = '', ...options], cwd }: Pick<Place, 'args' | 'cwd'>, ...args: string[]) {
-  const { NODE_ENV: _, FORCE_COLOR: __, ...env } = process.env;
-  const flags = ['--disable-warning=ExperimentalWarning', bin, 'inbox', name, ...args, ...options];
-  const { status, stdout, stderr } = spawnSync(process.execPath, flags, { encoding: 'utf8', env, cwd });
-  return { status, stdout, stderr };
+  return runInbox([name, ...args, ...options], cwd);
 }
 
 /** A place that a running server has open: one delivery done, one parked. */
