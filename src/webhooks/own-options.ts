@@ -1,8 +1,8 @@
 import { WebhookConfigError } from '../errors.js';
 import { closest } from '../schemas/closest.js';
 
-/** How the keys of an object are called, and which of them a message may repeat: no other text, which could be data. */
-const kinds = { option: /^[\w$-]{1,40}$/, 'event type': /^[\w.-]{1,40}$/ };
+/** What the keys of an object are. */
+type Kind = 'option' | 'event type';
 
 /** Names that other libraries use for our options. */
 const synonyms: Record<string, string> = {
@@ -25,7 +25,7 @@ export function ownOptions<Name extends string>(
   absent: Readonly<Record<Name, undefined>>,
   what: string,
   ignored: readonly string[] = [],
-  kind: keyof typeof kinds = 'option',
+  kind: Kind = 'option',
 ): Record<Name, unknown> {
   if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given)) {
     throw invalidOptions(`${what} must be one object with the options ${Object.keys(absent).join(', ')}.`);
@@ -67,15 +67,13 @@ export function invalidOptions(message: string): WebhookConfigError {
   return new WebhookConfigError(message, 'invalid_options');
 }
 
-function unknownKey(
-  kind: keyof typeof kinds,
-  name: string,
-  names: readonly string[],
-  what: string,
-): WebhookConfigError {
+function unknownKey(kind: Kind, name: string, names: readonly string[], what: string): WebhookConfigError {
   const synonym = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
   const likely = synonym && names.includes(synonym) ? synonym : closest(name, names);
-  const shown = kinds[kind].test(name) ? `"${name}"` : 'of that name';
+  // A word, or the two of an event type, is repeated: other text could be data.
+  const shown = /^[\w$-]{1,40}$/.test(kind === 'option' ? name : name.replace('.', ''))
+    ? `"${name}"`
+    : 'of that name';
   return invalidOptions(
     `${what}: there is no ${kind} ${shown}. ${likely ? `Write "${likely}".` : `There are ${names.join(', ')}.`}`,
   );
