@@ -110,7 +110,7 @@ function clocksOf(exam: Examination): Candidate[] {
     const amount = size < 60 ? `${size} minutes` : `${size / 60} hour${size === 60 ? '' : 's'}`;
     const skew = `about ${amount} ${minutes > 0 ? 'ahead' : 'behind'}`;
     return {
-      says: `with a timestamp ${amount} in the ${minutes > 0 ? 'future' : 'past'}`,
+      says: `signed by a clock ${skew}`,
       make: (order) => signDelivery(eventBody(order), exam.patient.signer, Date.now() + minutes * 60_000),
       finding: (evidence) => exam.finding('wrong_clock', { skew, evidence }),
     };
