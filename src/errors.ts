@@ -24,6 +24,8 @@ const brand = Symbol.for('merchant-payments.error');
  * `instanceof` holds across copies of the package, as when ESM and CommonJS meet in one process.
  */
 export class PaymentsError extends Error {
+  /** @internal */ static override readonly name: string = 'PaymentsError';
+  /** @internal */ static readonly code?: ErrorCode;
   /** Stable code for programs: one per class (webhook errors have several). Narrowing by it gives the class's facts. */
   declare readonly code: ErrorCode;
   /** What became of the operation. Absent on webhook errors, which belong to no call. */
@@ -41,7 +43,7 @@ export class PaymentsError extends Error {
   constructor(message: string, facts: { code?: ErrorCode; cause?: unknown; [fact: string]: unknown }) {
     const { cause, ...own } = facts;
     super(message, cause === undefined ? undefined : { cause });
-    for (const [name, value] of Object.entries({ code: this.code, ...own })) {
+    for (const [name, value] of Object.entries({ code: new.target.code, ...own })) {
       if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true, writable: true });
     }
   }
@@ -123,6 +125,8 @@ export function traced<Thrown>(error: Thrown): Thrown {
 
 /** An option of `new PaymentsClient()` is missing or invalid, or a file of the package. Nothing was sent. */
 export class ConfigurationError extends PaymentsError {
+  /** @internal */ static override readonly name: string = 'ConfigurationError';
+  /** @internal */ static override readonly code: ErrorCode = 'configuration_error';
   declare readonly code: 'configuration_error';
 
   /** @internal */
@@ -133,6 +137,8 @@ export class ConfigurationError extends PaymentsError {
 
 /** Parameters were refused before anything was sent; `issues` has every problem. */
 export class InvalidParamsError extends PaymentsError {
+  /** @internal */ static override readonly name: string = 'InvalidParamsError';
+  /** @internal */ static override readonly code: ErrorCode = 'invalid_params';
   declare readonly code: 'invalid_params';
   declare readonly outcome: 'not_sent';
   /** All problems at once. */
@@ -148,6 +154,8 @@ export class InvalidParamsError extends PaymentsError {
 
 /** No complete response arrived. */
 export class ConnectionError extends PaymentsError {
+  /** @internal */ static override readonly name: string = 'ConnectionError';
+  /** @internal */ static override readonly code: ErrorCode = 'connection_error';
   declare readonly code: 'connection_error' | 'timeout';
   declare readonly outcome: Outcome;
   /** How far it got: `connect` (nothing was sent), `exchange` (it may have been sent; no response), `body` (the response was cut off). */
@@ -158,6 +166,8 @@ export class ConnectionError extends PaymentsError {
 
 /** Time ran out before a complete response arrived. */
 export class TimeoutError extends ConnectionError {
+  /** @internal */ static override readonly name: string = 'TimeoutError';
+  /** @internal */ static override readonly code: ErrorCode = 'timeout';
   declare readonly code: 'timeout';
   /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
   declare readonly scope: 'attempt' | 'total';
@@ -165,6 +175,8 @@ export class TimeoutError extends ConnectionError {
 
 /** The service refused the call or failed. */
 export class ApiError extends PaymentsError {
+  /** @internal */ static override readonly name: string = 'ApiError';
+  /** @internal */ static override readonly code: ErrorCode = 'api_error';
   declare readonly code:
     | 'api_error'
     | 'authentication_error'
@@ -199,36 +211,50 @@ export class ApiError extends PaymentsError {
 
 /** 401: the API key was refused. */
 export class AuthenticationError extends ApiError {
+  /** @internal */ static override readonly name: string = 'AuthenticationError';
+  /** @internal */ static override readonly code: ErrorCode = 'authentication_error';
   declare readonly code: 'authentication_error';
 }
 
 /** 403: the key is known, but may not do this. */
 export class PermissionDeniedError extends ApiError {
+  /** @internal */ static override readonly name: string = 'PermissionDeniedError';
+  /** @internal */ static override readonly code: ErrorCode = 'permission_denied';
   declare readonly code: 'permission_denied';
 }
 
 /** 404: there is nothing at that path or under that id. */
 export class NotFoundError extends ApiError {
+  /** @internal */ static override readonly name: string = 'NotFoundError';
+  /** @internal */ static override readonly code: ErrorCode = 'not_found';
   declare readonly code: 'not_found';
 }
 
 /** 409: the service refused it in the present state of the resource. */
 export class ConflictError extends ApiError {
+  /** @internal */ static override readonly name: string = 'ConflictError';
+  /** @internal */ static override readonly code: ErrorCode = 'conflict';
   declare readonly code: 'conflict';
 }
 
 /** 400, 413 or 422: the service refused the request's content. */
 export class InvalidRequestError extends ApiError {
+  /** @internal */ static override readonly name: string = 'InvalidRequestError';
+  /** @internal */ static override readonly code: ErrorCode = 'invalid_request';
   declare readonly code: 'invalid_request';
 }
 
 /** 429: too many requests; `retryAfterMs` says how long to wait, if the service did. */
 export class RateLimitError extends ApiError {
+  /** @internal */ static override readonly name: string = 'RateLimitError';
+  /** @internal */ static override readonly code: ErrorCode = 'rate_limited';
   declare readonly code: 'rate_limited';
 }
 
 /** 5xx: the service failed. */
 export class ServerError extends ApiError {
+  /** @internal */ static override readonly name: string = 'ServerError';
+  /** @internal */ static override readonly code: ErrorCode = 'server_error';
   declare readonly code: 'server_error';
 }
 
@@ -245,6 +271,8 @@ export type InvalidResponseReason =
 
 /** A response that cannot be used. For a write, `outcome` says whether it was done. */
 export class InvalidResponseError extends PaymentsError {
+  /** @internal */ static override readonly name: string = 'InvalidResponseError';
+  /** @internal */ static override readonly code: ErrorCode = 'invalid_response';
   declare readonly code: 'invalid_response';
   declare readonly outcome: Outcome;
   /** What was wrong with the response. */
@@ -261,6 +289,7 @@ export class InvalidResponseError extends PaymentsError {
 
 /** The merchant's own mistake: the event may be real, so respond with 500 and let the service retry. */
 export class WebhookConfigError extends PaymentsError {
+  /** @internal */ static override readonly name: string = 'WebhookConfigError';
   declare readonly code: 'invalid_secret' | 'invalid_body' | 'invalid_headers' | 'invalid_options';
   /** The status to respond with. */
   declare readonly httpStatus: 500;
@@ -281,6 +310,7 @@ export interface ReceivedBody {
 
 /** The delivery is not proved authentic or fresh: respond with 400. */
 export class WebhookVerificationError extends PaymentsError {
+  /** @internal */ static override readonly name: string = 'WebhookVerificationError';
   declare readonly code:
     | 'missing_signature'
     | 'missing_timestamp'
@@ -312,6 +342,7 @@ export class WebhookVerificationError extends PaymentsError {
  * another content (`conflicting_event`, 409). Alert somebody.
  */
 export class WebhookPayloadError extends PaymentsError {
+  /** @internal */ static override readonly name: string = 'WebhookPayloadError';
   declare readonly code: 'invalid_json' | 'invalid_event' | 'conflicting_event';
   /** The status to respond with: 409 for `conflicting_event`. */
   declare readonly httpStatus: 500 | 409;
@@ -321,26 +352,6 @@ export class WebhookPayloadError extends PaymentsError {
     super(message, { code, httpStatus: code === 'conflicting_event' ? 409 : 500 });
   }
 }
-
-/** Every code of this package's errors, those of the inbox and the sandbox included. */
-export type ErrorCode =
-  | ConfigurationError['code']
-  | InvalidParamsError['code']
-  | ConnectionError['code']
-  | ApiError['code']
-  | InvalidResponseError['code']
-  | WebhookConfigError['code']
-  | WebhookVerificationError['code']
-  | WebhookPayloadError['code']
-  | 'inbox_commit'
-  | 'inbox_busy'
-  | 'unknown_id'
-  | 'not_payable'
-  | 'insufficient_balance'
-  | 'no_webhook'
-  | 'wait_timeout'
-  | 'port_taken'
-  | 'closed';
 
 /** Any error of the client, the webhooks or the inbox: `switch (error.code)` narrows it to its class and its facts. */
 export type AnyPaymentsError =
@@ -353,29 +364,23 @@ export type AnyPaymentsError =
   | WebhookConfigError
   | WebhookVerificationError
   | WebhookPayloadError
-  | (PaymentsError & { readonly code: 'inbox_commit' | 'inbox_busy' });
+  | InboxError;
 
-/** The classes by name, each with the code of its errors; those of webhooks and of the inbox are given one by one. */
-const classes: Record<string, readonly [type: { prototype: PaymentsError }, code?: ErrorCode]> = {
-  PaymentsError: [PaymentsError],
-  ConfigurationError: [ConfigurationError, 'configuration_error'],
-  InvalidParamsError: [InvalidParamsError, 'invalid_params'],
-  ConnectionError: [ConnectionError, 'connection_error'],
-  TimeoutError: [TimeoutError, 'timeout'],
-  ApiError: [ApiError, 'api_error'],
-  AuthenticationError: [AuthenticationError, 'authentication_error'],
-  PermissionDeniedError: [PermissionDeniedError, 'permission_denied'],
-  NotFoundError: [NotFoundError, 'not_found'],
-  ConflictError: [ConflictError, 'conflict'],
-  InvalidRequestError: [InvalidRequestError, 'invalid_request'],
-  RateLimitError: [RateLimitError, 'rate_limited'],
-  ServerError: [ServerError, 'server_error'],
-  InvalidResponseError: [InvalidResponseError, 'invalid_response'],
-  WebhookConfigError: [WebhookConfigError],
-  WebhookVerificationError: [WebhookVerificationError],
-  WebhookPayloadError: [WebhookPayloadError],
-};
-for (const [name, [type, code]] of Object.entries(classes)) {
-  Object.defineProperty(type, 'name', { value: name, enumerable: true });
-  Object.defineProperty(type.prototype, 'code', { value: code });
+/** An error of the inbox. */
+interface InboxError extends PaymentsError {
+  readonly code: 'inbox_commit' | 'inbox_busy';
 }
+
+/** Every code of this package's errors, those of the inbox and the sandbox included. */
+export type ErrorCode = AnyPaymentsError['code'] | SandboxErrorCode;
+
+/** The codes of the sandbox's errors. */
+export type SandboxErrorCode =
+  | 'invalid_options'
+  | 'unknown_id'
+  | 'not_payable'
+  | 'insufficient_balance'
+  | 'no_webhook'
+  | 'wait_timeout'
+  | 'port_taken'
+  | 'closed';

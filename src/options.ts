@@ -1,16 +1,11 @@
-import { ConfigurationError, type Issue } from './errors.js';
-import { isPlainObject } from './schemas/object.js';
-import { isLoopback, parseAbsoluteUrl, urlText } from './schemas/url.js';
+import * as z from 'zod/mini';
+import { ConfigurationError } from './errors.js';
+import { didYouMean } from './schemas/closest.js';
+import { convertedField, field, optionalField, type Refuse, readFields } from './schemas/fields.js';
+import { isPlainObject, ownFields } from './schemas/object.js';
+import { hasBlankOrControl, isLoopback, parseAbsoluteUrl, urlText } from './schemas/url.js';
 import type { ClientSettings } from './transport/call.js';
-import {
-  lowerCased,
-  must,
-  optionProblems,
-  ownFields,
-  type Rule,
-  type Rules,
-  sharedRules,
-} from './transport/call-options.js';
+import { sharedFields, timeProblems } from './transport/call-options.js';
 import type { Fetch } from './transport/fetch-adapter.js';
 import { type Hooks, hookNames } from './transport/hooks.js';
 import { version } from './version.js';
@@ -45,31 +40,50 @@ export interface PaymentsClientOptions {
 export function readOptions(options: PaymentsClientOptions): ClientSettings {
   const given = ownFields(options);
   if (!given) throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
-  const {
-    apiKey = environment('PAYMENTS_API_KEY'),
-    baseUrl = environment('PAYMENTS_BASE_URL'),
-    ...others
-  } = given;
-  const url = urlOf(baseUrl);
-  const problems = optionProblems({ apiKey, baseUrl, ...others }, rules).map(
-    ({ path, message }) => `${path} ${message}`,
-  );
+  const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;
+  const allowInsecureHttp = given.allowInsecureHttp === true;
+  const issues = timeProblems(given);
+  const schema = allowInsecureHttp ? insecureOptions : secureOptions;
+  const read = readFields(issues, schema, { ...given, apiKey, baseUrl }, 'an option');
+  const problems = issues.map(({ path, message }) => `${path} ${message}`);
   if (isBrowser() && given.dangerouslyAllowBrowser !== true) problems.unshift(browserProblem);
-  if (problems.length > 0 || apiKey === undefined || url === undefined) {
+  if (!read || problems.length > 0)
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
-  }
+  const url = new URL(read.baseUrl);
   return {
-    apiKey,
+    apiKey: read.apiKey,
     baseUrl: url,
-    timeoutMs: given.timeoutMs,
-    totalTimeoutMs: given.totalTimeoutMs,
-    maxRetries: given.maxRetries ?? 2,
-    headers: lowerCased(given.headers),
-    hooks: Object.assign(Object.create(null), Object.fromEntries(hooksOf(given.hooks))),
-    userAgent: `merchant-payments/${version}${given.userAgent ? ` ${given.userAgent}` : ''}`,
-    allowInsecureHttp: given.allowInsecureHttp === true,
-    fetch: given.fetch,
+    base: url.href.replace(/(?<!\/)\/+$/, ''),
+    timeoutMs: read.timeoutMs,
+    totalTimeoutMs: read.totalTimeoutMs,
+    maxRetries: read.maxRetries ?? 2,
+    headers: read.headers ?? {},
+    hooks: read.hooks ?? Object.create(null),
+    userAgent: `merchant-payments/${version}${read.userAgent ? ` ${read.userAgent}` : ''}`,
+    allowInsecureHttp,
+    fetch: read.fetch,
   };
+}
+
+const trueOrFalse = optionalField<boolean>((value) => typeof value === 'boolean', 'must be true or false.');
+
+const secureOptions = clientOptions(false);
+const insecureOptions = clientOptions(true);
+
+function clientOptions(allowInsecureHttp: boolean) {
+  return z.strictObject({
+    apiKey: field<string>(apiKeyProblem),
+    baseUrl: field<string | URL>((baseUrl) => baseUrlProblem(baseUrl, allowInsecureHttp)),
+    ...sharedFields,
+    hooks: z.optional(convertedField(readHooks)),
+    fetch: optionalField<Fetch>((value) => typeof value === 'function', 'is not a function.'),
+    userAgent: optionalField<string>(
+      (value) => typeof value === 'string' && /^[\x20-\x7e]*$/.test(value),
+      'must be an ASCII string without line breaks.',
+    ),
+    allowInsecureHttp: trueOrFalse,
+    dangerouslyAllowBrowser: trueOrFalse,
+  });
 }
 
 const browserProblem =
@@ -88,66 +102,39 @@ function apiKeyProblem(apiKey: unknown): string | undefined {
     : undefined;
 }
 
-function urlOf(baseUrl: unknown): URL | undefined {
-  const text = urlText(baseUrl);
-  return typeof text === 'string' ? parseAbsoluteUrl(text) : undefined;
-}
-
 /** Quotes only the scheme, host and port of the URL: the rest may contain credentials. */
-function baseUrlProblem(baseUrl: unknown, { allowInsecureHttp }: Parameters<Rule>[1]): string | undefined {
+function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | undefined {
   if (baseUrl === undefined || baseUrl === '') return 'is missing. Pass it, or set PAYMENTS_BASE_URL.';
-  const url = urlOf(baseUrl);
+  const text = urlText(baseUrl);
+  const url = typeof text === 'string' ? parseAbsoluteUrl(text) : undefined;
+  if (typeof baseUrl === 'string' && hasBlankOrControl(baseUrl))
+    return 'contains white space or control characters. Remove them.';
   if (!url) return 'is not an absolute URL. Pass one such as "https://api.example".';
+  const { protocol, href } = url;
   if (url.username || url.password) return 'contains credentials. Remove them: the key is sent in x-api-key.';
-  if (url.search || url.href.includes('?')) return 'has a query. Remove it.';
-  if (url.hash || url.href.includes('#')) return 'has a hash. Remove it.';
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    return `has the scheme ${url.protocol}. Pass an https: URL.`;
+  if (href.includes('?')) return 'has a query. Remove it.';
+  if (href.includes('#')) return 'has a hash. Remove it.';
+  if (protocol !== 'https:' && protocol !== 'http:') return `has the scheme ${protocol}. Pass an https: URL.`;
   if (/\/v1\/*$/.test(url.pathname)) return 'ends in /v1, which the client adds. Remove it.';
-  return url.protocol === 'https:' || allowInsecureHttp === true || isLoopback(url)
+  return protocol === 'https:' || allowInsecureHttp || isLoopback(url)
     ? undefined
     : `is http: to ${url.hostname}, so the API key would be sent in clear text. Use https:, or pass allowInsecureHttp: true.`;
 }
 
-const isFunction = (value: unknown) => typeof value === 'function';
-const trueOrFalse = must((value) => typeof value === 'boolean', 'must be true or false.');
-
-const rules: Rules = {
-  apiKey: apiKeyProblem,
-  baseUrl: baseUrlProblem,
-  ...sharedRules,
-  hooks: hookProblems,
-  fetch: must(isFunction, 'is not a function.'),
-  userAgent: must(
-    (value) => typeof value === 'string' && /^[\x20-\x7e]*$/.test(value),
-    'must be an ASCII string without line breaks.',
-  ),
-  allowInsecureHttp: trueOrFalse,
-  dangerouslyAllowBrowser: trueOrFalse,
-};
-
-const hookRules = Object.fromEntries(hookNames.map((name) => [name, must(isFunction, 'is not a function.')]));
-
-function hookProblems(hooks: unknown): string | Issue[] {
-  if (hooks === undefined) return [];
-  if (typeof hooks !== 'object' || hooks === null) return 'is not an object of functions.';
-  const found = Object.fromEntries(hooksOf(hooks));
-  if (!isPlainObject(hooks) && Object.keys(found).length === 0)
-    return `has none of the methods ${hookNames.join(', ')}.`;
-  const given = isPlainObject(hooks) ? { ...hooks, ...found } : found;
-  return optionProblems(given, hookRules, 'a hook').map(({ path, message }) => ({
-    path: `.${path}`,
-    message,
-  }));
-}
-
 /** Hooks by name, bound to their object: its fields and the methods of its class, but not those of every object. */
-function hooksOf(hooks: object = {}): [name: string, hook: unknown][] {
-  return hookNames.flatMap((name): [string, unknown][] => {
+function readHooks(hooks: unknown, refuse: Refuse): Hooks {
+  if (typeof hooks !== 'object' || hooks === null) return refuse('is not an object of functions.');
+  const read: Hooks = Object.create(null);
+  for (const name of hookNames) {
     const hook: unknown = Reflect.get(hooks, name);
-    if (hook === undefined || hook === Reflect.get(Object.prototype, name)) return [];
-    return [[name, typeof hook === 'function' ? hook.bind(hooks) : hook]];
-  });
+    if (hook === undefined || hook === Reflect.get(Object.prototype, name)) continue;
+    read[name] = typeof hook === 'function' ? hook.bind(hooks) : refuse('is not a function.', [name]);
+  }
+  if (isPlainObject(hooks)) {
+    for (const name of Object.keys(hooks).filter((each) => !hookNames.some((known) => known === each)))
+      refuse(`is not a hook. ${didYouMean(name, hookNames)}`, [name]);
+  } else if (Object.keys(read).length === 0) refuse(`has none of the methods ${hookNames.join(', ')}.`);
+  return read;
 }
 
 function environment(name: 'PAYMENTS_API_KEY' | 'PAYMENTS_BASE_URL'): string | undefined {

@@ -6,9 +6,10 @@ import type { Pagination } from './schemas/pagination.js';
 export interface PageSource<T extends { id: string }> {
   /** How many pages may be held at once while iterating. */
   prefetch: number;
-  ask(page: number): ApiPromise<Page<T>>;
-  /** The same for one iteration: `leave` aborts the pages in flight. */
-  iterate(): { ask(page: number): ApiPromise<Page<T>>; leave(): void };
+  /** Another page, with a signal in place of the call's. */
+  ask(page: number, signal?: AbortSignal): ApiPromise<Page<T>>;
+  /** A signal that is aborted with the call's, or when a loop is left. */
+  linked(): { signal: AbortSignal; abort(): void };
 }
 
 /** One page of a list. Iterate over it for every item from this page on. */
@@ -96,25 +97,34 @@ async function* itemsFrom<T extends { id: string }>(
   first: Page<T> | Promise<Page<T>>,
 ): AsyncGenerator<T, void, undefined> {
   let page: Page<T> | undefined = await first;
-  const { prefetch } = page.source;
-  const { ask, leave } = page.source.iterate();
+  const { prefetch, ask, linked } = page.source;
+  // Without prefetch no page is in flight when a loop is left.
+  const ahead = prefetch > 1 ? linked() : undefined;
   const recent = new RecentIds();
-  const inFlight: Promise<() => Page<T>>[] = [];
+  const inFlight: Promise<Page<T>>[] = [];
   let asked = page.pagination.page;
   try {
     while (page) {
       const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
       const askAhead = (upTo: number) => {
-        while (asked < last && inFlight.length < upTo) inFlight.push(settled(ask(++asked)));
+        while (asked < last && inFlight.length < upTo) {
+          const next = ask(++asked, ahead?.signal);
+          // A page may fail after the reader has left: that matters only when it is read.
+          next.catch(() => {});
+          inFlight.push(next);
+        }
       };
       // The page that is being read counts as one of those that are held.
       askAhead(prefetch - 1);
       for (const item of page.items) if (recent.isNew(item.id)) yield item;
       askAhead(prefetch);
-      page = last > 0 ? (await inFlight.shift())?.() : undefined;
+      if (last === 0) return;
+      page = await inFlight.shift()?.catch((error: unknown) => {
+        throw traced(error);
+      });
     }
   } finally {
-    leave();
+    ahead?.abort();
   }
 }
 
@@ -135,14 +145,4 @@ class RecentIds {
     this.#newer.add(id);
     return true;
   }
-}
-
-/** A page asked for ahead may fail after the reader has left: the failure matters only when it is read. */
-function settled<T>(promise: Promise<T>): Promise<() => T> {
-  return promise.then(
-    (value) => () => value,
-    (error: unknown) => () => {
-      throw traced(error);
-    },
-  );
 }

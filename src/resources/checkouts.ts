@@ -1,9 +1,9 @@
 import { ApiPromise } from '../api-promise.js';
 import { type CheckoutSession, type CreatedCheckout, checkoutSchemas } from '../schemas/checkout.js';
-import { type CheckoutCreateParams, checkoutCreateParams } from '../schemas/params.js';
+import { readFields } from '../schemas/fields.js';
+import { type CheckoutCreateParams, checkId, checkoutCreateParams } from '../schemas/params.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
-import { checkId, checkParams } from './check.js';
 
 const create = {
   operation: 'checkouts.create',
@@ -47,7 +47,7 @@ export class CheckoutsResource {
   create(params: CheckoutCreateParams, options?: CallOptions): ApiPromise<CreatedCheckout> {
     return new ApiPromise(
       this.#transport.send(create, this.#schemas.created, options, (issues) => ({
-        body: checkParams(issues, checkoutCreateParams, params),
+        body: readFields(issues, checkoutCreateParams, params),
       })),
     );
   }

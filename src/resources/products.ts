@@ -1,8 +1,10 @@
 import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
 import { ListPromise, Page } from '../pagination.js';
-import { isObject } from '../schemas/object.js';
+import { readFields } from '../schemas/fields.js';
+import { isObject, ownFields } from '../schemas/object.js';
 import {
+  checkId,
   type ProductCreateParams,
   type ProductListParams,
   type ProductUpdateParams,
@@ -20,7 +22,6 @@ import {
 import type { RequestParts } from '../transport/call.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
-import { checkId, checkParams } from './check.js';
 
 const create = {
   operation: 'products.create',
@@ -32,7 +33,7 @@ const list = {
   operation: 'products.list',
   method: 'GET',
   path: '/v1/products',
-  extraOptions: { prefetch: prefetchProblem },
+  isList: true,
 };
 const update = {
   operation: 'products.update',
@@ -74,7 +75,7 @@ export class ProductsResource {
   create(params: ProductCreateParams, options?: CallOptions): ApiPromise<Product> {
     return new ApiPromise(
       this.#transport.send(create, productSchema, options, (issues) => ({
-        body: checkParams(issues, productCreateParams, withoutNulls(params)),
+        body: readFields(issues, productCreateParams, withoutNulls(params)),
       })),
     );
   }
@@ -102,13 +103,7 @@ export class ProductsResource {
         new ApiPromise(
           read({ ...all.options, signal: until }, () => ({ ...all, query: { ...all.query, page } })),
         );
-      const iterate = () => {
-        // Without prefetch no page is in flight when a loop is left.
-        if (prefetch === 1) return { ask, leave: () => {} };
-        const linked = this.#transport.linked(signal);
-        return { ask: (page: number) => ask(page, linked.signal), leave: linked.abort };
-      };
-      return { data: new Page(data, { prefetch, ask, iterate }), facts };
+      return { data: new Page(data, { prefetch, ask, linked: () => this.#transport.linked(signal) }), facts };
     };
     return new ListPromise(
       read(options, (issues) => readListParts(issues, params, options)),
@@ -150,9 +145,9 @@ interface ListParts extends RequestParts {
 /** Copied, so that later changes by the caller do not affect later pages. */
 function readListParts(issues: Issue[], params: ProductListParams, given: ListOptions): ListParts {
   // Own fields alone: the copy must not make what a polluted prototype adds its own.
-  const options: ListOptions = Object.assign(Object.create(null), given);
+  const options: ListOptions = ownFields(given) ?? {};
   options.headers = { ...options.headers };
-  return { query: { ...checkParams(issues, productListParams, params) }, options };
+  return { query: { ...readFields(issues, productListParams, params) }, options };
 }
 
 /** `null`, as another product may have it, is the same as absent for `description` and `image`. */
@@ -166,10 +161,5 @@ function withoutNulls(params: unknown): unknown {
 function checkUpdate(issues: Issue[], params: ProductUpdateParams): ProductUpdateParams | undefined {
   if (isObject(params) && Object.values(params).every((value) => value === undefined))
     issues.push({ path: '', message: 'are empty. Pass at least one field to change.' });
-  return checkParams(issues, productUpdateParams, params);
-}
-
-function prefetchProblem(prefetch: unknown): string | undefined {
-  const isRight = Number.isInteger(prefetch) && Number(prefetch) >= 1 && Number(prefetch) <= 8;
-  return prefetch === undefined || isRight ? undefined : 'must be an integer from 1 to 8.';
+  return readFields(issues, productUpdateParams, params);
 }

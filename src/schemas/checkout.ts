@@ -27,19 +27,15 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   url: string;
 }
 
-/** A customer is sent to this address, so it must be https; http only on the local machine, unless allowed. */
-function pageUrl({ allowInsecureHttp }: { allowInsecureHttp: boolean }) {
+/** The two checkout schemas. `allowInsecureHttp` is the client's option of that name. */
+export function checkoutSchemas({ allowInsecureHttp }: { allowInsecureHttp: boolean }) {
+  // A customer is sent to this address, so it must be https; http only on the local machine, unless allowed.
   const isSafe = (url: URL | undefined) =>
     url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)));
-  return reads(
+  const url = reads(
     (value) => (typeof value === 'string' && isSafe(parseAbsoluteUrl(value)) ? value : undefined),
     'an https: URL',
   );
-}
-
-/** The two checkout schemas. `allowInsecureHttp` is the client's option of that name. */
-export function checkoutSchemas(options: { allowInsecureHttp: boolean }) {
-  const url = pageUrl(options);
   return {
     session: record({
       id: text,

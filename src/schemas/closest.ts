@@ -2,7 +2,7 @@
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const [best] = candidates
     .map((candidate) => ({ candidate, slips: slips(lettersOf(word), lettersOf(candidate)) }))
-    .filter(({ candidate, slips }) => slips <= candidate.length / 3)
+    .filter(({ candidate, slips }) => slips <= lettersOf(candidate).length / 3)
     .sort((a, b) => a.slips - b.slips);
   return best?.candidate;
 }

@@ -1,4 +1,4 @@
-const iso = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/;
+const iso = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,20})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** Numbers below this are seconds (until the year 5138), from here on milliseconds (since 1973). */
 export const firstMillisecond = 1e11;
@@ -12,17 +12,16 @@ export function readMoment(value: unknown): Date | undefined {
     if (!(value >= 0)) return undefined;
     return valid(new Date(value < firstMillisecond ? value * 1000 : value));
   }
-  return typeof value === 'string' ? readIsoMoment(value) : undefined;
+  return typeof value === 'string' ? (readUsualForm(value) ?? readIsoMoment(value)) : undefined;
 }
 
 /** Reads ISO 8601 with date, time and zone; refuses a day that the month does not have. */
 export function readIsoMoment(text: string): Date | undefined {
-  const usual = readUsualForm(text);
-  if (usual) return usual;
   const parts = iso.exec(text);
   if (!parts) return undefined;
   const [, year, month, day] = parts;
-  if (Number(day) > daysIn(Number(year), Number(month))) return undefined;
+  const daysOfMonth = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  if (Number(day) > daysOfMonth) return undefined;
   return valid(new Date(text));
 }
 
@@ -55,10 +54,6 @@ function digits(text: string, from: number, to: number): number {
     number = digit >= 0 && digit <= 9 ? number * 10 + digit : Number.NaN;
   }
   return number;
-}
-
-function daysIn(year: number, month: number): number {
-  return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 function valid(date: Date): Date | undefined {

@@ -9,3 +9,8 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+
+/** Own fields alone, so that a polluted prototype sets none; `undefined` if it is no object. */
+export function ownFields<T>(given: T): T | undefined {
+  return isObject(given) ? Object.assign(Object.create(null), given) : undefined;
+}

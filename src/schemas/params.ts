@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
+import { convertedField, field } from './fields.js';
 import type { Metadata } from './metadata.js';
 import { readMoney } from './money.js';
 import { isPlainObject } from './object.js';
@@ -65,35 +66,19 @@ export const limits = {
   pageSize: 100,
 } as const;
 
-/** Refuses a value with what is wrong with it, to follow the field's name in a message. */
-type Refuse = (message: string, path?: string[]) => never;
-
-/** A parameter whose values are read by a function, which returns what is sent. */
-function param<T>(read: (value: unknown, refuse: Refuse) => T): z.ZodMiniType<T> {
-  return z.transform((input, { issues }): T => {
-    const refuse: Refuse = (message, path = []) => {
-      issues.push({ code: 'custom', message, input, path });
-      return z.NEVER;
-    };
-    return read(input, refuse);
-  });
-}
-
-/** What is wrong with a string; `undefined` if nothing is. */
-type Fault = (value: string) => string | undefined;
-
 /** What to say of a value that is missing or of another type. */
 function mustBe(type: string, value: unknown, wanted = type): string {
   return value === undefined ? `is missing. Pass ${wanted}.` : `must be ${type}, got ${whatItIs(value)}.`;
 }
 
-function text(wanted: string, fault: Fault = () => undefined) {
-  return param((value, refuse) => readText(value, refuse, fault, mustBe(wanted, value)));
-}
-
-function readText(value: unknown, refuse: Refuse, fault: Fault, notText: string): string {
-  const problem = typeof value === 'string' ? fault(value) : notText;
-  return typeof value === 'string' && problem === undefined ? value : refuse(problem ?? notText);
+function text(
+  type: string,
+  problemOf: (value: string) => string | undefined = () => undefined,
+  wanted = type,
+) {
+  return field<string>((value) =>
+    typeof value === 'string' ? problemOf(value) : mustBe(type, value, wanted),
+  );
 }
 
 /** Counts characters as people do: code points, so that an emoji is one. */
@@ -110,13 +95,13 @@ const description = text(`a string of at most ${limits.descriptionLength} charac
   atMost(limits.descriptionLength, value),
 );
 
-const price = param((value, refuse) => {
-  const such = value === undefined ? '' : priceForNumber(value);
-  const notText = mustBe('a string', value, 'a decimal string, such as "19.90"') + such;
-  return readText(value, refuse, priceFault, notText);
-});
+const price = field<string>((value) =>
+  typeof value === 'string'
+    ? priceProblem(value)
+    : mustBe('a string', value, 'a decimal string, such as "19.90"') + priceForNumber(value),
+);
 
-function priceFault(value: string): string | undefined {
+function priceProblem(value: string): string | undefined {
   if (!limits.price.test(value)) {
     return /^\d+\.\d{3,}$/.test(value)
       ? `${quote(value)} has more than two decimals. Pass at most two, such as "0.01".`
@@ -127,6 +112,7 @@ function priceFault(value: string): string | undefined {
 
 /** The string to write for a number. An integer may count units or cents, and only the caller knows. */
 function priceForNumber(value: unknown): string {
+  if (value === undefined) return '';
   const units = typeof value === 'number' && value > 0 ? readMoney(value) : undefined;
   if (units === undefined) return ' Pass at most two decimals, such as "19.90".';
   const isCents = Number.isInteger(value) && Number(value) >= 100;
@@ -142,34 +128,36 @@ const currency = text('a three-letter ISO code, such as "USD"', (value) => {
 });
 
 const anUrl = 'an absolute URL, such as "https://shop.example/thanks"';
-const url = param((given, refuse) => {
+const url = convertedField((given, refuse) => {
   const value = urlText(given);
-  return readText(value, refuse, urlFault, mustBe(anUrl, value));
-});
-
-function urlFault(value: string): string | undefined {
+  if (typeof value !== 'string') return refuse(mustBe(anUrl, value));
   const parsed = parseAbsoluteUrl(value);
   if (!parsed)
-    return `${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`;
+    return refuse(`${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`);
   return unsafeSchemes.includes(parsed.protocol)
-    ? `has the scheme ${parsed.protocol}, which is not safe. Pass an https: URL.`
-    : undefined;
-}
+    ? refuse(`has the scheme ${parsed.protocol}, which is not safe. Pass an https: URL.`)
+    : value;
+});
+
+const theId = 'the id that the service assigned';
 
 /** An id becomes one segment of the path and must not change the rest of it. */
-export const idParam = param((value, refuse) =>
-  readText(
-    value,
-    refuse,
-    (id) => {
-      const fault = idFault(id);
-      return fault && `${fault}. Pass the id that the service assigned.`;
-    },
-    mustBe('a string', value, 'the id that the service assigned'),
-  ),
-);
+export const idParam = field<string>(idProblem);
 
-function idFault(value: string): string | undefined {
+/** Returns the id of a call, and adds what is wrong with it to `problems`. */
+export function checkId(problems: { path: string; message: string }[], id: string): string {
+  const message = idProblem(id);
+  if (message !== undefined) problems.push({ path: 'id', message });
+  return id;
+}
+
+function idProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return mustBe('a string', value, theId);
+  const problem = idTextProblem(value);
+  return problem && `${problem}. Pass ${theId}.`;
+}
+
+function idTextProblem(value: string): string | undefined {
   if (value === '') return 'is empty';
   if (value === '.' || value === '..') return `${quote(value)} would change the path`;
   if (value.length > 1024) return `has ${value.length} characters, and at most 1024 are sent`;
@@ -178,7 +166,7 @@ function idFault(value: string): string | undefined {
 }
 
 /** Not `z.record`, which drops a key `__proto__` without a word. */
-const metadata = param((value, refuse): Metadata => {
+const metadata = convertedField((value, refuse): Metadata => {
   if (!isPlainObject(value)) return refuse(mustBe('a plain object of string values', value));
   const pairs = Object.entries(value).map(([key, entry]): [string, string] => {
     if (key === '__proto__') return refuse('is reserved by JavaScript. Choose another name.', [key]);
@@ -191,14 +179,13 @@ const metadata = param((value, refuse): Metadata => {
 });
 
 function integer(wanted: string, most: number) {
-  return param((value, refuse) => {
-    const isRight = typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= most;
-    return isRight ? value : refuse(mustBe(wanted, value));
-  });
+  const isRight = (value: unknown) =>
+    Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most;
+  return field<number>((value) => (isRight(value) ? undefined : mustBe(wanted, value)));
 }
 
-const status = param((value, refuse) =>
-  value === 'ACTIVE' || value === 'ARCHIVED' ? value : refuse(mustBe('"ACTIVE" or "ARCHIVED"', value)),
+const status = field<'ACTIVE' | 'ARCHIVED'>((value) =>
+  value === 'ACTIVE' || value === 'ARCHIVED' ? undefined : mustBe('"ACTIVE" or "ARCHIVED"', value),
 );
 
 const optionalFields = {

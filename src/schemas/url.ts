@@ -10,9 +10,12 @@ export function urlText(value: unknown): unknown {
   return Object.prototype.toString.call(value) === '[object URL]' ? String(value) : value;
 }
 
+/** What the URL parser takes for a scheme: `localhost:3000`. */
+const hostAndPort = /^[^:]*:\d/;
+
 /** An absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
 export function parseAbsoluteUrl(text: string): URL | undefined {
-  if (hasBlankOrControl(text)) return undefined;
+  if (hasBlankOrControl(text) || hostAndPort.test(text)) return undefined;
   try {
     return new URL(text);
   } catch {
@@ -22,19 +25,7 @@ export function parseAbsoluteUrl(text: string): URL | undefined {
 
 /** White space and control characters, which the URL parser drops silently. */
 export function hasBlankOrControl(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (
-      unit <= 0x20 ||
-      (unit >= 0x7f && unit <= 0xa0) ||
-      unit === 0x2028 ||
-      unit === 0x2029 ||
-      unit === 0xfeff
-    ) {
-      return true;
-    }
-  }
-  return false;
+  return /[\p{Cc} \u00a0\u2028\u2029\ufeff]/u.test(text);
 }
 
 /** Schemes that run code or read files instead of opening a web page. */

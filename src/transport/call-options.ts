@@ -1,7 +1,7 @@
+import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { didYouMean } from '../schemas/closest.js';
-import { isObject } from '../schemas/object.js';
-import { visible } from '../schemas/visible.js';
+import { convertedField, optionalField, type Refuse, readFields } from '../schemas/fields.js';
+import { isObject, ownFields } from '../schemas/object.js';
 
 /** Options of one call. They override those of the client. */
 export interface CallOptions {
@@ -20,72 +20,53 @@ export interface CallOptions {
 /** The longest delay that setTimeout accepts. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Own fields alone, so that a polluted prototype sets no option; `undefined` if it is no object. */
-export function ownFields<T>(options: T): T | undefined {
-  return isObject(options) ? Object.assign(Object.create(null), options) : undefined;
-}
-
-/** Headers with lower-case names; of two that differ only in case, the later wins. */
-export function lowerCased(headers: CallOptions['headers'] = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-/** What is wrong with the value of an option, `undefined` included, or with parts of it; each path continues that of the option. */
-export type Rule = (value: unknown, all: Readonly<Record<string, unknown>>) => string | Issue[] | undefined;
-
-/** The rule of each option there is, by name. */
-export type Rules = Readonly<Record<string, Rule>>;
-
-/** The rule of an option that may be left out. */
-export function must(isRight: (value: unknown) => boolean, message: string): Rule {
-  return (value) => (value === undefined || isRight(value) ? undefined : message);
-}
-
-/** What is wrong with options, their own fields; a name that is none of them gets the likely one. */
-export function optionProblems(given: object, rules: Rules, what = 'an option'): Issue[] {
-  const all: Record<string, unknown> = Object.assign(Object.create(null), given);
-  return Object.entries(all).flatMap(([name, value]) => {
-    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-    const found = rule ? rule(value, all) : `is not ${what}. ${didYouMean(name, Object.keys(rules))}`;
-    const problems = typeof found === 'string' ? [{ path: '', message: found }] : (found ?? []);
-    return problems.map(({ path, message }) => ({ path: visible(name + path), message }));
-  });
-}
-
 const isMilliseconds = (value: unknown) => isNumberUpTo(value, longestTimerMs);
-const milliseconds = must(
+const milliseconds = optionalField<number>(
   isMilliseconds,
   `must be a number of milliseconds above 0, at most ${longestTimerMs}.`,
 );
 
 /** The options that client and call have in common. */
-export const sharedRules: Rules = {
-  timeoutMs: (timeoutMs, all) => {
-    const { totalTimeoutMs } = all;
-    if (!isMilliseconds(totalTimeoutMs) || !(Number(timeoutMs) > Number(totalTimeoutMs)))
-      return milliseconds(timeoutMs, all);
-    return `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`;
-  },
+export const sharedFields = {
+  timeoutMs: milliseconds,
   totalTimeoutMs: milliseconds,
-  maxRetries: must(
+  maxRetries: optionalField<number>(
     (value) => value === 0 || (isNumberUpTo(value, 100) && Number.isInteger(value)),
     'must be an integer from 0 to 100.',
   ),
-  headers: headerProblems,
+  headers: z.optional(convertedField(readHeaders)),
 };
 
-const callRules: Rules = { signal: must(isSignal, 'is not an AbortSignal.'), ...sharedRules };
+const callFields = {
+  signal: optionalField<AbortSignal>(isSignal, 'is not an AbortSignal.'),
+  ...sharedFields,
+};
+const prefetch = optionalField<number>(
+  (value) => isNumberUpTo(value, 8) && Number.isInteger(value),
+  'must be an integer from 1 to 8.',
+);
+const callOptions = z.strictObject(callFields);
+const listOptions = z.strictObject({ ...callFields, prefetch });
 
-/** What is wrong with a call's options, its own fields; empty when nothing is. */
-export function callOptionProblems(given: CallOptions, extra: Rules, client: TimeLimits): Issue[] {
-  if (Object.keys(given).length === 0) return [];
-  const { totalTimeoutMs } = client;
-  return optionProblems({ totalTimeoutMs, ...given }, { ...callRules, ...extra }).map(
-    ({ path, message }) => ({ path: `options.${path}`, message }),
-  );
+/** The options of a call, copied; adds what is wrong with them to `issues`. */
+export function readCallOptions(
+  issues: Issue[],
+  options: CallOptions,
+  isList: boolean,
+  client: TimeLimits,
+): CallOptions {
+  const own = ownFields(options);
+  if (!own) issues.push({ path: 'options', message: 'is not an object.' });
+  // Most calls have none.
+  if (!own || Object.keys(own).length === 0) return own ?? options;
+  const { timeoutMs, totalTimeoutMs = client.totalTimeoutMs } = own;
+  const problems = timeProblems({ timeoutMs, totalTimeoutMs });
+  const read = readFields(problems, isList ? listOptions : callOptions, own, 'an option');
+  issues.push(...problems.map(({ path, message }) => ({ path: `options.${path}`, message })));
+  return read ?? own;
 }
 
-/** The limits of time that were given, in milliseconds. */
+/** The limits of time that were given, in milliseconds: `timeLimits` has the defaults. */
 export type TimeLimits = Pick<CallOptions, 'timeoutMs' | 'totalTimeoutMs'>;
 
 /** Both limits: a default gives way to the limit that was given. */
@@ -96,23 +77,31 @@ export function timeLimits({ timeoutMs, totalTimeoutMs }: TimeLimits) {
   };
 }
 
+/** A limit of one attempt that the limit of the whole call makes void. */
+export function timeProblems({ timeoutMs, totalTimeoutMs }: TimeLimits): Issue[] {
+  const message = `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`;
+  const isVoid =
+    isMilliseconds(timeoutMs) && isMilliseconds(totalTimeoutMs) && Number(timeoutMs) > Number(totalTimeoutMs);
+  return isVoid ? [{ path: 'timeoutMs', message }] : [];
+}
+
 const ownedHeader = /^(?:x-api-key|content-type|host|content-length)$/i;
 const framingHeader = /^(?:connection|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** What is wrong with headers that a caller adds. No value is quoted: it may be a credential. */
-function headerProblems(headers: unknown): string | Issue[] {
-  if (headers === undefined) return [];
+/** Headers that a caller adds, with lower-case names. No value is quoted: it may be a credential. */
+function readHeaders(headers: unknown, refuse: Refuse): Record<string, string> {
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers)
-    return 'must be an object of string values.';
-  return Object.entries(headers).flatMap(([name, value]): Issue[] => {
-    const path = `.${name.slice(0, 60)}`;
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [{ path, message: 'is not a header name.' }];
-    if (ownedHeader.test(name)) return [{ path, message: 'is set by the client. Remove it.' }];
-    if (framingHeader.test(name)) return [{ path, message: 'is set by the connection. Remove it.' }];
+    return refuse('must be an object of string values.');
+  const entries = Object.entries(headers).map(([name, value]): [string, string] => {
+    const refuseIt = (message: string) => refuse(message, [name.slice(0, 60)]);
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return refuseIt('is not a header name.');
+    if (ownedHeader.test(name)) return refuseIt('is set by the client. Remove it.');
+    if (framingHeader.test(name)) return refuseIt('is set by the connection. Remove it.');
     return typeof value === 'string' && /^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(value)
-      ? []
-      : [{ path, message: 'must be visible ASCII without line breaks.' }];
+      ? [name.toLowerCase(), value]
+      : refuseIt('must be visible ASCII without line breaks.');
   });
+  return Object.fromEntries(entries);
 }
 
 function isNumberUpTo(value: unknown, most: number): boolean {
@@ -120,8 +109,6 @@ function isNumberUpTo(value: unknown, most: number): boolean {
 }
 
 /** Checked by shape: jsdom and edge runtimes have their own AbortSignal. */
-function isSignal(value: unknown): value is AbortSignal {
-  return (
-    typeof value === 'object' && value !== null && 'throwIfAborted' in value && 'addEventListener' in value
-  );
+function isSignal(value: unknown): boolean {
+  return isObject(value) && 'throwIfAborted' in value && 'addEventListener' in value;
 }

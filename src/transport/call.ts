@@ -1,23 +1,22 @@
 import type { Outcome } from '../errors.js';
-import type { Rules } from './call-options.js';
+import type { TimeLimits } from './call-options.js';
 import type { Fetch } from './fetch-adapter.js';
 import type { Hooks } from './hooks.js';
 
 /** The client's options, checked. */
-export interface ClientSettings {
+export interface ClientSettings extends TimeLimits {
   apiKey: string;
   baseUrl: URL;
-  /** As given: `timeLimits` has the defaults. */
-  timeoutMs: number | undefined;
-  totalTimeoutMs: number | undefined;
+  /** `baseUrl` without a slash at its end. */
+  base: string;
   maxRetries: number;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   hooks: Hooks;
   userAgent: string;
   allowInsecureHttp: boolean;
-  /** The option `fetch`. */
-  fetch: Fetch | undefined;
+  /** The option of that name. */
+  fetch?: Fetch | undefined;
 }
 
 /** An operation of the API: its name in errors and hooks, and its endpoint. */
@@ -30,8 +29,8 @@ export interface Operation {
   afterDoubt?: string;
   /** Whether success may come without a body. */
   mayBeEmpty?: boolean;
-  /** Options of this call besides `CallOptions`, which the transport checks and ignores. */
-  extraOptions?: Rules;
+  /** Whether it has the option `prefetch`, which the transport checks and ignores. */
+  isList?: boolean;
 }
 
 type QueryValue = string | number | boolean;

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
-import { describeIssues } from '../schemas/issues.js';
-import { isObject } from '../schemas/object.js';
+import { describeIssues } from '../schemas/fields.js';
+import { isObject, ownFields } from '../schemas/object.js';
 import { idParam } from '../schemas/params.js';
-import { ownFields } from './call-options.js';
 import { type CompleteResponse, encodingsOf, isForeign, isRedirect, isSuccess } from './response.js';
 import { isPolluted } from './shield.js';
 import { type CallDescription, type FailedAttempt, refusal, type Said, unusable } from './to-error.js';
@@ -25,7 +24,14 @@ export function readResponse<T>(
   if (!isSuccess(status) || (isEnvelope && code !== 0)) {
     const snippet = bytes.byteLength === 0 ? undefined : new TextDecoder().decode(bytes);
     // `code` 0 means success, and so do the words beside it.
-    return refusal(call, response, { ...wordsOf(code === 0 ? undefined : body), snippet });
+    const said = { ...wordsOf(code === 0 ? undefined : body), snippet };
+    const isForeignText = fault?.reason === 'content_type';
+    return refusal(
+      call,
+      response,
+      said,
+      isForeignText ? ' The response is not JSON: a proxy or another site may have sent it.' : '',
+    );
   }
   if (fault) {
     const mayBeCut = fault.reason === 'json' && !response.delimited;
@@ -80,8 +86,8 @@ function parseBody({ bytes, headers }: CompleteResponse): { body?: unknown; faul
 }
 
 /** Whether a body that cannot be parsed is the service's all the same: nothing at all, or an envelope's beginning. */
-function isBegun({ bytes }: CompleteResponse): boolean {
-  if (bytes.byteLength === 0) return true;
+function isBegun({ bytes, headers }: CompleteResponse): boolean {
+  if (bytes.byteLength === 0) return !isForeign(headers);
   return /^\s*\{\s*"code"\s*:\s*0\s*,/.test(new TextDecoder().decode(bytes.subarray(0, 200)));
 }
 

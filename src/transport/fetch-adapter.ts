@@ -7,7 +7,7 @@ import {
   type ResponseHead,
   type ResponseHeaders,
 } from './response.js';
-import { type Evidence, type FailureKind, type Phase, readError, SendFailure } from './send-failure.js';
+import { type Evidence, type FailureKind, readError, SendFailure } from './send-failure.js';
 import { shielded } from './shield.js';
 
 /** The second argument of `fetch`, of the option and of ours over `node:http`: plain data, no `Request`. */
@@ -36,74 +36,69 @@ export type Fetch = (
   init: SendInit,
 ) => Promise<{ status: number; headers: ResponseHeaders; body: unknown }>;
 
+/** What the head of a response settles, so that its body is not read. */
+export function settledBy(head: ResponseHead): SendResult | undefined {
+  if (head.status === 101) return new SendFailure('exchange', 'protocol');
+  if (isRedirect(head.status)) return new CompleteResponse(head, new Uint8Array());
+  const isTooLarge = Number(head.headers.get('content-length')) > largestBody;
+  return isTooLarge ? new SendFailure('body', 'too_large', { head }) : undefined;
+}
+
 /** Sends through the option `fetch`, or through the platform's own, which makes no mistakes of its own. */
 export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
   return (url, init) => {
     const { signal } = init;
-    // Only its error shows whether a `fetch` was still connecting.
-    let phase: Phase = 'exchange';
     let head: ResponseHead | undefined;
-    const response = async () => {
-      const given: unknown = await fetch(url, shielded(init));
-      if (!isResponse(given)) throw new SendFailure('exchange', 'fetch', { detail: 'returned no Response' });
-      if (given.type === 'error') throw new SendFailure('exchange', 'network');
-      phase = 'body';
-      const { headers, body } = given;
-      const status = given.type === 'opaqueredirect' ? 302 : given.status;
-      if (status === 101) {
-        leave(body);
-        throw new SendFailure('exchange', 'protocol');
-      }
-      head = { status, headers };
-      if (isRedirect(status)) {
-        leave(body);
-        return new CompleteResponse(head, new Uint8Array());
-      }
-      return new CompleteResponse(head, await readBody(given, head));
+    const send = async (): Promise<SendResult> => {
+      const response: unknown = await fetch(url, shielded(init));
+      if (!isResponse(response))
+        return new SendFailure('exchange', 'fetch', { detail: 'returned no Response' });
+      if (response.type === 'error') return new SendFailure('exchange', 'network');
+      const { headers, body } = response;
+      head = { status: response.type === 'opaqueredirect' ? 302 : response.status, headers };
+      const settled = settledBy(head);
+      if (!settled) return readBody(response, head);
+      leave(body);
+      return settled;
     };
     const failureOf = (error: unknown) => {
-      if (error instanceof SendFailure) return error;
       const { kind, code, unsent, detail } = read(error);
-      // Within a body, an error without a code is that of the stream.
-      const isMistake = isOption && (phase === 'exchange' || code !== undefined);
+      // Only its error shows whether a `fetch` was still connecting. Within a body, one without a code is that of the stream.
+      const isMistake = isOption && (!head || code !== undefined);
       return new SendFailure(
-        phase === 'exchange' && unsent ? 'connect' : phase,
+        head ? 'body' : unsent ? 'connect' : 'exchange',
         kind === 'fetch' && !isMistake ? 'network' : kind,
         { code, head, detail: isOption ? detail : undefined },
       );
     };
     return new Promise((resolve) => {
       // Not every `fetch` obeys its signal.
-      const stop = () => resolve(new SendFailure(phase, 'stopped', { head }));
+      const stop = () => resolve(new SendFailure(head ? 'body' : 'exchange', 'stopped', { head }));
       signal.addEventListener('abort', stop);
-      response()
-        .then(resolve, (error: unknown) => resolve(failureOf(error)))
+      send()
+        .catch(failureOf)
+        .then(resolve)
         .finally(() => signal.removeEventListener('abort', stop));
     });
   };
 }
 
 /** Web streams and Node streams (node-fetch) can both be iterated; those of older Safari cannot. */
-async function readBody(response: Response, head: ResponseHead): Promise<Uint8Array> {
+async function readBody(response: Response, head: ResponseHead): Promise<SendResult> {
   const { body } = response;
   if (response.bodyUsed) {
     const detail = 'returned a Response whose body was read already: read a clone() of it instead';
-    throw new SendFailure('body', 'fetch', { head, detail });
-  }
-  const tooLarge = new SendFailure('body', 'too_large', { head });
-  if (Number(head.headers.get('content-length')) > largestBody) {
-    leave(body);
-    throw tooLarge;
+    return new SendFailure('body', 'fetch', { head, detail });
   }
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
     size += chunk.byteLength;
     // Leaving the loop cancels the stream.
-    if (size > largestBody) throw tooLarge;
+    if (size > largestBody) return new SendFailure('body', 'too_large', { head });
     chunks.push(chunk);
   }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return new CompleteResponse(head, new Uint8Array(await new Blob(chunks).arrayBuffer()));
 }
 
 function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer>> {

@@ -8,21 +8,18 @@ import { SendFailure } from './send-failure.js';
 import { isPolluted, shielded } from './shield.js';
 
 /** Retries and statuses are handled by the sender: writes have their own rules. */
-const defaults: Options = { redirect: 'manual', retry: 0, throwHttpErrors: false };
+const defaults: Options = { retry: 0, throwHttpErrors: false };
 
 /** Makes requests through ky, which builds, times out and aborts them. One per client. */
 export class Http {
   readonly #ky: KyInstance;
   readonly #settings: ClientSettings;
   readonly #send: Send;
-  readonly #under: string;
 
   constructor(settings: ClientSettings) {
-    const { baseUrl, fetch } = settings;
     this.#ky = ky.create(shielded(defaults));
     this.#settings = settings;
-    this.#send = sendOver(baseUrl, fetch);
-    this.#under = `${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/`;
+    this.#send = sendOver(settings);
   }
 
   /** One request and its whole response, or a failure: of kind `stopped` for time limit and signal. Never rejects. */
@@ -33,8 +30,9 @@ export class Http {
     const unlink = onAbort(signal, () => controller?.abort());
     const options: Options = {
       method: operation.method,
-      headers: replaceOption(headers),
       timeout: limitMs,
+      // ky copies headers three times, even none.
+      ...(Object.keys(headers).length > 0 && { headers }),
       ...(controller && { signal: controller.signal }),
       fetch: async (request) => {
         // Not in the Request: reading the body back from its stream costs more than everything else in ky.
@@ -45,7 +43,7 @@ export class Http {
     try {
       // The result is `attempt.sent`. What ky resolves to is the same response; its errors hold the request, key and all,
       // and do not say how far it got.
-      await (isPolluted() ? this.#kyShielded(url, options) : this.#ky(url, options));
+      await (isPolluted() ? this.#kyShielded(url, options, headers) : this.#ky(url, options));
     } catch {
     } finally {
       unlink();
@@ -55,11 +53,11 @@ export class Http {
 
   /** Sends what ky built. Fixed headers are added here: no object of ky holds the key, and ky does not copy them. */
   async #pass(request: unknown, body: string | null): Promise<SendResult> {
-    if (!(request instanceof Request && request.url.startsWith(this.#under)))
+    const { apiKey, base, userAgent } = this.#settings;
+    if (!(request instanceof Request && request.url.startsWith(`${base}/`)))
       return new SendFailure('connect', 'network', { code: 'wrong_url' });
     const { url, method, signal } = request;
     if (signal.aborted) return new SendFailure('connect', 'stopped');
-    const { apiKey, userAgent } = this.#settings;
     const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
     request.headers.forEach((value, name) => {
       headers[name] = value;
@@ -70,10 +68,11 @@ export class Http {
   }
 
   /** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
-  #kyShielded(url: string, options: Options): Promise<unknown> {
+  #kyShielded(url: string, options: Options, headers: Call['headers']): Promise<unknown> {
     const plain = { headers: {}, body: null, window: null };
     const request = new Request(url, shielded({ ...plain, method: options.method ?? 'GET' }));
-    return this.#ky(request, shielded({ ...defaults, ...plain, searchParams: '', ...options }));
+    const own = { ...defaults, ...plain, ...options, headers: replaceOption(headers) };
+    return this.#ky(request, shielded({ searchParams: '', ...own }));
   }
 }
 
@@ -84,7 +83,7 @@ function asResponse(sent: unknown): Response {
 }
 
 /** In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */
-function sendOver(baseUrl: URL, fetch: ClientSettings['fetch']): Send {
+function sendOver({ baseUrl, fetch }: ClientSettings): Send {
   if (fetch) return fetchAdapter(fetch, true);
   return hasNodeHttp() ? nodeHttp(baseUrl) : fetchAdapter((url, init) => globalThis.fetch(url, init), false);
 }

@@ -2,11 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import type { Readable } from 'node:stream';
 import { isObject } from '../schemas/object.js';
-import type { Send } from './fetch-adapter.js';
+import { type Send, type SendResult, settledBy } from './fetch-adapter.js';
 import {
   CompleteResponse,
   encodingsOf,
-  isRedirect,
   largestBody,
   type ResponseHead,
   type ResponseHeaders,
@@ -46,16 +45,25 @@ export function nodeHttp(baseUrl: URL): Send {
     new Promise((resolve) => {
       let phase: Phase = 'connect';
       let head: ResponseHead | undefined;
+      let reading: Readable | undefined;
       const allHeaders: Record<string, string> = { host, ...headers };
       if (method !== 'GET') allHeaders['content-length'] = String(Buffer.byteLength(body ?? ''));
       const path = url.slice(origin.length);
       // Node's own `Connection` header stays: without it, an msw response without a length never ends.
       const request = http.request(shielded({ ...server, path, method, headers: allHeaders }));
-      const fail: Fail = (kind, code) => {
+      // Only the first result counts.
+      const finish = (result: SendResult) => {
         signal.removeEventListener('abort', stop);
-        resolve(new SendFailure(phase, kind, { code, head }));
-        request.destroy();
+        resolve(result);
       };
+      const breakOff = (result: SendResult) => {
+        finish(result);
+        request.destroy();
+        // Of a small response that has arrived, a decoder would go on alone.
+        reading?.destroy();
+      };
+      const fail = (kind: FailureKind, code?: string) =>
+        breakOff(new SendFailure(phase, kind, { code, head }));
       const stop = () => fail('stopped');
       signal.addEventListener('abort', stop);
       request.on('socket', (socket) => {
@@ -70,15 +78,27 @@ export function nodeHttp(baseUrl: URL): Send {
       // Without this listener Node drops the connection, which looks like a failure of the network.
       request.on('upgrade', () => fail('protocol'));
       request.on('response', (response) => {
-        const { statusCode: status = 0, rawHeaders } = response;
-        if (status === 101) return fail('protocol');
+        const received = { status: response.statusCode ?? 0, headers: headersFrom(response.rawHeaders) };
+        const settled = settledBy(received);
+        if (settled) return breakOff(settled);
         phase = 'body';
-        const received = { status, headers: headersFrom(rawHeaders) };
         head = received;
-        readBody(response, received, fail, (bytes) => {
-          signal.removeEventListener('abort', stop);
-          resolve(new CompleteResponse(received, bytes));
-        });
+        const chunks: Buffer[] = [];
+        let size = 0;
+        reading = decoded(response, received.headers.get('content-encoding'))
+          .on('error', (error) => {
+            const { kind, code } = readError(error);
+            fail(kind ?? 'network', code);
+          })
+          .on('data', (chunk: Buffer) => {
+            size += chunk.byteLength;
+            if (size > largestBody) fail('too_large');
+            else chunks.push(chunk);
+          })
+          .on('end', () => {
+            const [first = Buffer.alloc(0)] = chunks;
+            finish(new CompleteResponse(received, chunks.length > 1 ? Buffer.concat(chunks) : first));
+          });
       });
       request.on('error', (error) => {
         const { kind, code, unsent } = readError(error);
@@ -90,45 +110,6 @@ export function nodeHttp(baseUrl: URL): Send {
     });
 }
 
-/** Ends the request with a failure; only the first one counts. */
-type Fail = (kind: FailureKind, code?: string) => void;
-
-function readBody(
-  response: IncomingMessage,
-  { status, headers }: ResponseHead,
-  fail: Fail,
-  finish: (bytes: Uint8Array) => void,
-): void {
-  if (isRedirect(status)) {
-    finish(new Uint8Array());
-    response.destroy();
-    return;
-  }
-  if (Number(headers.get('content-length')) > largestBody) {
-    fail('too_large');
-    return;
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const body = decoded(response, headers.get('content-encoding'));
-  const breakOff: Fail = (kind, code) => {
-    fail(kind, code);
-    body.destroy();
-  };
-  const failed = (error: unknown) => {
-    const { kind, code } = readError(error);
-    breakOff(kind ?? 'network', code);
-  };
-  response.on('error', failed);
-  body.on('error', failed);
-  body.on('data', (chunk: Buffer) => {
-    size += chunk.byteLength;
-    if (size > largestBody) breakOff('too_large');
-    else chunks.push(chunk);
-  });
-  body.on('end', () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-}
-
 /**
  * The response, or what decompresses it: some servers compress without being asked. A body in several encodings or an
  * unknown one stays as it is; of a cut one the readable part is kept, as fetch does it.
@@ -137,11 +118,12 @@ function decoded(response: IncomingMessage, contentEncoding: string | null): Rea
   const encoding = encodingsOf(contentEncoding).join();
   if (!/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) return response;
   const zlib = process.getBuiltinModule('node:zlib');
-  return response.pipe(
+  const decoder =
     encoding === 'br'
       ? zlib.createBrotliDecompress()
-      : zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH }),
-  );
+      : zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
+  // Unlike `pipe`, it passes on errors.
+  return process.getBuiltinModule('node:stream').pipeline(response, decoder, () => {});
 }
 
 /** The headers of a response as they came: few are read, and `Headers` would take them all apart. */

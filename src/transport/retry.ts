@@ -6,15 +6,12 @@ export type Retriable =
   | 'reads'
   | 'never';
 
-const firstDelayMs = 500;
-const longestDelayMs = 8_000;
-
 /** If the service asks for a longer wait, the caller gets the error at once. */
 export const longestRetryAfterMs = 30_000;
 
 /** Full jitter: between 0 and 500 ms at first; the upper limit doubles with each attempt, up to 8 s. */
 export function backOffMs(attempt: number): number {
-  return Math.round(Math.random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)));
+  return Math.round(Math.random() * Math.min(8_000, 500 * 2 ** (attempt - 1)));
 }
 
 /** Whether a request may be retried after this status. */

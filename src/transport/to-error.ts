@@ -126,6 +126,7 @@ const refusals: ReadonlyMap<number, Refusal> = new Map([
   [401, [AuthenticationError, keyRefused]],
   [403, [PermissionDeniedError, ': this API key is not allowed to do that.']],
   [404, [NotFoundError, notFound]],
+  [405, [ApiError, ': the method is not allowed there. Check baseUrl.']],
   [409, [ConflictError, '.']],
   [413, invalidRequest],
   [422, invalidRequest],
@@ -177,6 +178,7 @@ function factsOf({ operation, method, path, attempts }: CallDescription, outcome
 
 function outcomeOfPhase(phase: Phase, head: ResponseHead | undefined): Outcome {
   if (phase === 'connect') return 'not_sent';
+  // Of a body that was not read to its end, only its type can show that it is not the service's.
   return phase === 'body' && !(head && isForeign(head.headers)) ? 'done' : 'unknown';
 }
 

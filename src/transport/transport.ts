@@ -3,7 +3,7 @@ import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { linkedSignal } from './aborts.js';
 import type { Call, ClientSettings, Operation, Progress, Query, RequestParts } from './call.js';
-import { type CallOptions, callOptionProblems, lowerCased, ownFields, timeLimits } from './call-options.js';
+import { type CallOptions, readCallOptions, timeLimits } from './call-options.js';
 import { tell } from './hooks.js';
 import type { Sender } from './sender.js';
 import { shielded } from './shield.js';
@@ -11,12 +11,10 @@ import { shielded } from './shield.js';
 /** Checks calls, builds their requests and sends them. One per client. */
 export class Transport {
   readonly #settings: ClientSettings;
-  readonly #base: string;
   #sender: Sender | undefined;
 
   constructor(settings: ClientSettings) {
     this.#settings = settings;
-    this.#base = settings.baseUrl.href.replace(/(?<!\/)\/+$/, '');
   }
 
   get allowInsecureHttp(): boolean {
@@ -75,15 +73,13 @@ export class Transport {
       const issues: Issue[] = [];
       const parts = readParts(issues);
       const settings = this.#settings;
-      const given = ownFields(options);
-      if (given) issues.push(...callOptionProblems(given, operation.extraOptions ?? {}, settings));
-      else issues.push({ path: 'options', message: 'is not an object.' });
-      if (!given || issues.length > 0) throw new InvalidParamsError(operation, issues);
+      const given = readCallOptions(issues, options, operation.isList === true, settings);
+      if (issues.length > 0) throw new InvalidParamsError(operation, issues);
       const { id, query, body } = shielded(parts);
       const call = {
         operation,
-        url: this.#base + pathOf(operation, id, query),
-        headers: { ...settings.headers, ...lowerCased(given.headers) },
+        url: settings.base + pathOf(operation, id, query),
+        headers: { ...settings.headers, ...given.headers },
         body: body === undefined ? null : JSON.stringify(body),
         startedAt,
         ...timeLimits({
@@ -107,7 +103,6 @@ function pathOf({ path }: Operation, id: string | undefined, query: Query = {}):
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value ?? []].flat().map((each) => [name, String(each)]),
   );
-  const text = new URLSearchParams(pairs).toString();
   const own = id === undefined ? path : path.replace('{id}', () => encodeURIComponent(id));
-  return text === '' ? own : `${own}?${text}`;
+  return pairs.length === 0 ? own : `${own}?${new URLSearchParams(pairs)}`;
 }

@@ -147,6 +147,7 @@ describe('baseUrl', () => {
 
   const missing = 'baseUrl is missing. Pass it, or set PAYMENTS_BASE_URL.';
   const notAbsolute = 'baseUrl is not an absolute URL. Pass one such as "https://api.example".';
+  const blank = 'baseUrl contains white space or control characters. Remove them.';
   const credentials = 'baseUrl contains credentials. Remove them: the key is sent in x-api-key.';
   const v1 = 'baseUrl ends in /v1, which the client adds. Remove it.';
   test.each<[unknown, string]>([
@@ -156,10 +157,12 @@ describe('baseUrl', () => {
     ['/pay', notAbsolute],
     ['//api.example', notAbsolute],
     ['https://', notAbsolute],
-    [' https://api.example', notAbsolute],
-    ['https://api.example ', notAbsolute],
-    ['https://api.example\n', notAbsolute],
-    ['https://api\t.example', notAbsolute],
+    ['localhost:3000', notAbsolute],
+    ['api.example:443/pay', notAbsolute],
+    [' https://api.example', blank],
+    ['https://api.example ', blank],
+    ['https://api.example\n', blank],
+    ['https://api\t.example', blank],
     [5, notAbsolute],
     [null, notAbsolute],
     [{ href: 'https://api.example' }, notAbsolute],
@@ -173,7 +176,6 @@ describe('baseUrl', () => {
     ['ftp://api.example', 'baseUrl has the scheme ftp:. Pass an https: URL.'],
     ['ws://api.example', 'baseUrl has the scheme ws:. Pass an https: URL.'],
     ['file:///etc', 'baseUrl has the scheme file:. Pass an https: URL.'],
-    ['localhost:3000', 'baseUrl has the scheme localhost:. Pass an https: URL.'],
     ['https://api.example/v1', v1],
     ['https://api.example/v1/', v1],
     ['https://api.example/pay/v1//', v1],
@@ -396,10 +398,10 @@ test('all problems come at once, each with its way out', () => {
     [
       'apiKey is missing. Pass it, or set PAYMENTS_API_KEY.',
       'baseUrl ends in /v1, which the client adds. Remove it.',
-      'apikey is not an option. Did you mean apiKey?',
       'timeoutMs must be a number of milliseconds above 0, at most 2147483647.',
       'maxRetries must be an integer from 0 to 100.',
       'fetch is not a function.',
+      'apikey is not an option. Did you mean apiKey?',
     ].join(' '),
   );
 });

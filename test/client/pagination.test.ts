@@ -162,6 +162,20 @@ describe('laziness', () => {
     expect(service.requests).toHaveLength(5);
   });
 
+  test.each([
+    ['the totals shrink', ['prod_2'], { totalPages: 2 }, ['prod_0', 'prod_1', 'prod_2']],
+    ['a page is empty', [], {}, ['prod_0', 'prod_1']],
+  ])('ends where %s, though later pages were prefetched', async (_what, second, facts, ids) => {
+    service.on('GET /v1/products', ({ query }) => {
+      if (Number(query.page ?? 1) === 1) return page(['prod_0', 'prod_1'], { total: 10, totalPages: 5 })();
+      if (query.page === '2') return page(second, { page: 2, total: 10, totalPages: 5, ...facts })();
+      return query.page === '3'
+        ? new Response('', { status: 500 })
+        : page(['prod_9'], { page: Number(query.page) })();
+    });
+    expect(await idsOf(payments.products.list({ size: 2 }, { prefetch: 4 }))).toEqual(ids);
+  });
+
   test('prefetch asks for no page beyond the last', async () => {
     service.on('GET /v1/products', pages(5));
     expect(await idsOf(payments.products.list({ size: 2 }, { prefetch: 8 }))).toEqual(first(5));

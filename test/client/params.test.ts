@@ -298,6 +298,7 @@ describe.each([
     ['thanks.html', '"thanks.html" is not an absolute URL.'],
     ['//shop.example/thanks', '"//shop.example/thanks" is not an absolute URL.'],
     ['shop.example', '"shop.example" is not an absolute URL.'],
+    ['localhost:3000/thanks', '"localhost:3000/thanks" is not an absolute URL.'],
     ['', '"" is not an absolute URL.'],
     [' https://shop.example', '" https://shop.example" is not an absolute URL.'],
     ['https://shop.example/\r\nx: 1', '"https://shop.example/\\r\\nx: 1" is not an absolute URL.'],

@@ -1,5 +1,5 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import zlib, { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { bodyCanary } from '../helpers/canary.js';
 import { faultTable, notHttp } from '../helpers/fault-table.js';
@@ -53,6 +53,23 @@ faultTable([
     get: 3,
     write: 1,
     outcome: 'done',
+  },
+  {
+    title: 'reset in the middle of a body of no type',
+    fault: () => writes('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"code":0,', 'reset'),
+    expected: brokenOff,
+    get: 3,
+    write: 1,
+    outcome: 'done',
+  },
+  {
+    title: 'reset in the middle of a page',
+    fault: () =>
+      writes('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n<html>', 'reset'),
+    expected: brokenOff,
+    get: 3,
+    write: 1,
+    outcome: 'unknown',
   },
   {
     title: 'closed before the announced length',
@@ -187,6 +204,15 @@ test.each(carriers)(
     expect(requests).toHaveLength(1);
   },
 );
+
+test('of a bomb that has arrived, nothing is decompressed once it is refused', async () => {
+  const made = vi.spyOn(zlib, 'createBrotliDecompress');
+  const bomb = brotliCompressSync(Buffer.alloc(100 * 1024 * 1024));
+  const { error } = await meet(respondsWith(200, bomb, { 'content-encoding': 'br' }), 'http', 'POST');
+  expect(error).toMatchObject({ reason: 'too_large', outcome: 'done' });
+  expect(made.mock.results.map(({ value }) => value.destroyed)).toEqual([true]);
+  made.mockRestore();
+});
 
 test('a body in two encodings is refused, and the message names them', async () => {
   const bytes = brotliCompressSync(gzipSync(rightBody('GET')));

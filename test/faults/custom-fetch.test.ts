@@ -163,7 +163,9 @@ test('a fetch that never settles and ignores its signal is left when time is up'
 
 test('a response whose body fails in the middle is a failed connection in its body', async () => {
   const body = () => new ReadableStream({ pull: (controller) => controller.error(new Error(canaryKey)) });
-  const { client, calls } = clientWith(() => new Response(body()));
+  const { client, calls } = clientWith(
+    () => new Response(body(), { headers: { 'content-type': 'application/json' } }),
+  );
   const { error } = await settled(call(client, 'POST'));
   expect(error).toMatchObject({ name: 'ConnectionError', phase: 'body', outcome: 'done' });
   expectNoTrace(error);

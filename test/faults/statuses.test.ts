@@ -57,10 +57,22 @@ faultTable([
     write: 1,
     outcome: 'unknown',
     also: ({ error }) => {
+      expect(String(error)).toContain(
+        'the service failed. The response is not JSON: a proxy or another site',
+      );
       const { bodySnippet } = factsOf(error, ['bodySnippet']);
       expect(bodySnippet).toMatch(/^<h1>Bad gateway<\/h1><p>x/);
       expect(bodySnippet).toHaveLength(200);
     },
+  },
+  {
+    title: 'JSON that calls itself text',
+    fault: () => respondsWith(401, '{"code":401,"message":"Unauthorized"}', { 'content-type': 'text/plain' }),
+    expected: { error: 'AuthenticationError', apiMessage: 'Unauthorized' },
+    get: 1,
+    write: 1,
+    outcome: 'rejected',
+    also: ({ error }) => expect(String(error)).not.toContain('not JSON'),
   },
   {
     title: 'a code of text beside the message',

@@ -242,8 +242,11 @@ describe('a success that cannot be used', () => {
     },
   );
 
-  test('of no bytes is taken for the service', () => {
+  test('of no bytes is taken for the service, unless it calls itself something else', () => {
     expect(failureOf(write, response('', { status: 204 }), schema).error).toMatchObject({ outcome: 'done' });
+    const { error } = failureOf(write, response('', html), schema);
+    expect(error).toMatchObject({ reason: 'empty', outcome: 'unknown' });
+    expect(error.message).toContain('the body is empty. Check baseUrl. It may have been done.');
   });
 
   test.each([

@@ -18,12 +18,13 @@ import { factsOf, key, read, write } from './call.js';
 
 const attempt = { scope: 'attempt', limitMs: 1_500.4, leftMs: 1_500.4 } as const;
 const total = { scope: 'total', limitMs: 59_999.6, leftMs: 5 } as const;
-const failed = (phase: Phase, kind: FailureKind, code?: string, detail?: string) =>
-  new SendFailure(phase, kind, { code, detail });
 const head = (status: number, headers: Record<string, string> = {}) => ({
   status,
   headers: new Headers(headers),
 });
+const begun = head(200, { 'content-type': 'application/json' });
+const failed = (phase: Phase, kind: FailureKind, code?: string, detail?: string) =>
+  new SendFailure(phase, kind, { code, detail, head: phase === 'body' ? begun : undefined });
 const nothingSaid: Said = { code: undefined, message: undefined, snippet: undefined };
 const refusal = (call: typeof read, response: ReturnType<typeof head>, said: Partial<Said>) =>
   refusalOf(call, response, { ...nothingSaid, ...said });
@@ -173,7 +174,7 @@ describe('a refusal', () => {
     [402, ApiError, 'rejected', 'never', '.'],
     [403, PermissionDeniedError, 'rejected', 'never', ': this API key is not allowed to do that.'],
     [404, NotFoundError, 'rejected', 'never', nothingFound],
-    [405, ApiError, 'rejected', 'never', '.'],
+    [405, ApiError, 'rejected', 'never', ': the method is not allowed there. Check baseUrl.'],
     [408, ApiError, 'unknown', 'reads', '.'],
     [409, ConflictError, 'rejected', 'never', '.'],
     [413, InvalidRequestError, 'rejected', 'never', contentRefused],
@@ -370,7 +371,8 @@ describe('a response of which only the status arrived', () => {
   test.each([
     ['application/json', 'done', itWasDone],
     ['text/html; charset=utf-8', 'unknown', doubt],
-  ])('of success, as %s, leaves a write %s', (type, outcome, after) => {
+    ['', 'done', itWasDone],
+  ])('of success, as "%s", leaves a write %s', (type, outcome, after) => {
     for (const kind of ['network', 'stopped'] as const) {
       const { error } = noResponse(
         write,
@@ -440,12 +442,12 @@ describe('a response that cannot be used', () => {
   });
 
   test('is one of more than 8 MiB', () => {
-    const failure = new SendFailure('body', 'too_large', { head: head(201) });
+    const failure = new SendFailure('body', 'too_large', { head: begun });
     const { error, retriable } = noResponse(write, failure, attempt);
     isJust(error, InvalidResponseError);
-    expect(error).toMatchObject({ status: 201, reason: 'too_large', outcome: 'done' });
+    expect(error).toMatchObject({ status: 200, reason: 'too_large', outcome: 'done' });
     expect(error.message).toBe(
-      `POST /v1/products returned 201, but the response cannot be used: it is larger than 8 MiB.${itWasDone}`,
+      `POST /v1/products returned 200, but the response cannot be used: it is larger than 8 MiB.${itWasDone}`,
     );
     expect(retriable).toBe('never');
   });

@@ -17,6 +17,7 @@ import {
   type Issue,
   isPaymentsError,
   type ListPromise,
+  type OrderPaidEvent,
   type Outcome,
   type Page,
   PaymentsClient,
@@ -191,6 +192,13 @@ test('a URL may be an object wherever a URL is taken, and image and description 
   expectTypeOf<{ image: null }>().not.toExtend<ProductUpdateParams>();
   expectTypeOf({ productId: 'p', successUrl: url, cancelUrl: url }).toExtend<CheckoutCreateParams>();
   expectTypeOf({ baseUrl: url }).toExtend<PaymentsClientOptions>();
+});
+
+test('an undocumented field of an event is unknown, and has to be looked for', () => {
+  const linkOf = ({ data }: OrderPaidEvent) => ('checkout_id' in data ? data.checkout_id : null);
+  expectTypeOf(linkOf).returns.toBeUnknown();
+  // @ts-expect-error the event says order_id
+  expectTypeOf(({ data }: OrderPaidEvent) => data.orderId).toBeFunction();
 });
 
 test('hooks see the error of a call with its facts', () => {

@@ -1,0 +1,72 @@
+import * as z from 'zod/mini';
+import { didYouMean } from './closest.js';
+import { ownFields } from './object.js';
+import { visible } from './visible.js';
+
+/** One problem: where, and what. */
+interface Problem {
+  path: string;
+  message: string;
+}
+
+/** Refuses a value with what is wrong with it, to follow the field's name in a message. */
+export type Refuse = (message: string, path?: string[]) => never;
+
+/** A field whose value is read by a function: what it returns is used. */
+export function convertedField<T>(read: (value: unknown, refuse: Refuse) => T): z.ZodMiniType<T> {
+  return z.transform((input, { issues }): T => {
+    const refuse: Refuse = (message, path = []) => {
+      issues.push({ code: 'custom', message, input, path });
+      return z.NEVER;
+    };
+    return read(input, refuse);
+  });
+}
+
+/** A field whose value is used as it is, if nothing is wrong with it. */
+export function field<T>(problemOf: (value: unknown) => string | undefined) {
+  return z.custom<T>((value) => problemOf(value) === undefined, { error: ({ input }) => problemOf(input) });
+}
+
+/** A field that may be left out. */
+export function optionalField<T>(isRight: (value: unknown) => boolean, message: string) {
+  return z.optional(z.custom<T>(isRight, message));
+}
+
+/**
+ * Reads and copies what a caller passed, and adds what is wrong with it to `problems`. Own fields alone: what a
+ * polluted prototype adds was not passed.
+ */
+export function readFields<T>(
+  problems: Problem[],
+  schema: z.ZodMiniObject & z.ZodMiniType<T>,
+  given: unknown,
+  what?: string,
+): T | undefined {
+  const own = ownFields(given);
+  if (!own) {
+    problems.push({ path: '', message: 'are not an object.' });
+    return undefined;
+  }
+  const parsed = z.safeParse(schema, own);
+  if (!parsed.success) problems.push(...describeIssues(parsed.error.issues, Object.keys(schema.shape), what));
+  return ownFields(parsed.data);
+}
+
+/** zod's issues as `path` and `message`, with a likely name for each unknown key. Values are left out. */
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[],
+  knownKeys: readonly string[] = [],
+  what = 'a parameter',
+): Problem[] {
+  return issues
+    .flatMap(({ path, message, ...issue }): { path: PropertyKey[]; message: string }[] =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => ({
+            path: [...path, key],
+            message: `is not ${what}. ${didYouMean(key, knownKeys)}`,
+          }))
+        : [{ path, message }],
+    )
+    .map(({ path, message }) => ({ path: visible(path.map(String).join('.')), message }));
+}
