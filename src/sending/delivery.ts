@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import type { SignatureScheme } from '../webhooks/index.js';
+
 /** A delivery, ready to be sent. */
 export interface Outgoing {
   headers: Record<string, string>;
@@ -19,3 +22,27 @@ export interface Sent {
 
 /** Where deliveries go: a URL, or a Fetch-style route handler itself, which needs no port. */
 export type WebhookTarget = string | ((request: Request) => Response | Promise<Response>);
+
+/** Characters that nobody can guess. */
+export const randomText = (): string => randomBytes(10).toString('hex');
+
+/** A secret that nobody knows, in the form that a scheme reads. */
+export const newSecret = ({ secretEncoding }: Partial<SignatureScheme>): string =>
+  secretEncoding === 'hex' ? randomText() : `whsec_${randomText()}`;
+
+/** JSON on one line with a space after each `:` and `,`: what Python's `json.dumps` writes. */
+export function spaced(content: object): string {
+  return JSON.stringify(content, null, 1)
+    .replaceAll(/,\n\s*/g, ', ')
+    .replaceAll(/\n\s*/g, '');
+}
+
+/** JSON on one line that no encoder writes: only some of its colons and commas are followed by a space. */
+export function unevenlySpaced(content: object): string {
+  const lines = JSON.stringify(content, null, 1).split(/\n\s*/);
+  return lines
+    .map((line, index) =>
+      index % 2 === 1 ? line.replace(/^("(?:\\.|[^"\\])*"): /, '$1:') : line.replace(/,$/, ', '),
+    )
+    .join('');
+}

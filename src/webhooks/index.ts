@@ -9,11 +9,11 @@ export { WebhookConfigError, WebhookPayloadError, WebhookVerificationError } fro
 export type { CurrencyCode } from '../schemas/currency.js';
 export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../schemas/event.js';
 export type { RawBody } from './body.js';
+export type { LateSecret } from './checks.js';
 export type { Delivery } from './delivery.js';
 export { handler } from './handler.js';
 export type { WebhookHeaders } from './headers.js';
 export type { DeliveryFacts, HooksOf, WebhookHookFacts, WebhookHooks } from './hooks.js';
-export type { LateSecret } from './late-secret.js';
 export { type NodeRequest, type NodeResponse, nodeHandler } from './node-handler.js';
 export type { AcceptOptions, HandlerOptions, OnOptions } from './on-or-accept.js';
 export type { ReceiverOptions } from './responder.js';

@@ -14,7 +14,6 @@ import {
   readReport,
   receiverOptions,
 } from './responder.js';
-import { SeenKeys } from './seen-keys.js';
 
 interface CommonOptions extends ReceiverOptions {
   /** Functions called with what happens to deliveries, for logs and metrics. */
@@ -65,7 +64,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
   const callHook = readHooks<WebhookHookFacts>(own.hooks, webhookHooks, what);
   const report = readReport(own.onError);
   const on = accept ? undefined : readOn(own, what);
-  const seen = new SeenKeys();
+  const seen = new Map<string, Seen>();
   const respond = createResponder(own, {
     callHook,
     report,
@@ -77,15 +76,16 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
   async function handle(delivery: Delivery): Promise<Reply> {
     const { key, event, digest } = delivery;
     if (event.type === 'unknown') return run(delivery, () => on?.onUnknown?.(event));
-    const state = seen.take(key, digest);
-    if (state === 'conflict') return refuseConflict(key);
-    if (state !== 'taken') {
+    const known = seen.get(key);
+    if (known) {
+      if (known.digest !== digest) return refuseConflict(key);
       callHook('duplicate', factsOf(delivery));
-      return state === 'finished' ? okReply : inProgress;
+      return known.reply;
     }
+    seen.set(key, { digest, reply: inProgress });
     const reply = await run(delivery, () => on?.onPaid(event));
-    if (reply === okReply) seen.finish(key, digest);
-    else seen.release(key);
+    seen.delete(key);
+    if (reply === okReply) remember(seen, key, { digest, reply });
     return reply;
   }
 
@@ -114,6 +114,21 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
     callHook('refused', { status: conflicting.status, code: 'conflicting_event' });
     return conflicting;
   }
+}
+
+/** What this process knows of a key: the digest of its content, and the response to the same delivery. */
+interface Seen {
+  digest: string;
+  reply: Reply;
+}
+
+const mostSeen = 10_000;
+
+/** Remembers a key that was handled. Of 10,000, the oldest of these is forgotten; those that are being handled stay. */
+function remember(seen: Map<string, Seen>, key: string, handled: Seen): void {
+  seen.set(key, handled);
+  if (seen.size <= mostSeen) return;
+  for (const [oldest, { reply }] of seen) if (reply === okReply) return void seen.delete(oldest);
 }
 
 const inProgress: Reply = { status: 409, body: { error: 'in_progress' } };

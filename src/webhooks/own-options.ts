@@ -28,7 +28,8 @@ export function ownOptions<Name extends string>(
   kind: Kind = 'option',
 ): Record<Name, unknown> {
   if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given)) {
-    throw invalidOptions(`${what} must be one object with the options ${Object.keys(absent).join(', ')}.`);
+    const must = what.endsWith(')') ? 'takes' : 'must be';
+    throw invalidOptions(`${what} ${must} one object with the options ${Object.keys(absent).join(', ')}.`);
   }
   let own: Record<Name, unknown>;
   try {

@@ -4,12 +4,12 @@ import {
   WebhookPayloadError,
   WebhookVerificationError,
 } from '../errors.js';
-import { invalidBody, type RawBody, readBody } from './body.js';
+import { invalidBody, type RawBody } from './body.js';
+import { type LateSecret, lateChecks } from './checks.js';
 import { type Delivery, deliveryOf, typeOf } from './delivery.js';
 import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
-import { type LateSecret, lateChecks } from './late-secret.js';
 import { readFunction } from './own-options.js';
-import type { Scheme } from './scheme.js';
+import { readScheme } from './scheme.js';
 import { readable, type VerifyOptions, verifyDelivery } from './verify.js';
 
 /** Options of every webhook receiver. */
@@ -64,8 +64,11 @@ export const receiverOptions = {
 
 /** A delivery that is not proved authentic. */
 export interface RefusedRequest {
-  error: WebhookVerificationError;
-  body: Uint8Array;
+  /** As in the response. */
+  code: string;
+  /** How far the timestamp is from the clock, if that is the reason. */
+  skewSeconds: number | undefined;
+  rawBody: RawBody;
   headers: unknown;
   receivedAt: Date;
   /** The names of the headers that the scheme signs. */
@@ -89,30 +92,32 @@ export function createResponder(
   { callHook, report, mustRead, handOver, keep }: Destination,
 ): Respond {
   const checks = lateChecks(own);
+  const { signatureHeader, timestampHeader } = readScheme(own.scheme);
 
   return async ({ method, headers, read }) => {
     if (method !== undefined && method !== 'POST')
       return { status: 405, body: { error: 'method_not_allowed' } };
     let delivery: Delivery;
     let rawBody: RawBody | undefined;
-    let scheme: Scheme | undefined;
     const receivedAt = new Date();
     try {
       if (method === undefined) throw invalidBody('no request was passed', 'With Hono, pass c.req.raw');
       rawBody = await read();
       if (rawBody === undefined) return refuse({ status: 413, body: { error: 'body_too_large' } });
-      ({ scheme } = await checks());
       const verified = verifyDelivery(await checks(), { rawBody, headers, now: receivedAt.getTime() });
       delivery = deliveryOf(verified, receivedAt);
       if (mustRead) readable(delivery.event);
       callHook('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
-      await report(error);
-      if (keep && rawBody !== undefined && scheme && error instanceof WebhookVerificationError) {
-        const signatureHeaders = [scheme.signatureHeader, scheme.timestampHeader];
-        await keep({ error, body: readBody(rawBody), headers, receivedAt, signatureHeaders }).catch(report);
+      const reply = refusal(error);
+      if (keep && rawBody !== undefined) {
+        const signatureHeaders = [signatureHeader, timestampHeader];
+        const code = String(reply.body.error);
+        const skewSeconds = error instanceof WebhookVerificationError ? error.skewSeconds : undefined;
+        await keep({ code, skewSeconds, rawBody, headers, receivedAt, signatureHeaders }).catch(report);
       }
-      return refuse(refusal(error));
+      await report(error);
+      return refuse(reply);
     }
     return handOver(delivery);
   };

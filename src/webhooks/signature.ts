@@ -1,7 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { WebhookVerificationError } from '../errors.js';
-import type { Scheme } from './scheme.js';
+import { WebhookConfigError, WebhookVerificationError } from '../errors.js';
+import type { HeaderReader } from './headers.js';
+import { invalidOptions, isThenable } from './own-options.js';
+import type { Scheme, SignedMessage } from './scheme.js';
 import type { WebhookSecret } from './secret.js';
 
 const longestHeader = 4096;
@@ -38,24 +40,48 @@ export function decodeSignature(text: string, { algorithm, encoding, prefix }: S
 
 /** The MAC of timestamp and body. The body is never decoded. */
 export function macOf(key: WebhookSecret, timestamp: string, body: Uint8Array, scheme: Scheme): Buffer {
-  return createHmac(scheme.algorithm, key)
-    .update(scheme.before.join(timestamp))
-    .update(body)
-    .update(scheme.after.join(timestamp))
-    .digest();
+  const hmac = createHmac(scheme.algorithm, key).update(scheme.before.join(timestamp)).update(body);
+  const after = scheme.after.join(timestamp);
+  if (after !== '') hmac.update(after);
+  // Not `digest()`: it allocates memory outside the heap for each MAC, which takes a tenth of all that `verify()` does.
+  return Buffer.from(hmac.digest('hex'), 'hex');
 }
 
 /** Whether one of the keys produces one of the signatures. Bytes are compared, in constant time. */
 export function isSigned(
   keys: readonly WebhookSecret[],
-  signatures: readonly Uint8Array[],
+  signatures: readonly string[],
   timestamp: string,
   body: Uint8Array,
   scheme: Scheme,
 ): boolean {
+  const decoded = signatures.map((signature) => decodeSignature(signature, scheme));
   return keys.some((key) => {
     const mac = macOf(key, timestamp, body, scheme);
-    return signatures.some((signature) => timingSafeEqual(mac, signature));
+    return decoded.some((signature) => timingSafeEqual(mac, signature));
+  });
+}
+
+/** Asks the caller's own verifier about each signature. Only `true` counts: a promise would always be truthy. */
+export function isAccepted(
+  verify: (message: SignedMessage) => unknown,
+  signatures: readonly string[],
+  timestamp: string,
+  body: Uint8Array,
+  readHeader: HeaderReader,
+): boolean {
+  const header = (name: string) => readHeader(name.toLowerCase()) ?? null;
+  return signatures.some((signature) => {
+    try {
+      const result = verify({ body, timestamp, signature, header });
+      if (!isThenable(result)) return result === true;
+      // Nobody waits for it, and its rejection must not end the process.
+      Promise.resolve(result).catch(() => {});
+    } catch (error) {
+      if (error instanceof WebhookVerificationError || error instanceof WebhookConfigError) throw error;
+      throw invalidOptions('scheme.verify threw. Let it return false for an invalid signature.');
+    }
+    throw invalidOptions('scheme.verify returned a promise. Verify synchronously: node:crypto has verify().');
   });
 }
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { readEvent, unreadable, type WebhookEvent } from '../schemas/event.js';
 import { type RawBody, rawBytes, readBody } from './body.js';
-import { isAccepted } from './custom-verify.js';
+import { type Checks, readChecks } from './checks.js';
 import { checkContainer, type HeaderReader, readHeaders, type WebhookHeaders } from './headers.js';
 import { ownOptions } from './own-options.js';
-import { readScheme, type Scheme, type SignatureScheme } from './scheme.js';
-import { readKeys, type WebhookSecret } from './secret.js';
-import { decodeSignature, isSigned, readSignatures } from './signature.js';
-import { checkFreshness, readReceivedAt, readTimestamp, readTolerance } from './timestamp.js';
+import type { SignatureScheme } from './scheme.js';
+import type { WebhookSecret } from './secret.js';
+import { isAccepted, isSigned, readSignatures } from './signature.js';
+import { checkFreshness, readReceivedAt, readTimestamp } from './timestamp.js';
 
 /** Options of `webhooks.verify()`. */
 export interface VerifyOptions {
@@ -71,19 +71,6 @@ export function verify(options: VerifyOptions): WebhookEvent {
   return readable(verifyDelivery(checks, { ...own, now: readReceivedAt(own.receivedAt) }).event);
 }
 
-/** What does not depend on the sender, checked before the delivery is looked at. */
-export interface Checks {
-  scheme: Scheme;
-  keys: readonly WebhookSecret[];
-  toleranceSeconds: number;
-}
-
-export function readChecks(own: { secret: unknown; scheme: unknown; toleranceSeconds: unknown }): Checks {
-  const scheme = readScheme(own.scheme);
-  const keys = scheme.verify && own.secret === undefined ? [] : readKeys(own.secret, scheme);
-  return { scheme, keys, toleranceSeconds: readTolerance(own.toleranceSeconds) };
-}
-
 /** An authentic delivery. */
 export interface VerifiedDelivery {
   /** With a `problem` if it could not be read. */
@@ -118,20 +105,13 @@ export function verifyDelivery(
   const signatures = readSignatures(signatureHeader, scheme);
   const authentic = scheme.verify
     ? isAccepted(scheme.verify, signatures, timestamp, body, header)
-    : isSigned(
-        keys,
-        signatures.map((signature) => decodeSignature(signature, scheme)),
-        timestamp,
-        body,
-        scheme,
-      );
+    : isSigned(keys, signatures, timestamp, body, scheme);
   if (!authentic) throw mismatch(body, keys);
   checkFreshness(sentAt, given.now, toleranceSeconds, scheme.timestamp);
   return { event: eventOf(body), body, headers };
 }
 
-const notJson = 'not JSON in UTF-8';
-const empty = 'empty';
+const bodyIs = 'its body is ';
 
 /** Parses the very bytes that were signed. The parser's own error is dropped: it quotes the body. */
 export function eventOf(body: Uint8Array): WebhookEvent {
@@ -139,7 +119,7 @@ export function eventOf(body: Uint8Array): WebhookEvent {
   try {
     parsed = JSON.parse(utf8.decode(body));
   } catch {
-    return unreadable(`its body is ${body.byteLength === 0 ? empty : notJson}`);
+    return unreadable(bodyIs + (body.byteLength === 0 ? 'empty' : 'not JSON in UTF-8'));
   }
   return readEvent(parsed);
 }
@@ -147,7 +127,7 @@ export function eventOf(body: Uint8Array): WebhookEvent {
 /** Returns the event, or throws what is wrong with it. */
 export function readable(event: WebhookEvent): WebhookEvent {
   if (event.type !== 'unknown' || event.problem === undefined) return event;
-  const isJson = !event.problem.endsWith(notJson) && !event.problem.endsWith(empty);
+  const isJson = !event.problem.startsWith(bodyIs);
   throw new WebhookPayloadError(
     isJson
       ? `The webhook is authentic, but not an event that this version can read: ${event.problem}. Compare it with the delivery.`

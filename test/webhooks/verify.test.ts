@@ -1114,7 +1114,7 @@ describe('every message says what happened and what to do', () => {
   it.each<[unknown, string]>([
     [
       undefined,
-      'webhooks.verify() must be one object with the options rawBody, headers, secret, toleranceSeconds, receivedAt, scheme, encoding.',
+      'webhooks.verify() takes one object with the options rawBody, headers, secret, toleranceSeconds, receivedAt, scheme, encoding.',
     ],
     [touchy(), 'webhooks.verify() could not be read.'],
     [
