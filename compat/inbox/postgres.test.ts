@@ -145,6 +145,17 @@ test('a pool that has ended rejects the first method, and a delivery gets 500', 
   assert.match(String(shop.errors[0]), /pool after calling end/);
 });
 
+test('a pool whose connections are all in use is named: it is not the database that does not respond', async () => {
+  const url = await newShopDatabase();
+  const shop = open(url, { work: false, config: { max: 1 } });
+  await shop.inbox.stats();
+  const taken = await shop.pool.connect();
+  assert.equal(await shop.post('ord_1'), 500);
+  taken.release();
+  assert.match(String(shop.errors[0]), /The pool gave no connection within 10 s: all of them are in use/);
+  assert.equal(await shop.post('ord_1'), 200);
+});
+
 test('a database that is down at the start is waited for: 500 until then, and no process ends', async () => {
   const url = await newShopDatabase();
   const down = url.replace(/:\d+\//, ':2/');
@@ -234,6 +245,22 @@ test('done() in a transaction that is rolled back has not happened, whether the 
   }
 });
 
+test('done() that is executed through the pool is done at once, and onError gets what the function threw', async () => {
+  const url = await newShopDatabase();
+  const failure = new Error('the transaction of the shop failed');
+  const shop = open(url, {
+    on: {
+      'order.paid': async (_event, { done }) => {
+        await done((text, values) => shop.pool.query(text, values));
+        throw failure;
+      },
+    },
+  });
+  await shop.post('ord_1');
+  await untilDone(shop);
+  assert.deepEqual(shop.errors, [failure]);
+});
+
 test('commit() rolls back where a statement failed and its error was caught, or where fn ended the transaction', async () => {
   for (const spoil of ['SELECT 1 / 0', 'ROLLBACK']) {
     const url = await newShopDatabase();
@@ -254,7 +281,7 @@ test('commit() rolls back where a statement failed and its error was caught, or 
 });
 
 test('a commit that is aborted writes nothing afterwards, wherever it was', async () => {
-  for (const at of ['BEGIN READ WRITE', 'UPDATE', 'INSERT INTO paid', 'SELECT 1']) {
+  for (const at of ['BEGIN READ WRITE', 'INSERT INTO paid', 'SELECT CAST']) {
     const url = await newShopDatabase();
     let abort = () => {};
     const shop = open(url, {
@@ -274,7 +301,7 @@ test('a commit that is aborted writes nothing afterwards, wherever it was', asyn
       const client = await connect();
       const query = client.query.bind(client);
       Reflect.set(client, 'query', (text: string, values?: unknown[]) => {
-        isCommit ||= text === 'BEGIN READ WRITE';
+        isCommit ||= text.startsWith('BEGIN READ WRITE');
         const result = query(text, values);
         if (!isCommit || !text.startsWith(at)) return result;
         abort();
@@ -289,7 +316,13 @@ test('a commit that is aborted writes nothing afterwards, wherever it was', asyn
     await closed;
     await wait(100);
     const [row] = await sql(url, 'SELECT state FROM payments_inbox');
-    assert.deepEqual([row?.state, await paid(url)], ['pending', []], at);
+    // The last message commits: whether it had, was looked up.
+    const isDone = at === 'SELECT CAST' && row?.state === 'done';
+    assert.deepEqual(
+      [row?.state, await paid(url)],
+      isDone ? ['done', ['ord_1', 'ord_1']] : ['pending', []],
+      at,
+    );
   }
 });
 
@@ -334,44 +367,6 @@ test('a row that a wrong clock of the server made due in a year is due now', asy
   const other = open(url);
   for (let tries = 0; tries < 50 && (await other.inbox.stats()).done === 0; tries++) await wait(50);
   assert.equal((await other.inbox.stats()).done, 1);
-});
-
-test('a lease that is renewed while another instance looks for work is not taken for the work of a wrong clock', async () => {
-  const url = await newShopDatabase();
-  let calls = 0;
-  let finish = () => {};
-  const slow = open(url, {
-    leaseMs: 300,
-    on: {
-      'order.paid': ({ data }) => {
-        if (data.order_id !== 'ord_1') return;
-        calls++;
-        return new Promise<void>((resolve) => {
-          finish = resolve;
-        });
-      },
-    },
-  });
-  await slow.post('ord_1');
-  for (let tries = 0; tries < 200 && calls === 0; tries++) await wait(10);
-  const other = open(url);
-  const connect = other.pool.connect.bind(other.pool);
-  Reflect.set(other.pool, 'connect', async () => {
-    const client = await connect();
-    const query = client.query.bind(client);
-    Reflect.set(client, 'query', async (text: string, values?: unknown[]) => {
-      if (text.includes('max(due_set_at)')) await wait(200); // its transaction began before the lease was renewed
-      return query(text, values);
-    });
-    return client;
-  });
-  for (let looks = 0; looks < 5; looks++) {
-    await other.post(`ord_${looks + 10}`);
-    await wait(250);
-  }
-  finish();
-  await slow.inbox.idle();
-  assert.equal((await slow.inbox.get('order.paid:ord_1'))?.attempts, 1);
 });
 
 test('keys of any length, NUL, and a database that is not in UTF-8 lose nothing', async () => {
@@ -439,14 +434,29 @@ test('the space of what was purged is used again: 20 rounds take at most twice t
       }),
     );
     await inbox.idle();
-    assert.equal(await inbox.purge({ olderThan: 0 }), 40);
+    // Before the purge: how much of its end VACUUM can cut off a table depends on who looks into it at that moment.
     const [row] = await sql(
       url,
       `SELECT sum(pg_total_relation_size(oid)) AS bytes FROM pg_class WHERE relname LIKE 'payments_inbox%' AND relkind = 'r'`,
     );
     sizes.push(Number(row?.bytes));
+    assert.equal(await inbox.purge({ olderThan: 0 }), 40);
   }
-  assert.ok(Number(sizes.at(-1)) <= 2 * Number(sizes[0]), `bytes after each round: ${sizes}`);
+  assert.ok(Number(sizes.at(-1)) <= 2 * Number(sizes[0]), `bytes in each round: ${sizes}`);
+});
+
+test('an instance looks once a second for what others have stored', async () => {
+  const url = await newShopDatabase();
+  let looks = 0;
+  const idle = open(url);
+  await idle.inbox.stats();
+  idle.pool.on('acquire', () => looks++);
+  const beganAt = performance.now();
+  while (looks < 4) await wait(50);
+  const passedMs = performance.now() - beganAt;
+  assert.ok(passedMs > 2500 && passedMs < 15_000, `four looks within ${passedMs} ms`);
+  await open(url, { work: false }).post('ord_1');
+  await untilDone(idle);
 });
 
 test('drain() works off what is due where nobody else does', async () => {

@@ -1,6 +1,6 @@
 import { PaymentsError } from '../errors.js';
 import { type Claim, toClaim } from './entry.js';
-import { now, type Statement, sql, type Work } from './sql.js';
+import { type Execute, now, type Statement, sql } from './sql.js';
 
 /** How a claimed delivery ends. A `lastError` of a pending one counts as a failed attempt. */
 export type Settlement =
@@ -8,91 +8,87 @@ export type Settlement =
   | { state: 'parked'; lastError: string }
   | { state: 'pending'; waitMs: number; lastError?: string };
 
-/** Claims, and how long until the next delivery is due: infinite if none is known. */
-export interface Claimed {
-  claims: Claim[];
-  waitMs: number;
-}
-
-/** What a worker can take. */
-export interface Wanted {
-  most: number;
-  held: readonly number[];
-  leaseMs: number;
-}
-
 /** A clock that was this far ahead is taken for wrong: what it made due is due now. */
 const wrongClockMs = 10_000;
 
 /** A claim and its renewal need not be on the disk. */
 const quickly = { durable: false };
 
-export function* claimed({ most, held, leaseMs }: Wanted, looksFirst: boolean): Work<Claimed> {
-  if (looksFirst) {
-    const { at, due, isWrong } = yield* readDue();
-    if (due > at && !isWrong) return { claims: [], waitMs: due - at };
-  }
-  yield quickly;
-  const rows = yield sql`
-    WITH due AS MATERIALIZED (
-      SELECT id FROM payments_inbox
-      WHERE due_at <= ${now} AND NOT (state = 'running' AND id IN (${[0, ...held]}))
-      ORDER BY due_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED
-    )
-    UPDATE payments_inbox
-    SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
-      due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
-    WHERE id IN (SELECT id FROM due) RETURNING *`;
-  const ids = rows.map(({ id }) => Number(id));
-  const contents =
-    ids.length === 0 ? [] : yield sql`SELECT * FROM payments_inbox_content WHERE id IN (${ids}) ORDER BY id`;
-  const claims = contents.map((content) =>
-    toClaim({ ...rows.find(({ id }) => id === content.id), ...content }),
-  );
-  if (ids.length === most) return { claims, waitMs: 0 };
-  const { at, later, isWrong } = yield* readDue();
-  if (isWrong) yield corrected(leaseMs);
-  return { claims, waitMs: isWrong ? 0 : later - at };
-}
+/** SQLite returns columns of the table alone that it updates. */
+const content: Statement = {
+  text: ['event', 'raw_body', 'encoding', 'headers']
+    .map((name) => `(SELECT ${name} FROM payments_inbox_content WHERE id = payments_inbox.id) AS ${name}`)
+    .join(),
+  values: [],
+};
 
-export function* renewed({ id, attempt }: Claim, leaseMs: number): Work<boolean> {
-  yield quickly;
-  const [row] = yield sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE SKIP LOCKED`;
-  if (row && (row.state !== 'running' || Number(row.attempts) !== attempt)) return false;
-  if (row)
-    yield sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now} WHERE id = ${id}`;
-  return true;
-}
-
-/** The time, when the next delivery is due, the next one after now, and whether a clock was wrong that made one due. */
-function* readDue(): Work<{ at: number; due: number; later: number; isWrong: boolean }> {
-  const [row = {}] = yield sql`SELECT ${now} AS at,
+/**
+ * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has ended.
+ * Leaves out running ones in `held`: their functions still run in this process. It looks first, because a claim locks the
+ * database of SQLite. `waitMs` is how long until the next one is due, infinite if none is known.
+ */
+export async function claimDue(
+  execute: Execute,
+  { most, held, leaseMs }: { most: number; held: readonly number[]; leaseMs: number },
+): Promise<{ claims: Claim[]; waitMs: number }> {
+  const [row = {}] = await execute(sql`SELECT ${now} AS at,
     (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
     (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
-    (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS set_at`;
-  const [at, setAt] = [Number(row.at), Number(row.set_at)];
-  const timeOf = (ms: unknown) => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
-  return { at, due: timeOf(row.due), later: timeOf(row.later), isWrong: setAt > at + wrongClockMs };
+    (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS set_at`);
+  const at = Number(row.at);
+  const waitMs = (due: unknown) => (due === null ? Number.POSITIVE_INFINITY : Number(due) - at);
+  // What waits is due now. A function may still run, whose process has until the end of a lease to renew it.
+  if (Number(row.set_at) > at + wrongClockMs)
+    await execute(
+      sql`UPDATE payments_inbox
+        SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
+        WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`,
+      quickly,
+    );
+  else if (waitMs(row.due) > 0) return { claims: [], waitMs: waitMs(row.due) };
+  const rows = await execute(
+    sql`WITH due AS MATERIALIZED (
+        SELECT id FROM payments_inbox
+        WHERE due_at <= ${now} AND NOT (state = 'running' AND id IN (${[0, ...held]}))
+        ORDER BY due_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED
+      )
+      UPDATE payments_inbox
+      SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
+        due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
+      WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`,
+    quickly,
+  );
+  // Stored first, begun first: a statement returns its rows in any order.
+  const claims = rows.map(toClaim).sort((a, b) => a.id - b.id);
+  return { claims, waitMs: rows.length === most ? 0 : waitMs(row.later) };
 }
 
-/** What waits is due now. A function may still run, whose process has until the end of a lease to renew it. */
-function corrected(leaseMs: number): Statement {
-  return sql`UPDATE payments_inbox
-    SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
-    WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`;
+/** Extends a claim; `false` if somebody else has taken it. Whoever locks the row commits it: it is not waited for, and has not lost it. */
+export async function renewClaim(
+  execute: Execute,
+  { id, attempt }: Claim,
+  leaseMs: number,
+): Promise<boolean> {
+  const own = sql`SELECT id FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt}`;
+  const [row] = await execute(
+    sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
+      WHERE id IN (${own} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`,
+    quickly,
+  );
+  return row !== undefined || (await execute(sql`${own} AND state IN ('running', 'done')`)).length > 0;
 }
 
-/** Ends a claim that nobody else has taken. Its casts are for clients of the shop that send text. */
-export function settled({ id, attempt }: Claim, settlement: Settlement): Statement {
+/** The statement that ends a claim, unless somebody else has taken it. */
+export function settling({ id, attempt }: Claim, settlement: Settlement): Statement {
   const lastError = 'lastError' in settlement ? settlement.lastError : undefined;
   const none = sql`NULL`;
   const isPending = settlement.state === 'pending';
   return sql`UPDATE payments_inbox
-    SET state = ${settlement.state}, started_at = NULL,
+    SET state = ${{ text: `'${settlement.state}'`, values: [] }}, started_at = NULL,
       due_at = ${isPending ? sql`${now} + ${Math.ceil(settlement.waitMs)}` : none}, due_set_at = ${isPending ? now : none},
-      failures = failures + ${lastError === undefined ? sql`0` : sql`1`}, last_error = ${lastError ?? none},
+      failures = failures + ${lastError === undefined ? 0 : 1}, last_error = ${lastError ?? none},
       finished_at = ${settlement.state === 'done' ? now : none}
-    WHERE id = CAST(${id} AS bigint) AND state = 'running' AND attempts = CAST(${attempt} AS integer) RETURNING id`;
+    WHERE id = ${id} AND state = 'running' AND attempts = ${attempt} RETURNING id`;
 }
 
 export function lostLease(): PaymentsError {

@@ -92,17 +92,13 @@ export function toClaim(row: Row): Claim {
     attempt: Number(row.attempts),
     failures: Number(row.failures),
     lost: Number(row.lost),
-    delivery: toDelivery(row),
-  };
-}
-
-export function toDelivery(row: Row): Delivery {
-  return {
-    key: String(row.key),
-    event: JSON.parse(String(row.event)),
-    ...bodyOf(row),
-    receivedAt: isoOf(row.received_at),
-    digest: String(row.digest),
+    delivery: {
+      key: String(row.key),
+      event: JSON.parse(String(row.event)),
+      ...bodyOf(row),
+      receivedAt: isoOf(row.received_at),
+      digest: String(row.digest),
+    },
   };
 }
 

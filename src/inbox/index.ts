@@ -18,7 +18,6 @@ export { type Inbox, openInbox } from './open-inbox.js';
 export type {
   AttemptFacts,
   CommonInboxOptions,
-  Duration,
   InboxDelivery,
   InboxHookFacts,
   InboxHooks,
@@ -26,5 +25,6 @@ export type {
   PostgresDelivery,
   PostgresInboxOptions,
 } from './options.js';
+export type { Duration } from './params.js';
 export type { PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';

@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
+import { readBody } from '../webhooks/body.js';
+import type { Checks } from '../webhooks/checks.js';
 import {
   type Delivery,
   deliveryOf,
@@ -14,7 +16,7 @@ import { headerPairs } from '../webhooks/headers.js';
 import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { RefusedRequest, Report } from '../webhooks/responder.js';
-import { type Checks, eventOf, verifyDelivery } from '../webhooks/verify.js';
+import { eventOf, verifyDelivery } from '../webhooks/verify.js';
 import type { Claim, RefusedDelivery } from './entry.js';
 import type { InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
@@ -38,13 +40,18 @@ interface IntakeSettings {
   keepRefused: number;
 }
 
-/** What another scheme or secret could cure. */
+/** What another scheme or secret could cure, or a corrected setup: a secret that is missing or unreadable, a verifier that throws. */
 const curable: readonly string[] = [
   'signature_mismatch',
   'malformed_signature',
   'malformed_timestamp',
   'missing_timestamp',
+  'invalid_secret',
+  'invalid_options',
+  'internal_error',
 ];
+/** No clock is ten years off: `scheme.timestamp` has the wrong unit. */
+const wrongUnitSeconds = 10 * 365 * 86_400;
 const longestRefused = 64 * 1024;
 const longestHeader = 4096;
 const pageSize = 100;
@@ -64,7 +71,7 @@ export class Intake {
     const { key, digest, event } = delivery;
     const problem = unreadableBecause(event);
     if (problem !== undefined) return this.#park(key, delivery, 'invalid_event', unreadableText(problem));
-    const known = await store.insert({ key, delivery, state: 'pending', lastError: null });
+    const known = await store.insert(key, delivery);
     if (!known) return true;
     if (known.digest !== digest)
       return this.#park(
@@ -88,17 +95,28 @@ export class Intake {
   }
 
   /** Keeps a delivery that was refused, if another scheme or secret could show that it is authentic. */
-  async refuse({ error, body, headers, receivedAt, signatureHeaders }: RefusedRequest): Promise<void> {
+  async refuse({
+    code,
+    skewSeconds = 0,
+    rawBody,
+    headers,
+    receivedAt,
+    signatureHeaders,
+  }: RefusedRequest): Promise<void> {
     const { store, keepRefused } = this.#settings;
-    if (keepRefused === 0 || !curable.includes(error.code) || body.byteLength > longestRefused) return;
+    const isCurable = curable.includes(code) || Math.abs(skewSeconds) > wrongUnitSeconds;
+    if (keepRefused === 0 || !isCurable) return;
+    const body = readBody(rawBody);
+    if (body.byteLength > longestRefused) return;
     const kept = headerPairs(headers).filter(
       ([name, value]) =>
         (signatureHeaders.includes(name) || (name.startsWith('x-') && !/cookie|authorization/.test(name))) &&
         value.length <= longestHeader,
     );
+    if (!kept.some(([name]) => name === signatureHeaders[0])) return;
     await store.refuse(
       {
-        code: error.code,
+        code,
         receivedAt: receivedAt.toISOString(),
         bytes: body.byteLength,
         headers: Object.fromEntries(kept),
@@ -141,7 +159,7 @@ export class Intake {
   ): Promise<boolean> {
     const { store, callHook, report } = this.#settings;
     const facts = { key, type: typeOf(delivery.event) };
-    if (await store.insert({ key, delivery, state: 'parked', lastError })) {
+    if (await store.insert(key, delivery, lastError)) {
       callHook('duplicate', facts);
       return false;
     }

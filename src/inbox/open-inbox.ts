@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
+import { type LateSecret, lateChecks } from '../webhooks/checks.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import { fetchHandler } from '../webhooks/handler.js';
 import type { SignatureScheme, WebhookEvent } from '../webhooks/index.js';
-import { type LateSecret, lateChecks } from '../webhooks/late-secret.js';
 import { type NodeRequest, type NodeResponse, nodeListener } from '../webhooks/node-handler.js';
 import { ownOptions } from '../webhooks/own-options.js';
 import {
@@ -18,18 +18,16 @@ import {
 import type { AttemptDelivery } from './attempt.js';
 import type { InboxEntry, InboxStats, ListParams, RefusedDelivery } from './entry.js';
 import { Intake, type Recovered } from './intake.js';
+import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
 import {
   type Duration,
-  type InboxOptions,
-  type PostgresInboxOptions,
   readAge,
   readDelivery,
   readDeliveryKey,
-  readForMs,
-  readInboxOptions,
   readLimit,
   readList,
-} from './options.js';
+  readTime,
+} from './params.js';
 import type { PostgresPool } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
 import { redacted } from './redact.js';
@@ -179,7 +177,7 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
       return count;
     },
     discard: async (key) => whileOpen().discard(readDeliveryKey('discard', key)),
-    purge: async ({ olderThan }) => whileOpen().purge(readAge(olderThan)),
+    purge: async (params) => whileOpen().purge(readAge(params?.olderThan)),
     refused: async ({ limit } = {}) => whileOpen().refused(readLimit('refused', limit)),
     async recover(params = {}) {
       whileOpen();
@@ -189,9 +187,9 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
       wake();
       return result;
     },
-    async drain({ forMs }) {
+    async drain(params) {
       whileOpen();
-      await worker.drain(readForMs(forMs));
+      await worker.drain(readTime('drain', 'forMs', params?.forMs, '"20s"'));
     },
     async idle() {
       while (!closing && ((await store.hasWork()) || !worker.isIdle)) await sleep(10);

@@ -1,6 +1,5 @@
-import { ConfigurationError, InvalidParamsError } from '../errors.js';
-import { readIsoMoment } from '../schemas/moment.js';
-import { type Delivery, digestOf, writable } from '../webhooks/delivery.js';
+import { ConfigurationError } from '../errors.js';
+import type { Delivery } from '../webhooks/delivery.js';
 import {
   type DeliveryFacts,
   type HooksOf,
@@ -12,14 +11,11 @@ import type { OrderPaidEvent, UnknownEvent } from '../webhooks/index.js';
 import { invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
 import type { AttemptDelivery } from './attempt.js';
-import { inboxStates, type ListParams } from './entry.js';
+import { type Duration, dayMs, readDuration } from './params.js';
 import { type ClientOf, hasMethods, type PostgresPool, type PostgresRun } from './postgres.js';
 import type { PostgresPlace } from './postgres-store.js';
-import type { SqliteDatabase } from './sqlite.js';
+import type { SqliteDatabase, SqliteStatement } from './sqlite.js';
 import type { SqlitePlace } from './sqlite-tables.js';
-
-/** A duration: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
-export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 /** A delivery as your function gets it. */
 export interface InboxDelivery extends Delivery {
@@ -45,7 +41,8 @@ export interface PostgresDelivery<Client> extends Omit<InboxDelivery, 'commit'> 
   commit: <Result>(fn: (tx: Client) => Result) => Promise<Awaited<Result>>;
   /**
    * Marks the delivery done in a transaction of your own, instead of `commit()`. `run` executes one statement in it, and
-   * returns its rows. If the transaction is rolled back, the attempt has failed.
+   * returns its rows: elsewhere, such as through the pool, the delivery would be done whatever becomes of your transaction.
+   * If the transaction is rolled back, the attempt has failed.
    */
   done: (run: PostgresRun) => Promise<void>;
 }
@@ -86,7 +83,10 @@ export type InboxHooks = HooksOf<InboxHookFacts>;
 
 /** Options of every inbox, whatever it stores in. */
 export interface CommonInboxOptions<Given> extends ReceiverOptions {
-  /** Your functions, by event type. One may run more than once for a delivery, but never twice at a time. */
+  /**
+   * Your functions, by event type. One may run more than once for a delivery, but never twice at a time: except beside one
+   * that outlived `attemptMs`, or from which `retry()` with `force` took its delivery.
+   */
   on?:
     | {
         /** A customer paid: fulfil the order. */
@@ -118,7 +118,13 @@ export interface InboxOptions extends CommonInboxOptions<InboxDelivery> {
   /** Path of the SQLite file; created with mode 600 if it does not exist. `:memory:` is for tests. */
   file?: string | undefined;
   /** Instead of `file`: your own open `DatabaseSync`, to write your own tables in `commit()`. It stays open. */
-  database?: SqliteDatabase | undefined;
+  database?:
+    | SqliteDatabase
+    | (Omit<SqliteDatabase, 'prepare'> & {
+        /** As the types of Node 22.13 have it, in which rows are `unknown`. */
+        prepare(sql: string): Pick<Required<SqliteStatement>, 'run' | 'setReadBigInts'>;
+      })
+    | undefined;
   pool?: undefined;
 }
 
@@ -153,7 +159,6 @@ const inboxHooks = { ...webhookHooks, started: undefined, parked: undefined };
 
 const what = 'openInbox()';
 const defaultRetries = ['5s', '30s', '2m', '10m', '30m', '1h', '3h', '6h', '12h'];
-const dayMs = 86_400_000;
 
 /** Checks the options, before a file is touched. */
 export function readInboxOptions(options: object) {
@@ -186,27 +191,24 @@ function readPlace({
   pool,
   schema = 'public',
 }: Record<string, unknown>): SqlitePlace | PostgresPlace {
+  const unusable = (text: string) => new ConfigurationError(`${what}: ${text}`);
   if ([file, database, pool].filter((each) => each !== undefined).length > 1)
-    throw new ConfigurationError('openInbox(): pass one of "file", "database" and "pool".');
+    throw unusable('pass one of "file", "database" and "pool".');
   if (pool !== undefined) {
     if (!hasMethods<PostgresPool>(pool, 'connect'))
-      throw new ConfigurationError('openInbox(): pool must be a Pool of pg, or have connect() as it has.');
+      throw unusable('pool must be a Pool of pg, or have connect() as it has.');
     if (typeof schema !== 'string' || !/^[^\0]{1,63}$/.test(schema))
-      throw new ConfigurationError(
-        'openInbox(): schema must be the name of a schema, of at most 63 characters.',
-      );
+      throw unusable('schema must be the name of a schema, of at most 63 characters.');
     return { pool, schema };
   }
   if (database !== undefined) {
-    if (!hasMethods<SqliteDatabase>(database, 'exec', 'prepare', 'close'))
-      throw new ConfigurationError('openInbox(): database must be a DatabaseSync of node:sqlite.');
-    return { database };
+    if (hasMethods<SqliteDatabase>(database, 'exec', 'prepare', 'close')) return { database };
+    throw unusable('database must be a DatabaseSync of node:sqlite.');
   }
-  if (typeof file !== 'string' || file.trim() === '')
-    throw new ConfigurationError(
-      'openInbox(): pass "file", the path of a SQLite file, "database", an open DatabaseSync, or "pool", a Pool of pg.',
-    );
-  return { file };
+  if (typeof file === 'string' && file.trim() !== '') return { file };
+  throw unusable(
+    'pass "file", the path of a SQLite file, "database", an open DatabaseSync, or "pool", a Pool of pg.',
+  );
 }
 
 function readOn(given: unknown, work: boolean) {
@@ -231,70 +233,4 @@ function readInteger(given: unknown, name: string, otherwise: number, least: num
   if (given === undefined) return otherwise;
   if (typeof given === 'number' && Number.isInteger(given) && given >= least && given <= most) return given;
   throw invalidOptions(`${name} must be an integer from ${least} to ${most}.`);
-}
-
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
-
-/** A duration in milliseconds, or `undefined` if invalid. */
-export function readDuration(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined;
-  const [, count, unit = ''] =
-    (typeof value === 'string' && /^(\d+(?:\.\d+)?)(ms|[smhd])$/.exec(value)) || [];
-  const ms = unitMs[unit];
-  return ms === undefined ? undefined : Number(count) * ms;
-}
-
-export function readList({ state, limit, after }: ListParams) {
-  if (state !== undefined && !inboxStates.includes(state))
-    throw invalid('list', 'state', `must be one of ${inboxStates.map((each) => `"${each}"`).join(', ')}.`);
-  const key = after === undefined ? undefined : readDeliveryKey('list', after, 'after');
-  return { state, limit: readLimit('list', limit), after: key };
-}
-
-export function readLimit(method: string, limit = 100): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
-  throw invalid(method, 'limit', 'must be an integer from 1 to 1000.');
-}
-
-export function readDeliveryKey(method: string, key: unknown, path = 'key'): string {
-  if (typeof key === 'string' && key !== '') return key;
-  throw invalid(method, path, 'must be the key of a delivery, such as "order.paid:ord_1001".');
-}
-
-/** How old something is, or when it was. */
-export function readAge(olderThan: unknown): { ageMs: number } | Date {
-  if (olderThan instanceof Date && !Number.isNaN(olderThan.getTime())) return olderThan;
-  const ageMs = olderThan instanceof Date ? undefined : readDuration(olderThan);
-  if (ageMs !== undefined) return { ageMs };
-  throw invalid('purge', 'olderThan', 'must be a duration such as "90d", or a valid Date.');
-}
-
-export function readForMs(forMs: unknown): number {
-  const ms = readDuration(forMs);
-  if (ms !== undefined) return ms;
-  throw invalid('drain', 'forMs', 'must be a duration such as "20s".');
-}
-
-/** The fields of a delivery, checked: what is stored has to be readable later. */
-export function readDelivery(delivery: Omit<Delivery, 'digest'>): Delivery {
-  if (typeof delivery !== 'object' || delivery === null) throw invalid('accept', '', 'must be a delivery.');
-  const { key, event, rawBody, encoding, headers, receivedAt } = delivery;
-  readDeliveryKey('accept', key);
-  const type: unknown = event?.type === 'unknown' ? event.originalType : event?.type;
-  if (typeof type !== 'string') throw invalid('accept', 'event', 'must be an event of verify().');
-  if (typeof rawBody !== 'string') throw invalid('accept', 'rawBody', 'must be a string.');
-  if (encoding !== undefined && encoding !== 'base64')
-    throw invalid('accept', 'encoding', 'must be "base64".');
-  if (typeof headers !== 'object' || headers === null)
-    throw invalid('accept', 'headers', 'must be an object.');
-  if (typeof receivedAt !== 'string' || !readIsoMoment(receivedAt))
-    throw invalid('accept', 'receivedAt', 'must be ISO 8601 with a zone.');
-  return {
-    ...{ key, event: writable(event), rawBody, ...(encoding && { encoding }), headers, receivedAt },
-    digest: digestOf(writable(event)),
-  };
-}
-
-function invalid(method: string, path: string, message: string): InvalidParamsError {
-  return new InvalidParamsError({ operation: `inbox.${method}` }, [{ path, message }]);
 }

@@ -1,17 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commitError, lostLease, settled } from './claims.js';
+import { commitError, lostLease, settling } from './claims.js';
 import type { Claim } from './entry.js';
 import {
   bearErrors,
+  execute,
   isRow,
   type PostgresClient,
   type PostgresPool,
+  rowsOf,
   transaction,
   withClient,
 } from './postgres.js';
 import { inSchema, openTables } from './postgres-tables.js';
-import { now, type Row, type SqlValue, type Statement, sql, type Work } from './sql.js';
+import { type Execute, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { InboxStore } from './store.js';
+
+const ended = 'The function passed to commit() ended its transaction.';
 
 /** How long to look for the outcome of a commit while the database cannot be reached. */
 const lookUpMs = 60_000;
@@ -26,7 +30,6 @@ export interface PostgresPlace {
 export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 1000;
-  protected readonly looksFirst = false;
   readonly #pool: PostgresPool;
   readonly #schema: string;
   readonly #create: boolean;
@@ -50,21 +53,19 @@ export class PostgresStore extends InboxStore {
     const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     aborted.catch(() => {});
     const commit = async (client: PostgresClient) => {
-      await client.query('BEGIN READ WRITE');
-      signal.throwIfAborted();
-      await this.done(claim, (sql: string, values: string[]) => client.query(sql, values));
+      await this.done(claim, async (sql: string) => rowsOf(await client.query(`BEGIN READ WRITE; ${sql}`)));
       signal.throwIfAborted();
       result = await fn(client);
-      const { rows } = await client.query(
-        inSchema(`SELECT 1 FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'`, this.#schema),
-      );
-      if (rows.length === 0) throw commitError('The function passed to commit() ended its transaction.');
       isSent = true;
-      await client.query('COMMIT');
+      // Casting the text fails, and nothing is committed.
+      const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${{ text: `'${ended}'`, values: [] }} END AS integer)
+        FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
+      await client.query(this.#written(check).text);
     };
     try {
       await withClient(this.#pool, (client) => Promise.race([commit(client), aborted]), { keep: false });
     } catch (error) {
+      if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
       if (!isSent || (await this.#lookUp(claim)) !== 'done') throw error;
     }
     return result;
@@ -72,23 +73,29 @@ export class PostgresStore extends InboxStore {
 
   override async done(claim: Claim, run: unknown): Promise<void> {
     if (typeof run !== 'function') throw commitError('done() takes a function that executes a statement.');
-    const { text, values } = this.#written(settled(claim, { state: 'done' }));
-    const result: unknown = await run(text, values.map(String));
+    const { text, values } = this.#written(settling(claim, { state: 'done' }));
+    const result: unknown = await run(text, values);
     const rows = isRow(result) && !Array.isArray(result) ? result.rows : result;
     if (!Array.isArray(rows)) throw commitError('The function passed to done() must return the rows.');
     if (rows.length === 0) throw lostLease();
   }
 
-  override outcome({ id, attempt }: Claim): Promise<'done' | 'open' | 'lost'> {
-    return this.run(function* () {
-      const [row] = yield sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE`;
-      if (Number(row?.attempts) !== attempt) return 'lost';
-      return row?.state === 'done' ? 'done' : row?.state === 'running' ? 'open' : 'lost';
-    });
+  override async outcome({ id, attempt }: Claim): Promise<'done' | 'open' | 'lost'> {
+    const [row] = await this.execute(
+      sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE`,
+    );
+    if (Number(row?.attempts) !== attempt) return 'lost';
+    return row?.state === 'done' ? 'done' : row?.state === 'running' ? 'open' : 'lost';
   }
 
   /** The pool is the shop's. */
   async close(): Promise<void> {}
+
+  readonly execute: Execute = async (statement) => {
+    await this.#ready();
+    const { text, values } = this.#written(statement);
+    return (await execute(this.#pool, text, values)).map(decoded);
+  };
 
   protected async run<Result>(work: () => Work<Result>): Promise<Result> {
     await this.#ready();
@@ -96,13 +103,8 @@ export class PostgresStore extends InboxStore {
       const steps = work();
       let step = steps.next([]);
       while (!step.done) {
-        const { value } = step;
-        // The transaction has begun already, and is durable.
-        if ('durable' in value) step = steps.next([]);
-        else {
-          const { text, values } = this.#written(value);
-          step = steps.next((await run(text, ...values)).map(decoded));
-        }
+        const { text, values } = this.#written(step.value);
+        step = steps.next((await run(text, values)).map(decoded));
       }
       return step.value;
     });
@@ -114,13 +116,14 @@ export class PostgresStore extends InboxStore {
     await withClient(this.#pool, (client) => client.query(vacuum)).catch(() => {});
   }
 
-  /** With the placeholders of PostgreSQL, and values that any database takes. */
-  #written({ text, values }: Statement): { text: string; values: SqlValue[] } {
-    const given: SqlValue[] = [];
+  /** With the placeholders of PostgreSQL, and text that any database takes. Numbers are part of the statement. */
+  #written({ text, values }: Statement): { text: string; values: string[] } {
+    const given: string[] = [];
     let index = 0;
     const numbered = text.replace(/\?/g, () => {
       const value = values[index++] ?? null;
-      return value === now ? clock : `$${given.push(encoded(value))}`;
+      if (value === now) return clock;
+      return typeof value === 'string' ? `$${given.push(encoded(value))}` : `(${value})`;
     });
     return { text: inSchema(numbered, this.#schema), values: given };
   }
@@ -151,8 +154,7 @@ export class PostgresStore extends InboxStore {
 const clock = '(extract(epoch FROM now()) * 1000)::bigint';
 
 /** In ASCII: PostgreSQL text has no NUL, and the database may have another encoding than UTF-8. */
-function encoded(value: SqlValue): SqlValue {
-  if (typeof value !== 'string') return value;
+function encoded(value: string): string {
   return value.replace(
     /[\\\0\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

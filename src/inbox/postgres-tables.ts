@@ -42,7 +42,7 @@ export async function openTables(pool: PostgresPool, schema: string, create: boo
       await run(`SELECT pg_advisory_xact_lock(${lockId})`);
       // Another instance may have been faster.
       if (await isCurrent(run, at)) return;
-      const [found] = await run('SELECT 1 FROM pg_namespace WHERE nspname = $1', schema);
+      const [found] = await run('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
       if (!found) await run(`CREATE SCHEMA ${at}`);
       for (const statement of inSchema(created, schema).split(/;\n/)) await run(statement);
     });
@@ -58,7 +58,7 @@ export async function openTables(pool: PostgresPool, schema: string, create: boo
 /** Whether the tables exist, in this version. */
 async function isCurrent(run: Run, at: string): Promise<boolean> {
   const table = `${at}.payments_inbox_version`;
-  const [found] = await run('SELECT to_regclass($1)::text AS name', table);
+  const [found] = await run('SELECT to_regclass($1)::text AS name', [table]);
   if (!found?.name) return false;
   const [row] = await run(`SELECT max(version)::text AS version FROM ${table}`);
   return knownVersion(row?.version, `Schema ${at}`) === tablesVersion;

@@ -3,7 +3,10 @@ import type { Row, SqlValue } from './sql.js';
 
 /** A client of a `pg` pool, or anything of its shape. */
 export interface PostgresClient {
-  /** Executes one statement, with `$1` for the first value. */
+  /**
+   * Executes a statement, with `$1` for the first value; without values, several that `;` separates. Resolves to the result
+   * of the last, or to the results of all.
+   */
   query(text: string, values?: SqlValue[]): PromiseLike<{ rows: unknown[] }>;
   /** With an error, the connection has to be closed, and its transaction with it. */
   release(error?: Error): unknown;
@@ -37,7 +40,7 @@ export type PostgresRun = (
 ) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>;
 
 /** Executes one statement and returns its rows. */
-export type Run = (sql: string, ...values: SqlValue[]) => Promise<Row[]>;
+export type Run = (sql: string, values?: string[]) => Promise<Row[]>;
 
 /** How long to wait for a connection, for a row that another transaction holds, and for a response. */
 const connectMs = 10_000;
@@ -48,7 +51,7 @@ const responseMs = 30_000;
  * Whatever the shop's defaults are, each statement sees the newest rows, and a commit is on the disk, or where the shop
  * wants more than that. It ends with the transaction, because PgBouncer gives the session to somebody else.
  */
-const begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs};
+const settings = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs};
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') <> 'remote_apply'`;
 
 const heard = new WeakSet<object>();
@@ -74,13 +77,27 @@ export function transaction<Result>(
   work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
   return withClient(pool, async (client) => {
-    const run: Run = async (sql, ...values) =>
-      (await within(responseMs, client.query(sql, values))).rows.filter(isRow);
-    await within(responseMs, client.query(begin));
+    const run: Run = async (sql, values) => rowsOf(await within(responseMs, client.query(sql, values)));
+    await run(`BEGIN; ${settings}`);
     const result = await work(run);
     await run('COMMIT');
     return result;
   });
+}
+
+/** Runs one statement of the inbox in a transaction of its own. Without values, what is sent at once is a transaction. */
+export function execute(pool: PostgresPool, sql: string, values: string[]): Promise<Row[]> {
+  if (values.length > 0) return transaction(pool, (run) => run(sql, values));
+  return withClient(pool, async (client) =>
+    rowsOf(await within(responseMs, client.query(`${settings}; ${sql}`))),
+  );
+}
+
+/** The rows of the last statement: of several, `pg` returns a list of results, and what wraps another driver a list of lists. */
+export function rowsOf(result: { rows: unknown[] }): Row[] {
+  const { rows } = [result].flat().at(-1) ?? result;
+  const last = rows.at(-1);
+  return (Array.isArray(last) ? last : rows).filter(isRow);
 }
 
 /**
@@ -93,7 +110,7 @@ export async function withClient<Result>(
   { keep = true } = {},
 ): Promise<Result> {
   const connecting = Promise.resolve(pool.connect());
-  const client = await within(connectMs, connecting).catch((error) => {
+  const client = await within(connectMs, connecting, noConnection).catch((error) => {
     connecting.then((late) => late.release()).catch(() => {});
     throw error;
   });
@@ -122,11 +139,17 @@ export async function withClient<Result>(
   }
 }
 
+const noConnection = `The pool gave no connection within ${connectMs / 1000} s: all of them are in use, or PostgreSQL did not respond.`;
+
 /** Rejects if the database has not responded in time: a connection may be cut without notice. */
-async function within<Result>(ms: number, promise: PromiseLike<Result>): Promise<Result> {
+async function within<Result>(
+  ms: number,
+  promise: PromiseLike<Result>,
+  text = `PostgreSQL did not respond within ${ms / 1000} s.`,
+): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`PostgreSQL did not respond within ${ms / 1000} s.`)), ms);
+    timer = setTimeout(() => reject(new Error(text)), ms);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -1,10 +1,7 @@
+import type { Worker } from './worker.js';
+
 /** A worker that shares its store with others of this process. */
-interface SharedWorker {
-  readonly identity: readonly unknown[];
-  start(): void;
-  stop(): void;
-  wake(): void;
-}
+type SharedWorker = Pick<Worker, 'identity' | 'start' | 'stop' | 'wake'>;
 
 /** Shared by all copies of this module: a bundler may load it more than once. */
 const registry = Symbol.for('merchant-payments.inbox');

@@ -6,36 +6,39 @@ export type Row = Readonly<Record<string, unknown>>;
 /** The current time in milliseconds: of the server's clock in PostgreSQL, of this machine's in SQLite. */
 export const now = Symbol('now');
 
-type Value = SqlValue | typeof now;
+type Parameter = SqlValue | typeof now;
 
 /** One statement. Each database replaces `?` by what it takes. */
 export interface Statement {
   text: string;
-  values: Value[];
+  values: Parameter[];
 }
 
 /** SQL with values in it: another statement becomes part of the text, an array a list. */
 export function sql(
   [first = '', ...rest]: TemplateStringsArray,
-  ...given: (Value | Statement | number[])[]
+  ...given: (Parameter | Statement | number[])[]
 ): Statement {
   const statement: Statement = { text: first, values: [] };
   for (const [index, value] of given.entries()) {
     const isStatement = typeof value === 'object' && value !== null && 'text' in value;
-    const values: Value[] = Array.isArray(value) ? value : isStatement ? value.values : [value];
+    const values: Parameter[] = Array.isArray(value) ? value : isStatement ? value.values : [value];
     statement.text += (isStatement ? value.text : values.map(() => '?').join()) + rest[index];
     statement.values.push(...values);
   }
   return statement;
 }
 
-/** What follows is one transaction, on the disk when it ends if it has to be `durable`. */
-export interface Begin {
+/** Whether what is written is on the disk when it is over. */
+export interface Durability {
   durable: boolean;
 }
+
+/** Executes one statement. One that writes needs `how`: it runs in a transaction. */
+export type Execute = (statement: Statement, how?: Durability) => Promise<Row[]>;
 
 /**
  * Statements that belong together, each yielded and its rows returned: SQLite runs them in one turn of the event loop,
  * PostgreSQL awaits each.
  */
-export type Work<Result> = Generator<Statement | Begin, Result, Row[]>;
+export type Work<Result> = Generator<Statement, Result, Row[]>;

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { isThenable } from '../webhooks/own-options.js';
-import { commitError, lostLease, settled } from './claims.js';
-import type { Claim } from './entry.js';
-import { now, type Row, type Statement, type Work } from './sql.js';
+import { commitError, lostLease, settling } from './claims.js';
+import type { Claim, RefusedRecord } from './entry.js';
+import { type Durability, type Execute, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, isBusy } from './sqlite.js';
 import { openFile, type SqlitePlace, setUp } from './sqlite-tables.js';
 import { InboxStore } from './store.js';
@@ -12,7 +12,6 @@ import { InboxStore } from './store.js';
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 250;
-  protected readonly looksFirst = true;
   readonly #place: SqlitePlace;
   readonly #create: boolean;
   readonly #connection: Connection;
@@ -44,7 +43,7 @@ export class SqliteStore extends InboxStore {
     if (Object.prototype.toString.call(fn) === '[object AsyncFunction]') throw isAsync();
     const db = this.#connection;
     const work = () => {
-      if (this.#all(settled(claim, { state: 'done' })).length === 0) throw lostLease();
+      if (this.#all(settling(claim, { state: 'done' })).length === 0) throw lostLease();
       const result: unknown = Reflect.apply(fn, undefined, [db.database]);
       if (!isThenable(result)) return result;
       // Nobody else handles its rejection, which must not end the process.
@@ -60,15 +59,25 @@ export class SqliteStore extends InboxStore {
     }
   }
 
+  /** Once it is full, a flood must not wait for the disk each time. */
+  override async refuse(refused: RefusedRecord, most: number): Promise<void> {
+    const [row] = await this.execute(sql`SELECT count(*) AS count FROM payments_inbox_refused`);
+    await super.refuse(refused, most, { durable: Number(row?.count) < most });
+  }
+
   async close(): Promise<void> {
     if ('file' in this.#place) this.#connection.database.close();
   }
 
-  protected run<Result>(work: () => Work<Result>): Promise<Result> {
-    return this.#connection.whenFree(() => {
-      this.#setUp();
-      return this.#finish(work());
-    });
+  readonly execute: Execute = (statement, how) => this.#whenFree(() => this.#all(statement), how);
+
+  protected run<Result>(work: () => Work<Result>, how: Durability): Promise<Result> {
+    return this.#whenFree(() => {
+      const steps = work();
+      let step = steps.next([]);
+      while (!step.done) step = steps.next(this.#all(step.value));
+      return step.value;
+    }, how);
   }
 
   /** The write-ahead log has it too. SQLite refuses this while a transaction is open. */
@@ -77,18 +86,15 @@ export class SqliteStore extends InboxStore {
     await db.whenFree(() => db.hasTransaction() || db.database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
   }
 
-  #finish<Result>(work: Work<Result>): Result {
-    let step = work.next([]);
-    while (!step.done) {
-      const { value } = step;
-      if ('durable' in value) {
-        const result = this.#connection.transaction(() => this.#finish(work), value);
-        if (value.durable && this.#isReady) this.#checkFile();
-        return result;
-      }
-      step = work.next(this.#all(value));
-    }
-    return step.value;
+  #whenFree<Result>(work: () => Result, how: Durability | undefined): Promise<Result> {
+    const db = this.#connection;
+    return db.whenFree(() => {
+      this.#setUp();
+      if (!how) return work();
+      const result = db.transaction(work, how);
+      if (how.durable) this.#checkFile();
+      return result;
+    });
   }
 
   #all({ text, values }: Statement): Row[] {
@@ -101,7 +107,7 @@ export class SqliteStore extends InboxStore {
   #setUp(): void {
     if (this.#isReady) return;
     if ('database' in this.#place) this.#connection.journalMode();
-    usable(this.#place, () => this.#finish(setUp(this.#place, { create: this.#create })));
+    usable(this.#place, () => setUp(this.#connection, this.#place, { create: this.#create }));
     this.#isReady = true;
   }
 

@@ -2,8 +2,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigurationError } from '../errors.js';
 import { digestOf } from '../webhooks/delivery.js';
-import { sql, type Work } from './sql.js';
-import { databaseClass, type SqliteDatabase } from './sqlite.js';
+import { type Connection, databaseClass, type SqliteDatabase } from './sqlite.js';
 import { knownVersion, tables, tablesVersion } from './tables.js';
 
 /** Where an inbox on SQLite is: a file of its own, or the shop's database. */
@@ -41,9 +40,9 @@ export function openFile(file: string, { create }: { create: boolean }): SqliteD
  * Creates the tables where there are none and brings those of version 1 up to date. What is no SQLite database, or comes
  * from a newer version, is left unchanged.
  */
-export function* setUp(place: SqlitePlace, { create }: { create: boolean }): Work<void> {
+export function setUp(db: Connection, place: SqlitePlace, { create }: { create: boolean }): void {
   const name = JSON.stringify('file' in place ? place.file : 'database');
-  const found = yield* readVersion(name);
+  const found = readVersion(db, name);
   if (!create && found !== tablesVersion) {
     throw new ConfigurationError(
       found === undefined
@@ -54,26 +53,26 @@ export function* setUp(place: SqlitePlace, { create }: { create: boolean }): Wor
   }
   // What purge() deletes is overwritten.
   if ('file' in place)
-    yield* all('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-  if (found === tablesVersion) return;
-  yield { durable: true };
-  // Another process may have been faster.
-  const version = yield* readVersion(name);
-  if (version === undefined) yield* all(created);
-  if (version !== 1) return;
-  yield* all(fromVersion1);
-  for (const { id, event } of yield sql`SELECT id, event FROM payments_inbox_content`)
-    yield sql`UPDATE payments_inbox SET digest = ${digestOf(JSON.parse(String(event)))} WHERE id = ${Number(id)}`;
+    db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
+  if (found !== tablesVersion) db.transaction(() => migrate(db, name), { durable: true });
 }
 
-function* all(statements: string): Work<void> {
-  for (const text of statements.split(';')) if (text.trim() !== '') yield { text, values: [] };
+function migrate(db: Connection, name: string): void {
+  // Another process may have been faster.
+  const version = readVersion(db, name);
+  if (version === undefined) db.database.exec(created);
+  if (version !== 1) return;
+  db.database.exec(fromVersion1);
+  for (const { id, event } of db.all('SELECT id, event FROM payments_inbox_content')) {
+    const digest = digestOf(JSON.parse(String(event)));
+    db.all('UPDATE payments_inbox SET digest = ? WHERE id = ?', digest, Number(id));
+  }
 }
 
 /** The version of the tables; `undefined` if there are none. */
-function* readVersion(name: string): Work<number | undefined> {
-  const [found] = yield sql`SELECT 1 FROM sqlite_schema WHERE name = 'payments_inbox_version'`;
+function readVersion(db: Connection, name: string): number | undefined {
+  const [found] = db.all("SELECT 1 FROM sqlite_schema WHERE name = 'payments_inbox_version'");
   if (!found) return undefined;
-  const [row] = yield sql`SELECT max(version) AS version FROM payments_inbox_version`;
+  const [row] = db.all('SELECT max(version) AS version FROM payments_inbox_version');
   return knownVersion(row?.version, name);
 }

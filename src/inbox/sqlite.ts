@@ -190,8 +190,8 @@ export function databaseClass(): DatabaseSync {
   const found: unknown = sqlite && Reflect.get(sqlite, 'DatabaseSync');
   if (isDatabaseClass(found)) return found;
   throw new ConfigurationError(
-    'openInbox() needs node:sqlite, which this runtime does not have. Use Node 22.13 or later, or store deliveries in a ' +
-      'queue of yours with the option `accept` of handler() and nodeHandler().',
+    'An inbox in a file needs node:sqlite, which this runtime does not have. Use Node 22.13 or later, pass "pool" for ' +
+      'PostgreSQL, or store deliveries in a queue of yours with the option `accept` of handler() and nodeHandler().',
   );
 }
 

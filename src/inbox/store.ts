@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { WebhookEvent } from '../webhooks/index.js';
-import { type Claimed, claimed, renewed, type Settlement, settled, type Wanted } from './claims.js';
+import { type Settlement, settling } from './claims.js';
 import {
   type Claim,
   type InboxEntry,
@@ -13,15 +13,7 @@ import {
   toEntry,
   toRefused,
 } from './entry.js';
-import { now, type Row, type Statement, sql, type Work } from './sql.js';
-
-/** A delivery to be stored. Its key differs from the delivery's own if that is known with another content. */
-export interface NewEntry {
-  key: string;
-  delivery: Delivery;
-  state: 'pending' | 'parked';
-  lastError: string | null;
-}
+import { type Durability, type Execute, now, type Statement, sql, type Work } from './sql.js';
 
 /** What is stored under a key: the event is `null` once it was purged. */
 export interface KnownEntry {
@@ -43,8 +35,6 @@ export abstract class InboxStore {
   abstract readonly identity: readonly unknown[];
   /** How often to look for rows that other processes have stored. */
   abstract readonly pollMs: number;
-  /** Whether to look for due deliveries before a claim, which locks the database. */
-  protected abstract readonly looksFirst: boolean;
 
   /** Runs `fn` and marks the claim done in one transaction, and returns what `fn` returned: a promise only if it may be async. */
   abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
@@ -54,69 +44,59 @@ export abstract class InboxStore {
   outcome?(claim: Claim): Promise<'done' | 'open' | 'lost'>;
   abstract close(): Promise<void>;
 
-  protected abstract run<Result>(work: () => Work<Result>): Promise<Result>;
+  /** Executes one statement by itself. */
+  abstract readonly execute: Execute;
+  /** Executes statements that belong together in one transaction. */
+  protected abstract run<Result>(work: () => Work<Result>, how: Durability): Promise<Result>;
   /** Frees the space of what was deleted. */
   protected abstract reclaim(): Promise<void>;
 
-  /** Stores a delivery durably, or resolves to what is known under its key. A response of 200 rests on it. */
-  insert(entry: NewEntry): Promise<KnownEntry | undefined> {
-    return this.run(() => insert(entry));
+  /**
+   * Stores a delivery durably, or resolves to what is known under its key: a response of 200 rests on it. With a
+   * `lastError` it is parked. Its key differs from the delivery's own if that is known with another content.
+   */
+  insert(key: string, delivery: Delivery, lastError: string | null = null): Promise<KnownEntry | undefined> {
+    return this.run(() => insert(key, delivery, lastError), durably);
   }
 
   /** Deletes a claimed delivery with its key. */
   remove({ id, attempt }: Claim): Promise<void> {
     return this.run(function* () {
-      yield durably;
       const [row] =
         yield sql`DELETE FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt} RETURNING id`;
       if (row) yield sql`DELETE FROM payments_inbox_content WHERE id = ${id}`;
-    });
-  }
-
-  /**
-   * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has
-   * ended. Leaves out running ones in `held`: their functions still run in this process.
-   */
-  claim(wanted: Wanted): Promise<Claimed> {
-    return this.run(() => claimed(wanted, this.looksFirst));
-  }
-
-  /** Extends a claim; `false` if somebody else has taken it. Waits for nobody who is committing it. */
-  renew(claim: Claim, leaseMs: number): Promise<boolean> {
-    return this.run(() => renewed(claim, leaseMs));
+    }, durably);
   }
 
   /** Ends a claim; `false` if somebody else has taken it. */
   async settle(claim: Claim, settlement: Settlement): Promise<boolean> {
-    return (await this.#change(settled(claim, settlement))) === 1;
+    return (await this.#change(settling(claim, settlement))) === 1;
   }
 
   /** Whether anything is running, in any process, or due. */
   async hasWork(): Promise<boolean> {
-    const found = await this.#select(
+    const found = await this.execute(
       sql`SELECT id FROM payments_inbox WHERE due_at IS NOT NULL AND (state = 'running' OR due_at <= ${now}) LIMIT 1`,
     );
     return found.length > 0;
   }
 
-  stats(): Promise<InboxStats> {
-    return this.run(function* (): Work<InboxStats> {
-      const counted = yield sql`SELECT state, count(*) AS count FROM payments_inbox GROUP BY state`;
-      const count = (state: InboxState) => Number(counted.find((row) => row.state === state)?.count ?? 0);
-      const [row = {}] = yield sql`SELECT (SELECT count(*) FROM payments_inbox_refused) AS refused,
-        ${now} - (SELECT min(received_at) FROM payments_inbox WHERE state = 'pending') AS pending_ms,
-        ${now} - (SELECT min(started_at) FROM payments_inbox WHERE state = 'running') AS running_ms`;
-      const age = (ms: unknown) => (ms === null ? null : Math.max(0, Number(ms)));
-      return {
-        pending: count('pending'),
-        running: count('running'),
-        done: count('done'),
-        parked: count('parked'),
-        refused: Number(row.refused),
-        oldestPendingMs: age(row.pending_ms),
-        oldestRunningMs: age(row.running_ms),
-      };
-    });
+  async stats(): Promise<InboxStats> {
+    const [row = {}] = await this.execute(sql`SELECT
+      ${countOf('pending')}, ${countOf('running')}, ${countOf('done')}, ${countOf('parked')},
+      (SELECT count(*) FROM payments_inbox_refused) AS refused,
+      ${now} - (SELECT min(received_at) FROM payments_inbox WHERE state = 'pending') AS pending_ms,
+      ${now} - (SELECT min(started_at) FROM payments_inbox WHERE state = 'running') AS running_ms`);
+    const age = (ms: unknown) => (ms === null ? null : Math.max(0, Number(ms)));
+    return {
+      pending: Number(row.pending),
+      running: Number(row.running),
+      done: Number(row.done),
+      parked: Number(row.parked),
+      refused: Number(row.refused),
+      oldestPendingMs: age(row.pending_ms),
+      oldestRunningMs: age(row.running_ms),
+    };
   }
 
   /** Newest first. */
@@ -124,14 +104,14 @@ export abstract class InboxStore {
     const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
     const older =
       after === undefined ? sql`` : sql`AND id < (SELECT id FROM payments_inbox WHERE key = ${after})`;
-    const rows = await this.#select(
+    const rows = await this.execute(
       sql`${entries} WHERE true ${inState} ${older} ORDER BY id DESC LIMIT ${limit}`,
     );
     return rows.map(toEntry);
   }
 
   async get(key: string): Promise<InboxEntry | undefined> {
-    const [row] = await this.#select(sql`${entries} WHERE key = ${key}`);
+    const [row] = await this.execute(sql`${entries} WHERE key = ${key}`);
     return row && toEntry(row);
   }
 
@@ -163,9 +143,12 @@ export abstract class InboxStore {
     let purged = 0;
     for (let [count, last] = [purgedAtOnce, 0]; count === purgedAtOnce; purged += count) {
       if (purged > 0) await sleep(0);
-      const rows = await this.#write(sql`DELETE FROM payments_inbox_content WHERE id IN (
+      const rows = await this.execute(
+        sql`DELETE FROM payments_inbox_content WHERE id IN (
         SELECT id FROM payments_inbox_content JOIN payments_inbox USING (id)
-        WHERE finished_at < ${before} AND id > ${last} ORDER BY id LIMIT ${purgedAtOnce}) RETURNING id`);
+        WHERE finished_at < ${before} AND id > ${last} ORDER BY id LIMIT ${purgedAtOnce}) RETURNING id`,
+        durably,
+      );
       count = rows.length;
       last = Math.max(...rows.map(({ id }) => Number(id)));
     }
@@ -177,25 +160,23 @@ export abstract class InboxStore {
   refuse(
     { code, receivedAt, bytes, headers, rawBody, encoding }: RefusedRecord,
     most: number,
+    how: Durability = durably,
   ): Promise<void> {
     const first = Math.ceil(most / 10);
     return this.run(function* () {
-      const [row] = yield sql`SELECT count(*) AS count FROM payments_inbox_refused`;
-      // A flood must not wait for the disk each time.
-      yield { durable: Number(row?.count) < most };
       yield sql`INSERT INTO payments_inbox_refused (code, received_at, bytes, headers, raw_body, encoding)
         VALUES (${code}, ${Date.parse(receivedAt)}, ${bytes}, ${JSON.stringify(headers)}, ${rawBody}, ${encoding ?? null})`;
       yield sql`DELETE FROM payments_inbox_refused WHERE id IN (
         SELECT id FROM payments_inbox_refused
         WHERE id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id LIMIT ${first})
           AND id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id DESC LIMIT ${most - first}) FOR UPDATE SKIP LOCKED)`;
-    });
+    }, how);
   }
 
   /** Newest first; those after an id, oldest first. */
   async refused(limit: number, after?: number): Promise<RefusedDelivery[]> {
     const which = after === undefined ? sql`ORDER BY id DESC` : sql`WHERE id > ${after} ORDER BY id`;
-    return (await this.#select(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`)).map(
+    return (await this.execute(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`)).map(
       toRefused,
     );
   }
@@ -205,33 +186,24 @@ export abstract class InboxStore {
     await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id}`);
   }
 
-  #select(statement: Statement): Promise<Row[]> {
-    return this.run(function* (): Work<Row[]> {
-      return yield statement;
-    });
-  }
-
-  #write(statement: Statement): Promise<Row[]> {
-    return this.run(function* (): Work<Row[]> {
-      yield durably;
-      return yield statement;
-    });
-  }
-
   /** Returns how many rows a statement with RETURNING changed. */
   async #change(statement: Statement): Promise<number> {
-    return (await this.#write(statement)).length;
+    return (await this.execute(statement, durably)).length;
   }
 }
+
+const countOf = (state: InboxState): Statement => ({
+  text: `(SELECT count(*) FROM payments_inbox WHERE state = '${state}') AS ${state}`,
+  values: [],
+});
 
 const entries = sql`SELECT key, state, event, received_at, attempts, last_error, due_at
   FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)`;
 
-function* insert(entry: NewEntry): Work<KnownEntry | undefined> {
-  const { key, delivery, state, lastError } = entry;
+function* insert(key: string, delivery: Delivery, lastError: string | null): Work<KnownEntry | undefined> {
   const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
-  const due = state === 'pending' ? now : null;
-  yield durably;
+  const state = lastError === null ? 'pending' : 'parked';
+  const due = lastError === null ? now : null;
   for (;;) {
     const [stored] =
       yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)

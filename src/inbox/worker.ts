@@ -5,7 +5,7 @@ import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { Report } from '../webhooks/responder.js';
 import { type AttemptDelivery, InboxAttempt } from './attempt.js';
-import { lostLease } from './claims.js';
+import { claimDue, lostLease, renewClaim } from './claims.js';
 import type { Claim } from './entry.js';
 import type { AttemptFacts, InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
@@ -39,6 +39,7 @@ export class Worker {
   readonly identity: readonly unknown[];
   readonly #settings: WorkerSettings;
   readonly #running = new Map<InboxAttempt, Promise<void>>();
+  #claiming: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> | undefined;
   #errors = 0;
@@ -101,7 +102,7 @@ export class Worker {
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     this.stop();
-    await this.#ticking;
+    await this.#claiming;
     // Renewals keep the process alive meanwhile.
     await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
     const attempts = [...this.#running.keys()];
@@ -134,13 +135,20 @@ export class Worker {
     if (this.#mayClaim) this.#schedule(this.#isWoken ? 0 : delayMs);
   }
 
-  /** Starts attempts while there is room. */
-  async #takeUp(): Promise<{ waitMs: number; isFull: boolean }> {
+  /** Starts attempts while there is room. One claim at a time: a timer and drain() together would take too many. */
+  #takeUp(): Promise<{ waitMs: number; isFull: boolean }> {
+    const claiming = this.#claiming.then(() => this.#claim());
+    this.#claiming = claiming.catch(() => {});
+    return claiming;
+  }
+
+  async #claim(): Promise<{ waitMs: number; isFull: boolean }> {
     const { store, leaseMs, concurrency } = this.#settings;
     const most = concurrency - this.#running.size;
+    if (this.#isClosed) return { waitMs: Number.POSITIVE_INFINITY, isFull: false };
     if (most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: true };
     const held = [...this.#running.keys()].map(({ claim }) => claim.id);
-    const { claims, waitMs } = await store.claim({ most, held, leaseMs });
+    const { claims, waitMs } = await claimDue(store.execute, { most, held, leaseMs });
     if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
     else for (const claim of claims) this.#begin(claim);
     return { waitMs, isFull: claims.length === most };
@@ -153,7 +161,7 @@ export class Worker {
     const attempt = new InboxAttempt(store, claim);
     const renewals = setInterval(() => this.#renew(attempt), leaseMs / 3);
     const run = this.#run(attempt)
-      .catch(report)
+      .catch((error: unknown) => void report(error))
       .finally(() => {
         clearInterval(renewals);
         this.#running.delete(attempt);
@@ -167,7 +175,7 @@ export class Worker {
     if (attempt.isCommitted || attempt.isOver) return;
     try {
       // Its slot stays taken: the function still runs, and must not run twice at a time.
-      if (!(await store.renew(attempt.claim, leaseMs))) attempt.lose(lostLease());
+      if (!(await renewClaim(store.execute, attempt.claim, leaseMs))) attempt.lose(lostLease());
     } catch (error) {
       void report(error);
     }
@@ -213,7 +221,7 @@ export class Worker {
 
   async #fail(claim: Claim, error: unknown, durationMs: number): Promise<void> {
     const { store, retriesMs, callHook, report, textOf } = this.#settings;
-    const isBusy = error instanceof PaymentsError && error.code === 'inbox_busy';
+    const isBusy = meetsLock(error);
     const waitMs = isBusy ? busyMs : retriesMs[claim.failures];
     // Ten percent either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
@@ -229,8 +237,19 @@ export class Worker {
       this.#settings.callHook('parked', { ...factsOf(claim), lastError });
   }
 
-  #giveBack(claim: Claim): Promise<boolean> {
-    return this.#settings.store.settle(claim, { state: 'pending', waitMs: 0 });
+  /** Where that is not possible, its lease ends by itself. */
+  async #giveBack(claim: Claim): Promise<void> {
+    const { store, report } = this.#settings;
+    await store.settle(claim, { state: 'pending', waitMs: 0 }).catch((error: unknown) => void report(error));
+  }
+}
+
+/** Whether `commit()` failed at a lock. What was thrown may be anything, such as a proxy that throws at any look. */
+function meetsLock(error: unknown): boolean {
+  try {
+    return error instanceof PaymentsError && error.code === 'inbox_busy';
+  } catch {
+    return false;
   }
 }
 

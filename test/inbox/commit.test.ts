@@ -43,13 +43,4 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     await inbox.idle();
     expect(called).not.toHaveBeenCalled();
   });
-
-  it('tells onError when fn ends the transaction by itself', async () => {
-    const { inbox, post, errors } = opened({
-      on: { 'order.paid': (_event, { commit }) => commit((db) => db.exec('COMMIT')) },
-    });
-    await post(orderPaid('ord_1'));
-    await inbox.idle();
-    expect(errors).toHaveLength(1);
-  });
 });

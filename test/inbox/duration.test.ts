@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readDuration } from '../../src/inbox/options.js';
+import { readDuration } from '../../src/inbox/params.js';
 
 it.each<[unknown, number]>([
   ['500ms', 500],

@@ -49,7 +49,7 @@ describe('options of openInbox()', () => {
     [
       'no options',
       undefined,
-      /openInbox\(\) must be one object with the options file, database, pool, schema, secret/,
+      /openInbox\(\) takes one object with the options file, database, pool, schema, secret/,
     ],
     ['an unknown option', { ...good, files: 'x' }, /there is no option "files"\. Write "file"/],
     ['another unknown option', { ...good, leaseMS: 1 }, /Write "leaseMs"/],

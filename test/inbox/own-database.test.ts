@@ -1,5 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
-import type { SqliteDatabase } from '../../src/inbox/index.js';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import type { InboxOptions, SqliteDatabase, SqliteValue } from '../../src/inbox/index.js';
 import { Connection } from '../../src/inbox/sqlite.js';
 import { SqliteStore } from '../../src/inbox/sqlite-store.js';
 import { connect, hurried, opened, orderPaid, received, temporaryFile } from './inboxes.js';
@@ -12,6 +12,33 @@ function older(database: SqliteDatabase): SqliteDatabase {
     close: () => database.close(),
   };
 }
+
+/** What @types/node says of `DatabaseSync`, in short: in 22.13.0 rows are `unknown`. */
+interface DatabaseSync<Row, Value> {
+  close(): void;
+  exec(sql: string): void;
+  prepare(sql: string): {
+    all(...values: Value[]): Row[];
+    get(...values: Value[]): Row | undefined;
+    run(...values: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+    setReadBigInts(enabled: boolean): void;
+  };
+}
+type OfNode22 = DatabaseSync<unknown, null | number | bigint | string | Uint8Array>;
+interface OfNode26 extends DatabaseSync<Record<string, SqliteValue>, SqliteValue | NodeJS.ArrayBufferView> {
+  readonly isOpen: boolean;
+  readonly isTransaction: boolean;
+}
+
+it('the option `database` takes a DatabaseSync of the oldest and of the newest types, and no other driver', () => {
+  type Given = NonNullable<InboxOptions['database']>;
+  expectTypeOf<OfNode22>().toExtend<Given>();
+  expectTypeOf<OfNode26>().toExtend<Given>();
+  expectTypeOf<OfNode26>().toExtend<SqliteDatabase>();
+  // As better-sqlite3 has it: without setReadBigInts(), and with rows that are unknown.
+  type OtherStatement = Omit<ReturnType<OfNode22['prepare']>, 'setReadBigInts'>;
+  expectTypeOf<{ exec(): void; close(): void; prepare(): OtherStatement }>().not.toExtend<Given>();
+});
 
 describe('a database of the shop', () => {
   it('gets the tables, is written in one transaction with the shop’s own, and stays open', async () => {
@@ -203,6 +230,19 @@ describe('a database of the shop', () => {
     database.exec('SAVEPOINT a');
     expect(new Connection(form(database)).hasTransaction()).toBe(true);
   });
+});
+
+it('a database that was closed before the inbox keeps close() from nothing; onError gets what could not be given back', async () => {
+  const database = connect(temporaryFile());
+  const { inbox, post, calls, errors } = opened({
+    database,
+    on: { 'order.paid': ({ data }) => new Promise(() => calls.push([data.order_id, 1])) },
+  });
+  await post(orderPaid('ord_1'));
+  await vi.waitFor(() => expect(calls).toHaveLength(1));
+  database.close();
+  await inbox.close();
+  expect(String(errors.at(-1))).toContain('database is not open');
 });
 
 it('a database that was closed has no transaction to tell of', () => {

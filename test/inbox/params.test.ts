@@ -1,6 +1,6 @@
 import { InvalidParamsError } from 'merchant-payments';
 import { describe, expect, it } from 'vitest';
-import { readAge, readDelivery, readDeliveryKey, readList } from '../../src/inbox/options.js';
+import { readAge, readDelivery, readDeliveryKey, readList } from '../../src/inbox/params.js';
 
 /** Runs a reader with what its type forbids. */
 function refused(read: (...args: never[]) => unknown, ...args: unknown[]) {

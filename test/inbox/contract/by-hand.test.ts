@@ -190,4 +190,10 @@ describe('purge()', () => {
       'inbox.purge: olderThan must be a duration such as "90d", or a valid Date.',
     );
   });
+
+  it('and drain() name the parameter that is missing', async () => {
+    const { inbox } = opened();
+    await expect(Reflect.apply(inbox.purge, undefined, [])).rejects.toThrow('inbox.purge: olderThan must be');
+    await expect(Reflect.apply(inbox.drain, undefined, [])).rejects.toThrow('inbox.drain: forMs must be');
+  });
 });

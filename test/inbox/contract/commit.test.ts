@@ -166,8 +166,8 @@ describe('commit(fn)', () => {
     expect(await paid()).toEqual([]);
   });
 
-  it('does not repeat what fn wrote even if fn ends the transaction by itself', async () => {
-    const { inbox, post, paid, state } = shop(({ commit }, { pay }) =>
+  it('does not repeat what fn wrote even if fn commits the transaction by itself: SQLite tells onError', async () => {
+    const { inbox, post, paid, state, errors } = shop(({ commit }, { pay }) =>
       commit((db) => {
         const written = pay(db);
         if ('exec' in db) return db.exec('COMMIT');
@@ -178,6 +178,27 @@ describe('commit(fn)', () => {
     await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 1 }));
     await inbox.idle();
     expect(await paid()).toEqual(['ord_1']);
+    expect(errors).toHaveLength(isPostgres() ? 0 : 1);
+  });
+
+  it('fails if fn rolls the transaction back by itself, and the next attempt writes once', async () => {
+    const { post, paid, state, errors } = shop(
+      ({ commit, attempt }, { pay }) =>
+        commit((db) => {
+          const written = pay(db);
+          if (attempt > 1) return written;
+          if ('exec' in db) return db.exec('ROLLBACK');
+          return Promise.all([written, db.query('ROLLBACK')]);
+        }),
+      ['20ms'],
+    );
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 2 }));
+    expect(await paid()).toEqual(['ord_1']);
+    const ended = { code: 'inbox_commit', message: 'The function passed to commit() ended its transaction.' };
+    expect(errors[0]).toMatchObject(
+      isPostgres() ? ended : { message: expect.stringContaining('no transaction is active') },
+    );
   });
 });
 

@@ -1,6 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { orderPaid, withResolvers } from '../inboxes.js';
-import { opened, settled } from './places.js';
+import { newPlace, opened, settled } from './places.js';
+
+/** Any look at it throws. */
+function unreadable(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
 
 describe('a function that fails', () => {
   it('is called again after each wait of retries, then its delivery is parked', async () => {
@@ -72,6 +79,7 @@ describe('a function that fails', () => {
   it.each([
     ['an error', new Error('x')],
     ['an empty string', ''],
+    ['what cannot even be looked at', unreadable()],
   ])('with %s uses up a retry', async (_form, thrown) => {
     const fn = vi.fn().mockRejectedValue(thrown);
     const { inbox, post } = opened({ retries: ['1ms'], on: { 'order.paid': fn } });
@@ -162,5 +170,24 @@ describe('concurrency', () => {
     await inbox.idle();
     expect(Math.max(...seen)).toBe(most);
     expect(await inbox.stats()).toMatchObject({ done: 9 });
+  });
+
+  it('is freed although onError, told that a delivery was lost, never returns', async () => {
+    const place = newPlace();
+    const { post, calls } = opened({
+      place,
+      concurrency: 1,
+      onError: () => new Promise(() => {}),
+      on: {
+        'order.paid': async ({ data }, { attempt }) => {
+          calls.push([data.order_id, attempt]);
+          await place.run('UPDATE $inbox SET attempts = 9');
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(calls).toHaveLength(1));
+    await post(orderPaid('ord_2'));
+    await vi.waitFor(() => expect(calls).toHaveLength(2));
   });
 });

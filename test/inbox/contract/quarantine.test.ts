@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { identifyScheme } from '../../../src/doctor/identify.js';
 import { sign } from '../../../src/webhooks/index.js';
 import { orderPaid, received, secret } from '../inboxes.js';
@@ -50,6 +50,33 @@ describe('a shop that goes live with the wrong scheme', () => {
     expect(await right.inbox.recover()).toEqual({ recovered: 1, duplicates: 0, refused: 0 });
     await right.inbox.idle();
     expect(right.calls).toEqual([['ord_2', 1]]);
+  });
+
+  it.each<[string, string, Partial<Parameters<typeof opened>[0]>]>([
+    ['without the secret', 'invalid_secret', { secret: () => undefined }],
+    ['while the secret cannot be read', 'internal_error', { secret: () => Promise.reject(new Error('x')) }],
+    [
+      'with a verifier that throws',
+      'invalid_options',
+      {
+        scheme: {
+          verify: () => {
+            throw new Error('x');
+          },
+        },
+      },
+    ],
+  ])('or %s: it gets 500, and is recovered once the shop is mended', async (_how, code, options) => {
+    const place = newPlace();
+    const wrong = opened({ place, ...options });
+    expect(await wrong.post(orderPaid('ord_1'))).toEqual({ status: 500, body: { error: code } });
+    await wrong.post(orderPaid('no signature'), {});
+    expect((await wrong.inbox.refused()).map((one) => one.code)).toEqual([code]);
+    await wrong.inbox.close();
+    const right = opened({ place });
+    expect(await right.inbox.recover()).toEqual({ recovered: 1, duplicates: 0, refused: 0 });
+    await right.inbox.idle();
+    expect(right.calls).toEqual([['ord_1', 1]]);
   });
 
   it('counts what was stored in the meantime as a duplicate', async () => {
@@ -132,6 +159,33 @@ describe('the quarantine', () => {
       'malformed_timestamp',
       'missing_timestamp',
     ]);
+  });
+
+  it('keeps nothing that no other scheme or secret could prove: it is proven, and too old', async () => {
+    const { inbox, post } = opened();
+    const timestamp = new Date(Date.now() - 3_600_000);
+    expect(await post(orderPaid('o'), sign({ rawBody: orderPaid('o'), secret, timestamp }))).toMatchObject({
+      body: { error: 'timestamp_too_old' },
+    });
+    expect(await inbox.refused()).toEqual([]);
+  });
+
+  it('keeps what another unit of the timestamp would prove fresh', async () => {
+    const { inbox, post } = opened({ scheme: { timestamp: 'seconds' } });
+    const rawBody = orderPaid('o');
+    const headers = sign({ rawBody, secret, scheme: { timestamp: 'milliseconds' } });
+    expect(await post(rawBody, headers)).toMatchObject({ body: { error: 'timestamp_in_future' } });
+    expect(await inbox.refused()).toMatchObject([{ code: 'timestamp_in_future' }]);
+    expect(await inbox.recover({ scheme: { timestamp: 'auto' } })).toMatchObject({
+      recovered: 1,
+      refused: 0,
+    });
+  });
+
+  it('keeps a delivery before onError is told, which may never return', async () => {
+    const { inbox, post } = opened({ onError: () => new Promise(() => {}) });
+    void post(orderPaid('o'), signedOtherwise(orderPaid('o')));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ refused: 1 }));
   });
 
   it('holds the last 100, of which a flood never pushes out the first ten', async () => {

@@ -1,0 +1,72 @@
+import { InvalidParamsError } from '../errors.js';
+import { readIsoMoment } from '../schemas/moment.js';
+import { type Delivery, digestOf, writable } from '../webhooks/delivery.js';
+import { inboxStates, type ListParams } from './entry.js';
+
+/** A duration: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+export const dayMs = 86_400_000;
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
+
+/** A duration in milliseconds, or `undefined` if invalid. */
+export function readDuration(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined;
+  const [, count, unit = ''] =
+    (typeof value === 'string' && /^(\d+(?:\.\d+)?)(ms|[smhd])$/.exec(value)) || [];
+  const ms = unitMs[unit];
+  return ms === undefined ? undefined : Number(count) * ms;
+}
+
+export function readList({ state, limit, after }: ListParams) {
+  if (state !== undefined && !inboxStates.includes(state))
+    throw invalid('list', 'state', `must be one of ${inboxStates.map((each) => `"${each}"`).join(', ')}.`);
+  const key = after === undefined ? undefined : readDeliveryKey('list', after, 'after');
+  return { state, limit: readLimit('list', limit), after: key };
+}
+
+export function readLimit(method: string, limit = 100): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
+  throw invalid(method, 'limit', 'must be an integer from 1 to 1000.');
+}
+
+export function readDeliveryKey(method: string, key: unknown, path = 'key'): string {
+  if (typeof key === 'string' && key !== '') return key;
+  throw invalid(method, path, 'must be the key of a delivery, such as "order.paid:ord_1001".');
+}
+
+/** How old something is, or when it was. */
+export function readAge(olderThan: unknown): { ageMs: number } | Date {
+  if (olderThan instanceof Date && !Number.isNaN(olderThan.getTime())) return olderThan;
+  return { ageMs: readTime('purge', 'olderThan', olderThan, '"90d", or a valid Date') };
+}
+
+export function readTime(method: string, path: string, value: unknown, hint: string): number {
+  const ms = readDuration(value);
+  if (ms !== undefined) return ms;
+  throw invalid(method, path, `must be a duration such as ${hint}.`);
+}
+
+/** The fields of a delivery, checked: what is stored has to be readable later. */
+export function readDelivery(delivery: Omit<Delivery, 'digest'>): Delivery {
+  if (typeof delivery !== 'object' || delivery === null) throw invalid('accept', '', 'must be a delivery.');
+  const { key, event, rawBody, encoding, headers, receivedAt } = delivery;
+  readDeliveryKey('accept', key);
+  const type: unknown = event?.type === 'unknown' ? event.originalType : event?.type;
+  if (typeof type !== 'string') throw invalid('accept', 'event', 'must be an event of verify().');
+  if (typeof rawBody !== 'string') throw invalid('accept', 'rawBody', 'must be a string.');
+  if (encoding !== undefined && encoding !== 'base64')
+    throw invalid('accept', 'encoding', 'must be "base64".');
+  if (typeof headers !== 'object' || headers === null)
+    throw invalid('accept', 'headers', 'must be an object.');
+  if (typeof receivedAt !== 'string' || !readIsoMoment(receivedAt))
+    throw invalid('accept', 'receivedAt', 'must be ISO 8601 with a zone.');
+  return {
+    ...{ key, event: writable(event), rawBody, ...(encoding && { encoding }), headers, receivedAt },
+    digest: digestOf(writable(event)),
+  };
+}
+
+function invalid(method: string, path: string, message: string): InvalidParamsError {
+  return new InvalidParamsError({ operation: `inbox.${method}` }, [{ path, message }]);
+}
