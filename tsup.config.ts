@@ -48,7 +48,8 @@ export default defineConfig([
   // Apart from the client's, so that no part of them moves into files that both would load.
   { ...bundled, entry: inbox, format: 'esm' },
   { ...bundled, entry: matching, format: 'esm' },
-  { ...bundled, ...minified, entry: client, format: 'cjs' },
+  // A logged client, page or promise shows its class.
+  { ...bundled, ...minified, keepNames: true, entry: client, format: 'cjs' },
   { ...bundled, ...minified, entry: inbox, format: 'cjs' },
   { ...bundled, ...minified, entry: matching, format: 'cjs' },
   { ...bundled, ...minified, entry: { ...sandbox, ...command }, format: 'esm' },

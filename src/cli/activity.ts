@@ -1,6 +1,6 @@
 import type { Deed, SandboxContext } from '../sandbox/context.js';
 import type { LoggedRequest } from '../sandbox/http/log.js';
-import { span } from '../sandbox/pages/dashboard/moments.js';
+import { span } from '../sandbox/pages/dashboard/cells.js';
 import type { Attempt, SandboxEvent } from '../sandbox/service/event.js';
 import { visible } from '../schemas/visible.js';
 import { paint } from './terminal.js';
@@ -10,12 +10,15 @@ export function watchDeliveries(context: SandboxContext, json: boolean, tell: (l
   const told = new WeakMap<SandboxEvent, number>();
   const hints = new Set<string>();
   context.deliveries.changed.subscribe((event) => {
-    const { attempts, state, nextAttemptAt } = event;
+    const { id, data, attempts, state, nextAttemptAt } = event;
     const attempt = attempts.length > (told.get(event) ?? 0) ? attempts.at(-1) : undefined;
     told.set(event, attempts.length);
     if (!attempt && state === 'pending' && nextAttemptAt === undefined) return;
-    const line = () => deliveryLine(event, attempt, context.clock.now()) + hintOnce(attempt?.hint, hints);
-    tell(json ? deliveryJson(event, attempt) : line());
+    if (!json)
+      return tell(deliveryLine(event, attempt, context.clock.now()) + hintOnce(attempt?.hint, hints));
+    const { number, cause, status, error, hint } = attempt ?? {};
+    const facts = { event: id, order: data.order_id, state, nextAttemptAt, attempt: number, cause };
+    tell(JSON.stringify({ type: 'delivery', ...facts, status, error, hint }));
   });
 }
 
@@ -35,54 +38,24 @@ function deedText(deed: Deed): string {
   if (deed.type === 'reset')
     return `${paint('magenta', 'reset')}  all data is gone, and the clock is set back`;
   if (deed.type === 'clock') return `${paint('magenta', 'clock')}  it is ${deed.now.toISOString()}`;
-  if (deed.type === 'fault') return `${paint('magenta', 'fault')}  ${visible(deed.says)}`;
-  return `${paint('magenta', 'fault')}  all are cleared`;
+  return `${paint('magenta', 'fault')}  ${deed.type === 'fault' ? visible(deed.says) : 'all are cleared'}`;
 }
 
-function requestLine({
-  at,
-  method,
-  path,
-  status,
-  durationMs,
-  unspecified,
-  warnings,
-  fault,
-  key,
-}: LoggedRequest): string {
-  const shown =
-    status === undefined ? paint('red', 'lost') : paint(status < 400 ? 'green' : 'yellow', String(status));
+function requestLine(request: LoggedRequest): string {
+  const { at, method, path, status = 'lost', durationMs, unspecified, warnings, fault, key } = request;
+  const colour = status === 'lost' ? 'red' : status < 400 ? 'green' : 'yellow';
   const notes = [
-    ...(fault === undefined ? [] : [`fault: ${fault}`]),
-    ...(status === 401 && key !== 'ok' ? [`key: ${key}`] : []),
-    ...(unspecified.length > 0 ? [`not in the spec: ${unspecified.join(', ')}`] : []),
-  ];
+    fault !== undefined && `fault: ${fault}`,
+    status === 401 && key !== 'ok' && `key: ${key}`,
+    unspecified.length > 0 && `not in the spec: ${unspecified.join(', ')}`,
+  ].filter((one) => one !== false);
   const tail = notes.length > 0 ? paint('dim', `  (${notes.join('; ')})`) : '';
-  const first = `${time(at)}  ${method.padEnd(5)} ${visible(path)}  ${shown}  ${Math.round(durationMs)} ms${tail}`;
+  const first = `${time(at)}  ${method.padEnd(5)} ${visible(path)}  ${paint(colour, `${status}`)}  ${Math.round(durationMs)} ms${tail}`;
   return [first, ...warnings.map(note)].join('\n');
 }
 
-function deliveryJson({ id, data, state, nextAttemptAt }: SandboxEvent, attempt: Attempt | undefined) {
-  const { number, cause, status, error, hint } = attempt ?? {};
-  return JSON.stringify({
-    type: 'delivery',
-    event: id,
-    order: data.order_id,
-    state,
-    nextAttemptAt,
-    attempt: number,
-    cause,
-    status,
-    error,
-    hint,
-  });
-}
-
-function deliveryLine(
-  { type, data, state, nextAttemptAt }: SandboxEvent,
-  attempt: Attempt | undefined,
-  now: number,
-): string {
+function deliveryLine(event: SandboxEvent, attempt: Attempt | undefined, now: number): string {
+  const { type, data, state, nextAttemptAt } = event;
   const wait = nextAttemptAt && span(nextAttemptAt.getTime() - now);
   const waits = {
     held: 'held until you deliver it',
@@ -92,20 +65,16 @@ function deliveryLine(
     delivered: undefined,
     failed: 'no more attempts',
   }[state];
-  const parts = attempt ? [outcomeOf(attempt), attempt.ok ? undefined : waits] : [waits];
+  const parts = [attempt && outcomeOf(attempt), attempt?.ok ? undefined : waits];
   return `${time(new Date(now))}  ${paint('magenta', type)} ${data.order_id}  ${parts.filter(Boolean).join('; ')}`;
 }
 
 /** A hint in full the first time; then only what finds out why. Figures in it differ from event to event. */
 function hintOnce(hint: string | undefined, told: Set<string>): string {
-  if (hint === undefined) return '';
-  const kind = hint.replaceAll(/\b[\da-f]*\d[\da-f]*\b/g, '#');
-  if (!told.has(kind)) {
-    told.add(kind);
-    return `\n${note(hint)}`;
-  }
-  const [doctor] = /To find out why: .*$/.exec(hint) ?? [];
-  return doctor === undefined ? '' : `\n${note(doctor)}`;
+  const kind = hint?.replaceAll(/\b[\da-f]*\d[\da-f]*\b/g, '#') ?? '';
+  const shown = told.has(kind) ? /To find out why: .*$/.exec(hint ?? '')?.[0] : hint;
+  told.add(kind);
+  return shown === undefined ? '' : `\n${note(shown)}`;
 }
 
 function outcomeOf({ ok, status, error = '', durationMs, number, cause }: Attempt): string {

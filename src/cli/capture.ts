@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
 import { visible } from '../schemas/visible.js';
-import type { Command } from './command.js';
-import { Flags } from './flags.js';
-import { printIdentification } from './identify.js';
-import { checkNewFile, saveDelivery } from './saved-delivery.js';
-import { CommandError, warn } from './terminal.js';
+import type { Command, Flags } from './command.js';
+import { showIdentification } from './identify.js';
+import { type Captured, checkNewFile, saveDelivery } from './saved-delivery.js';
+import { CommandError, codeOf, warn } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const defaultPort = 4390;
@@ -19,12 +18,6 @@ const flags = {
   json: { text: 'prints the result as JSON' },
 } as const;
 
-interface Captured {
-  path: string;
-  headers: [string, string][];
-  body: Buffer;
-}
-
 export const capture: Command = {
   summary: 'stores one real delivery byte for byte, and finds out how it is signed',
   usage:
@@ -32,23 +25,19 @@ export const capture: Command = {
     'payment by hand. Exit code 1 when no known scheme fits.',
   example: 'capture --port 4390',
   flags,
-  async run(args) {
-    const given = new Flags(flags, args);
+  async run(given: Flags<keyof typeof flags>) {
     const port = given.integer('port', 0, 65_535) ?? defaultPort;
     const file = given.text('out') ?? `delivery-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
     checkNewFile(file);
     const delivery = await record(port, given.text('host') ?? '127.0.0.1');
     saveDelivery(file, delivery);
+    const { headers, body: rawBody } = delivery;
     warn(
-      `Captured ${delivery.body.byteLength} bytes in ${file}. It holds a customer's payment: delete it when done.\n` +
+      `Captured ${rawBody.byteLength} bytes in ${file}. It holds a customer's payment: delete it when done.\n` +
         `To search again: merchant-payments identify ${file}\n`,
     );
     const secret = await webhookSecret();
-    const { headers, body: rawBody } = delivery;
-    return printIdentification(
-      identifyScheme({ rawBody, headers, secret, url: given.text('url') }),
-      given.has('json'),
-    );
+    return showIdentification(given, identifyScheme({ rawBody, headers, secret, url: given.text('url') }));
   },
 };
 
@@ -56,38 +45,28 @@ export const capture: Command = {
 function record(port: number, host: string): Promise<Captured> {
   return new Promise((resolve, reject) => {
     const server = createServer({ requestTimeout: 30_000 }, async (request, response) => {
-      const respond = (status: number, text = '') =>
-        response
-          .writeHead(status, { connection: 'close', 'content-type': 'text/plain', allow: 'POST' })
-          .end(text);
-      const waitOn = (what: string) => warn(`${visible(what)} Still waiting.`);
-      const { method, url: path = '/', headers, rawHeaders } = request;
+      const { method, url: path = '/', rawHeaders } = request;
       const body = await bodyOf(request).catch(() => undefined);
-      if (body === undefined) return waitOn(`A ${method} to ${path} broke off in its body.`);
-      if (method !== 'POST') {
-        respond(405);
-        return waitOn(`A ${method} to ${path} is no delivery: webhooks are POST.`);
-      }
-      if (body === 'too large') {
-        respond(413);
-        return waitOn(`A POST to ${path} has a body over 1 MiB.`);
-      }
-      if (headers['x-service-signature'] === undefined) {
-        respond(500, 'Not captured: x-service-signature is missing.\n');
-        return waitOn(`A POST to ${path} has no x-service-signature.`);
-      }
-      respond(500, 'Captured by merchant-payments. Please deliver it again.\n');
+      const refused = refusal(request, body);
+      const { status = 500, text = 'Captured by merchant-payments. Please deliver it again.\n' } =
+        refused ?? {};
+      response
+        .writeHead(status, { connection: 'close', 'content-type': 'text/plain', allow: 'POST' })
+        .end(text);
+      if (refused || !body) return warn(visible(`A ${method} to ${path} ${refused?.says}. Still waiting.`));
       response.once('close', () => {
         server.close();
         server.closeAllConnections();
         resolve({ path, headers: pairs(rawHeaders), body });
       });
     });
-    server.once('error', (error: NodeJS.ErrnoException) =>
+    server.once('error', (error) =>
       reject(
-        error.code === 'EADDRINUSE'
-          ? new CommandError(`Port ${port} on ${host} is taken. Pass another --port.`)
-          : new CommandError(`Cannot listen on ${host}: ${error.code ?? error.message}.`),
+        new CommandError(
+          codeOf(error) === 'EADDRINUSE'
+            ? `Port ${port} on ${host} is taken. Pass another --port.`
+            : `Cannot listen on ${host}: ${codeOf(error) ?? error.message}.`,
+        ),
       ),
     );
     server.listen(port, host, () => {
@@ -102,15 +81,24 @@ function record(port: number, host: string): Promise<Captured> {
   });
 }
 
-/** The whole body. A longer one is read to its end too: many senders read no response before they have sent all. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | 'too large'> {
+/** Why a request is no signed delivery, and the response to it. */
+function refusal({ method, headers }: IncomingMessage, body: Buffer | undefined) {
+  if (!body) return { text: '', says: 'broke off in its body' };
+  if (method !== 'POST') return { status: 405, text: '', says: 'is no delivery: webhooks are POST' };
+  if (body.byteLength > longestBody) return { status: 413, text: '', says: 'has a body over 1 MiB' };
+  if (headers['x-service-signature'] !== undefined) return undefined;
+  return { text: 'Not captured: x-service-signature is missing.\n', says: 'has no x-service-signature' };
+}
+
+/** The body, as far as it is kept. A longer one is read to its end too: many senders read no response before. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
-    size += chunk.byteLength;
     if (size <= longestBody) chunks.push(chunk);
+    size += chunk.byteLength;
   }
-  return size > longestBody ? 'too large' : Buffer.concat(chunks);
+  return Buffer.concat(chunks);
 }
 
 function pairs(raw: readonly string[]): [string, string][] {

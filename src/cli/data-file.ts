@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { access, constants, open, readFile, rename, rm } from 'node:fs/promises';
+import { access, constants, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/snapshot.js';
+import { SandboxError } from '../sandbox/checks.js';
+import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/store.js';
 import type { Signal } from '../sandbox/signal.js';
 import { CommandError, codeOf, warn } from './terminal.js';
 
@@ -25,24 +26,18 @@ export class DataFile {
 
   /** What was saved; `undefined` if there is no file yet. */
   async load(): Promise<SandboxSnapshot | undefined> {
-    await access(dirname(this.#path), constants.W_OK).catch((error: unknown) => {
-      throw this.#unwritable(error);
-    });
+    await access(dirname(this.#path), constants.W_OK).catch(this.#unwritable);
     this.#lock();
-    let text: string;
     try {
-      text = await readFile(this.#path, 'utf8');
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw this.#unreadable(codeOf(error) ?? 'unknown error');
-    }
-    try {
-      const snapshot: SandboxSnapshot = JSON.parse(text);
+      const snapshot: SandboxSnapshot = JSON.parse(await readFile(this.#path, 'utf8'));
       readSnapshot(snapshot);
       return snapshot;
     } catch (error) {
-      throw this.#unreadable(
-        error instanceof SyntaxError ? 'it is not JSON' : 'it is not the data of a sandbox',
+      if (codeOf(error) === 'ENOENT') return undefined;
+      const content = error instanceof SandboxError ? 'it is not the data of a sandbox' : codeOf(error);
+      const why = error instanceof SyntaxError ? 'it is not JSON' : (content ?? 'unknown error');
+      throw new CommandError(
+        `--data: ${this.#path} could not be read: ${why}. It was left as it is; move it away, or name another file.`,
       );
     }
   }
@@ -53,7 +48,7 @@ export class DataFile {
     try {
       writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw this.#unwritable(error);
+      if (codeOf(error) !== 'EEXIST') this.#unwritable(error);
       const owner = Number(readFileSync(path, 'utf8'));
       if (owner !== process.pid && isRunning(owner))
         throw new CommandError(
@@ -70,9 +65,7 @@ export class DataFile {
     changed.subscribe(() => {
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
-        this.#save().catch((error: unknown) => {
-          warn(error instanceof Error ? error.message : String(error));
-        });
+        this.#save().catch(({ message }: Error) => warn(message));
       }, saveAfterMs);
     });
   }
@@ -91,31 +84,20 @@ export class DataFile {
     if (!this.#snapshot) return;
     const beside = join(dirname(this.#path), `.${randomUUID()}.sandbox.tmp`);
     try {
-      const file = await open(beside, 'wx', 0o600);
-      try {
-        await file.writeFile(`${JSON.stringify(this.#snapshot())}\n`);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      const text = `${JSON.stringify(this.#snapshot())}\n`;
+      await writeFile(beside, text, { flag: 'wx', mode: 0o600, flush: true });
       await rename(beside, this.#path);
     } catch (error) {
       await rm(beside, { force: true });
-      throw this.#unwritable(error);
+      this.#unwritable(error);
     }
   }
 
-  #unwritable(error: unknown): CommandError {
-    return new CommandError(
+  #unwritable = (error: unknown): never => {
+    throw new CommandError(
       `--data: ${this.#path} could not be written (${codeOf(error) ?? 'unknown error'}). Check its folder and permissions.`,
     );
-  }
-
-  #unreadable(why: string): CommandError {
-    return new CommandError(
-      `--data: ${this.#path} could not be read: ${why}. It was left as it is; move it away, or name another file.`,
-    );
-  }
+  };
 }
 
 function isRunning(pid: number): boolean {

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { literal } from './literal.js';
-import { paint, verdict } from './terminal.js';
+import { literal, paint, paragraphs, verdict } from './terminal.js';
 
 const finding = z.object({
   code: z.string(),
@@ -34,44 +33,33 @@ export const report = z.object({
 type DoctorReport = z.output<typeof report>;
 
 /** The report for people: the fault and its fix first, then the evidence, then every delivery. */
-export function reportOf({
-  ok,
-  target,
-  summary,
-  findings,
-  warnings,
-  notes,
-  probes,
-  tried,
-  expects,
-}: DoctorReport): string {
+export function reportOf(diagnosis: DoctorReport): string {
+  const { ok, target, summary, findings, warnings, notes, probes, tried, expects = {} } = diagnosis;
   const [first, ...others] = findings;
-  const lines = [verdict(ok, summary), ...details(first)];
-  for (const finding of others)
-    lines.push('', verdict(false, `${finding.problem} ${finding.fix}`), ...details(finding));
-  for (const finding of warnings)
-    lines.push('', paint('yellow', `! ${finding.problem} ${finding.fix}`), ...details(finding));
-  if (expects && Object.keys(expects).length > 0) lines.push('', `  It would accept: ${literal(expects)}`);
-  lines.push('', `Sent to ${target}:`, '', ...table(probes));
-  if (tried > 0) lines.push('', `Then ${tried} other ways to sign, to find out what it would accept.`);
-  for (const note of notes) lines.push('', note);
-  return lines.join('\n');
+  return paragraphs(
+    [verdict(ok, summary), ...(first ? details(first) : [])].join('\n'),
+    ...others.map((one) => [verdict(false, `${one.problem} ${one.fix}`), ...details(one)].join('\n')),
+    ...warnings.map((one) => [paint('yellow', `! ${one.problem} ${one.fix}`), ...details(one)].join('\n')),
+    Object.keys(expects).length > 0 && `  It would accept: ${literal(expects)}`,
+    `Sent to ${target}:`,
+    table(probes),
+    tried > 0 && `Then ${tried} other ways to sign, to find out what it would accept.`,
+    ...notes,
+  );
 }
 
 /** What showed a finding, its code, and where the docs explain it. */
-function details(finding: DoctorReport['findings'][number] | undefined): string[] {
-  if (!finding) return [];
-  const { code, evidence, docs } = finding;
-  return [...(evidence === undefined ? [] : [`  ${evidence}`]), paint('dim', `  ${code}: see ${docs}`)];
-}
+const details = ({ code, evidence, docs }: DoctorReport['findings'][number]): string[] => [
+  ...(evidence === undefined ? [] : [`  ${evidence}`]),
+  paint('dim', `  ${code}: see ${docs}`),
+];
 
-function table(probes: DoctorReport['probes']): string[] {
+function table(probes: DoctorReport['probes']): string {
   const width = Math.max(...probes.map(({ says }) => says.length));
-  return probes.map(({ says, expected, outcome, status, durationMs }) => {
-    const response = outcome === 'no response' ? 'no response' : `${outcome} (${status})`;
+  const rows = probes.map(({ says, expected, outcome, status, durationMs }) => {
+    const response = outcome === 'no response' ? outcome : `${outcome} (${status})`;
     const row = `  ${says.padEnd(width)}  ${response.padEnd(14)}  ${String(Math.round(durationMs)).padStart(6)} ms`;
-    return outcome === expected || outcome === 'no response'
-      ? row
-      : paint('red', `${row}  ← must be ${expected}`);
+    return [expected, 'no response'].includes(outcome) ? row : paint('red', `${row}  ← must be ${expected}`);
   });
+  return rows.join('\n');
 }

@@ -1,13 +1,12 @@
 import type { DoctorOptions } from '../doctor/diagnosis.js';
 import { readOrderPrice } from '../doctor/doctor.js';
+import { SandboxError } from '../sandbox/checks.js';
 import { createSandbox } from '../sandbox/create.js';
-import { SandboxError } from '../sandbox/sandbox-error.js';
-import type { Command } from './command.js';
+import type { Command, Flags } from './command.js';
 import { report, reportOf } from './doctor-report.js';
-import { Flags } from './flags.js';
 import { ask, readAs, runningFlags } from './running.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
-import { CommandError, print, printJson, UsageError, warn } from './terminal.js';
+import { CommandError, show, UsageError, warn } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
@@ -30,32 +29,40 @@ export const doctor: Command = {
     'its configured webhook. Exit code 1 on a finding.',
   example: 'doctor http://localhost:3000/webhooks',
   flags,
-  async run(args) {
-    const given = new Flags(flags, args, 1);
+  words: 1,
+  async run(given: Flags<keyof typeof flags>) {
     const [target] = given.positionals;
     if (target !== undefined && !/^https?:\/\//.test(target))
       throw new UsageError('Pass one URL: your webhook, such as http://localhost:3000/webhooks.');
     const price = { amount: given.text('amount'), currency: given.text('currency') };
     const { problem } = readOrderPrice(price);
     if (problem !== undefined) throw new UsageError(`--${problem}`);
-    const progress = new Progress();
-    const onStep = (step: string) => progress.show(step);
+    let [step, told] = ['', ''];
+    // On stderr, what takes longer than a second.
+    const progress = setInterval(() => {
+      if (step !== told) warn(`Waiting for the response to: ${step} …`);
+      told = step;
+    }, 1000);
+    const onStep = (next: string) => {
+      step = next;
+    };
     try {
-      const diagnosis =
-        target === undefined
-          ? await fromSandbox(given, price, onStep)
-          : await examine(target, given, { ...price, onStep });
+      const diagnosis = await (target === undefined
+        ? fromSandbox(given, price, onStep)
+        : examine(target, given, { ...price, onStep }));
       const shown = readAs(report, diagnosis);
-      if (given.has('json')) printJson(diagnosis);
-      else print(reportOf(shown));
-      return shown.ok ? 0 : 1;
+      return show(given.has('json'), diagnosis, () => reportOf(shown), shown.ok);
     } finally {
-      progress.end();
+      clearInterval(progress);
     }
   },
 };
 
-async function examine(target: string, given: Flags<typeof flags>, options: DoctorOptions): Promise<object> {
+async function examine(
+  target: string,
+  given: Flags<keyof typeof flags>,
+  options: DoctorOptions,
+): Promise<object> {
   const scheme = readSchemeFlag(given.text('scheme'));
   const secret = await webhookSecret();
   try {
@@ -70,8 +77,8 @@ async function examine(target: string, given: Flags<typeof flags>, options: Doct
   }
 }
 
-async function fromSandbox(
-  given: Flags<typeof flags>,
+function fromSandbox(
+  given: Flags<keyof typeof flags>,
   price: object,
   onStep: (step: string) => void,
 ): Promise<object> {
@@ -86,22 +93,4 @@ async function fromSandbox(
       `${error.message}\nOr pass the URL of your webhook: merchant-payments doctor http://localhost:3000/webhooks`,
     );
   });
-}
-
-/** Reports on stderr what takes longer than a second. */
-class Progress {
-  #step = '';
-  #shown = '';
-  readonly #timer = setInterval(() => {
-    if (this.#step !== this.#shown) warn(`Waiting for the response to: ${this.#step} …`);
-    this.#shown = this.#step;
-  }, 1000);
-
-  show(step: string): void {
-    this.#step = step;
-  }
-
-  end(): void {
-    clearInterval(this.#timer);
-  }
 }

@@ -1,12 +1,11 @@
-import { constants, copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { version } from '../version.js';
 import type { Command } from './command.js';
-import { Flags } from './flags.js';
 import { sandboxKey, sandboxSecret } from './serving-flags.js';
-import { CommandError, print, UsageError } from './terminal.js';
+import { CommandError, codeOf, print, UsageError } from './terminal.js';
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */
 const runsTypeScript = Boolean(Reflect.get(process.features, 'typescript'));
@@ -42,15 +41,13 @@ export const examples: Command = {
   usage: 'examples <folder>',
   example: 'examples shop',
   flags: {},
-  async run(args) {
-    const [target] = new Flags({}, args, 1).positionals;
+  words: 1,
+  async run({ positionals: [target] }) {
     if (target === undefined)
       throw new UsageError('The folder is missing. Name one: merchant-payments examples shop');
     try {
-      const source = join(
-        dirname(fileURLToPath(import.meta.resolve('merchant-payments/package.json'))),
-        'examples',
-      );
+      const inPackage = fileURLToPath(import.meta.resolve('merchant-payments/package.json'));
+      const source = join(dirname(inPackage), 'examples');
       const folder = resolve(target);
       if (folder === source)
         throw new CommandError(`${target} is the folder of the examples. Pass another one.`);
@@ -58,34 +55,31 @@ export const examples: Command = {
       print(report(target, folder, copied, kept));
       return 0;
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error;
+      if (!(error instanceof Error) || codeOf(error) === undefined) throw error;
       throw new CommandError(`${target} could not be filled: ${error.message}`);
     }
   },
 };
 
+/** Never overwrites a file that is there. */
 function copyInto(folder: string, source: string): { copied: number; kept: string[] } {
+  const examples = readdirSync(source, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((from) => [relative(source, from), readFileSync(from)] as const);
+  const files = [...examples, ...Object.entries(made)];
   const kept: string[] = [];
-  let copied = 0;
-  const put = (path: string, write: (target: string) => void) => {
+  for (const [path, content] of files) {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
     try {
-      write(file);
-      copied++;
+      writeFileSync(file, content, { flag: 'wx' });
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
       kept.push(path.replaceAll(sep, '/'));
     }
-  };
-  // COPYFILE_EXCL and wx: a file that is there is never overwritten.
-  for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const from = join(entry.parentPath, entry.name);
-    put(relative(source, from), (to) => copyFileSync(from, to, constants.COPYFILE_EXCL));
   }
-  for (const [path, text] of Object.entries(made)) put(path, (to) => writeFileSync(to, text, { flag: 'wx' }));
-  return { copied, kept };
+  return { copied: files.length - kept.length, kept };
 }
 
 function report(target: string, folder: string, copied: number, kept: readonly string[]): string {

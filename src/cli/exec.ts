@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import { watchDeliveries } from './activity.js';
-import type { Command } from './command.js';
-import { Flags } from './flags.js';
-import { shopPort } from './ports.js';
+import type { Command, Flags } from './command.js';
 import { startServing } from './serving.js';
 import { servingFlags } from './serving-flags.js';
-import { UsageError, warn } from './terminal.js';
+import { codeOf, UsageError, warn } from './terminal.js';
 
 const flags = {
   ...servingFlags,
@@ -26,18 +26,16 @@ export const exec: Command = {
   example: 'exec --webhook-path /webhooks -- node shop.mjs',
   flags,
   passesOn: true,
-  async run(args) {
-    const at = args.indexOf('--');
-    const [program, ...rest] = at === -1 ? [] : args.slice(at + 1);
+  async run(given: Flags<keyof typeof flags>, [program, ...args]) {
     if (program === undefined) throw new UsageError('The command to run is missing. Put it after --.');
-    const given = new Flags(flags, args.slice(0, at));
-    const port = given.text('webhook-path') === undefined ? undefined : await shopPort();
-    const webhook = webhookAt(given, port);
+    const path = webhookPath(given);
+    const port = path === undefined ? undefined : await shopPort();
+    const webhook = path === undefined ? undefined : `http://localhost:${port}${path}`;
     const { context, end } = await startServing(given, { defaultPort: 0, webhook });
     const { url, apiKey, webhookSecret, dashboardUrl } = context.sandbox;
     if (!given.has('quiet')) {
       warn(`Sandbox dashboard: ${dashboardUrl}`);
-      if (port !== undefined && port !== (process.env.PORT ?? '3000'))
+      if (port !== undefined && port !== (process.env.PORT || '3000'))
         warn(`Port 3000 is taken: the command gets PORT=${port}.`);
       watchDeliveries(context, false, warn);
     }
@@ -51,52 +49,72 @@ export const exec: Command = {
       ...(port === undefined ? {} : { PORT: port }),
     };
     try {
-      return await runToEnd(program, rest, env);
+      return await runToEnd(program, args, env);
     } finally {
       await end();
     }
   },
 };
 
-/** The address of `--webhook-path` on the port that the command gets. */
-function webhookAt(given: Flags<typeof flags>, port: string | undefined): string | undefined {
+function webhookPath(given: Flags<keyof typeof flags>): string | undefined {
   const path = given.text('webhook-path');
   if (path === undefined) return undefined;
   if (given.text('webhook-url') !== undefined)
     throw new UsageError(`Pass --webhook-path or ${given.source('webhook-url')}, not both.`);
-  if (!path.startsWith('/'))
-    throw new UsageError(
-      `--webhook-path: ${JSON.stringify(path)} does not begin with /. Pass one such as /webhooks.`,
-    );
-  return `http://localhost:${port}${path}`;
+  if (path.startsWith('/')) return path;
+  throw new UsageError(
+    `--webhook-path: ${JSON.stringify(path)} does not begin with /. Pass one such as /webhooks.`,
+  );
+}
+
+/** The port for a program that `exec` runs: its own `PORT`, else 3000 if it is free, else a free one. */
+async function shopPort(): Promise<string> {
+  const { PORT } = process.env;
+  if (PORT && !/^\d+$/.test(PORT))
+    throw new UsageError(`PORT: ${JSON.stringify(PORT)} is not a port. Set it to a number, or unset it.`);
+  if (PORT) return PORT;
+  // A port may be taken on one address and free on another, and nobody knows which the program wants.
+  for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::'])
+    if ((await listenOn(3000, host)) === undefined) return String(await listenOn(0, '127.0.0.1'));
+  return '3000';
+}
+
+/** Listens for an instant, and returns the port; `undefined` if it is taken. */
+async function listenOn(port: number, host: string): Promise<number | undefined> {
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, 'listening');
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : undefined;
+  } catch (error) {
+    return codeOf(error) === 'EADDRINUSE' ? undefined : port; // Not an address of this machine, such as ::1 without IPv6.
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
 }
 
 /** Without a shell: arguments are passed unchanged. */
-function runToEnd(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: 'inherit', env });
-    // Ctrl-C on a terminal reaches the child by itself, as one of the terminal's foreground group.
-    const fromTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
-    const pass = (signal: NodeJS.Signals) => {
-      if (signal !== 'SIGINT' || !fromTerminal) child.kill(signal);
-    };
-    process.on('SIGINT', pass).on('SIGTERM', pass);
-    const over = () => process.off('SIGINT', pass).off('SIGTERM', pass);
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      over();
-      warn(`${program} could not be started (${error.code ?? error.message}). ${remedy()}`);
-      resolve(error.code === 'ENOENT' ? 127 : 126);
-    });
-    child.once('exit', (code, signal) => {
-      over();
-      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
-    });
-  });
+async function runToEnd(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(program, args, { stdio: 'inherit', env });
+  // Ctrl-C on a terminal reaches the child by itself, as one of the terminal's foreground group.
+  const fromTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  const pass = (signal: NodeJS.Signals) => {
+    if (signal !== 'SIGINT' || !fromTerminal) child.kill(signal);
+  };
+  process.on('SIGINT', pass).on('SIGTERM', pass);
+  try {
+    await once(child, 'exit');
+    return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
+  } catch (error) {
+    warn(`${program} could not be started (${codeOf(error)}). ${remedy}`);
+    return codeOf(error) === 'ENOENT' ? 127 : 126;
+  } finally {
+    process.off('SIGINT', pass).off('SIGTERM', pass);
+  }
 }
 
 /** npm, npx and the programs of node_modules/.bin are scripts for cmd.exe on Windows, which only cmd.exe can start. */
-function remedy(): string {
-  return process.platform === 'win32'
+const remedy =
+  process.platform === 'win32'
     ? 'If it is a script, such as npm or npx, put cmd /c before it: exec -- cmd /c npm test'
     : 'Is it installed?';
-}

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
+import { SandboxError } from '../sandbox/checks.js';
 import { tampers } from '../sandbox/delivery/signing.js';
 import { malformedFaults, networkFaults, readFault } from '../sandbox/faults.js';
-import { SandboxError } from '../sandbox/sandbox-error.js';
 import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
-import { type Flags, refuseWords } from './flags.js';
+import { type Flags, jsonOrText, refuseWords } from './command.js';
 import { runningCommand } from './running.js';
 import { UsageError } from './terminal.js';
 
@@ -26,10 +26,7 @@ const flags = {
   drop: { text: 'of webhook: loses the first attempt; the retries come' },
   hold: { text: 'of webhook: holds the event until you deliver it' },
   duplicate: { value: '<n>', text: 'of webhook: sends it this many more times' },
-  tamper: {
-    value: '<how>',
-    text: `of webhook: spoils it: ${tampers.join(', ')}`,
-  },
+  tamper: { value: '<how>', text: `of webhook: spoils it: ${tampers.join(', ')}` },
   list: { text: 'lists the faults that have not happened yet' },
 } as const;
 
@@ -47,7 +44,7 @@ export const fault = runningCommand({
   example: 'fault status 503 --times 2 --path /v1/products',
   flags,
   words: Number.POSITIVE_INFINITY,
-  request(given) {
+  request(given: Flags<keyof typeof flags>) {
     const [what, ...values] = given.positionals;
     if (what !== undefined) return ['POST', '/faults', ordered(what, values, given)];
     if (given.has('list')) return ['GET', '/faults'];
@@ -60,15 +57,28 @@ export const fault = runningCommand({
       : ['Waiting to happen:', ...faults.map(({ says }) => `  ${visible(says)}`)].join('\n'),
 });
 
+/** The kinds of faults by their word, and what they order; `value` is the word after it. */
+const kinds = new Map<string, (value: string | undefined) => object>([
+  ['status', (value) => ({ status: Number(value) })],
+  ...networkFaults.map((network) => [network, () => ({ network })] as const),
+  ...malformedFaults.map((malformed) => [malformed, () => ({ malformed })] as const),
+  ['delay', (delay) => ({ delay })],
+  ['webhook', () => ({ webhook: true })],
+  ['clear', () => ({ clear: true })],
+]);
+
 /** What the words and flags order, checked as `failNext()` does. */
-function ordered(what: string, words: readonly string[], given: Flags<typeof flags>): object {
-  if (what === 'clear') {
-    refuseWords(words);
-    return { clear: true };
-  }
-  const all = {
-    ...kindOf(what, words),
-    ...(given.text('delay') !== undefined && { delay: given.text('delay') }),
+function ordered(what: string, words: readonly string[], given: Flags<keyof typeof flags>): object {
+  const kind = kinds.get(what);
+  if (!kind)
+    throw new UsageError(`${JSON.stringify(what)} is not a fault. ${didYouMean(what, [...kinds.keys()])}`);
+  refuseWords(words.slice(what === 'status' || what === 'delay' ? 1 : 0));
+  const [value] = words;
+  if (what === 'clear') return kind(value);
+  if (what === 'delay' && value === undefined)
+    throw new UsageError('Pass the duration, such as: fault delay 2s');
+  const more = {
+    delay: given.text('delay'),
     method: given.text('method'),
     path: given.text('path'),
     when: given.text('when'),
@@ -80,54 +90,28 @@ function ordered(what: string, words: readonly string[], given: Flags<typeof fla
     body: jsonOrText(given.text('body')),
     headers: headersOf(given.list('header')),
   };
-  const fault = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  const passed = Object.entries(more).filter(([, one]) => one !== undefined);
+  if (what === 'webhook' && passed.every(([name]) => name === 'times'))
+    throw new UsageError('Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.');
+  const fault = { ...kind(value), ...Object.fromEntries(passed) };
   try {
     readFault(fault, 'fault');
+    return fault;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    const problem = error.message.slice('fault: '.length);
-    const [name = ''] = /^\w+/.exec(problem) ?? [];
-    const flag = name === 'headers' ? 'header' : name;
-    if (problem.startsWith(`${name} is not a field`))
+    const problem = error.message.replace(/^fault: (headers\b)?/, (_, name) => (name ? 'header' : ''));
+    const [flag = ''] = /^\w+/.exec(problem) ?? [];
+    if (problem.startsWith(`${flag} is not a field`))
       throw new UsageError(`--${flag} does not go with: fault ${what}`);
     throw new UsageError(Object.hasOwn(flags, flag) ? `--${problem}` : problem);
   }
-  if (what === 'webhook' && Object.keys(fault).every((name) => name === 'webhook' || name === 'times'))
-    throw new UsageError('Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.');
-  return fault;
-}
-
-function kindOf(what: string, [value, ...rest]: readonly string[]): object {
-  const takesValue = what === 'status' || what === 'delay';
-  refuseWords(takesValue || value === undefined ? rest : [value]);
-  if (what === 'delay' && value === undefined)
-    throw new UsageError('Pass the duration, such as: fault delay 2s');
-  if (what === 'status') return { status: Number(value) };
-  if (what === 'delay') return { delay: value };
-  if (what === 'webhook') return { webhook: true };
-  if (networkFaults.some((one) => one === what)) return { network: what };
-  if (malformedFaults.some((one) => one === what)) return { malformed: what };
-  const known = ['status', ...networkFaults, ...malformedFaults, 'delay', 'webhook', 'clear'];
-  throw new UsageError(`${JSON.stringify(what)} is not a fault. ${didYouMean(what, known)}`);
 }
 
 function headersOf(lines: readonly string[]): Record<string, string> | undefined {
-  if (lines.length === 0) return undefined;
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(line) ?? [];
-      if (name === undefined || value === undefined)
-        throw new UsageError("--header: pass a name and a value, such as 'retry-after: 7'.");
-      return [name, value];
-    }),
-  );
-}
-
-function jsonOrText(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const headers = lines.map((line) => {
+    const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) return [name, value] as const;
+    throw new UsageError("--header: pass a name and a value, such as 'retry-after: 7'.");
+  });
+  return headers.length > 0 ? Object.fromEntries(headers) : undefined;
 }

@@ -1,10 +1,8 @@
 import { type Identification, identifyScheme } from '../doctor/identify.js';
-import type { Command } from './command.js';
-import { Flags } from './flags.js';
-import { link } from './identify-link.js';
-import { literal } from './literal.js';
+import type { Command, Flags } from './command.js';
+import { showLink } from './identify-link.js';
 import { readGiven, readSavedDelivery, type SavedDelivery } from './saved-delivery.js';
-import { print, printJson, UsageError, verdict } from './terminal.js';
+import { literal, paragraphs, show, UsageError, verdict } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
@@ -26,34 +24,25 @@ export const identify: Command = {
     'and PAYMENTS_BASE_URL. Exit code 1 when no known scheme, or no field, fits.',
   example: 'identify delivery-2026-01-31.json',
   flags,
-  async run(args) {
-    const given = new Flags(flags, args, 1);
+  words: 1,
+  async run(given: Flags<keyof typeof flags>) {
     const delivery = deliveryOf(given);
-    if (given.has('link')) return link(delivery.rawBody, given.has('json'));
+    if (given.has('link')) return showLink(delivery.rawBody, given.has('json'));
     const secret = await webhookSecret();
-    return printIdentification(
-      identifyScheme({ ...delivery, secret, url: given.text('url') }),
-      given.has('json'),
-    );
+    return showIdentification(given, identifyScheme({ ...delivery, secret, url: given.text('url') }));
   },
 };
 
 /** Prints the result and returns the exit code. */
-export function printIdentification(result: Identification, json: boolean): number {
-  if (json) printJson(result);
-  else print(describeIdentification(result));
-  return result.found ? 0 : 1;
-}
+export const showIdentification = (given: Flags<'json'>, result: Identification): number =>
+  show(given.has('json'), result, () => describeIdentification(result), result.found);
 
-function deliveryOf(given: Flags<typeof flags>): SavedDelivery {
+function deliveryOf(given: Flags<keyof typeof flags>): SavedDelivery {
   const [file] = given.positionals;
   const [body, signature, timestamp] = [given.text('body'), given.text('signature'), given.text('timestamp')];
   const usage = 'Pass one file with a delivery, or --body, --signature and --timestamp.';
-  if ((body ?? signature ?? timestamp) === undefined) {
-    if (file === undefined) throw new UsageError(usage);
-    return readSavedDelivery(file);
-  }
-  if (file !== undefined) throw new UsageError(usage);
+  if ((file === undefined) === ((body ?? signature ?? timestamp) === undefined)) throw new UsageError(usage);
+  if (file !== undefined) return readSavedDelivery(file);
   if (body === undefined) throw new UsageError(`--body is missing. ${usage}`);
   if (signature === undefined && !given.has('link')) throw new UsageError(`--signature is missing. ${usage}`);
   return {
@@ -62,32 +51,18 @@ function deliveryOf(given: Flags<typeof flags>): SavedDelivery {
   };
 }
 
-export function describeIdentification({
-  found,
-  summary,
-  scheme = {},
-  like,
-  alternatives,
-  notes,
-  questions,
-}: Identification): string {
-  const lines = [verdict(found, summary)];
-  if (found && Object.keys(scheme).length > 0)
-    lines.push(
-      '',
-      'Paste into webhooks.verify(), the handlers or openInbox():',
-      '',
-      `  scheme: ${literal(scheme)},`,
-    );
-  if (like) lines.push('', `The same as ${like.service} documents: ${like.source}`);
-  if (alternatives.length > 0)
-    lines.push(
-      '',
-      `This delivery fits ${alternatives.length} more; a second delivery tells them apart:`,
-      ...alternatives.map((one) => `  scheme: ${literal(one)},`),
-    );
-  if (notes.length > 0) lines.push('', ...notes.map((note) => `- ${note}`));
-  if (questions.length > 0)
-    lines.push('', 'Ask the service:', ...questions.map((question, index) => `  ${index + 1}. ${question}`));
-  return lines.join('\n');
+export function describeIdentification(result: Identification): string {
+  const { found, summary, scheme = {}, like, alternatives, notes, questions } = result;
+  const option = (one: object) => `  scheme: ${literal(one)},`;
+  return paragraphs(
+    verdict(found, summary),
+    Object.keys(scheme).length > 0 &&
+      `Paste into webhooks.verify(), the handlers or openInbox():\n\n${option(scheme)}`,
+    like && `The same as ${like.service} documents: ${like.source}`,
+    alternatives.length > 0 &&
+      `This delivery fits ${alternatives.length} more; a second delivery tells them apart:\n${alternatives.map(option).join('\n')}`,
+    notes.map((note) => `- ${note}`).join('\n'),
+    questions.length > 0 &&
+      ['Ask the service:', ...questions.map((one, at) => `  ${at + 1}. ${one}`)].join('\n'),
+  );
 }

@@ -2,21 +2,20 @@ import { identifyScheme } from '../doctor/identify.js';
 import { WebhookVerificationError } from '../errors.js';
 import type { RefusedDelivery } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
-import { readDuration } from '../inbox/options.js';
+import { readDuration } from '../inbox/params.js';
 import { schemaSql } from '../inbox/postgres-tables.js';
 import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import type { Command } from './command.js';
-import { Flags, refuseWords } from './flags.js';
+import { type Command, type Flags, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
-import { CommandError, paint, print, printJson, UsageError } from './terminal.js';
+import { CommandError, columns, paint, print, show, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
-  parked: { text: 'with retry: every parked delivery' },
+  parked: { text: 'with retry: every parked delivery but those with another content under a known key' },
   force: { text: 'with retry: also a running delivery, whose function may be stuck' },
   'older-than': { value: '<time>', text: 'with purge: such as 90d, 12h' },
   identify: {
@@ -48,8 +47,8 @@ export const inbox: Command = {
   usage,
   example: 'inbox orders.sqlite',
   flags,
-  async run(args) {
-    const given = new Flags(flags, args, 3);
+  words: 3,
+  async run(given: Flags<keyof typeof flags>) {
     const schema = given.text('schema');
     const names = [...given.positionals];
     if (given.has('print-schema')) {
@@ -79,16 +78,14 @@ export const inbox: Command = {
     const scheme = readSchemeFlag(given.text('scheme'));
     const request: Request = { key, given, olderThan: olderThan ?? 0, scheme };
     const [text, json, isOk = true] = await withInbox(place, schema, (opened) => act(opened, request));
-    if (given.has('json')) printJson(json);
-    else print(text);
-    return isOk ? 0 : 1;
+    return show(given.has('json'), json, () => text, isOk);
   },
 };
 
 interface Request {
   /** Empty where the action takes none. */
   key: string;
-  given: Flags<typeof flags>;
+  given: Flags<keyof typeof flags>;
   olderThan: number;
   scheme: Partial<SignatureScheme> | undefined;
 }
@@ -103,15 +100,15 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
     const stats = await inbox.stats();
     const parked = await inbox.list({ state: 'parked' });
     const lines = parked.map(({ key, attempts, lastError }) => [key, attempts, lastError ?? '']);
-    const text = parked.length === 0 ? '' : `\n\n${table([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines])}`;
-    return [table(Object.entries(stats)) + text, { ...stats, parkedDeliveries: parked }];
+    const text = parked.length === 0 ? '' : `\n\n${shown([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines])}`;
+    return [shown(Object.entries(stats)) + text, { ...stats, parkedDeliveries: parked }];
   },
   async show(inbox, { key }) {
     const entry = await inbox.get(key);
     if (!entry) throw new CommandError(`There is no delivery ${JSON.stringify(key)}.`);
     const { event, ...facts } = entry;
     const content = event === null ? 'purged' : JSON.stringify(event, undefined, 2);
-    return [`${table(Object.entries(facts))}\n\n${content}`, entry];
+    return [`${shown(Object.entries(facts))}\n\n${content}`, entry];
   },
   async retry(inbox, { key, given }) {
     const force = given.has('force');
@@ -137,7 +134,7 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
     const text =
       refused.length === 0
         ? 'Nothing was refused that another scheme or secret could prove authentic.'
-        : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
+        : shown([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
     return [text, refused];
   },
   async recover(inbox, { scheme }) {
@@ -171,15 +168,8 @@ function notWaiting(key: string, force = false): CommandError {
   return new CommandError(`There is no delivery ${JSON.stringify(key)} that is ${states}.`);
 }
 
-function table(rows: readonly (readonly unknown[])[]): string {
-  const shown = rows.map((row) => row.map((cell) => visible(String(cell ?? '-'))));
-  const widths = shown[0]?.map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)));
-  return shown
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
-        .join('   ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
+const shown = (rows: readonly (readonly unknown[])[]): string =>
+  columns(
+    rows.map((row) => row.map((cell) => visible(String(cell ?? '-')))),
+    '   ',
+  );

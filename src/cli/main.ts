@@ -1,94 +1,80 @@
 import { isPaymentsError } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
 import { version } from '../version.js';
-import { advance } from './advance.js';
 import { capture } from './capture.js';
-import type { Command } from './command.js';
-import { deliver } from './deliver.js';
+import { type Command, describeFlags, Flags } from './command.js';
+import { advance, deliver, reset, trigger } from './control.js';
 import { doctor } from './doctor.js';
 import { examples } from './examples.js';
 import { exec } from './exec.js';
 import { fault } from './fault.js';
-import { describeFlags } from './flags.js';
 import { identify } from './identify.js';
 import { inbox } from './inbox.js';
-import { reset } from './reset.js';
 import { sandbox } from './sandbox.js';
-import { CommandError, print, UsageError, warn } from './terminal.js';
-import { trigger } from './trigger.js';
+import { CommandError, columns, print, UsageError, warn } from './terminal.js';
 
-const commands: Readonly<Record<string, Command>> = {
-  sandbox,
-  exec,
-  trigger,
-  deliver,
-  fault,
-  doctor,
-  capture,
-  identify,
-  inbox,
-  advance,
-  reset,
-  examples,
-};
+const commands = new Map<string, Command>(
+  Object.entries({
+    sandbox,
+    exec,
+    trigger,
+    deliver,
+    fault,
+    doctor,
+    capture,
+    identify,
+    inbox,
+    advance,
+    reset,
+    examples,
+  }),
+);
 
 process.exitCode = await main(process.argv.slice(2));
 
-async function main([name, ...args]: string[]): Promise<number> {
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    const wanted = Object.hasOwn(commands, args[0] ?? '') ? args[0] : undefined;
-    print(wanted === undefined ? overview() : help(wanted));
-    return 0;
-  }
-  if (name === '--version' || name === '-v') {
-    print(version);
-    return 0;
-  }
+async function main([name = 'help', ...args]: string[]): Promise<number> {
+  const command = commands.get(name);
   try {
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!command)
+    if (command) return await run(command, args);
+    const about = commands.get(args[0] ?? '');
+    if (name === '--version' || name === '-v') print(version);
+    else if (name === 'help' || name === '--help' || name === '-h') print(about ? help(about) : overview());
+    else
       throw new UsageError(
-        `${JSON.stringify(name)} is not a command. ${didYouMean(name, Object.keys(commands))}`,
+        `${JSON.stringify(name)} is not a command. ${didYouMean(name, [...commands.keys()])}`,
       );
-    const own = command.passesOn && args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-    if (own.includes('--help') || own.includes('-h')) {
-      print(help(name));
-      return 0;
-    }
-    return await command.run(args);
+    return 0;
   } catch (error) {
-    return report(error, name);
+    if (error instanceof UsageError) {
+      warn(`${error.message}\nSee: merchant-payments ${command ? `${name} ` : ''}--help`);
+      return 2;
+    }
+    if (!(error instanceof CommandError) && !isPaymentsError(error)) throw error;
+    warn(error.message);
+    return 1;
   }
 }
 
-function report(error: unknown, name: string): number {
-  if (error instanceof UsageError) {
-    const more = Object.hasOwn(commands, name)
-      ? `merchant-payments ${name} --help`
-      : 'merchant-payments --help';
-    warn(`${error.message}\nSee: ${more}`);
-    return 2;
-  }
-  if (!(error instanceof CommandError) && !isPaymentsError(error)) throw error;
-  warn(error.message);
-  return 1;
+async function run(command: Command, args: readonly string[]): Promise<number> {
+  const end = command.passesOn ? args.indexOf('--') : -1;
+  const own = end === -1 ? args : args.slice(0, end);
+  if (!own.includes('--help') && !own.includes('-h'))
+    return command.run(new Flags(command.flags, own, command.words), args.slice(own.length + 1));
+  print(help(command));
+  return 0;
 }
 
 function overview(): string {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length)) + 3;
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`);
+  const rows = [...commands].map(([name, { summary }]) => [`  ${name}`, summary]);
   return `merchant-payments ${version}: a local sandbox of the payments API, and tools for its webhooks
 
 Usage: merchant-payments <command> [flags]
 
-${lines.join('\n')}
+${columns(rows, '   ')}
 
 merchant-payments <command> --help shows the flags of one.`;
 }
 
-function help(name: string): string {
-  const command = commands[name];
-  return command
-    ? `${command.summary}\n\nUsage: merchant-payments ${command.usage}\n\n${describeFlags(command.flags)}\n\nExample: merchant-payments ${command.example}`
-    : '';
+function help({ summary, usage, flags, example }: Command): string {
+  return `${summary}\n\nUsage: merchant-payments ${usage}\n\n${describeFlags(flags)}\n\nExample: merchant-payments ${example}`;
 }

@@ -1,9 +1,8 @@
 import type * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
-import type { Command } from './command.js';
-import { type Flag, Flags, type FlagTable } from './flags.js';
+import type { Command, Flags, FlagTable } from './command.js';
 import { usualPort } from './serving-flags.js';
-import { CommandError, print, printJson, UsageError } from './terminal.js';
+import { CommandError, show, UsageError } from './terminal.js';
 
 const defaultUrl = `http://127.0.0.1:${usualPort}`;
 
@@ -20,34 +19,27 @@ export const runningFlags = {
 type Request = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object];
 
 /** A command that is one request to a running sandbox. */
-export function runningCommand<const Table extends FlagTable, Content>({
+export function runningCommand<Content>({
   request,
   content,
   says,
   isOk = () => true,
   ...command
-}: Pick<Command, 'summary' | 'usage' | 'example'> & {
-  flags: Table;
-  /** How many arguments it takes at the most. */
-  words: number;
-  request(given: Flags<Table & typeof runningFlags>): Request;
+}: Omit<Command, 'run'> & {
+  request(given: Flags): Request;
   /** What is shown of the response. */
   content: z.ZodMiniType<Content>;
   says(content: Content): string;
   /** Whether the exit code is 0. */
   isOk?(content: Content): boolean;
 }): Command {
-  const flags = { ...command.flags, ...runningFlags };
   return {
     ...command,
-    flags,
-    async run(args) {
-      const given = new Flags(flags, args, command.words);
+    flags: { ...command.flags, ...runningFlags },
+    async run(given) {
       const response = await ask(given, ...request(given));
       const shown = readAs(content, response);
-      if (given.has('json')) printJson(response);
-      else print(says(shown));
-      return isOk(shown) ? 0 : 1;
+      return show(given.has('json'), response, () => says(shown), isOk(shown));
     },
   };
 }
@@ -60,7 +52,7 @@ export function readAs<Content>(content: z.ZodMiniType<Content>, response: objec
 }
 
 export async function ask(
-  flags: Flags<Readonly<Record<'url' | 'token', Flag>>>,
+  flags: Flags<'url' | 'token'>,
   ...[method, path, body]: Request
 ): Promise<Record<string, unknown>> {
   const url = flags.text('url') ?? defaultUrl;

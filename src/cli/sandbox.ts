@@ -1,12 +1,11 @@
 import type { SandboxContext } from '../sandbox/context.js';
-import { span } from '../sandbox/pages/dashboard/moments.js';
+import { span } from '../sandbox/pages/dashboard/cells.js';
 import { version } from '../version.js';
 import { watch } from './activity.js';
-import type { Command } from './command.js';
-import { Flags } from './flags.js';
+import type { Command, Flags } from './command.js';
 import { startServing } from './serving.js';
 import { servingFlags, usualPort } from './serving-flags.js';
-import { paint, print, printJson } from './terminal.js';
+import { paint, print } from './terminal.js';
 
 const flags = {
   ...servingFlags,
@@ -19,13 +18,14 @@ export const sandbox: Command = {
   usage: 'sandbox [flags]',
   example: 'sandbox --webhook-url http://localhost:3000/webhooks',
   flags,
-  async run(args) {
-    const given = new Flags(flags, args);
+  async run(given: Flags<keyof typeof flags>) {
     const { context, end } = await startServing(given, { defaultPort: usualPort });
     const ended = endSignal();
     const json = given.has('json');
-    if (json) printJson(ready(context));
-    else {
+    if (json) {
+      const { url, apiKey, webhookSecret, dashboardUrl } = context.sandbox;
+      print(JSON.stringify({ type: 'ready', url, apiKey, webhookSecret, dashboardUrl }));
+    } else {
       print(banner(context, given.text('host')));
       // Apart from the rest, so that a reader such as `head` that has left by now ends the sandbox.
       setTimeout(() => print(`  ${paint('dim', 'Ctrl+C ends it.')}\n`), 100).unref();
@@ -37,41 +37,22 @@ export const sandbox: Command = {
   },
 };
 
-const ready = ({ sandbox: { url, apiKey, webhookSecret, dashboardUrl } }: SandboxContext) => ({
-  type: 'ready',
-  url,
-  apiKey,
-  webhookSecret,
-  dashboardUrl,
-});
-
-function banner(
-  { sandbox: { url, apiKey, webhookSecret, dashboardUrl }, settings, guard }: SandboxContext,
-  host?: string,
-): string {
-  const { webhooks } = settings;
+function banner({ sandbox, settings, guard }: SandboxContext, host?: string): string {
+  const { url, apiKey, webhookSecret, dashboardUrl } = sandbox;
+  const { webhook, webhooks } = settings;
   const when =
     typeof webhooks === 'object'
       ? `, ${span(webhooks.delayMs)} after each payment`
       : { auto: '', manual: ', held back until you deliver them' }[webhooks];
-  const webhook =
-    settings.webhook === undefined
-      ? 'kept; pass --webhook-url to send them'
-      : `to ${String(settings.webhook)}${when}`;
-  const rows = [
-    ['Base URL', paint('cyan', url)],
-    ['Dashboard', paint('cyan', dashboardUrl)],
-    ['Webhooks', webhook],
-  ];
-  const warning =
-    guard.accessToken === undefined
-      ? ''
-      : `\n${paint('yellow', `  Other machines can reach this sandbox on ${host}. The dashboard link above holds its access token.`)}\n`;
+  const kept = 'kept; pass --webhook-url to send them';
+  const warning = `  Other machines can reach this sandbox on ${host}. The dashboard link above holds its access token.`;
   return `
   ${paint('bold', 'merchant-payments sandbox')} ${version}: no money moves
 
-${rows.map(([name = '', value]) => `  ${name.padEnd(11)}${value}`).join('\n')}
-${warning}
+  Base URL   ${paint('cyan', url)}
+  Dashboard  ${paint('cyan', dashboardUrl)}
+  Webhooks   ${webhook === undefined ? kept : `to ${String(webhook)}${when}`}
+${guard.accessToken === undefined ? '' : `\n${paint('yellow', warning)}\n`}
   ${paint('dim', '# .env')}
   PAYMENTS_BASE_URL=${url}
   PAYMENTS_API_KEY=${apiKey}

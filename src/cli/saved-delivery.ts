@@ -4,10 +4,17 @@ import * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
 import { CommandError, codeOf } from './terminal.js';
 
-/** A captured delivery, as `identifyScheme()` takes it. */
+/** A stored delivery, as `identifyScheme()` takes it. */
 export interface SavedDelivery {
   rawBody: Uint8Array;
   headers: [string, string][] | Record<string, string | undefined>;
+}
+
+/** A delivery as it arrived. */
+export interface Captured {
+  path: string;
+  headers: [string, string][];
+  body: Buffer;
 }
 
 /** What `capture` writes. */
@@ -26,35 +33,27 @@ const stored = z.object({
 /** Fails where `saveDelivery()` would: to be known before the one delivery comes. */
 export function checkNewFile(name: string): void {
   if (existsSync(name)) throw new CommandError(`${name} exists already. Pass another --out.`);
-  try {
-    accessSync(dirname(name), constants.W_OK);
-  } catch (error) {
-    throw unwritable(name, error);
-  }
+  writing(name, () => accessSync(dirname(name), constants.W_OK));
 }
 
 /** Writes a delivery byte for byte to a new file that only its owner can read: it holds a customer's payment. */
-export function saveDelivery(
-  name: string,
-  delivery: { path: string; headers: [string, string][]; body: Buffer },
-): void {
-  const { path, headers, body } = delivery;
-  const content = {
-    receivedAt: new Date().toISOString(),
-    path,
-    headers,
-    bodyBase64: body.toString('base64'),
-    bodyText: body.toString('utf8'),
-  };
-  try {
-    writeFileSync(name, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    throw unwritable(name, error);
-  }
+export function saveDelivery(name: string, { body, ...request }: Captured): void {
+  const texts = { bodyBase64: body.toString('base64'), bodyText: body.toString('utf8') };
+  const content = { receivedAt: new Date().toISOString(), ...request, ...texts };
+  writing(name, () =>
+    writeFileSync(name, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: 'wx' }),
+  );
 }
 
-const unwritable = (name: string, error: unknown) =>
-  new CommandError(`${name} cannot be written (${codeOf(error) ?? 'unknown error'}). Pass another --out.`);
+function writing(name: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw new CommandError(
+      `${name} cannot be written (${codeOf(error) ?? 'unknown error'}). Pass another --out.`,
+    );
+  }
+}
 
 export function readSavedDelivery(name: string): SavedDelivery {
   const { data } = z.union([captured, stored]).safeParse(parseObject(readGiven(name).toString()));

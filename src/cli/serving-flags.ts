@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { duration } from '../sandbox/checks.js';
 import { choicesProblem } from '../sandbox/service/choices.js';
-import { duration } from '../sandbox/service/duration.js';
+import type { SandboxSnapshot } from '../sandbox/service/store.js';
 import type { UnspecifiedChoices } from '../sandbox/service/unspecified.js';
-import { livePrefix, type SandboxOptions } from '../sandbox/settings.js';
-import type { Flag, Flags, FlagTable } from './flags.js';
+import type { SandboxOptions } from '../sandbox/settings.js';
+import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
 import { codeOf, UsageError } from './terminal.js';
 
@@ -60,26 +61,21 @@ export const servingFlags = {
 } as const satisfies FlagTable;
 
 /** The flags of a call, whatever its command says of them. */
-export type ServingFlags = Flags<Readonly<Record<keyof typeof servingFlags, Flag>>>;
+export type ServingFlags = Flags<keyof typeof servingFlags>;
 
-export function sandboxOptions(flags: ServingFlags): SandboxOptions {
-  const apiKey = flags.text('api-key');
-  if (apiKey?.startsWith(livePrefix))
-    throw new UsageError(
-      `${flags.source('api-key')} begins with ${livePrefix}: a live key moves real money. Leave it out.`,
-    );
-  return {
-    apiKey,
-    webhookSecret: flags.text('webhook-secret'),
-    webhook: flags.text('webhook-url'),
-    webhooks: webhooksOf(flags),
-    publicUrl: flags.text('public-url'),
-    allowRemoteWebhooks: flags.has('allow-remote'),
-    seed: flags.integer('seed', 0, Number.MAX_SAFE_INTEGER),
-    unspecified: choicesOf(flags),
-    products: productsIn(flags.text('seed-file')),
-  };
-}
+/** What the flags say; key and secret are the saved ones, or the constants. */
+export const sandboxOptions = (flags: ServingFlags, saved: SandboxSnapshot | undefined): SandboxOptions => ({
+  apiKey: flags.text('api-key') ?? (saved ? undefined : sandboxKey),
+  webhookSecret: flags.text('webhook-secret') ?? (saved ? undefined : sandboxSecret),
+  webhook: flags.text('webhook-url'),
+  webhooks: webhooksOf(flags),
+  publicUrl: flags.text('public-url'),
+  allowRemoteWebhooks: flags.has('allow-remote'),
+  seed: flags.integer('seed', 0, Number.MAX_SAFE_INTEGER),
+  unspecified: choicesOf(flags),
+  products: productsIn(flags.text('seed-file')),
+  from: saved,
+});
 
 /** The array in a file. What is in it is checked where products are. */
 function productsIn(file: string | undefined): SandboxOptions['products'] {
@@ -108,8 +104,12 @@ function choicesOf(flags: ServingFlags): Partial<UnspecifiedChoices> {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
     if (name === undefined || text === undefined)
       throw new UsageError('--unspecified: pass name=value, such as cancel=close.');
-    if (/^\[?[1-9][\d.]*\]?$/.test(text) && name !== 'fees') throw withoutUnit(name, text);
-    const chosen = [text, ...parsed(text), text.split(',')]
+    // Text has its unit: `settlement=5` could be seconds or hours. Only a JSON object, as of errorStatus, has other numbers.
+    if (/^\[?[1-9][\d.]*\]?$/.test(text) && name !== 'fees')
+      throw new UsageError(
+        `--unspecified ${name}: ${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d with it, as in ${name}=5s.`,
+      );
+    const chosen = [text, jsonOrText(text), text.split(',')]
       .map((value) => ({ [name]: value }))
       .find((choice) => choicesProblem(choice) === undefined);
     if (!chosen) throw new UsageError(`--unspecified ${choicesProblem({ [name]: text })}`);
@@ -117,19 +117,4 @@ function choicesOf(flags: ServingFlags): Partial<UnspecifiedChoices> {
   }
   const signature = readSchemeFlag(flags.text('scheme'));
   return signature === undefined ? choices : { ...choices, signature };
-}
-
-/** Text has its unit: `settlement=5` could be seconds or hours. Only a JSON object, as of errorStatus, has other numbers. */
-const withoutUnit = (name: string, text: string) =>
-  new UsageError(
-    `--unspecified ${name}: ${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d with it, as in ${name}=5s.`,
-  );
-
-/** The value of JSON text, in an array; an empty one if it is none. */
-function parsed(text: string): unknown[] {
-  try {
-    return [JSON.parse(text)];
-  } catch {
-    return [];
-  }
 }

@@ -1,9 +1,9 @@
+import { SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
-import { resolvedProblem } from '../sandbox/delivery/addresses.js';
-import { SandboxError } from '../sandbox/sandbox-error.js';
+import { resolvedProblem } from '../sandbox/delivery/send.js';
 import { DataFile } from './data-file.js';
-import { type ServingFlags, sandboxKey, sandboxOptions, sandboxSecret } from './serving-flags.js';
+import { type ServingFlags, sandboxOptions, type servingFlags } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
 /** A sandbox that listens, and how to end it. */
@@ -25,10 +25,8 @@ export async function startServing(
   const path = flags.text('data');
   const file = path === undefined ? undefined : new DataFile(path);
   const saved = await file?.load();
-  const options = { ...sandboxOptions(flags), ...(webhook !== undefined && { webhook }) };
-  const constants = saved ? {} : { apiKey: sandboxKey, webhookSecret: sandboxSecret };
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const context = inFlags(flags, () => openSandbox({ ...constants, ...given, from: saved }));
+  const options = { ...sandboxOptions(flags, saved), ...(webhook !== undefined && { webhook }) };
+  const context = inFlags(flags, () => openSandbox(options));
   const { sandbox, settings } = context;
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
   if (problem !== undefined) throw new UsageError(`${flags.source('webhook-url')}: ${problem}`);
@@ -54,20 +52,21 @@ export async function startServing(
   };
 }
 
-const flagOf = {
-  apiKey: 'api-key',
-  webhookSecret: 'webhook-secret',
-  webhook: 'webhook-url',
-  publicUrl: 'public-url',
-  products: 'seed-file',
-} as const;
-
 async function isSandbox(url: string): Promise<boolean> {
   const response = await fetch(`${url}/_sandbox/health`, { signal: AbortSignal.timeout(1000) }).catch(
     () => undefined,
   );
   return (await response?.text().catch(() => ''))?.startsWith('{"status":"ok","now":') ?? false;
 }
+
+/** The flags of the options that `createSandbox()` may find invalid. */
+const flagOf = new Map<string, keyof typeof servingFlags>([
+  ['apiKey', 'api-key'],
+  ['webhookSecret', 'webhook-secret'],
+  ['webhook', 'webhook-url'],
+  ['publicUrl', 'public-url'],
+  ['products', 'seed-file'],
+]);
 
 /** Opens a sandbox; problems with its options are reported as those of the flags. */
 function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContext {
@@ -76,9 +75,10 @@ function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContex
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     const [, option = '', problem = ''] = /^createSandbox: (\w+)(.*)$/s.exec(error.message) ?? [];
-    for (const [name, flag] of Object.entries(flagOf))
-      if (name === option)
-        throw new UsageError(`${flags.source(flag)}${problem.replace(', or a route handler', '')}`);
-    throw error;
+    const flag = flagOf.get(option);
+    if (flag === undefined) throw error;
+    throw new UsageError(
+      `${flags.source(flag)}${problem.replace(/, or (?:a route handler|pass acceptPrefix.*(?=\.$))/s, '')}`,
+    );
   }
 }

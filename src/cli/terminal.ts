@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { styleText } from 'node:util';
 import { visible } from '../schemas/visible.js';
 
-type Format = Parameters<typeof styleText>[0];
-
 // A reader that has seen enough, such as `head`, closes the pipe.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error) => {
@@ -12,12 +10,11 @@ for (const stream of [process.stdout, process.stderr])
 
 /** Encloses our own colour codes, so that nobody else's pass for them. */
 const mark = randomUUID();
-const ours = (codes: string) => codes && mark + codes + mark;
 
 /** Text in colour on a terminal, and plain in a pipe. */
-export function paint(format: Format, text: string): string {
-  const [before = '', after = ''] = styleText(format, '\0', { stream: process.stdout }).split('\0');
-  return ours(before) + text + ours(after);
+export function paint(format: Parameters<typeof styleText>[0], text: string): string {
+  const codes = styleText(format, '\0', { stream: process.stdout }).split('\0');
+  return codes.map((code) => code && mark + code + mark).join(text);
 }
 
 /** The first line of a report. */
@@ -25,21 +22,41 @@ export const verdict = (isGood: boolean, text: string): string =>
   isGood ? paint('green', `✓ ${text}`) : paint('red', `✗ ${text}`);
 
 /** Lines as they may be printed: every escape sequence but our colours is made visible. */
-function printable(lines: string): string {
-  const harmless = (text: string) =>
-    text.split(/([\n\t])/).map((part) => (/[\n\t]/.test(part) ? part : visible(part)));
-  return lines
+const printable = (lines: string): string =>
+  lines
     .split(mark)
-    .map((part, index) => (index % 2 === 1 ? part : harmless(part).join('')))
+    .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(/[^\n\t]+/g, (text) => visible(text))))
     .join('');
-}
 
 export const print = (lines: string): void => void process.stdout.write(`${printable(lines)}\n`);
 
 /** The same on stderr: what is no result. */
 export const warn = (lines: string): void => void process.stderr.write(`${printable(lines)}\n`);
 
-export const printJson = (value: unknown): void => print(JSON.stringify(value));
+/** Prints a result, for people or as JSON for programs, and returns the exit code. */
+export function show(asJson: boolean, result: unknown, text: () => string, isOk = true): number {
+  print(asJson ? JSON.stringify(result) : text());
+  return isOk ? 0 : 1;
+}
+
+/** A report: its parts with an empty line between them, without those that are missing or empty. */
+export const paragraphs = (...parts: (string | false | undefined)[]): string =>
+  parts.filter((part) => part).join('\n\n');
+
+/** Rows whose columns begin below each other. */
+export function columns(rows: readonly (readonly string[])[], between: string): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths?.[column] ?? 0));
+  return rows.map((row) => line(row).join(between).trimEnd()).join('\n');
+}
+
+/** An object of strings as a JavaScript literal. */
+export function literal(object: object): string {
+  const quoted = (text: unknown) =>
+    `'${String(text).replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+  const fields = Object.entries(object).map(([name, value]) => `${name}: ${quoted(value)}`);
+  return `{ ${fields.join(', ')} }`;
+}
 
 /** The system's code of an error, such as `ENOENT`. */
 export function codeOf(error: unknown): string | undefined {

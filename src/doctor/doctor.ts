@@ -1,11 +1,10 @@
-import { refusedBodies } from './bodies.js';
 import type { Diagnosis, DoctorOptions } from './diagnosis.js';
 import { Examination, type Patient } from './examination.js';
 import type { Finding } from './findings.js';
-import { acceptedForgeries, isCalledDuplicate } from './forgeries.js';
 import { bodies, forgeryNames, type ProbeName, probes } from './probes.js';
 import { explainRefusal } from './refusal.js';
 import { unreachable } from './symptoms.js';
+import { acceptedForgeries, isCalledDuplicate, refusedBodies } from './verdicts.js';
 
 const slowMs = 5_000;
 
@@ -37,15 +36,18 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
 
   const fooled = await acceptedForgeries(exam);
   if (exam.accepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
-  if (bodies.some(exam.late) || exam.late('duplicate')) fooled.push(late(exam));
-  else if (!reached) {
+  const late = [...bodies, 'duplicate' as const].find(exam.late);
+  if (late) {
+    const how = 'verifies the delivery, and then does not respond in time';
+    fooled.push(exam.finding('slow', { slow: how, evidence: exam.evidence('forged', late) }));
+  } else if (!reached) {
     const { finding, ...more } = await explainRefusal(exam);
     return report(exam, [finding], more);
   }
   const refused = await refusedBodies(exam);
   const known = refused.map(({ code }) => code);
   return report(exam, [...fooled.filter(({ code }) => !known.includes(code)), ...refused], {
-    warnings: [...slow(exam), ...(fooled.length > 0 ? [] : loose(exam))],
+    warnings: warningsOf(exam, fooled.length > 0),
   });
 }
 
@@ -64,27 +66,21 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
   return undefined;
 }
 
-const late = (exam: Examination): Finding =>
-  exam.finding('slow', {
-    slow: 'verifies the delivery, and then does not respond in time',
-    evidence: exam.evidence('forged', bodies.find(exam.late) ?? 'duplicate'),
-  });
-
-function slow(exam: Examination): Finding[] {
+/** What works, but could be better. */
+function warningsOf(exam: Examination, isForgeable: boolean): Finding[] {
+  const warnings: Finding[] = [];
   const took = exam.results.map(({ durationMs, status }) => (status === undefined ? 0 : durationMs));
   const slowest = Math.max(...took);
-  if (slowest <= slowMs) return [];
-  return [exam.finding('slow', { slow: `took ${(slowest / 1000).toFixed(1)} s to respond` })];
-}
-
-function loose(exam: Examination): Finding[] {
-  const taken = (['right_first', 'right_last'] as const).filter((name) => exam.accepted(name));
-  return [
-    ...(taken.length > 0 ? [exam.finding('loose_signature', { evidence: exam.evidence(...taken) })] : []),
-    ...(isCalledDuplicate(exam)
-      ? [exam.finding('trusts_known_orders', { evidence: exam.evidence('known_order', 'duplicate') })]
-      : []),
-  ];
+  if (slowest > slowMs)
+    warnings.push(exam.finding('slow', { slow: `took ${(slowest / 1000).toFixed(1)} s to respond` }));
+  if (isForgeable) return warnings;
+  const taken = (['right_first', 'right_last'] as const).filter(exam.accepted);
+  if (taken.length > 0) warnings.push(exam.finding('loose_signature', { evidence: exam.evidence(...taken) }));
+  if (isCalledDuplicate(exam)) {
+    const evidence = exam.evidence('known_order', 'duplicate');
+    warnings.push(exam.finding('trusts_known_orders', { evidence }));
+  }
+  return warnings;
 }
 
 function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = {}): Diagnosis {

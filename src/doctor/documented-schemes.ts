@@ -4,12 +4,6 @@ import type { SignatureScheme } from '../webhooks/index.js';
 /** One value of one part of a scheme, and what it is in words. */
 export type Part<Value> = readonly [value: Value, says: string];
 
-/** The signature header. `separator` separates signatures, if it may hold several. */
-export interface HeaderForm {
-  text: string;
-  separator?: SignatureScheme['separator'];
-}
-
 export type TimestampUnit = 'seconds' | 'milliseconds' | 'iso8601';
 
 /** One choice for every part of a scheme. */
@@ -18,7 +12,8 @@ export interface Parts {
   algorithm: Part<SignatureScheme['algorithm']>;
   encoding: Part<SignatureScheme['encoding']>;
   key: Part<SignatureScheme['secretEncoding']>;
-  form: Part<HeaderForm>;
+  /** The signature header; `separator` separates signatures, if it may hold several. */
+  form: readonly [text: string, says: string, separator?: SignatureScheme['separator']];
   unit: Part<TimestampUnit>;
 }
 
@@ -52,18 +47,15 @@ export const documented: Lists = {
     ['hex', 'the secret decoded from hex'],
   ],
   form: [
-    [{ text: '{signature}' }, 'alone in its header'],
-    [{ text: '{algorithm}={signature}' }, 'with the algorithm before it'],
-    [{ text: 'v0={signature}' }, 'with "v0=" before it'],
-    [{ text: 'v1={signature}', separator: ',' }, 'with "v1=" before it, several separated by commas'],
-    [{ text: 't={timestamp},v1={signature}', separator: ',' }, 'in the list t=…,v1=…'],
-    [{ text: 'ts={timestamp};h1={signature}', separator: ';' }, 'in the list ts=…;h1=…'],
-    [{ text: 'v1,{signature}', separator: ' ' }, 'with "v1," before it, several separated by spaces'],
-    [{ text: 't={timestamp},s={signature}', separator: ',' }, 'in the list t=…,s=…'],
-    [
-      { text: 'timestamp={timestamp},signature={signature}', separator: ',' },
-      'in the list timestamp=…,signature=…',
-    ],
+    ['{signature}', 'alone in its header'],
+    ['{algorithm}={signature}', 'with the algorithm before it'],
+    ['v0={signature}', 'with "v0=" before it'],
+    ['v1={signature}', 'with "v1=" before it, several separated by commas', ','],
+    ['t={timestamp},v1={signature}', 'in the list t=…,v1=…', ','],
+    ['ts={timestamp};h1={signature}', 'in the list ts=…;h1=…', ';'],
+    ['v1,{signature}', 'with "v1," before it, several separated by spaces', ' '],
+    ['t={timestamp},s={signature}', 'in the list t=…,s=…', ','],
+    ['timestamp={timestamp},signature={signature}', 'in the list timestamp=…,signature=…', ','],
   ],
   unit: [
     ['seconds', 'Unix seconds'],

@@ -1,5 +1,4 @@
-import type { Outgoing, Sent, WebhookTarget } from '../sending/delivery.js';
-import { randomText } from '../sending/new-secret.js';
+import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
 import type { ProbeResult } from './diagnosis.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
@@ -119,7 +118,7 @@ export class Examination {
    * Whether a delivery was accepted: with success, and not in the words that a forgery gets where valid ones get
    * others. A forgery must get the words of a valid one.
    */
-  accepted(name: ProbeName): boolean {
+  accepted = (name: ProbeName): boolean => {
     if (!this.succeeded(name)) return false;
     const words = this.#words(name);
     const toForged = (['unsigned', 'forged', 'one_character'] as const)
@@ -129,7 +128,7 @@ export class Examination {
     const own = valid.filter((one) => !saysTheSame(one, toForged));
     if (own.length === 0) return true;
     return isForgery(name) ? saysTheSame(words, own) : !saysTheSame(words, toForged);
-  }
+  };
 
   /** Whether a delivery that was sent was not accepted: without a response in time it may have been. */
   refused = (name: ProbeName): boolean => this.#probed.has(name) && !this.accepted(name) && !this.late(name);

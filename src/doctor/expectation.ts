@@ -1,5 +1,5 @@
 import type { Outgoing } from '../sending/delivery.js';
-import { readScheme } from '../webhooks/scheme.js';
+import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
 import { fixesIn } from './frameworks.js';
@@ -11,11 +11,12 @@ import { encodings, secretSlips } from './slips.js';
 /** Requests in flight: a development server takes that many. */
 const inFlight = 6;
 
-/** A way to sign that a receiver may expect, and what it shows if the receiver accepts that. */
+/** A way to sign that a receiver may expect, and what is wrong with it if it accepts that. */
 interface Candidate {
   says: string;
   make: (order: Order) => Outgoing | undefined;
-  finding: (evidence: string) => Finding;
+  code: FindingCode;
+  facts: Record<string, string>;
   expects?: KnownScheme['scheme'];
 }
 
@@ -47,8 +48,9 @@ export async function expectation(exam: Examination): Promise<Expected> {
     );
     const found = responses.find((response) => response && succeeded(response.sent));
     if (!found) continue;
-    const { says, finding, expects } = found.candidate;
-    return { finding: finding(`${exam.told(says, found.sent)} ${exam.evidence('compact')}`), expects, tried };
+    const { says, code, facts, expects } = found.candidate;
+    const evidence = `${exam.told(says, found.sent)} ${exam.evidence('compact')}`;
+    return { finding: exam.finding(code, { ...facts, evidence }), expects, tried };
   }
   return { finding: undefined, expects: undefined, tried };
 }
@@ -68,7 +70,8 @@ function mistakesOf(exam: Examination): Candidate[] {
       const body = eventBody(order);
       return signedBy({ key: secret, text: body, ...made(paid(order)) }, body, signer);
     },
-    finding: (evidence) => exam.finding(code, { ...facts, evidence }),
+    code,
+    facts,
   });
   const encoded = encodings(paid(exam.newOrder())).keys();
   return [
@@ -104,15 +107,16 @@ const minutesOff = [
 
 function clocksOf(exam: Examination): Candidate[] {
   const own = Date.parse(exam.sent('compact').headers?.date ?? '') - Date.now();
-  const shownByDate = Math.round(own / 60_000) || 0;
-  return [...(shownByDate === 0 ? [] : [shownByDate]), ...minutesOff].map((minutes) => {
+  const shown = [Math.round(own / 60_000) || 0].filter((minutes) => minutes !== 0);
+  return [...shown, ...minutesOff].map((minutes) => {
     const size = Math.abs(minutes);
     const amount = size < 60 ? `${size} minutes` : `${size / 60} hour${size === 60 ? '' : 's'}`;
     const skew = `about ${amount} ${minutes > 0 ? 'ahead' : 'behind'}`;
     return {
       says: `signed by a clock ${skew}`,
       make: (order) => signDelivery(eventBody(order), exam.patient.signer, Date.now() + minutes * 60_000),
-      finding: (evidence) => exam.finding('wrong_clock', { skew, evidence }),
+      code: 'wrong_clock',
+      facts: { skew },
     };
   });
 }
@@ -120,38 +124,28 @@ function clocksOf(exam: Examination): Candidate[] {
 /** Documented schemes, and those that differ in at most two parts from the default. */
 function likelySchemes(exam: Examination): Candidate[] {
   const { signer } = exam.patient;
-  const own = JSON.stringify(signer.scheme);
-  return knownSchemes()
+  const written = JSON.stringify(signer.scheme);
+  const own = readScheme(signer.scheme);
+  const all = knownSchemes();
+  const toBe = written === '{}' ? `the default: ${all[0]?.name}` : 'the scheme of these deliveries';
+  return all
     .filter(({ like, distance }) => like !== undefined || distance <= 2)
-    .filter(({ scheme, unit }) => unit !== 'seconds' || JSON.stringify(scheme) !== own)
+    .filter(({ scheme, unit }) => unit !== 'seconds' || JSON.stringify(scheme) !== written)
     .map((known) => ({
       says: `signed by ${known.name}`,
       make: (order) => signedAs(known, eventBody(order), signer),
-      finding: (evidence) => findingOn(known, exam, evidence),
       expects: known.scheme,
+      ...(differsInUnit(known, own)
+        ? { code: 'wrong_time_unit', facts: { unit: known.unit === 'iso8601' ? 'ISO 8601' : known.unit } }
+        : { code: 'other_scheme', facts: { name: known.name, own: toBe } }),
     }));
 }
 
-function findingOn(known: KnownScheme, exam: Examination, evidence: string): Finding {
-  const { scheme } = exam.patient.signer;
-  const own = readScheme(scheme);
-  const other = readScheme(known.scheme);
-  const sameButUnit =
-    known.header === `${own.prefix}{signature}` &&
-    (['content', 'algorithm', 'encoding', 'secretEncoding'] as const).every(
-      (part) => own[part] === other[part],
-    );
-  if (sameButUnit)
-    return exam.finding('wrong_time_unit', {
-      unit: known.unit === 'iso8601' ? 'ISO 8601' : known.unit,
-      evidence,
-    });
-  return exam.finding('other_scheme', {
-    name: known.name,
-    own:
-      Object.keys(scheme).length === 0
-        ? `the default: ${knownSchemes()[0]?.name}`
-        : 'the scheme of these deliveries',
-    evidence,
-  });
+/** Whether a scheme is the own one but for the timestamp's unit. */
+function differsInUnit({ header, scheme }: KnownScheme, own: Scheme): boolean {
+  if (header !== `${own.prefix}{signature}`) return false;
+  const other = readScheme(scheme);
+  return (['content', 'algorithm', 'encoding', 'secretEncoding'] as const).every(
+    (part) => own[part] === other[part],
+  );
 }

@@ -7,7 +7,7 @@ import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { matchingSchemes, type SignedDelivery } from './scheme-search.js';
-import { countOf, type KnownScheme, listsFor } from './schemes.js';
+import { listsFor } from './schemes.js';
 import { otherMac, signatureForm } from './signature-form.js';
 import { bodyVariants, secretVariants, withoutQuotes } from './slips.js';
 
@@ -77,15 +77,31 @@ export function identifyScheme(options: IdentifyOptions): Identification {
   // A prefix that no known service uses is tried last: it makes the table larger.
   for (const prefix of [undefined, ...(ownPrefix.exec(delivery.signature) ?? [])]) {
     const lists = listsFor({ url: options.url, prefix });
-    tried = countOf(lists);
-    for (const body of bodyVariants(delivery.body)) {
+    tried = Object.values(lists).reduce((product, list) => product * list.length, 1);
+    for (const body of bodyVariants(delivery.body))
       for (const secret of secretVariants(options.secret)) {
         const signed = { ...delivery, body: body.value };
         const [best, ...others] = matchingSchemes(lists, signed, secret.value);
-        const changes = [delivery.note, body.note, secret.note].filter((note) => note !== undefined);
-        if (best) return { ...found(best, others, signed, secret.value, changes), tried };
+        if (!best) continue;
+        const [scheme = {}, ...alternatives] = [best, ...others].map((one) => ({
+          ...one.scheme,
+          ...delivery.headerNames,
+        }));
+        const notes = [delivery.note, body.note, secret.note, ...notesOn(scheme, signed, secret.value)];
+        return {
+          found: true,
+          summary:
+            Object.keys(scheme).length === 0
+              ? `It is the default scheme: no option is needed. ${best.name}.`
+              : `A known scheme signed this delivery: ${best.name}.`,
+          scheme,
+          alternatives,
+          like: best.like,
+          notes: notes.filter((note) => note !== undefined),
+          questions: [],
+          tried,
+        };
       }
-    }
   }
   return {
     found: false,
@@ -100,28 +116,6 @@ export function identifyScheme(options: IdentifyOptions): Identification {
 }
 
 const ownPrefix = /^[a-z][\w-]{0,19}[=:,] ?/i;
-
-function found(
-  best: KnownScheme,
-  others: KnownScheme[],
-  delivery: Delivery,
-  secret: string,
-  changes: string[],
-): Omit<Identification, 'tried'> {
-  const scheme = { ...best.scheme, ...delivery.headerNames };
-  return {
-    found: true,
-    summary:
-      Object.keys(scheme).length === 0
-        ? `It is the default scheme: no option is needed. ${best.name}.`
-        : `A known scheme signed this delivery: ${best.name}.`,
-    scheme,
-    alternatives: others.map((one) => ({ ...one.scheme, ...delivery.headerNames })),
-    like: best.like,
-    notes: [...changes, ...notesOn(scheme, delivery, secret)],
-    questions: [],
-  };
-}
 
 interface Delivery extends SignedDelivery {
   headerNames: Pick<Partial<SignatureScheme>, 'signatureHeader' | 'timestampHeader'>;
@@ -138,6 +132,10 @@ function readDelivery(options: IdentifyOptions): Delivery {
   const own = header(names.timestampHeader);
   const listed = /(?:^|[,;])(?:t|ts|timestamp)=([^,;]+)/.exec(signature)?.[1];
   const timestamp = own ?? listed ?? '';
+  const missing =
+    listed === undefined
+      ? `No timestamp was given, so no scheme that signs one can match: pass ${names.timestampHeader} as well (--timestamp).`
+      : `The timestamp is only in the signature header; verify() needs it in ${names.timestampHeader} too.`;
   return {
     body: readBody(options.rawBody),
     signature,
@@ -147,12 +145,7 @@ function readDelivery(options: IdentifyOptions): Delivery {
       ...(signatureHeader === undefined ? {} : { signatureHeader: names.signatureHeader }),
       ...(timestampHeader === undefined ? {} : { timestampHeader: names.timestampHeader }),
     },
-    note:
-      own !== undefined
-        ? undefined
-        : listed === undefined
-          ? `No timestamp was given, so no scheme that signs one can match: pass ${names.timestampHeader} as well (--timestamp).`
-          : `The timestamp is only in the signature header; verify() needs it in ${names.timestampHeader} too.`,
+    note: own === undefined ? missing : undefined,
   };
 }
 
@@ -196,23 +189,23 @@ const questions = [
 
 /** Why no scheme was found, the likeliest first. */
 function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): string[] {
-  const notes = delivery.note === undefined ? [] : [delivery.note];
+  const { note, signature, timestamp, unit } = delivery;
+  const notes = note === undefined ? [] : [note];
   const other = otherMac(delivery, secret.trim());
   if (other !== undefined)
     return [...notes, `It is ${other}. verify() has no option for that; write \`scheme.verify\`.`];
-  if (delivery.signature === '')
+  if (signature === '')
     return [
       ...notes,
       'There is no signature header: the service does not sign, or something on the way removed it.',
     ];
   notes.push(
-    signatureForm(delivery.signature),
+    signatureForm(signature),
     /^service_(?:live|test)_/.test(secret.trim())
       ? 'The secret looks like an API key. If the service gave you another secret for webhooks, try that one.'
       : 'A wrong secret looks just like an unknown scheme: copy it again, for this environment, or try the API key.',
   );
-  if (delivery.timestamp !== '' && delivery.unit === undefined)
-    notes.push('The timestamp is neither Unix time nor ISO 8601.');
+  if (timestamp !== '' && unit === undefined) notes.push('The timestamp is neither Unix time nor ISO 8601.');
   if (url === undefined)
     notes.push("Some services sign the webhook's URL too: pass it as well (--url), and those are tried.");
   return notes;

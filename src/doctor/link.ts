@@ -36,8 +36,9 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
     const checkout = await retrieve(id);
     if (!checkout) continue;
     const part = id === value ? '' : ` after ${JSON.stringify(value.slice(0, value.indexOf(id)))}`;
-    const differs =
-      !agrees(fields, 'data.amount', checkout.amount) || !agrees(fields, 'data.currency', checkout.currency);
+    const same = fields.filter((other) => other.path !== path && String(other.value) === value);
+    const isAlike =
+      agrees(fields, 'data.amount', checkout.amount) && agrees(fields, 'data.currency', checkout.currency);
     return {
       ...told,
       found: true,
@@ -45,12 +46,10 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
       field: path,
       checkoutId: id,
       notes: [
-        ...fields
-          .filter((other) => other.path !== path && String(other.value) === value)
-          .map((other) => `${other.path} has the same value.`),
-        ...(differs
-          ? ['Amount or currency of that checkout session differ from the event: it may be another one.']
-          : []),
+        ...same.map((other) => `${other.path} has the same value.`),
+        ...(isAlike
+          ? []
+          : ['Amount or currency of that checkout session differ from the event: it may be another one.']),
         'The specification promises no such field: ask the service to confirm that it will stay.',
       ],
     };

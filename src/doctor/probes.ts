@@ -1,7 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Outgoing } from '../sending/delivery.js';
-import { newSecret } from '../sending/new-secret.js';
-import { unevenlySpaced } from '../sending/spaced.js';
+import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { outgoing, type Signer, signDelivery, signedBy } from './signed.js';
 
@@ -27,14 +25,18 @@ const altered =
     return { body, headers: { ...headers, [signatureHeader]: prefix + digits } };
   };
 
+/** The same, by its bytes. */
+const rebuilt = (change: (mac: Buffer) => Uint8Array) =>
+  altered((digits, encoding) => Buffer.from(change(Buffer.from(digits, encoding))).toString(encoding));
+
 /** Changes one bit of the signature at a byte, and so one digit of its text. */
 const flipped = (at: number, bit: number) =>
-  altered((digits, encoding) => {
-    const bytes = Buffer.from(digits, encoding);
-    const index = at < 0 ? bytes.length + at : at;
-    bytes[index] = (bytes[index] ?? 0) ^ bit;
-    return bytes.toString(encoding);
-  });
+  rebuilt((mac) => mac.map((byte, index) => (index === (at + mac.length) % mac.length ? byte ^ bit : byte)));
+
+/** Signed by somebody who does not know the secret. */
+const foreign = (order: Order, { scheme }: Signer) => valid(order, { scheme, secret: newSecret(scheme) });
+
+const dearer = (order: Order): Order => ({ ...order, amount: `9${order.amount}` });
 
 /** Two signature headers, one of which is right. */
 const twice =
@@ -42,9 +44,8 @@ const twice =
   (order, signer) => {
     const { signatureHeader, separator } = readScheme(signer.scheme);
     if (separator !== undefined) return undefined;
-    const right = valid(order, signer);
-    const wrong = signDelivery(right.body, { ...signer, secret: newSecret(signer.scheme) });
-    const [first, second] = rightFirst ? [right, wrong] : [wrong, right];
+    const both = [valid(order, signer), foreign(order, signer)] as const;
+    const [first, second] = rightFirst ? both : [both[1], both[0]];
     return { ...first, repeated: { [signatureHeader]: second.headers[signatureHeader] ?? '' } };
   };
 
@@ -72,10 +73,7 @@ export const validProbes = {
 /** What it refuses. */
 export const forgeries = {
   unsigned: ['no signature at all', (order) => outgoing(eventBody(order), {})],
-  forged: [
-    'signed with a different secret',
-    (order, { scheme }) => valid(order, { scheme, secret: newSecret(scheme) }),
-  ],
+  forged: ['signed with a different secret', foreign],
   empty_secret: [
     'signed with an empty secret',
     (order, signer) => signedBy({ key: '', text: eventBody(order) }, eventBody(order), signer),
@@ -85,18 +83,8 @@ export const forgeries = {
   first_half: ['the first half of the signature', altered((digits) => digits.slice(0, digits.length / 2))],
   second_half: ['the second half of the signature', altered((digits) => digits.slice(digits.length / 2))],
   truncated: ['the signature without its last character', altered((digits) => digits.slice(0, -1))],
-  extended: [
-    'the signature and one byte more',
-    altered((digits, encoding) =>
-      Buffer.concat([Buffer.from(digits, encoding), Buffer.of(0)]).toString(encoding),
-    ),
-  ],
-  preceded: [
-    'one byte before the signature',
-    altered((digits, encoding) =>
-      Buffer.concat([Buffer.of(0), Buffer.from(digits, encoding)]).toString(encoding),
-    ),
-  ],
+  extended: ['the signature and one byte more', rebuilt((mac) => Buffer.of(...mac, 0))],
+  preceded: ['one byte before the signature', rebuilt((mac) => Buffer.of(0, ...mac))],
   first_digit: ['the signature with another first digit', flipped(0, 0x10)],
   middle_digit: ['the signature with another digit in the middle', flipped(16, 1)],
   last_digit: ['the signature with another last digit', flipped(-1, 1)],
@@ -104,15 +92,12 @@ export const forgeries = {
     'order and amount changed after signing',
     (order, signer, earlier = valid(order, signer)) => ({
       ...earlier,
-      body: eventBody({ ...order, amount: `9${order.amount}` }),
+      body: eventBody(dearer(order)),
     }),
   ],
   reencoded: [
     'body encoded again after signing',
-    (order, signer) => ({
-      ...valid(order, signer),
-      body: unevenlySpaced(paid(order)),
-    }),
+    (order, signer) => ({ ...valid(order, signer), body: unevenlySpaced(paid(order)) }),
   ],
   empty_body: [
     'the signature of an empty body',
@@ -124,17 +109,13 @@ export const forgeries = {
       const { timestampHeader, content } = readScheme(signer.scheme);
       if (!content.includes('{timestamp}')) return undefined;
       const right = valid(order, signer);
-      const later = signDelivery(right.body, signer, Date.now() + 2_000);
-      return {
-        ...right,
-        headers: { ...right.headers, [timestampHeader]: later.headers[timestampHeader] ?? '' },
-      };
+      const later = signDelivery(right.body, signer, Date.now() + 2_000).headers[timestampHeader] ?? '';
+      return { ...right, headers: { ...right.headers, [timestampHeader]: later } };
     },
   ],
   known_order: [
     'another amount for an order seen before, signed with a different secret',
-    (order, { scheme }) =>
-      valid({ ...order, amount: `9${order.amount}` }, { scheme, secret: newSecret(scheme) }),
+    (order, signer) => foreign(dearer(order), signer),
   ],
   stale: ['valid, but signed a day ago', dated(-day)],
   future: ['valid, but signed a day ahead', dated(day)],

@@ -10,11 +10,12 @@ export async function explainRefusal(exam: Examination): Promise<Expected & { fi
   const evidence = exam.evidence('compact', 'forged');
   const told = toldBy(sent, exam.body('compact'), exam.framework, { words });
   const said = told && { ...told, evidence: `${exam.evidence('compact')} ${told.evidence ?? ''}`.trim() };
-  if (said && said.code !== 'wrong_clock') return { finding: said, expects: undefined, tried: 0 };
+  const untried = { expects: undefined, tried: 0 };
+  if (said && said.code !== 'wrong_clock') return { finding: said, ...untried };
   const verified = !exam.alike('compact', 'forged') && verifiedThen(exam, evidence);
   // A receiver that verifies before it looks at the time says so only then.
   const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;
-  if (verified && !time.test(sent.body ?? '')) return { finding: verified, expects: undefined, tried: 0 };
+  if (verified && !time.test(sent.body ?? '')) return { finding: verified, ...untried };
   const { finding, ...more } = await expectation(exam);
   return {
     finding: finding ?? said ?? (verified || (await lastGuess(exam, words, evidence, more.tried))),
@@ -24,12 +25,12 @@ export async function explainRefusal(exam: Examination): Promise<Expected & { fi
 
 function verifiedThen(exam: Examination, evidence: string): Finding {
   const { status = 500 } = exam.sent('compact');
+  const isRedirect = status >= 300 && status < 400;
   return exam.finding('handler_failed', {
     fails: `verifies the signature, and then ${status < 500 ? 'rejects the event' : 'fails'}`,
-    likely:
-      status >= 300 && status < 400
-        ? 'Respond 200 itself: redirects are not followed.'
-        : 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.',
+    likely: isRedirect
+      ? 'Respond 200 itself: redirects are not followed.'
+      : 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.',
     evidence,
   });
 }

@@ -29,17 +29,12 @@ export interface KnownScheme {
  * header that no service here uses, also that one.
  */
 export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: string | undefined }): Lists {
-  const own: Lists['form'] =
-    prefix === undefined ? [] : [[{ text: `${prefix}{signature}` }, `with "${prefix}" before it`]];
-  return {
-    ...documented,
-    content: [...documented.content, ...(url === undefined ? [] : contentsWithUrl(url))],
-    form: [...documented.form, ...own],
-  };
+  const contents = url === undefined ? [] : contentsWithUrl(url);
+  const forms: Lists['form'] =
+    prefix === undefined ? [] : [[`${prefix}{signature}`, `with "${prefix}" before it`]];
+  const { content, form } = documented;
+  return { ...documented, content: [...content, ...contents], form: [...form, ...forms] };
 }
-
-export const countOf = (lists: Lists): number =>
-  Object.values(lists).reduce((product, list) => product * list.length, 1);
 
 /** Every combination of the lists, the likeliest first. */
 export function knownSchemes(): KnownScheme[] {
@@ -64,7 +59,7 @@ const defaults = new Set<unknown>(Object.values(documented).map(([first]) => fir
 
 export function schemeOf(parts: Parts): KnownScheme {
   const { content, algorithm, encoding, key, form, unit } = parts;
-  const written = [content[0], algorithm[0], encoding[0], key[0], form[0].text, unit[0]].join(' ');
+  const written = [content[0], algorithm[0], encoding[0], key[0], form[0], unit[0]].join(' ');
   const service = documentedSchemes[written];
   return {
     name:
@@ -79,7 +74,7 @@ export function schemeOf(parts: Parts): KnownScheme {
 }
 
 /** The signature header as a template. */
-export const headerOf = ([{ text }]: Parts['form'], [algorithm]: Parts['algorithm']): string =>
+export const headerOf = ([text]: Parts['form'], [algorithm]: Parts['algorithm']): string =>
   text.replace('{algorithm}', algorithm);
 
 /** The parts by which `verify()` reads the signature header. */
@@ -88,7 +83,7 @@ type HeaderParts = Pick<Parts, 'algorithm' | 'encoding' | 'form'>;
 /** The option of `webhooks.verify()` for some parts: what differs from its default. */
 export function optionsOf({ content, algorithm, encoding, key, form, unit }: HeaderParts & Partial<Parts>) {
   const prefix = headerOf(form, algorithm).replace(/^\w+=\{timestamp\}[,;]|\{signature\}$/g, '');
-  const [{ separator }] = form;
+  const [, , separator] = form;
   const scheme: Partial<SignatureScheme> = {
     ...(content && content !== documented.content[0] && { content: content[0] }),
     ...(algorithm !== documented.algorithm[0] && { algorithm: algorithm[0] }),

@@ -41,7 +41,7 @@ export function otherMac(delivery: SignedDelivery, secret: string): string | und
     ['timestamp and body', joined(timestamp, body)],
     ['body, then timestamp', joined(body, timestamp)],
   ];
-  for (const [says, signed] of texts) {
+  for (const [says, signed] of texts)
     for (const hash of ['md5', 'sha1', 'sha256', 'sha384', 'sha512']) {
       const plain = (content: Uint8Array) => createHash(hash).update(content).digest();
       const name = hash.toUpperCase().replace('SHA', 'SHA-');
@@ -50,7 +50,6 @@ export function otherMac(delivery: SignedDelivery, secret: string): string | und
       if (given.equals(plain(joined(signed, secret)))) return `${name} of ${says} and secret, without HMAC`;
       if (given.equals(plain(signed))) return `${name} of ${says} without any secret, which anybody can make`;
     }
-  }
   return undefined;
 }
 

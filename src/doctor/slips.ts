@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { spaced } from '../sending/spaced.js';
+import { spaced } from '../sending/delivery.js';
 import { parseObject } from './json.js';
 
 /** A mistake with a secret: the doctor makes it, `identify` undoes it. */

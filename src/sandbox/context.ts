@@ -1,15 +1,15 @@
-import type { Deliveries } from './delivery/queue.js';
-import type { Faults } from './faults.js';
-import type { Guard } from './http/guard.js';
-import type { RequestLog } from './http/log.js';
-import type { Reach } from './http/reach.js';
+import { hintFor } from '../doctor/hints.js';
+import { newDeliveries } from './delivery/queue.js';
+import { Faults } from './faults.js';
+import { Guard } from './http/guard.js';
+import { RequestLog } from './http/log.js';
+import { newReach } from './http/reach.js';
 import type { Sandbox } from './sandbox.js';
-import type { Clock } from './service/clock.js';
-import type { Payments } from './service/payments.js';
-import type { Schedule } from './service/schedule.js';
-import type { Store } from './service/store.js';
-import type { Settings } from './settings.js';
-import type { Signal } from './signal.js';
+import { Clock, newSchedule } from './service/clock.js';
+import { newPayments } from './service/payments.js';
+import { readSnapshot, restore, Store } from './service/store.js';
+import { readSettings, type SandboxOptions } from './settings.js';
+import { Signal } from './signal.js';
 
 /** Something that was done to the sandbox itself. */
 export type Deed =
@@ -18,20 +18,47 @@ export type Deed =
   | { type: 'fault'; says: string }
   | { type: 'faults_cleared' };
 
+export type SandboxParts = ReturnType<typeof newParts>;
+
 /** What a sandbox is made of. */
-export interface SandboxParts {
-  readonly settings: Settings;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly payments: Payments;
-  readonly schedule: Schedule;
-  readonly deliveries: Deliveries;
-  readonly faults: Faults;
-  readonly requests: RequestLog;
-  readonly guard: Guard;
-  readonly reach: Reach;
-  /** What is done to the sandbox itself, for the log of the command. */
-  readonly deeds: Signal<Deed>;
+export function newParts(options: SandboxOptions, app: (request: Request) => Promise<Response>) {
+  const saved = options.from === undefined ? undefined : readSnapshot(options.from);
+  const settings = readSettings(options, saved);
+  const clock = new Clock(settings.clock);
+  const store = new Store(clock.now(), settings.seed);
+  if (saved) restore(store, saved);
+  /** Emits after anything that may have changed the data to save. */
+  const changed = new Signal<void>();
+  /** Emits what is done to the sandbox itself, for the log of the command. */
+  const deeds = new Signal<Deed>();
+  const faults = new Faults();
+  const deliveries = newDeliveries(settings, store, clock, faults, hintFor);
+  deliveries.changed.subscribe(() => changed.emit());
+  const payments = newPayments(store, clock, settings, deliveries.accept);
+  const schedule = newSchedule(
+    clock,
+    store.agenda,
+    (due) => (due.kind === 'deliver' ? deliveries.due(due.id) : payments.due(due)),
+    deliveries.settled,
+  );
+  if (store.products.size === 0) payments.stock();
+  const guard = new Guard();
+  const requests = new RequestLog();
+
+  const handle = async (request: Request) => {
+    payments.catchUp();
+    try {
+      return await app(request);
+    } finally {
+      if (request.method !== 'GET') changed.emit();
+    }
+  };
+  const tick = () => {
+    if (store.agenda.next <= clock.now()) void schedule.tick().then(() => changed.emit());
+  };
+  const reach = newReach(handle, guard, settings.publicUrl, tick);
+  const service = { settings, store, clock, payments, schedule };
+  return { ...service, deliveries, faults, requests, guard, reach, changed, deeds };
 }
 
 /**
@@ -43,13 +70,10 @@ export interface SandboxParts {
  *   throw a `SandboxError` (`unknown_id`, `not_payable`) whose message may be shown; after that, look at the state
  *   again and show it. `payments` returns at once; webhooks are sent beside it, so no page waits for a receiver.
  * - Everything that is due is done before a route runs: an expired checkout's `state` is `expired`.
- * - The Host header has been checked, and so have `Origin` and `Sec-Fetch-Site` of unsafe methods. Forms carry
- *   `guard.token(scope)` in a hidden field named `token`, and their routes call `guard.checkToken(scope, token)`; the
- *   scope is the checkout's id on the payment page and `'dashboard'` on the dashboard.
+ * - The Host header has been checked, and so have `Origin` and `Sec-Fetch-Site` of unsafe methods. The routes of forms
+ *   check the form's token: its scope is the checkout's id on the payment page, and `'dashboard'` on the dashboard.
  */
 export interface SandboxContext extends SandboxParts {
   /** The public interface: what the dashboard's buttons do. */
   readonly sandbox: Sandbox;
-  /** Emits after anything that may have changed the data to save. */
-  readonly changed: Signal<void>;
 }

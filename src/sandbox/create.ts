@@ -1,20 +1,8 @@
-import { hintFor } from '../doctor/hints.js';
-import type { Deed, SandboxContext } from './context.js';
-import { newDeliveries } from './delivery/queue.js';
-import { Faults } from './faults.js';
+import { newParts, type SandboxContext } from './context.js';
 import { sandboxApp } from './http/app.js';
-import { Guard } from './http/guard.js';
-import { RequestLog } from './http/log.js';
-import { newReach } from './http/reach.js';
 import { localSandbox } from './local-sandbox.js';
 import type { Sandbox } from './sandbox.js';
-import { Clock } from './service/clock.js';
-import { newPayments } from './service/payments.js';
-import { newSchedule } from './service/schedule.js';
-import { readSnapshot, restore } from './service/snapshot.js';
-import { Store } from './service/store.js';
-import { readSettings, type SandboxOptions } from './settings.js';
-import { Signal } from './signal.js';
+import type { SandboxOptions } from './settings.js';
 
 /**
  * Starts a sandbox: an emulation of the whole API in this process, without a socket or a timer.
@@ -38,54 +26,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
 /** The same for the command, which watches and saves what happens inside. */
 export function openSandbox(options: SandboxOptions): SandboxContext {
-  const saved = options.from === undefined ? undefined : readSnapshot(options.from);
-  const settings = readSettings(options, saved);
-  const clock = new Clock(settings.clock);
-  const store = new Store(clock.now(), settings.seed);
-  if (saved) restore(store, saved);
-  const changed = new Signal<void>();
-  const faults = new Faults();
-  const deliveries = newDeliveries(settings, store, clock, faults, hintFor);
-  deliveries.changed.subscribe(() => changed.emit());
-  const payments = newPayments(store, clock, settings, (event) => deliveries.accept(event));
-  const schedule = newSchedule(
-    clock,
-    store,
-    payments,
-    (id) => deliveries.due(id),
-    () => deliveries.settled(),
-  );
-  if (store.products.size === 0) payments.stock();
-  const guard = new Guard();
-  const requests = new RequestLog();
-
-  const handle = async (request: Request) => {
-    payments.catchUp();
-    try {
-      return await app(request);
-    } finally {
-      if (request.method !== 'GET') changed.emit();
-    }
-  };
-  const tick = () => {
-    if (store.agenda.next <= clock.now()) void schedule.tick().then(() => changed.emit());
-  };
-  const reach = newReach(handle, guard, settings.publicUrl, tick);
-  const deeds = new Signal<Deed>();
-  const parts = {
-    deeds,
-    settings,
-    clock,
-    store,
-    payments,
-    faults,
-    deliveries,
-    schedule,
-    requests,
-    guard,
-    reach,
-  };
-  const context = { ...parts, changed, sandbox: localSandbox(parts) };
+  const parts = newParts(options, (request) => app(request));
+  const context = { ...parts, sandbox: localSandbox(parts) };
   const app = sandboxApp(context);
   return context;
 }

@@ -1,10 +1,9 @@
 import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
 import { diagnose, readOrderPrice } from '../doctor/doctor.js';
 import type { WebhookTarget } from '../sending/delivery.js';
+import { SandboxError } from './checks.js';
 import type { SandboxParts } from './context.js';
-import { send } from './delivery/send.js';
-import { SandboxError } from './sandbox-error.js';
-import { checkTarget } from './settings.js';
+import { checkTarget, send } from './delivery/send.js';
 
 /** Has the doctor examine a receiver with the sandbox's secret, scheme and limits. */
 export async function examine(

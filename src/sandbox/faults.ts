@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
-import { closed, notKnown, oneOf } from './closed.js';
+import { checked, closed, type Duration, duration, notKnown, oneOf, SandboxError } from './checks.js';
 import { type Tamper, tamper } from './delivery/signing.js';
-import { checked, SandboxError } from './sandbox-error.js';
-import { type Duration, duration } from './service/duration.js';
 
 /** Which requests a fault applies to, and when. */
 interface FaultOfRequests {
@@ -155,16 +153,13 @@ export function describeFault(fault: Fault): string {
 
 /** A fault and what it waits for. */
 export function describeArmed({ fault, left }: Armed): string {
-  const times = left === 1 ? '' : `${left} `;
-  if ('webhook' in fault) return `${describeFault(fault)} · next ${times}${left === 1 ? 'event' : 'events'}`;
-  const { method, path } = fault;
-  const which = [method?.toUpperCase(), path === undefined ? undefined : String(path)].filter(Boolean);
-  const requests = [...which, left === 1 ? 'request' : 'requests'].join(' ');
-  return `${describeFault(fault)} · next ${times}${requests}`;
+  const which = 'webhook' in fault ? ['event'] : [fault.method?.toUpperCase(), fault.path, 'request'];
+  const words = [left > 1 && left, ...which].filter(Boolean).join(' ');
+  return `${describeFault(fault)} · next ${words}${left > 1 ? 's' : ''}`;
 }
 
 /** A fault that was set, and how often it has yet to happen. */
-export interface Armed {
+interface Armed {
   readonly fault: Fault;
   left: number;
 }
@@ -199,13 +194,10 @@ export class Faults {
   }
 
   #take<One extends Fault>(fits: (fault: Fault) => fault is One): One | undefined {
-    for (const armed of this.waiting) {
-      const { fault } = armed;
-      if (!fits(fault)) continue;
-      armed.left--;
-      this.waiting = this.waiting.filter(({ left }) => left > 0);
-      return fault;
-    }
-    return undefined;
+    const armed = this.waiting.find((one): one is Armed & { fault: One } => fits(one.fault));
+    if (!armed) return undefined;
+    armed.left--;
+    this.waiting = this.waiting.filter(({ left }) => left > 0);
+    return armed.fault;
   }
 }

@@ -8,8 +8,10 @@
 export type { Diagnosis, DoctorOptions, ProbeName, ProbeResult } from '../doctor/diagnosis.js';
 export type { Finding, FindingCode } from '../doctor/findings.js';
 export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
+export type { SandboxErrorCode } from '../errors.js';
 export type { NewProduct } from '../schemas/params.js';
 export type { WebhookTarget } from '../sending/delivery.js';
+export { type Duration, SandboxError } from './checks.js';
 export { createSandbox } from './create.js';
 export type { Tamper } from './delivery/signing.js';
 export type { Fault, RequestFault, WebhookFault } from './faults.js';
@@ -17,21 +19,17 @@ export type { LoggedRequest } from './http/log.js';
 export type { ListenOptions } from './http/reach.js';
 export type { PageMessages } from './pages/payment/messages.js';
 export type { Paid, Sandbox } from './sandbox.js';
-export { SandboxError, type SandboxErrorCode } from './sandbox-error.js';
+export type { Attempt, EventLink, EventState, EventType, SandboxEvent } from './service/event.js';
+export type { Balance } from './service/money.js';
 export type {
   CheckoutState,
   DeclineReason,
   PaymentMethod,
+  Product,
   SandboxCheckout,
   SandboxOrder,
-} from './service/checkout.js';
-export type { Duration } from './service/duration.js';
-export type { Attempt, EventState, SandboxEvent } from './service/event.js';
-export type { EventLink } from './service/event-links.js';
-export type { EventType } from './service/event-types.js';
-export type { Balance } from './service/money.js';
-export type { Product } from './service/product.js';
-export type { SandboxSnapshot } from './service/snapshot.js';
+} from './service/records.js';
+export type { SandboxSnapshot } from './service/store.js';
 export type { TriggerOptions } from './service/trigger.js';
 export type { ErrorKind, FixedChoice, UnspecifiedChoices } from './service/unspecified.js';
 export type { SandboxOptions, WebhookSigning } from './settings.js';

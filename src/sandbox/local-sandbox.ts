@@ -1,18 +1,16 @@
 import * as z from 'zod/mini';
+import { checked, milliseconds, SandboxError } from './checks.js';
 import type { SandboxParts } from './context.js';
 import { asRequest } from './delivery/send.js';
 import { signed, tamper } from './delivery/signing.js';
-import { waitForEvent } from './delivery/wait.js';
 import { examine } from './examine.js';
 import { describeArmed, readFault } from './faults.js';
 import type { Paid, Sandbox } from './sandbox.js';
-import { checked, SandboxError } from './sandbox-error.js';
-import { declineReason, paymentMethod } from './service/checkout.js';
-import { milliseconds } from './service/duration.js';
+import type { SandboxEvent } from './service/event.js';
 import { viewBalance } from './service/money.js';
 import type { Payment } from './service/payments.js';
-import { viewProduct } from './service/product.js';
-import { takeSnapshot } from './service/snapshot.js';
+import { declineReason, paymentMethod, viewProduct } from './service/records.js';
+import { takeSnapshot } from './service/store.js';
 import { causeEvent } from './service/trigger.js';
 import { changeWebhook, newApiKey } from './settings.js';
 
@@ -118,7 +116,19 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       paid(causeEvent(payments, type, { currency: settings.currency, ...options })),
     deliver: async () => structuredClone(await deliveries.deliver()),
     redeliver: async (eventId) => structuredClone(await deliveries.redeliver(eventId)),
-    waitForEvent: (match, options) => waitForEvent(store, deliveries.changed, reach.closing, match, options),
+    async waitForEvent(match = () => true, { timeoutMs = 5000 } = {}) {
+      const look = (event: SandboxEvent) => {
+        const copy = structuredClone(event);
+        return match(copy) ? copy : undefined;
+      };
+      const there = sandbox.events.find((event) => match(event));
+      const found = there ?? (await deliveries.changed.first(look, timeoutMs, [reach.closing]));
+      if (found) return found;
+      throw new SandboxError(
+        'wait_timeout',
+        `waitForEvent: no event matched within ${timeoutMs} ms; there are ${store.events.size} events. Pay a checkout, or wait longer.`,
+      );
+    },
     async signedRequest(event, options = {}) {
       const { body } = deliveries.event(event?.id);
       const how = checked(z.optional(tamper), options.tamper, 'signedRequest: tamper');

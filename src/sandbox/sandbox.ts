@@ -1,16 +1,20 @@
 import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
 import type { WebhookTarget } from '../sending/delivery.js';
+import type { Duration } from './checks.js';
 import type { Tamper } from './delivery/signing.js';
 import type { Fault } from './faults.js';
 import type { LoggedRequest } from './http/log.js';
 import type { ListenOptions } from './http/reach.js';
-import type { DeclineReason, PaymentMethod, SandboxCheckout, SandboxOrder } from './service/checkout.js';
-import type { Duration } from './service/duration.js';
-import type { Attempt, SandboxEvent } from './service/event.js';
-import type { EventType } from './service/event-types.js';
+import type { Attempt, EventType, SandboxEvent } from './service/event.js';
 import type { Balance } from './service/money.js';
-import type { Product } from './service/product.js';
-import type { SandboxSnapshot } from './service/snapshot.js';
+import type {
+  DeclineReason,
+  PaymentMethod,
+  Product,
+  SandboxCheckout,
+  SandboxOrder,
+} from './service/records.js';
+import type { SandboxSnapshot } from './service/store.js';
 import type { TriggerOptions } from './service/trigger.js';
 import type { WebhookSigning } from './settings.js';
 

@@ -1,21 +1,17 @@
 import * as z from 'zod/mini';
-import { describeIssues } from '../schemas/issues.js';
+import { describeIssues } from '../schemas/fields.js';
 import { type NewProduct, productCreateParams } from '../schemas/params.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
-import type { WebhookTarget } from '../sending/delivery.js';
-import { newSecret } from '../sending/new-secret.js';
+import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
-import { choiceOf, closed } from './closed.js';
-import { resolvedProblem, targetProblem } from './delivery/addresses.js';
+import { checked, choiceOf, closed, type Duration, milliseconds, SandboxError } from './checks.js';
+import { checkTarget, resolvedProblem } from './delivery/send.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
-import { checked, SandboxError } from './sandbox-error.js';
 import { readChoices, schemeProblem } from './service/choices.js';
-import type { ClockState } from './service/clock.js';
-import { type Duration, milliseconds } from './service/duration.js';
 import { randomId } from './service/ids.js';
-import type { SandboxSnapshot, SnapshotContent } from './service/snapshot.js';
+import type { SandboxSnapshot, SnapshotContent } from './service/store.js';
 import type { UnspecifiedChoices } from './service/unspecified.js';
 
 /** Options of `createSandbox()`. All have a default that suits a test. */
@@ -79,21 +75,21 @@ export const livePrefix = 'service_live_';
 const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
+const message = z.optional(z.string('pass a string.'));
 const pageMessages = closed(
-  Object.fromEntries(
-    Object.keys(defaultMessages).map((name) => [name, z.optional(z.string('pass a string.'))]),
-  ),
+  Object.fromEntries(Object.keys(defaultMessages).map((name) => [name, message])),
   'a text of the payment page',
 );
 
-const product = z.custom<NewProduct>((value) => productCreateParams.safeParse(value).success, {
-  error: ({ input }) =>
-    describeIssues(
-      productCreateParams.safeParse(input).error?.issues ?? [],
-      Object.keys(productCreateParams.def.shape),
-    )
-      .map(({ path, message }) => `${path} ${message}`)
-      .join(' '),
+const productProblem = (value: unknown) =>
+  describeIssues(
+    productCreateParams.safeParse(value).error?.issues ?? [],
+    Object.keys(productCreateParams.def.shape),
+  )
+    .map(({ path, message }) => `${path} ${message}`)
+    .join(' ');
+const product = z.custom<NewProduct>((value) => productProblem(value) === '', {
+  error: ({ input }) => productProblem(input),
 });
 
 const token = text(
@@ -150,6 +146,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
         `acceptPrefix: '${livePrefix}' with a key that is not a real one.`,
     );
   const choices = readChoices(unspecified);
+  const frozenAt = now === 'real' ? undefined : now.getTime();
   checkTarget(own.webhook, own.allowRemoteWebhooks, 'createSandbox: webhook');
   if (own.webhookSecret !== undefined)
     checkEncoding(own.webhookSecret, choices.signature, 'createSandbox: webhookSecret');
@@ -159,7 +156,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     webhookSecret: own.webhookSecret ?? newSecret(choices.signature),
     webhooks:
       typeof webhooks === 'object' ? { delayMs: milliseconds(webhooks.delay, 'webhooks.delay') } : webhooks,
-    clock: saved && options.now === undefined ? saved.clock : clockFrom(now),
+    clock: saved && options.now === undefined ? saved.clock : { frozenAt, offset: 0 },
     publicUrl: publicUrl && new URL(publicUrl).origin,
     choices,
     messages: { ...defaultMessages, ...messages },
@@ -179,9 +176,6 @@ function checkEncoding(secret: string, scheme: Partial<SignatureScheme>, what: s
 }
 
 export const newApiKey = (live: boolean): string => `${live ? livePrefix : 'service_test_'}${randomId()}`;
-
-const clockFrom = (now: Date | 'real'): ClockState =>
-  now === 'real' ? { offset: 0 } : { frozenAt: now.getTime(), offset: 0 };
 
 /** How deliveries are signed from now on, as in `setWebhook()`. */
 export interface WebhookSigning {
@@ -204,12 +198,6 @@ export function changeWebhook(
   settings.webhookSecret = secret;
   settings.choices.signature = scheme;
   settings.webhook = target;
-}
-
-/** Refuses a target to which nothing can be sent. */
-export function checkTarget(target: WebhookTarget | undefined, allowRemote: boolean, what: string): void {
-  const problem = target === undefined ? undefined : targetProblem(target, allowRemote);
-  if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
 }
 
 /** Refuses a name that resolves to an address to which nothing can be sent. */

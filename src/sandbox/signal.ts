@@ -56,3 +56,19 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
 export async function pause(forMs: number, signals: readonly AbortSignal[]): Promise<void> {
   await setTimeout(forMs, undefined, { signal: AbortSignal.any([...signals]) }).catch(() => undefined);
 }
+
+/** Runs so many tasks at the same time; the others wait in turn. */
+export function slots(free: number) {
+  const waiting: (() => void)[] = [];
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}

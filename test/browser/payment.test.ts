@@ -260,6 +260,21 @@ describe('time', () => {
     await page.getByRole('status').filter({ hasText: '5 minutes left to pay.' }).waitFor();
     expect(await expires.textContent()).toMatch(/Expires in [45]:\d\d/);
   });
+
+  describe('of a week', () => {
+    const week = useShop({ unspecified: { expiresIn: '7d' } });
+
+    it('counts days and hours, then hours', async () => {
+      const { sandbox, checkout } = week();
+      const page = await visit(await checkout());
+      const expires = page.getByTestId('expires');
+      expect(await expires.textContent()).toMatch(/Expires in (7 d 0|6 d 23) h/);
+      await sandbox.advanceTime('25h');
+      await expires.filter({ hasText: /5 d (22|23) h/ }).waitFor();
+      await sandbox.advanceTime('5d');
+      await expires.filter({ hasText: /2[23]:\d\d:\d\d/ }).waitFor();
+    });
+  });
 });
 
 describe('without script', () => {

@@ -319,10 +319,10 @@ export const faults = {
   // The event.
   'accepts an empty body': { parse: (text) => (text === '' ? { type: 'x' } : JSON.parse(text)) },
   'strips NUL bytes': { decoded: (body) => right.decoded(body).replaceAll('\0', '') },
-  'passes on what is not UTF-8': {
-    decoded: (body) => body.toString(),
-    parse: (text) => (text.startsWith('\0\u0001') ? { type: 'x' } : JSON.parse(text)),
+  'passes on bytes that are no text': {
+    decoded: (body) => (body[1] === 1 ? '{"type":"x"}' : right.decoded(body)),
   },
+  'passes on what is not UTF-8': { decoded: (body) => body.toString() },
   'completes cut JSON': {
     parse: (text) => (/[}\s]$/.test(text) || !text.startsWith('{') ? JSON.parse(text) : { type: 'x' }),
   },

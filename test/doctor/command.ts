@@ -1,29 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
-import { afterAll, beforeAll } from 'vitest';
+import { environment, useCommand } from '../helpers/command.js';
 
 /** The command, built once for a test file, in a folder of its own. */
 export class Command {
-  readonly folder = mkdtempSync(join(tmpdir(), 'doctor-'));
-  readonly #bin = join(this.folder, 'cli.mjs');
-
-  constructor() {
-    beforeAll(async () => {
-      await build({
-        entryPoints: ['src/cli/main.ts'],
-        outfile: this.#bin,
-        bundle: true,
-        platform: 'node',
-        format: 'esm',
-        logLevel: 'error',
-      });
-    });
-    afterAll(() => rmSync(this.folder, { recursive: true }));
-  }
+  readonly #command = useCommand();
+  readonly folder = this.#command.folder;
 
   write(name: string, content: string | Uint8Array): void {
     writeFileSync(join(this.folder, name), content);
@@ -31,12 +15,10 @@ export class Command {
 
   /** Starts it in its folder, with these variables and no others of its own. */
   start(args: string[], env: NodeJS.ProcessEnv) {
-    const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(?:NODE_ENV|FORCE_COLOR)$|^(?:PAYMENTS|SANDBOX)_/.test(name),
-    );
-    const child = spawn(process.execPath, [this.#bin, ...args], {
+    const others = Object.entries(environment()).filter(([name]) => !/^(?:PAYMENTS|SANDBOX)_/.test(name));
+    const child = spawn(process.execPath, [this.#command.bin, ...args], {
       cwd: this.folder,
-      env: { ...Object.fromEntries(inherited), ...env },
+      env: { ...Object.fromEntries(others), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const output = { stdout: '', stderr: '' };

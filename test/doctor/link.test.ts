@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createSandbox, type UnspecifiedChoices } from 'merchant-payments/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findLink } from '../../src/doctor/link.js';
-import { eventLinks } from '../../src/sandbox/service/event-links.js';
+import { eventLinks } from '../../src/sandbox/service/event.js';
 import { Command } from './command.js';
 
 const command = new Command();

@@ -2,29 +2,16 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { verify } from 'merchant-payments/webhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { environment, useCommand } from '../helpers/command.js';
 import { endsAtOnce, isWindows, permissions } from '../helpers/systems.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'command-'));
-const bin = join(folder, 'cli.mjs');
-const { NODE_ENV: _, FORCE_COLOR: __, ...inherited } = process.env;
-
-beforeAll(async () => {
-  await build({
-    entryPoints: ['src/cli/main.ts'],
-    outfile: bin,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    logLevel: 'error',
-  });
-});
-afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
+const { folder, bin } = useCommand();
+const inherited = environment();
 
 let children: ChildProcess[] = [];
 let servers: Server[] = [];

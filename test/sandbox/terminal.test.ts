@@ -1,29 +1,21 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { visible } from '../../src/schemas/visible.js';
+import { environment, useCommand } from '../helpers/command.js';
 import { filesIn } from '../helpers/files.js';
 import { freePort } from '../helpers/ports.js';
 import { endsAtOnce, isWindows } from '../helpers/systems.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'terminal-'));
-const bin = join(folder, 'cli.mjs');
-const { NODE_ENV: _, FORCE_COLOR: __, PORT: ___, ...inherited } = process.env;
+const { folder, bin } = useCommand();
+const inherited = environment();
 const has = (program: string) => spawnSync(program, ['--version']).status === 0;
-
-beforeAll(async () => {
-  const common = { bundle: true, platform: 'node', format: 'esm', logLevel: 'error' } as const;
-  await build({ ...common, entryPoints: ['src/cli/main.ts'], outfile: bin });
-});
-afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
 let children: ChildProcess[] = [];
 let servers: (Server | TcpServer)[] = [];
@@ -110,6 +102,11 @@ describe('merchant-payments exec --webhook-path', { timeout: 60_000 }, () => {
     expect((await paid({ PORT }, '--quiet')).stderr).toBe('');
   });
 
+  test('takes an empty PORT for none', async () => {
+    const { port, stderr } = await paid({ PORT: '' });
+    expect(stderr.includes('is taken')).toBe(port !== '3000');
+  });
+
   test.each(['127.0.0.1', '::'])('takes a free port if 3000 is taken on %s, and says so', async (host) => {
     await take(3000, host);
     const { port, status, stderr } = await paid({});
@@ -118,7 +115,15 @@ describe('merchant-payments exec --webhook-path', { timeout: 60_000 }, () => {
     expect(stderr).toContain(`Port 3000 is taken: the command gets PORT=${port}.\n`);
   });
 
+  test('does not take a PORT that is none', async () => {
+    expect(await run(['exec', '--webhook-path', '/a', '--', 'true'], { PORT: 'abc' })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('PORT: "abc" is not a port. Set it to a number, or unset it.'),
+    });
+  });
+
   test.each<[string[], string]>([
+    [['--json'], '--json is not a flag. Known are --port,'],
     [
       ['--webhook-path', 'webhooks'],
       '--webhook-path: "webhooks" does not begin with /. Pass one such as /webhooks.',

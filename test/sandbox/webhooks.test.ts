@@ -4,7 +4,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import * as webhooks from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
-import { guardedLookup } from '../../src/sandbox/delivery/addresses.js';
+import { guardedLookup } from '../../src/sandbox/delivery/send.js';
 
 const start = new Date('2026-01-01T00:00:00Z');
 
@@ -178,7 +178,9 @@ for options in [{}, {"separators": (",", ":")}, {"separators": (",", ": ")}, {"s
     const sandbox = open();
     const { event } = await sandbox.trigger('order.paid');
     expect(event.state).toBe('no_url');
-    await expect(sandbox.deliver()).rejects.toThrow('No webhook is set');
+    await expect(sandbox.deliver()).rejects.toThrow(
+      'No webhook is set, so nothing can be delivered. Start the sandbox with --webhook-url',
+    );
     sandbox.setWebhook(receiver().handler);
     expect(await sandbox.deliver()).toHaveLength(1);
   });

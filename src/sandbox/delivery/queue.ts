@@ -1,23 +1,19 @@
 import type { Sent, WebhookTarget } from '../../sending/delivery.js';
+import { milliseconds, SandboxError } from '../checks.js';
 import type { Faults, WebhookFault } from '../faults.js';
-import { SandboxError } from '../sandbox-error.js';
 import type { Clock } from '../service/clock.js';
-import { milliseconds } from '../service/duration.js';
 import { type Attempt, excerpt, type SandboxEvent } from '../service/event.js';
 import { found, type Store } from '../service/store.js';
 import type { Settings } from '../settings.js';
-import { Signal } from '../signal.js';
+import { Signal, slots } from '../signal.js';
 import { send } from './send.js';
 import { signed } from './signing.js';
-import { slots } from './slots.js';
 
 /** How many events keep their responses, so that a long run does not fill the memory. */
 const responsesKept = 500;
 
 /** What probably went wrong with a failed attempt, and what to do. */
 type HintFor = (attempt: Attempt & Pick<Sent, 'code'>, sentBody: string) => string;
-
-export type Deliveries = ReturnType<typeof newDeliveries>;
 
 /** Delivers events and retries those that were not accepted. Every attempt sends the same bytes, signed anew. */
 export function newDeliveries(
@@ -47,7 +43,7 @@ export function newDeliveries(
   function target(): WebhookTarget {
     if (settings.webhook !== undefined) return settings.webhook;
     const message =
-      'No webhook is set, so nothing can be delivered. Set one with setWebhook() or POST /_sandbox/webhook.';
+      'No webhook is set, so nothing can be delivered. Start the sandbox with --webhook-url, or set one with setWebhook() or POST /_sandbox/webhook.';
     throw new SandboxError('no_webhook', message);
   }
 
@@ -58,12 +54,6 @@ export function newDeliveries(
     store.agenda.add({ at, kind: 'deliver', id: event.id });
   }
 
-  function remember(event: SandboxEvent): void {
-    recent.push(event);
-    const old = recent.length > responsesKept ? recent.shift() : undefined;
-    for (const attempt of old?.attempts ?? []) attempt.responseBody = undefined;
-  }
-
   async function attempt(event: SandboxEvent, cause: Attempt['cause'], fault?: WebhookFault) {
     const to = target();
     const { signal } = stop;
@@ -71,13 +61,13 @@ export function newDeliveries(
       const at = new Date(clock.now());
       const started = performance.now();
       const outgoing = signed(event.body, settings, clock, fault?.tamper);
+      const limits = {
+        withinMs: settings.choices.deliveryTimeoutMs,
+        allowRemote: settings.allowRemoteWebhooks,
+      };
       const { status, headers, body, error, code }: Sent = fault?.drop
         ? { error: 'A fault was ordered: the delivery was lost.' }
-        : await send(to, outgoing, {
-            withinMs: settings.choices.deliveryTimeoutMs,
-            allowRemote: settings.allowRemoteWebhooks,
-            stop: signal,
-          });
+        : await send(to, outgoing, { ...limits, stop: signal });
       const made: Attempt = {
         number: event.attempts.length + 1,
         cause,
@@ -98,21 +88,17 @@ export function newDeliveries(
     });
   }
 
-  function conclude(event: SandboxEvent, { ok }: Attempt): void {
-    const tries = event.attempts.filter(({ cause }) => cause === 'due').length;
-    const wait = settings.choices.retries[tries - 1];
-    if (ok || wait === undefined) event.state = ok ? 'delivered' : 'failed';
-    else schedule(event, wait, 'retrying');
-    changed.emit(event);
-  }
-
   async function runOnce(event: SandboxEvent): Promise<Attempt> {
     const fault = spoilt.get(event);
     spoilt.delete(event);
     const { signal } = stop;
     const first = await attempt(event, 'due', fault);
     if (!holds(event)) return first;
-    conclude(event, first);
+    const tries = event.attempts.filter(({ cause }) => cause === 'due').length;
+    const wait = settings.choices.retries[tries - 1];
+    if (first.ok || wait === undefined) event.state = first.ok ? 'delivered' : 'failed';
+    else schedule(event, wait, 'retrying');
+    changed.emit(event);
     for (let more = fault?.duplicate ?? 0; more > 0 && !signal.aborted; more--) {
       await attempt(event, 'duplicate');
       if (holds(event)) changed.emit(event);
@@ -154,15 +140,15 @@ export function newDeliveries(
       if (webhook === undefined) event.state = 'no_url';
       else if (webhooks === 'manual' || fault?.hold) event.state = 'held';
       else if (delay !== undefined) schedule(event, delay, 'pending');
-      remember(event);
+      recent.push(event);
+      const old = recent.length > responsesKept ? recent.shift() : undefined;
+      for (const attempt of old?.attempts ?? []) attempt.responseBody = undefined;
       changed.emit(event);
       if (event.state === 'pending' && delay === undefined) run(event).catch(() => undefined);
     },
 
-    /** The attempt that is in flight for an event. */
     inFlight: (event: SandboxEvent) => running.get(event),
 
-    /** Sends an event whose time has come. */
     async due(eventId: string): Promise<void> {
       const event = store.events.get(eventId);
       if (!event || !isDue(event)) return;
@@ -174,7 +160,6 @@ export function newDeliveries(
       }
     },
 
-    /** Sends all that is due or held back, and waits for what is in flight. */
     async deliver(): Promise<Attempt[]> {
       const waits = (event: SandboxEvent) =>
         event.state === 'held' || event.state === 'no_url' || running.has(event) || isDue(event);
@@ -183,7 +168,6 @@ export function newDeliveries(
       return Promise.all(waiting.map(run));
     },
 
-    /** Sends any event once more, to the current URL and with the current secret. */
     redeliver(eventId: string): Promise<Attempt> {
       const redelivery = redeliver(eventId).finally(() => redeliveries.delete(redelivery));
       redeliveries.add(redelivery);
@@ -205,7 +189,6 @@ export function newDeliveries(
       recent.length = 0;
     },
 
-    /** Ends deliveries in flight. */
     async close(): Promise<void> {
       stop.abort(new Error('The sandbox was closed.'));
       await Promise.allSettled(running.values());

@@ -1,9 +1,11 @@
+import { lookup, promises } from 'node:dns';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { parseAbsoluteUrl } from '../../schemas/url.js';
 import type { Outgoing, Sent, WebhookTarget } from '../../sending/delivery.js';
+import { SandboxError } from '../checks.js';
 import { untilAborted } from '../signal.js';
-import { addressProblem, addressRefused, guardedLookup, hostOf } from './addresses.js';
 
 /** Sends a delivery once, to a URL or to a route handler itself. Never rejects. */
 export async function send(
@@ -17,7 +19,7 @@ export async function send(
   try {
     stop.throwIfAborted();
     if (typeof target === 'function') return await untilAborted(call(target, outgoing), signal);
-    return await post(target, { ...outgoing, signal, allowRemote });
+    return await post(target, outgoing, signal, allowRemote);
   } catch (error) {
     if (timer.signal.aborted) return { error: `No response within ${withinMs / 1000} s.`, code: 'timeout' };
     return failure(stop.aborted ? stop.reason : error);
@@ -57,25 +59,20 @@ const readAtMost = 64 * 1024;
 /** Posts a body to a URL. Follows no redirect, refuses forbidden addresses, reads only the beginning of the response. */
 async function post(
   url: string,
-  {
-    headers,
-    repeated = {},
-    body,
-    signal,
-    allowRemote,
-  }: Outgoing & { signal: AbortSignal; allowRemote: boolean },
+  outgoing: Outgoing,
+  signal: AbortSignal,
+  allowRemote: boolean,
 ): Promise<Sent> {
+  const { headers, repeated = {}, body } = outgoing;
   const target = new URL(url);
-  const literal = hostOf(target);
-  const problem = isIP(literal) === 0 ? undefined : addressProblem(literal, allowRemote);
+  const problem = literalProblem(target, allowRemote);
   if (problem !== undefined) throw addressRefused(problem);
+  const twice = Object.entries(repeated).map(([name, value]) => [name, [headers[name] ?? '', value]]);
   const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, {
     method: 'POST',
     headers: {
       ...headers,
-      ...Object.fromEntries(
-        Object.entries(repeated).map(([name, value]) => [name, [headers[name] ?? '', value]]),
-      ),
+      ...Object.fromEntries(twice),
       'content-length': String(Buffer.byteLength(body)),
     },
     agent: false,
@@ -93,12 +90,82 @@ async function post(
     if (size >= readAtMost) break;
   }
   request.destroy();
-  const text = Buffer.concat(chunks).subarray(0, readAtMost).toString('utf8');
-  return { status: response.statusCode ?? 0, headers: joined(response.headers), body: text };
+  return {
+    status: response.statusCode ?? 0,
+    headers: Object.fromEntries(
+      Object.entries(response.headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')]),
+    ),
+    body: Buffer.concat(chunks).subarray(0, readAtMost).toString('utf8'),
+  };
 }
 
-function joined(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')]),
-  );
+const near = blockList('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7');
+
+/** Link-local addresses, where clouds keep their credentials, and addresses that name no single machine. */
+const linkLocal = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128'];
+const never = blockList(...linkLocal, '0.0.0.0/8', '224.0.0.0/3', '::/128', 'ff00::/8');
+
+function blockList(...subnets: string[]): BlockList {
+  const list = new BlockList();
+  for (const [net = '', bits] of subnets.map((subnet) => subnet.split('/')))
+    list.addSubnet(net, Number(bits), net.includes(':') ? 'ipv6' : 'ipv4');
+  return list;
 }
+
+/** Why nothing may be sent to an address; `undefined` if it may. */
+function addressProblem(address: string, allowRemote: boolean): string | undefined {
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  if (never.check(address, family))
+    return `${address} is a link-local or reserved address: nothing is ever sent there.`;
+  if (allowRemote || near.check(address, family)) return undefined;
+  return `${address} is neither on this machine nor in a private network. To send there, pass allowRemoteWebhooks (--allow-remote).`;
+}
+
+/** An address to which nothing is sent; its `code` is `address_refused`. */
+export function addressRefused(problem: string): Error {
+  return Object.assign(new Error(problem), { code: 'address_refused' });
+}
+
+/** Resolves a name and refuses it if its address is forbidden. */
+export function guardedLookup(allowRemote: boolean): LookupFunction {
+  return (name, options, callback) => {
+    lookup(name, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '');
+      const problem = addresses.map(({ address }) => addressProblem(address, allowRemote)).find((one) => one);
+      if (problem !== undefined) return callback(addressRefused(`${name}: ${problem}`), '');
+      const [first] = addresses;
+      if (options.all === true) callback(null, addresses);
+      else callback(null, first?.address ?? '', first?.family);
+    });
+  };
+}
+
+/** Refuses a target to which nothing can be sent. A name's address is not looked up. */
+export function checkTarget(target: unknown, allowRemote: boolean, what: string): void {
+  if (target === undefined || typeof target === 'function') return;
+  const url = typeof target === 'string' ? parseAbsoluteUrl(target) : undefined;
+  const problem =
+    url && /^https?:$/.test(url.protocol) && url.username + url.password === ''
+      ? literalProblem(url, allowRemote)
+      : 'pass an absolute http: or https: URL without user and password, or a route handler.';
+  if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
+}
+
+/** The problem with the address that a URL has in place of a name. */
+export function literalProblem(url: URL, allowRemote: boolean): string | undefined {
+  const host = hostOf(url);
+  return isIP(host) === 0 ? undefined : addressProblem(host, allowRemote);
+}
+
+/** The same for the address that a name resolves to now. A name that resolves to nothing may do so later. */
+export async function resolvedProblem(
+  target: WebhookTarget | undefined,
+  allowRemote: boolean,
+): Promise<string | undefined> {
+  const url = typeof target === 'string' ? parseAbsoluteUrl(target) : undefined;
+  const found = url ? await promises.lookup(hostOf(url), { all: true }).catch(() => []) : [];
+  const [problem] = found.map(({ address }) => addressProblem(address, allowRemote)).filter(Boolean);
+  return problem && `${url?.hostname}: ${problem}`;
+}
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');

@@ -1,8 +1,7 @@
-import type { Outgoing } from '../../sending/delivery.js';
-import { newSecret } from '../../sending/new-secret.js';
+import { newSecret, type Outgoing } from '../../sending/delivery.js';
 import { version } from '../../version.js';
 import { sign } from '../../webhooks/index.js';
-import { oneOf } from '../closed.js';
+import { oneOf } from '../checks.js';
 import type { Clock } from '../service/clock.js';
 import type { Settings } from '../settings.js';
 
@@ -26,9 +25,13 @@ export type Tamper =
 export const tampers = ['body', 'signature', 'timestamp', 'missing', 'secret', 'stale', 'future'] as const;
 export const tamper = oneOf(tampers);
 
+const dayMs = 86_400_000;
+
 /** Signs a body now, or tampers with it in one way. */
 export function signed(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {
-  const time = (settings.signatureTime === 'real' ? Date.now() : clock.now()) + (shifts[tamper ?? ''] ?? 0);
+  const time =
+    (settings.signatureTime === 'real' ? Date.now() : clock.now()) +
+    dayMs * (tamper === 'stale' ? -1 : tamper === 'future' ? 1 : 0);
   const { signature: scheme } = settings.choices;
   const secret = tamper === 'secret' ? newSecret(scheme) : settings.webhookSecret;
   const own = sign({ rawBody: body, secret, timestamp: new Date(time), scheme });
@@ -44,20 +47,13 @@ export function signed(body: string, settings: Settings, clock: Clock, tamper?: 
       'user-agent': `merchant-payments-sandbox/${version}`,
       ...(tamper === 'missing' ? {} : own),
     },
-    body: tamper === 'body' ? raiseAmount(body) : body,
+    // A higher amount: what a forger would want.
+    body: tamper === 'body' ? body.replace(/("amount": ?"?)/, '$19') : body,
   };
 }
-
-const day = 86_400_000;
-const shifts: Record<string, number> = { stale: -day, future: day };
 
 /** Another signature of the same form. */
 function altered(signature: string): string {
   const at = Math.max(0, signature.length - 10);
   return signature.slice(0, at) + (signature[at] === '0' ? '1' : '0') + signature.slice(at + 1);
-}
-
-/** The same event with a higher amount: what a forger would want. */
-function raiseAmount(body: string): string {
-  return body.replace(/("amount": ?"?)/, '$19');
 }

@@ -7,19 +7,14 @@ import {
   productUpdateParams,
 } from '../../schemas/params.js';
 import type { SandboxContext } from '../context.js';
-import type { StoredCheckout } from '../service/checkout.js';
 import { checkoutFields } from '../service/choices.js';
 import { twoDecimals } from '../service/money.js';
-import type { Product } from '../service/product.js';
+import type { Product, StoredCheckout } from '../service/records.js';
 import { capacity, found } from '../service/store.js';
-import { readObject } from './body.js';
-import { type ApiEnv, Refusal, type RequestNotes } from './notes.js';
-import { checkCredentials, readParameters, readProduct } from './parameters.js';
-import { type Route, serveTable } from './table.js';
+import { checkCredentials, readObject, readParameters, readProduct } from './input.js';
+import { type ApiEnv, Refusal, type RequestNotes } from './log.js';
+import { serveTable, type Table } from './table.js';
 import * as wire from './wire.js';
-
-/** Does one operation and returns its data. `notes` collects what the log and the headers tell of it. */
-type Handle = (notes: RequestNotes, c: Context<ApiEnv>) => object | Promise<object>;
 
 /** The operations of the specification, under `/v1`. The caller handles key, log and errors. */
 export function documentedApi(context: SandboxContext) {
@@ -32,90 +27,76 @@ export function documentedApi(context: SandboxContext) {
     return wire.checkoutSession(checkout, reach.checkoutUrl(checkout.id), choices.expiresUnit);
   }
 
-  const createProduct: Handle = async (notes, c) => {
-    const params = readProduct(productCreateParams, await readObject(c.req.raw, notes), notes);
-    full(store.products, 'products');
-    const product = payments.createProduct(params);
-    markPrice(product, notes);
-    return wire.createdProduct(product);
+  const operations: Table<ApiEnv> = {
+    'GET /products': ({ req, var: { notes } }) => {
+      const query = Object.entries(req.query()).map(([name, text]) => {
+        const isNumber = name !== 'status' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text);
+        return [name, isNumber ? Number(text) : text];
+      });
+      const params = readParameters(productListParams, Object.fromEntries(query), notes);
+      const { status, page = 1, size = 20 } = params;
+      const all = [...store.products.values()].filter((one) => status === undefined || one.status === status);
+      if (choices.listOrder === 'newest-first') all.reverse();
+      const totalPages = Math.ceil(all.length / size);
+      if (all.length > 1 || page > totalPages) notes.mark('listOrder');
+      return {
+        items: all.slice((page - 1) * size, page * size).map(wire.listedProduct),
+        pagination: { page, size, total: all.length, totalPages },
+      };
+    },
+    'POST /products': async ({ req, var: { notes } }) => {
+      const params = readProduct(productCreateParams, await readObject(req.raw, notes), notes);
+      full(store.products, 'products');
+      const product = payments.createProduct(params);
+      markPrice(product, notes);
+      return wire.createdProduct(product);
+    },
+    'PATCH /products/:id': async ({ req, var: { notes } }) => {
+      const body = await readObject(req.raw, notes);
+      const product = found(store.products, 'product', req.param('id'));
+      const params = readProduct(productUpdateParams, body, notes);
+      if (Object.keys(params).length === 0)
+        notes.limit('emptyUpdate', 'The body has no field to update. Send at least one.');
+      Object.assign(product, params, { updatedAt: new Date(clock.now()) });
+      markPrice(product, notes);
+      return wire.updatedProduct(product);
+    },
+    'POST /checkouts': async ({ req, var: { notes } }) => {
+      const body = await readObject(req.raw, notes);
+      if (checkoutFields.some((name) => body[name] === undefined)) notes.mark('checkoutRequired');
+      const params = readParameters(checkoutCreateParams, body, notes);
+      const missing = choices.checkoutRequired.filter((name) => params[name] === undefined);
+      if (missing.length > 0) throw new Refusal('validation', `${missing.join(', ')}: missing.`);
+      checkCredentials(params.successUrl, 'successUrl', notes);
+      checkCredentials(params.cancelUrl, 'cancelUrl', notes);
+      const product = found(store.products, 'product', params.productId);
+      if (product.status === 'ARCHIVED')
+        throw new Refusal('archived_product', 'The product is archived and cannot be used for checkout.');
+      full(store.checkouts, 'checkouts');
+      markPrice(product, notes);
+      const amount = twoDecimals(product.price);
+      const checkout = payments.createCheckout({ ...params, amount, currency: product.currency });
+      notes.mark('checkoutCreated');
+      if (choices.checkoutCreated === 'session') return session(checkout, notes);
+      return { url: reach.checkoutUrl(checkout.id) };
+    },
+    'GET /checkouts/:id': ({ req, var: { notes } }) =>
+      session(found(store.checkouts, 'checkout', req.param('id')), notes),
+    'GET /balance': ({ var: { notes } }) => {
+      if (store.orders.size > 0) notes.mark('settlement', 'fees');
+      return wire.balance(store.ledger, settings.currency);
+    },
   };
-
-  const listProducts: Handle = (notes, c) => {
-    const query = Object.entries(c.req.query()).map(([name, text]) => {
-      const isNumber = name !== 'status' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text);
-      return [name, isNumber ? Number(text) : text];
-    });
-    const params = readParameters(productListParams, Object.fromEntries(query), notes);
-    const { status, page = 1, size = 20 } = params;
-    const all = [...store.products.values()].filter((one) => status === undefined || one.status === status);
-    if (choices.listOrder === 'newest-first') all.reverse();
-    const totalPages = Math.ceil(all.length / size);
-    if (all.length > 1 || page > totalPages) notes.mark('listOrder');
-    return {
-      items: all.slice((page - 1) * size, page * size).map(wire.listedProduct),
-      pagination: { page, size, total: all.length, totalPages },
-    };
-  };
-
-  const updateProduct: Handle = async (notes, c) => {
-    const body = await readObject(c.req.raw, notes);
-    const product = found(store.products, 'product', c.req.param('id'));
-    const params = readProduct(productUpdateParams, body, notes);
-    if (Object.keys(params).length === 0)
-      notes.limit('emptyUpdate', 'The body has no field to update. Send at least one.');
-    Object.assign(product, params, { updatedAt: new Date(clock.now()) });
-    markPrice(product, notes);
-    return wire.updatedProduct(product);
-  };
-
-  const createCheckout: Handle = async (notes, c) => {
-    const body = await readObject(c.req.raw, notes);
-    if (checkoutFields.some((name) => body[name] === undefined)) notes.mark('checkoutRequired');
-    const params = readParameters(checkoutCreateParams, body, notes);
-    const missing = choices.checkoutRequired.filter((name) => params[name] === undefined);
-    if (missing.length > 0) throw new Refusal('validation', `${missing.join(', ')}: missing.`);
-    checkCredentials(params.successUrl, 'successUrl', notes);
-    checkCredentials(params.cancelUrl, 'cancelUrl', notes);
-    const product = found(store.products, 'product', params.productId);
-    if (product.status === 'ARCHIVED')
-      throw new Refusal('archived_product', 'The product is archived and cannot be used for checkout.');
-    full(store.checkouts, 'checkouts');
-    markPrice(product, notes);
-    const amount = twoDecimals(product.price);
-    const checkout = payments.createCheckout({ ...params, amount, currency: product.currency });
-    notes.mark('checkoutCreated');
-    if (choices.checkoutCreated === 'session') return session(checkout, notes);
-    return { url: reach.checkoutUrl(checkout.id) };
-  };
-
-  const retrieveCheckout: Handle = (notes, c) =>
-    session(found(store.checkouts, 'checkout', c.req.param('id')), notes);
-
-  const retrieveBalance: Handle = (notes) => {
-    if (store.orders.size > 0) notes.mark('settlement', 'fees');
-    return wire.balance(store.ledger, settings.currency);
-  };
-
-  const operations: readonly [route: string, handle: Handle][] = [
-    ['GET /products', listProducts],
-    ['POST /products', createProduct],
-    ['PATCH /products/:id', updateProduct],
-    ['POST /checkouts', createCheckout],
-    ['GET /checkouts/:id', retrieveCheckout],
-    ['GET /balance', retrieveBalance],
-  ];
   const api = new Hono<ApiEnv>();
-  const handlers = operations.map(([route, handle]): Route<ApiEnv> => {
-    return [route, async (c) => wire.success(c.get('notes'), await handle(c.get('notes'), c))];
-  });
-  serveTable(api, handlers, (c, allow) => {
+  const respond = (c: Context<ApiEnv>, data: object) => wire.success(c.get('notes'), data);
+  serveTable(api, operations, respond, (c, allow) => {
     const message = `${c.req.method} is not an operation of this path. It has ${allow}.`;
     throw new Refusal('wrong_method', message, { allow });
   });
   api.all('*', () => {
     throw new Refusal('unknown_path', 'There is nothing at this path.');
   });
-  const paths = operations.map(([route]) => route.replace(/^\w+ /, '').replace(/:\w+/, '[^/]+'));
+  const paths = Object.keys(operations).map((route) => route.replace(/^\w+ /, '').replace(/:\w+/, '[^/]+'));
   const documented = new RegExp(`^/v1(?:${paths.join('|')})$`);
   /** `isDocumented` tells whether the specification has a path, for any method. */
   return { api, isDocumented: (path: string) => documented.test(path) };

@@ -1,19 +1,17 @@
 import type { Context, Next } from 'hono';
 import { Hono } from 'hono/tiny';
+import { milliseconds, SandboxError } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { describeFault, type RequestFault } from '../faults.js';
 import { dashboardPages } from '../pages/dashboard/routes.js';
 import { payPages } from '../pages/payment/routes.js';
-import { SandboxError } from '../sandbox-error.js';
-import { milliseconds } from '../service/duration.js';
 import { livePrefix, type Settings } from '../settings.js';
 import { pause } from '../signal.js';
 import { documentedApi } from './api.js';
 import { controlRoutes } from './control.js';
 import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';
 import { sameText } from './guard.js';
-import type { LoggedRequest } from './log.js';
-import { type ApiEnv, Refusal, RequestNotes } from './notes.js';
+import { type ApiEnv, type LoggedRequest, Refusal, RequestNotes } from './log.js';
 import { refused, unauthorized } from './wire.js';
 
 /** The whole sandbox as one function from request to response: no socket, no timer. */
@@ -50,9 +48,8 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
 
   app.use('/v1/*', async (c, next) => {
     const started = performance.now();
-    const notes = new RequestNotes(settings.choices);
+    const notes = new RequestNotes(settings.choices, keyState(c.req.header('x-api-key'), settings));
     c.set('notes', notes);
-    notes.key = keyState(c.req.header('x-api-key'), settings);
     if (notes.key === 'live') notes.warnings.push('A live key reached the sandbox. It was not kept.');
     const fault = faults.ofRequest(c.req.method, c.req.path);
     let status: number | undefined;
@@ -61,19 +58,15 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
       else await work(c, next, notes);
       status = c.res.status;
     } finally {
-      context.requests.add({
+      const facts = {
         at: new Date(context.clock.now()),
         method: c.req.method,
         path: c.req.url.slice(c.req.url.indexOf('/', 'https://'.length)),
         status,
         durationMs: performance.now() - started,
         fault: fault && describeFault(fault),
-        key: notes.key,
-        unspecified: [...notes.unspecified],
-        warnings: notes.warnings,
-        body: notes.body,
-        responseBody: notes.responseBody,
-      });
+      };
+      context.requests.add(facts, notes);
     }
   });
 

@@ -1,20 +1,15 @@
 import type { networkFaults, RequestFault } from '../faults.js';
 
-type NetworkKind = (typeof networkFaults)[number];
-
 /** The connection breaks, or nothing responds. It looks different in process and on a socket. */
 export class NetworkFault extends Error {
-  readonly fault: NetworkKind;
-
-  constructor(fault: NetworkKind) {
+  constructor(readonly fault: (typeof networkFaults)[number]) {
     super(`A fault was ordered: ${fault}.`);
-    this.fault = fault;
   }
 }
 
 /** What the platform's `fetch` rejects with when a connection breaks. */
-export function fetchFailed(fault: 'reset' | 'refused'): TypeError {
-  const [code, syscall] = fault === 'reset' ? ['ECONNRESET', 'read'] : ['ECONNREFUSED', 'connect'];
+export function fetchFailed({ fault }: NetworkFault): TypeError {
+  const [code, syscall] = fault === 'refused' ? ['ECONNREFUSED', 'connect'] : ['ECONNRESET', 'read'];
   const cause = Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
   return new TypeError('fetch failed', { cause });
 }

@@ -19,8 +19,8 @@ export class Guard {
     return createHmac('sha256', this.#secret).update(scope).digest('base64url');
   }
 
-  checkToken(scope: string, given: unknown): boolean {
-    return typeof given === 'string' && sameText(given, this.token(scope));
+  checkToken(scope: string, given: string | undefined): boolean {
+    return sameText(given, this.token(scope));
   }
 
   /** Lets a request to pages or control routes through, or responds to it. */
@@ -34,8 +34,7 @@ export class Guard {
       return undefined;
     }
     const url = new URL(c.req.url);
-    const offered = url.searchParams.get('token');
-    if (!safe || offered === null || !sameText(offered, this.accessToken))
+    if (!safe || !sameText(url.searchParams.get('token'), this.accessToken))
       return c.text(
         'This needs the access token. Open the dashboard by the link that was printed at the start.\n',
         401,
@@ -47,10 +46,7 @@ export class Guard {
 
   #knows(c: Context): boolean {
     const bearer = /^Bearer (\S+)$/.exec(c.req.header('authorization') ?? '')?.[1];
-    const expected = this.accessToken ?? '';
-    return [bearer, getCookie(c, cookieName)].some(
-      (given) => given !== undefined && sameText(given, expected),
-    );
+    return [bearer, getCookie(c, cookieName)].some((given) => sameText(given, this.accessToken));
   }
 }
 
@@ -67,8 +63,9 @@ function fromHere(c: Context, origin: string): boolean {
   return from === undefined || from === origin || from === new URL(c.req.url).origin;
 }
 
-/** Compares in constant time, except for the length. */
-export function sameText(a: string, b: string): boolean {
+/** Compares in constant time, except for the length. No text is the same as none. */
+export function sameText(a: string | null | undefined, b: string | undefined): boolean {
+  if (typeof a !== 'string' || b === undefined) return false;
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.byteLength === right.byteLength && timingSafeEqual(left, right);
 }

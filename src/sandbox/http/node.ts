@@ -4,12 +4,11 @@ import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../../schemas/url.js';
-import { SandboxError } from '../sandbox-error.js';
+import { SandboxError } from '../checks.js';
 import { NetworkFault } from './fault-response.js';
 
 /** An open socket in front of the sandbox. */
 export interface Listening {
-  /** Origin at which it listens. */
   readonly url: string;
   /** Whether this machine alone can reach it. */
   readonly local: boolean;
@@ -19,10 +18,10 @@ export interface Listening {
 /** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
 export async function serve(
   handle: (request: Request) => Promise<Response>,
-  where: { port: number; host: string },
+  { port, host }: { port: number; host: string },
   names: Pick<HostRule, 'publicUrl' | 'allowed'>,
 ): Promise<Listening> {
-  if (!Number.isInteger(where.port) || where.port < 0 || where.port > 65_535)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new SandboxError('invalid_options', 'listen: port: pass an integer from 0 to 65535.');
   const listener = getRequestListener(
     async (request, { incoming }) => {
@@ -50,9 +49,8 @@ export async function serve(
     response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
     response.end('The sandbox does not serve this host name.\n');
   });
-  server.listen(where.port, where.host);
+  server.listen(port, host);
   await once(server, 'listening').catch(({ code, message }: NodeJS.ErrnoException) => {
-    const { port, host } = where;
     if (code === 'EADDRINUSE') {
       const taken = `Port ${port} on ${host} is taken. End what uses it, or choose another port.`;
       throw new SandboxError('port_taken', taken);

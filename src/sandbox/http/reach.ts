@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { SandboxError } from '../sandbox-error.js';
+import { SandboxError } from '../checks.js';
 import { randomId } from '../service/ids.js';
 import { untilAborted } from '../signal.js';
 import { fetchFailed, NetworkFault } from './fault-response.js';
@@ -24,8 +24,6 @@ const inProcessUrl = 'http://sandbox.localhost';
 /** How often a listening sandbox checks whether anything is due. */
 const tickMs = 200;
 
-export type Reach = ReturnType<typeof newReach>;
-
 /** How requests reach the sandbox: in process at once, and through a socket once it listens. */
 export function newReach(
   handle: (request: Request) => Promise<Response>,
@@ -40,14 +38,13 @@ export function newReach(
 
   /** A network fault as the platform's `fetch` shows it. */
   async function inProcess(request: Request): Promise<Response> {
-    const { signal } = closing;
+    const ended = AbortSignal.any([closing.signal, request.signal]);
     try {
       return await handle(request);
     } catch (error) {
       if (!(error instanceof NetworkFault)) throw error;
-      const ended = AbortSignal.any([signal, request.signal]);
       if (error.fault === 'timeout' && !ended.aborted) await once(ended, 'abort');
-      throw fetchFailed(error.fault === 'refused' ? 'refused' : 'reset');
+      throw fetchFailed(error);
     }
   }
 

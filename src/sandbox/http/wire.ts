@@ -1,8 +1,7 @@
-import { SandboxError, shown } from '../sandbox-error.js';
-import type { SandboxCheckout } from '../service/checkout.js';
+import { SandboxError, shown } from '../checks.js';
 import { type Ledger, viewBalance } from '../service/money.js';
-import type { Product } from '../service/product.js';
-import type { Refusal, RequestNotes } from './notes.js';
+import type { Product, StoredCheckout } from '../service/records.js';
+import type { Refusal, RequestNotes } from './log.js';
 
 // What the service sends, quirks included. Spec, "Representation notes".
 
@@ -27,26 +26,17 @@ export const listedProduct = (product: Product) => ({
   price: Number(product.price),
 });
 
-export const checkoutSession = (
-  { id, productId, amount, currency, expiresAt, createdAt }: Omit<SandboxCheckout, 'url'>,
-  url: string,
-  unit: 'ms' | 's',
-) => ({
-  id,
-  productId,
-  amount,
-  currency,
-  url,
-  expiresAt: unit === 's' ? Math.floor(expiresAt.getTime() / 1000) : expiresAt.getTime(),
-  createdAt: createdAt.getTime(),
-});
+export function checkoutSession(checkout: StoredCheckout, url: string, unit: 'ms' | 's') {
+  const { id, productId, amount, currency, expiresAt, createdAt } = checkout;
+  const expires = unit === 's' ? Math.floor(expiresAt.getTime() / 1000) : expiresAt.getTime();
+  return { id, productId, amount, currency, url, expiresAt: expires, createdAt: createdAt.getTime() };
+}
 
 export const balance = (ledger: Ledger, currency: string) => ({
   ...viewBalance(ledger, currency),
   updatedAt: ledger.updatedAt.getTime(),
 });
 
-/** The success envelope. */
 export const success = (notes: RequestNotes, data: unknown): Response =>
   json(notes, 200, { code: 0, message: 'success', data });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import { script } from './script.js';
 import { theme } from './theme.js';
 
 /** Escaped HTML. */
@@ -9,12 +10,9 @@ export interface PageParts {
   title: string;
   content: Html;
   style: string;
-  script: string;
   lang?: string | undefined;
-  /** The text of the banner. */
   banner: string;
-  /** More for the head. */
-  head?: Html | undefined;
+  head?: Html | false;
   status?: number | undefined;
   /** Where the browser is redirected after a second. */
   refresh?: string | undefined;
@@ -22,7 +20,7 @@ export interface PageParts {
 
 /** A whole page with headers that let only our own style and script load. */
 export async function page(parts: PageParts): Promise<Response> {
-  const { title, content, style, script, lang = 'en', banner, head, status = 200, refresh } = parts;
+  const { title, content, style, lang = 'en', banner, head, status = 200, refresh } = parts;
   const nonce = randomBytes(16).toString('base64');
   const text = await html`<!doctype html>
 <html lang="${lang}">
@@ -32,50 +30,16 @@ export async function page(parts: PageParts): Promise<Response> {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style nonce="${nonce}">${raw(compact(theme + style))}</style>
+<style nonce="${nonce}">${raw(unindented(theme + style))}</style>
 ${head}
 </head>
 <body>
 <aside class="banner" aria-label="Sandbox" data-testid="sandbox-banner">${banner}</aside>
 ${content}
-<script nonce="${nonce}">${raw(submitAndCopy + script)}</script>
+<script nonce="${nonce}">${raw(unindented(script))}</script>
 </body>
 </html>`;
-  return new Response(String(text), {
-    status,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      'content-security-policy': policy(nonce),
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'same-origin',
-      ...(refresh === undefined ? {} : { refresh: `1; url=${new URL(refresh).href}` }),
-    },
-  });
-}
-
-/** One submission per click, and buttons that copy. */
-const submitAndCopy = `
-document.addEventListener('submit', (event) => {
-  const form = event.target;
-  if (form.dataset.sent) return event.preventDefault();
-  form.dataset.sent = 'yes';
-  setTimeout(() => delete form.dataset.sent, 3000);
-});
-if (navigator.clipboard) document.documentElement.classList.add('copies');
-document.addEventListener('click', async ({ target }) => {
-  const button = target.closest('[data-copy]');
-  if (!button) return;
-  await navigator.clipboard.writeText(button.dataset.copy);
-  const say = document.querySelector('[data-say]');
-  const before = button.textContent;
-  say.textContent = button.textContent = say.dataset.copied;
-  setTimeout(() => { button.textContent = before; say.textContent = ''; }, 1500);
-});
-`;
-
-const policy = (nonce: string): string =>
-  [
+  const policy = [
     `default-src 'none'`,
     `script-src 'nonce-${nonce}'`,
     `style-src 'nonce-${nonce}'`,
@@ -84,7 +48,38 @@ const policy = (nonce: string): string =>
     `form-action 'self'`,
     `base-uri 'none'`,
     `frame-ancestors 'none'`,
-  ].join('; ');
+  ];
+  return new Response(String(text), {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': policy.join('; '),
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      ...(refresh === undefined ? {} : { refresh: `1; url=${new URL(refresh).href}` }),
+    },
+  });
+}
 
-/** Style without the indentation of its source. */
-const compact = (css: string): string => css.replace(/\n\s*/g, '\n').trim();
+const unindented = (source: string): string => source.replace(/\n\s*/g, '\n').trim();
+
+/** A form with the token that its page alone knows. */
+export const postForm = (action: string, token: string, content: Html): Html =>
+  html`<form method="post" action="${action}"><input type="hidden" name="token" value="${token}">${content}</form>`;
+
+const icons = {
+  arrow: '<path d="M16 10H4m0 0 5-5m-5 5 5 5"/>',
+  card: '<rect x="2" y="4" width="16" height="12" rx="2.5"/><path d="M2 8h16M5.5 12.5h3"/>',
+  phone: '<rect x="5.5" y="2" width="9" height="16" rx="2.2"/><path d="M9 15h2"/>',
+  parcel:
+    '<path d="m10 2.5 6.5 3.4v8.2L10 17.5l-6.5-3.4V5.9zM3.7 6 10 9.3 16.3 6M10 9.3v8M6.9 4.2l6.3 3.3"/>',
+  clock: '<circle cx="10" cy="10" r="7.5"/><path d="M10 5.8V10l2.8 1.8"/>',
+  check: '<path d="m4.5 10.5 3.7 3.7 7.3-8"/>',
+  cross: '<path d="m5.5 5.5 9 9m0-9-9 9"/>',
+  alert: '<circle cx="10" cy="10" r="7.5"/><path d="M10 6v4.7M10 13.7v.1"/>',
+};
+export type IconName = keyof typeof icons;
+
+export const icon = (name: IconName, size = 20): Html =>
+  html`<svg class="icon" aria-hidden="true" width="${size}" height="${size}" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round">${raw(icons[name])}</svg>`;

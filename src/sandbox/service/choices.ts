@@ -2,30 +2,19 @@ import * as z from 'zod/mini';
 import { isPaymentsError } from '../../errors.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
-import { choiceOf, closed, nameIn, oneOf } from '../closed.js';
-import { checked, problemOf } from '../sandbox-error.js';
-import { durationMs } from './duration.js';
-import { eventLinks } from './event-links.js';
-import type { ErrorKind, UnspecifiedChoices } from './unspecified.js';
-
-const statuses: Record<ErrorKind, number> = {
-  validation: 400,
-  malformed_json: 400,
-  content_type: 415,
-  unknown_id: 404,
-  unknown_path: 404,
-  wrong_method: 405,
-  archived_product: 409,
-  body_too_large: 413,
-  too_many_objects: 507,
-};
+import { checked, choiceOf, closed, type Duration, durationMs, nameIn, oneOf, problemOf } from '../checks.js';
+import { eventLinks } from './event.js';
+import { type ErrorKind, errorStatuses, type UnspecifiedChoices } from './unspecified.js';
 
 const isStatus = (value: unknown) => Number.isInteger(value) && Number(value) >= 400 && Number(value) <= 599;
 const status = z.optional(z.custom<number>(isStatus, 'pass a status from 400 to 599.'));
 const errorStatus = closed(
-  Object.fromEntries(Object.keys(statuses).map((kind) => [kind, status])),
+  Object.fromEntries(Object.keys(errorStatuses).map((kind) => [kind, status])),
   'a kind of error',
 );
+
+const isPercentage = (value: unknown) => typeof value === 'string' && /^\d{1,2}(\.\d{1,2})?$/.test(value);
+const defaultRetries: Duration[] = ['5s', '30s', '2m', '10m'];
 
 export const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
 
@@ -43,11 +32,8 @@ const schema = closed(
       '30m',
     ),
     errors: z._default(
-      z.union(
-        [
-          z.literal('envelope'),
-          z.custom<Exclude<UnspecifiedChoices['errors'], string>>((value) => typeof value === 'function'),
-        ],
+      z.custom<UnspecifiedChoices['errors']>(
+        (value) => value === 'envelope' || typeof value === 'function',
         'pass "envelope" or a function that makes the response.',
       ),
       'envelope',
@@ -66,21 +52,13 @@ const schema = closed(
       }),
       {},
     ),
-    retries: z.prefault(z.array(durationMs, 'pass durations, such as ["5s", "30s"].'), [
-      '5s',
-      '30s',
-      '2m',
-      '10m',
-    ]),
+    retries: z.prefault(z.array(durationMs, 'pass durations, such as ["5s", "30s"].'), defaultRetries),
     deliveryTimeout: z.prefault(durationMs, '10s'),
     cancel: choiceOf('stay-open', 'close'),
     redirect: choiceOf('exact', 'with-ids'),
     settlement: z.prefault(durationMs, '24h'),
     fees: z._default(
-      z.custom<`${number}`>(
-        (value) => typeof value === 'string' && /^\d{1,2}(\.\d{1,2})?$/.test(value),
-        'pass a percentage as a string, such as "2.9".',
-      ),
+      z.custom<`${number}`>(isPercentage, 'pass a percentage as a string, such as "2.9".'),
       '0',
     ),
   } satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>,
@@ -98,7 +76,6 @@ export function schemeProblem(scheme: unknown): string | undefined {
   }
 }
 
-/** The names of all choices. */
 export const choiceNames = Object.keys(schema.def.shape);
 
 /** What is wrong with unchecked choices; `undefined` if nothing is. */
@@ -118,7 +95,7 @@ export function readChoices(given: Partial<UnspecifiedChoices> = {}) {
     ...others,
     settlementMs,
     deliveryTimeoutMs,
-    statusOf: (kind: ErrorKind) => chosen.errorStatus[kind] ?? statuses[kind],
+    statusOf: (kind: ErrorKind) => chosen.errorStatus[kind] ?? errorStatuses[kind],
     expiresInMs: typeof expiresIn === 'object' ? expiresIn.after : expiresIn,
     expiresUnit: typeof expiresIn === 'object' ? expiresIn.unit : 'ms',
   };

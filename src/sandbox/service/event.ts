@@ -1,9 +1,39 @@
 import * as z from 'zod/mini';
-import { unevenlySpaced } from '../../sending/spaced.js';
-import type { SandboxOrder } from './checkout.js';
-import type { Choices } from './choices.js';
-import { eventLinks } from './event-links.js';
-import { type EventType, eventType, eventTypes } from './event-types.js';
+import { unevenlySpaced } from '../../sending/delivery.js';
+import { nameIn } from '../checks.js';
+import type { SandboxOrder } from './records.js';
+
+/** The events that the service documents, and the `data` of each. What makes one happen is in `trigger.ts`. */
+export const eventTypes = {
+  'order.paid': ({ id, amount, currency }: SandboxOrder) => ({ order_id: id, amount, currency }),
+};
+
+/** A type of event that the service documents. */
+export type EventType = keyof typeof eventTypes;
+
+export const eventType = nameIn(eventTypes);
+
+/**
+ * Ways in which an event could name its checkout, as other services do it, each named after its place in the body: what
+ * is merged into the event, `data` into its `data`. The specification shows none.
+ */
+export const eventLinks = {
+  none: () => ({}),
+  /** The order has the checkout's id. */
+  order_id: () => ({}),
+  'data.checkout_id': (id) => ({ data: { checkout_id: id } }),
+  'data.checkoutId': (id) => ({ data: { checkoutId: id } }),
+  'data.session_id': (id) => ({ data: { session_id: id } }),
+  'data.checkout.id': (id) => ({ data: { checkout: { id } } }),
+  'data.reference': (id) => ({ data: { reference: `checkout:${id}` } }),
+  'data.metadata.checkout_id': (id) => ({ data: { metadata: { checkout_id: id } } }),
+  checkout_id: (id) => ({ checkout_id: id }),
+  'data.object.id': (id) => ({ data: { object: { id } } }),
+  'data.items[0].checkout_id': (id) => ({ data: { items: [{ checkout_id: id }] } }),
+} as const satisfies Record<string, (checkoutId: string) => { data?: object; checkout_id?: string }>;
+
+/** The place where an event names its checkout. */
+export type EventLink = keyof typeof eventLinks;
 
 /**
  * - `pending`: the first attempt is due or in flight
@@ -74,7 +104,7 @@ export function newEvent(
   id: string,
   type: EventType,
   order: SandboxOrder,
-  { webhookBody, eventLink }: Choices,
+  { webhookBody, eventLink }: { webhookBody: 'text' | 'number'; eventLink: EventLink },
   encoding: 'spaced' | 'compact',
 ): SandboxEvent {
   const data = eventTypes[type](order);

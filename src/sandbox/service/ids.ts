@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { customAlphabet } from 'nanoid';
 
-/** The kinds of ids. */
 type IdKind = 'prod' | 'chk' | 'ord' | 'evt';
 
 /** What the next ids depend on: how many of each kind there were and, if they repeat from run to run, the seed. */

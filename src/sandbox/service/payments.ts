@@ -1,15 +1,13 @@
 import type { NewProduct } from '../../schemas/params.js';
-import { SandboxError, shown } from '../sandbox-error.js';
+import { SandboxError, shown } from '../checks.js';
 import type { Settings } from '../settings.js';
-import type { DeclineReason, PaymentMethod, SandboxOrder, StoredCheckout } from './checkout.js';
 import type { Clock, Due } from './clock.js';
 import { newEvent, type SandboxEvent } from './event.js';
 import { nextId } from './ids.js';
 import { fromCents, percentOf, toCents } from './money.js';
-import type { Product } from './product.js';
+import type { DeclineReason, PaymentMethod, Product, SandboxOrder, StoredCheckout } from './records.js';
 import { found, type Store } from './store.js';
 
-/** A payment that went through. */
 export interface Payment {
   checkout: StoredCheckout;
   order: SandboxOrder;
@@ -207,6 +205,5 @@ export function newPayments(
   return payments;
 }
 
-/** Updates a checkout in place. */
 const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>): StoredCheckout =>
   Object.assign(checkout, by);

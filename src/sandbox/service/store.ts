@@ -1,10 +1,10 @@
-import { SandboxError, shown } from '../sandbox-error.js';
-import type { SandboxOrder, StoredCheckout } from './checkout.js';
-import { Agenda } from './clock.js';
-import type { SandboxEvent } from './event.js';
-import { type Ids, newIds } from './ids.js';
-import type { Ledger } from './money.js';
-import type { Product } from './product.js';
+import * as z from 'zod/mini';
+import { SandboxError, shown } from '../checks.js';
+import { Agenda, type Clock } from './clock.js';
+import { type SandboxEvent, storedEvent } from './event.js';
+import { newIds } from './ids.js';
+import { type Ledger, storedLedger } from './money.js';
+import { type Product, type SandboxOrder, type StoredCheckout, storedRecords } from './records.js';
 
 /** The most objects of one kind, so that a runaway loop ends in an error and not in a crash. */
 export const capacity = 100_000;
@@ -16,12 +16,11 @@ export class Store {
   readonly orders = new Map<string, SandboxOrder>();
   readonly events = new Map<string, SandboxEvent>();
   readonly agenda = new Agenda();
-  ledger: Ledger;
-  ids: Ids;
+  ledger = emptyLedger(0);
+  ids = newIds();
 
   constructor(now: number, seed: number | undefined) {
-    this.ledger = emptyLedger(now);
-    this.ids = newIds(seed);
+    this.clear(now, seed);
   }
 
   clear(now: number, seed: number | undefined): void {
@@ -60,3 +59,67 @@ const emptyLedger = (now: number): Ledger => ({
   frozen: 0n,
   updatedAt: new Date(now),
 });
+
+/** All data of a sandbox, as JSON. It holds the key and the secret. Its parts may change. */
+export interface SandboxSnapshot {
+  /** Version of the format. */
+  version: 2;
+  [part: string]: unknown;
+}
+
+const count = z.number();
+
+const content = z.object({
+  version: z.literal(2),
+  apiKey: z.string(),
+  webhookSecret: z.string(),
+  clock: z.object({ frozenAt: z.optional(z.number()), offset: z.number() }),
+  ids: z.object({
+    seed: z.optional(z.number()),
+    counts: z.object({ prod: count, chk: count, ord: count, evt: count }),
+  }),
+  ledger: storedLedger,
+  ...storedRecords,
+  events: z.array(storedEvent),
+});
+
+export type SnapshotContent = z.output<typeof content>;
+
+/** Reads what `snapshot()` returned, even after a round trip through JSON. */
+export function readSnapshot(value: unknown): SnapshotContent {
+  const result = content.safeParse(value);
+  if (result.success) return result.data;
+  const [first] = result.error.issues;
+  throw new SandboxError(
+    'invalid_options',
+    `This is not a snapshot that this version can read (${first?.path.join('.') || 'the whole of it'}). Pass what snapshot() returned.`,
+  );
+}
+
+/** A copy of all data of a sandbox. */
+export function takeSnapshot(
+  { agenda: _, ...data }: Store,
+  { state: clock }: Clock,
+  { apiKey, webhookSecret }: { apiKey: string; webhookSecret: string },
+): SandboxSnapshot {
+  const written = JSON.stringify({ version: 2, apiKey, webhookSecret, clock, ...data }, (_, value) => {
+    if (value instanceof Map) return [...value.values()];
+    return typeof value === 'bigint' ? String(value) : value;
+  });
+  return JSON.parse(written);
+}
+
+/** Fills a new store, and schedules what is still to come. */
+export function restore(store: Store, saved: SnapshotContent): void {
+  store.ledger = saved.ledger;
+  Object.assign(store.ids.counts, saved.ids.counts);
+  for (const one of saved.products) store.products.set(one.id, one);
+  for (const one of saved.checkouts) store.addCheckout(one);
+  for (const one of saved.orders) store.addOrder(one);
+  for (const one of saved.events) {
+    // An attempt that was in flight when the snapshot was taken is made again.
+    if (one.state === 'pending') one.nextAttemptAt ??= one.createdAt;
+    store.events.set(one.id, one);
+    if (one.nextAttemptAt) store.agenda.add({ at: one.nextAttemptAt.getTime(), kind: 'deliver', id: one.id });
+  }
+}

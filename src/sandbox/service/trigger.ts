@@ -1,7 +1,7 @@
-import { describeIssues } from '../../schemas/issues.js';
+import { describeIssues } from '../../schemas/fields.js';
 import { productCreateParams } from '../../schemas/params.js';
-import { checked, SandboxError } from '../sandbox-error.js';
-import { type EventType, eventType } from './event-types.js';
+import { checked, SandboxError } from '../checks.js';
+import { type EventType, eventType } from './event.js';
 import { twoDecimals } from './money.js';
 import type { Payment, Payments } from './payments.js';
 

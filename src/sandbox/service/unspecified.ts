@@ -1,18 +1,22 @@
 import type { SignatureScheme } from '../../webhooks/index.js';
-import type { Duration } from './duration.js';
-import type { EventLink } from './event-links.js';
+import type { Duration } from '../checks.js';
+import type { EventLink } from './event.js';
+
+/** The status of each kind of error, unless another is chosen. */
+export const errorStatuses = {
+  validation: 400,
+  malformed_json: 400,
+  content_type: 415,
+  unknown_id: 404,
+  unknown_path: 404,
+  wrong_method: 405,
+  archived_product: 409,
+  body_too_large: 413,
+  too_many_objects: 507,
+};
 
 /** What went wrong with a request, for `errors` and `errorStatus`. */
-export type ErrorKind =
-  | 'validation'
-  | 'malformed_json'
-  | 'content_type'
-  | 'unknown_id'
-  | 'unknown_path'
-  | 'wrong_method'
-  | 'archived_product'
-  | 'body_too_large'
-  | 'too_many_objects';
+export type ErrorKind = keyof typeof errorStatuses;
 
 /**
  * Where the specification is silent and the sandbox always does the same, although the service may not: the key is checked
@@ -58,7 +62,10 @@ export interface UnspecifiedChoices {
   listOrder: 'newest-first' | 'oldest-first';
   /** Default `'to-text'`: numbers and booleans are accepted and returned as strings. `'text-only'` refuses them. */
   metadata: 'to-text' | 'text-only';
-  /** Which currency codes are accepted. Default `'upper-case'`: any three capital letters; `'any-case'`: any three letters; `'iso-4217'`: only codes of ISO 4217. */
+  /**
+   * Which currency codes are accepted. Default `'upper-case'`: three upper-case letters; `'any-case'`: three letters;
+   * `'iso-4217'`: codes of ISO 4217 alone.
+   */
   currencyForm: 'upper-case' | 'any-case' | 'iso-4217';
   /** Default `'own'`: unrelated to the checkout's id. */
   orderId: 'own' | 'checkout-id';

@@ -1,55 +1,45 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
+import { fullMoment } from './cells.js';
 import { type Asked, actionForm, dashboardPage, live } from './frame.js';
-import { fullMoment } from './moments.js';
 
 /** Balances, clock and counts at a glance, and what to do next. */
 export function overviewPage(context: SandboxContext, asked: Asked): Promise<Response> {
-  return dashboardPage({
-    ...asked,
-    title: 'Overview',
-    tab: '/',
-    content: html`<h1 class="spoken">Overview</h1>
-${live('next', html`${nextStep(context)}`)}
-<section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${context.settings.currency}</span></div>
-${live('balance', balances(context))}
-<div class="actions">
-${actionForm(context, '/balance', html`<button class="button" name="do" value="settle" data-testid="settle">Settle what is pending</button>`)}
-${actionForm(
-  context,
-  '/balance',
-  html`<label class="spoken" for="amount">Amount to freeze or release</label>
+  const { sandbox, settings } = context;
+  const settle = html`<button class="button" name="do" value="settle" data-testid="settle">Settle what is pending</button>`;
+  const shift = html`<label class="spoken" for="amount">Amount to freeze or release</label>
 <input class="field short" id="amount" name="amount" inputmode="decimal" placeholder="0.00" autocomplete="off" required data-testid="balance-amount">
 <button class="button" name="do" value="freeze" data-testid="freeze">Freeze</button>
-<button class="button" name="do" value="release" data-testid="release">Release</button>`,
-)}
+<button class="button" name="do" value="release" data-testid="release">Release</button>`;
+  const advance = html`<button class="button" name="by" value="1h" data-testid="clock-1h">+1 hour</button>
+<button class="button" name="by" value="1d" data-testid="clock-1d">+1 day</button>`;
+  const reset = html`<button class="button danger" data-testid="reset-confirm">Forget everything</button>`;
+  const { available, pending, frozen } = sandbox.balance;
+  const figures = Object.entries({ Available: available, Pending: pending, Frozen: frozen }).map(
+    ([name, amount]) =>
+      html`<div><dt>${name}</dt><dd data-testid="${name.toLowerCase()}">${amount}</dd></div>`,
+  );
+  const content = html`<h1 class="spoken">Overview</h1>
+${live('next', nextStep(context))}
+<section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${settings.currency}</span></div>
+${live('balance', html`<dl class="figures">${figures}</dl>`)}
+<div class="actions">
+${actionForm(context, '/balance', settle)}
+${actionForm(context, '/balance', shift)}
 </div></section>
 <div class="two">
 <section class="panel" aria-labelledby="clock"><h2 id="clock">Clock</h2>
 ${live('clock', clockText(context))}
-<div class="actions">${actionForm(
-      context,
-      '/clock',
-      html`<button class="button" name="by" value="1h" data-testid="clock-1h">+1 hour</button>
-<button class="button" name="by" value="1d" data-testid="clock-1d">+1 day</button>`,
-    )}</div></section>
+<div class="actions">${actionForm(context, '/clock', advance)}</div></section>
 <section class="panel" aria-labelledby="data"><h2 id="data">Data</h2>
 ${live('counts', counts(context))}
 <details class="asks"><summary class="button" data-testid="reset">Reset…</summary>
 <p>Forget all products, checkouts, orders, events and requests, and set the clock back? Key, secret and webhook URL stay.</p>
-${actionForm(context, '/reset', html`<button class="button danger" data-testid="reset-confirm">Forget everything</button>`)}
+${actionForm(context, '/reset', reset)}
 </details></section>
-</div>`,
-  });
-}
-
-function balances({ sandbox }: SandboxContext): Html {
-  const { available, pending, frozen } = sandbox.balance;
-  return html`<dl class="figures">
-<div><dt>Available</dt><dd data-testid="available">${available}</dd></div>
-<div><dt>Pending</dt><dd data-testid="pending">${pending}</dd></div>
-<div><dt>Frozen</dt><dd data-testid="frozen">${frozen}</dd></div></dl>`;
+</div>`;
+  return dashboardPage(asked, '/', content);
 }
 
 function clockText({ clock }: SandboxContext): Html {

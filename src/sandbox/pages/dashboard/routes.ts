@@ -1,16 +1,13 @@
 import { Hono } from 'hono/tiny';
+import { checked, SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
-import { readForm } from '../../http/body.js';
-import { checked, SandboxError } from '../../sandbox-error.js';
-import { eventType } from '../../service/event-types.js';
+import { readForm } from '../../http/input.js';
+import { eventType } from '../../service/event.js';
 import { checkResolved } from '../../settings.js';
-import { developerPage } from './developer.js';
-import { diagnosisPage } from './diagnosis.js';
+import { developerPage, diagnosisPage } from './developer.js';
 import { eventPage } from './event.js';
-import { eventsPage } from './events.js';
+import { checkoutsPage, eventsPage, productsPage, requestsPage } from './lists.js';
 import { overviewPage } from './overview.js';
-import { requestsPage } from './requests.js';
-import { checkoutsPage, productsPage } from './stock.js';
 
 const pages = {
   '/': overviewPage,

@@ -1,6 +1,6 @@
 import { isLoopback, parseAbsoluteUrl, unsafeSchemes } from '../../../schemas/url.js';
 import type { SandboxContext } from '../../context.js';
-import type { StoredCheckout } from '../../service/checkout.js';
+import type { StoredCheckout } from '../../service/records.js';
 import { speaker } from './messages.js';
 
 export type Wallet = 'walletA' | 'walletB';

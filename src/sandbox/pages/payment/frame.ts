@@ -1,26 +1,23 @@
 import { html } from 'hono/html';
-import { arrowLeft, clockIcon, parcelIcon } from '../icons.js';
-import { type Html, page } from '../layout.js';
+import { type Html, icon, type PageParts, page, postForm } from '../layout.js';
 import { type CheckoutView, timeLeft } from './checkout-view.js';
-import { payScript } from './script.js';
 import { payStyle } from './style.js';
+
+export type Texts = Pick<CheckoutView, 'say' | 'lang'>;
+
+/** A page in the payment page's language and style. */
+export const payPage = ({ say, lang }: Texts, parts: Omit<PageParts, 'style' | 'banner' | 'lang'>) =>
+  page({ ...parts, lang, banner: say('banner'), style: payStyle });
 
 /** The payment page of a checkout that can be paid: what is sold on one side, `content` on the other. */
 export function payFrame(view: CheckoutView, content: Html): Promise<Response> {
   const { say } = view;
-  return page({
+  return payPage(view, {
     title: `${say('payTo')} · ${view.amount}`,
-    lang: view.lang,
-    banner: say('banner'),
-    style: payStyle,
-    script: payScript,
-    head:
-      view.state === 'processing'
-        ? html`<noscript><meta http-equiv="refresh" content="5"></noscript>`
-        : undefined,
+    head: view.state === 'processing' && html`<noscript><meta http-equiv="refresh" content="5"></noscript>`,
     content: html`<main class="split" data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">
 <div class="sold"><div class="column">
-${cancelForm(view)}
+${payForm(view, 'cancel', html`<button class="back" data-testid="cancel">${icon('arrow')}<bdi>${say('backTo')}</bdi></button>`)}
 ${productCard(view)}
 ${expiry(view)}
 </div></div>
@@ -33,50 +30,44 @@ ${developer(view)}
   });
 }
 
-export const tokenField = (view: CheckoutView): Html =>
-  html`<input type="hidden" name="token" value="${view.token}">`;
+export const payForm = (
+  { id, token }: CheckoutView,
+  action: 'pay' | 'fail' | 'cancel' | 'expire',
+  content: Html,
+): Html => postForm(`/pay/${id}/${action}`, token, content);
 
-function cancelForm(view: CheckoutView): Html {
-  return html`<form method="post" action="/pay/${view.id}/cancel">${tokenField(view)}
-<button class="back" data-testid="cancel">${arrowLeft}<bdi>${view.say('backTo')}</bdi></button>
-</form>`;
-}
-
-function productCard(view: CheckoutView): Html {
-  return html`<section class="product${view.image === undefined ? '' : ' pictured'}" aria-labelledby="product-name">
-<div class="picture">${parcelIcon}${view.image !== undefined && html`<img src="${view.image}" alt="" referrerpolicy="no-referrer">`}</div>
+function productCard({ image, name, amount, description }: CheckoutView): Html {
+  const [number, currency] = amount.split(' ');
+  return html`<section class="product${image === undefined ? '' : ' pictured'}" aria-labelledby="product-name">
+<div class="picture">${icon('parcel', 32)}${image !== undefined && html`<img src="${image}" alt="" referrerpolicy="no-referrer">`}</div>
 <div class="about">
-<h1 id="product-name" data-testid="product-name"><bdi>${view.name}</bdi></h1>
-<p class="amount" data-testid="amount">${amount(view.amount)}</p>
-${view.description && html`<p class="description" data-testid="description"><bdi>${view.description}</bdi></p>`}
+<h1 id="product-name" data-testid="product-name"><bdi>${name}</bdi></h1>
+<p class="amount" data-testid="amount">${number} <span class="currency">${currency}</span></p>
+${description && html`<p class="description" data-testid="description"><bdi>${description}</bdi></p>`}
 </div>
 </section>`;
 }
 
-/** An amount with its currency in small type. */
-function amount(text: string): Html {
-  const [number, currency] = text.split(' ');
-  return html`${number} <span class="currency">${currency}</span>`;
-}
-
-function expiry(view: CheckoutView): Html {
-  const [before = '', after = ''] = view.say('expiresIn', { time: '\0' }).split('\0');
-  const moment = `${view.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return html`<p class="expiry small" data-testid="expires">${clockIcon}<span aria-hidden="true">${before}<span data-countdown>${timeLeft(view.leftMs)}</span>${after}</span>
-<span class="spoken">${view.say('expiresAt', { moment })}</span></p>`;
+function expiry({ say, expiresAt, leftMs }: CheckoutView): Html {
+  const [before = '', after = ''] = say('expiresIn', { time: '\0' }).split('\0');
+  const moment = `${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return html`<p class="expiry small" data-testid="expires">${icon('clock', 16)}<span aria-hidden="true">${before}<span data-countdown>${timeLeft(leftMs)}</span>${after}</span>
+<span class="spoken">${say('expiresAt', { moment })}</span></p>`;
 }
 
 /** What only a developer wants to see and do. */
 function developer(view: CheckoutView): Html {
-  const { say } = view;
+  const { say, id, state, cancelUrl = '–' } = view;
   return html`<details class="developer" data-testid="developer"><summary>${say('developer')}</summary>
 <dl>
-<dt>${say('checkoutId')}</dt><dd><code>${view.id}</code></dd>
-<dt>${say('state')}</dt><dd><code data-testid="state">${view.state}</code></dd>
-<dt>cancelUrl</dt><dd><code>${view.cancelUrl ?? '–'}</code></dd>
+<dt>${say('checkoutId')}</dt><dd><code>${id}</code></dd>
+<dt>${say('state')}</dt><dd><code data-testid="state">${state}</code></dd>
+<dt>cancelUrl</dt><dd><code>${cancelUrl}</code></dd>
 </dl>
-<form method="post" action="/pay/${view.id}/expire">${tokenField(view)}
-<button class="button small" data-testid="expire-now">${say('expireNow')}</button>
-<a class="button small" href="/checkouts">${say('dashboard')}</a>
-</form></details>`;
+${payForm(
+  view,
+  'expire',
+  html`<button class="button small" data-testid="expire-now">${say('expireNow')}</button>
+<a class="button small" href="/checkouts">${say('dashboard')}</a>`,
+)}</details>`;
 }

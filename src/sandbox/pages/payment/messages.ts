@@ -1,5 +1,5 @@
 /** Every text of the payment page, in English. `{…}` is filled in; `lang` is the language of the page. */
-const english = {
+export const defaultMessages = {
   lang: 'en',
   banner: 'Sandbox: no money moves. Never enter a real card.',
   backTo: 'Back to {merchant}',
@@ -75,12 +75,10 @@ const english = {
 };
 
 /** The texts of the payment page by name. Braces hold what is filled in, such as `{amount}`. */
-export type PageMessages = { [Name in keyof typeof english]: string };
-
-export const defaultMessages: PageMessages = english;
+export type PageMessages = { [Name in keyof typeof defaultMessages]: string };
 
 /** A text of the page with its values. */
-export type Say = (name: keyof PageMessages, values?: Record<string, string>) => string;
+type Say = (name: keyof PageMessages, values?: Record<string, string>) => string;
 
 /** `always` holds the values that any text may name. */
 export function speaker(messages: PageMessages, always: Record<string, string> = {}): Say {

@@ -1,39 +1,31 @@
 import { html } from 'hono/html';
-import { checkIcon, clockLargeIcon, crossIcon, parcelIcon, phoneIcon } from '../icons.js';
-import { type Html, page } from '../layout.js';
-import type { CheckoutView, Wallet } from './checkout-view.js';
-import { tokenField } from './frame.js';
-import type { Say } from './messages.js';
-import { payScript } from './script.js';
-import { payStyle } from './style.js';
+import { type Html, type IconName, icon, postForm } from '../layout.js';
+import { type CheckoutView, type Wallet, walletPath } from './checkout-view.js';
+import { payPage, type Texts } from './frame.js';
+import type { PageMessages } from './messages.js';
 
 /** One message in the middle of the page, with links to go on. */
 interface Note {
   testId: string;
-  icon: Html;
+  icon: IconName;
   tone?: 'good' | 'bad' | 'calm';
   heading: string;
   text: string;
   more?: Html;
   /** Links and buttons, the likeliest first. */
   ways?: (Html | undefined)[];
-  /** Default 200. */
   status?: number;
   refresh?: string | undefined;
 }
 
-function notePage({ say, lang }: { say: Say; lang: string }, note: Note): Promise<Response> {
-  const { testId, icon, tone = 'calm', heading, text, more, ways, status, refresh } = note;
-  return page({
+function notePage(texts: Texts, note: Note): Promise<Response> {
+  const { testId, tone = 'calm', heading, text, more, ways, status, refresh } = note;
+  return payPage(texts, {
     title: heading,
-    lang,
-    banner: say('banner'),
-    style: payStyle,
-    script: payScript,
     status,
     refresh,
     content: html`<main class="note"><div class="panel" data-testid="${testId}">
-<div class="badge ${tone}">${icon}</div>
+<div class="badge ${tone}">${icon(note.icon, 32)}</div>
 <div role="status"><h1>${heading}</h1>
 <p class="soft">${text}</p></div>
 ${more}
@@ -42,11 +34,21 @@ ${more}
   });
 }
 
+type Name = keyof PageMessages;
+/** A heading whose text is the message of its name and `Text`. */
+type Heading = { [One in Name]: `${One}Text` extends Name ? One : never }[Name];
+
+const told = ({ say }: Texts, name: Heading, wallet = '') => ({
+  testId: name,
+  heading: say(name),
+  text: say(`${name}Text`, { wallet }),
+});
+
 export function paidPage(view: CheckoutView): Promise<Response> {
   const { say, successUrl, eventId } = view;
   return notePage(view, {
     testId: 'paid',
-    icon: checkIcon,
+    icon: 'check',
     tone: 'good',
     heading: say('paid'),
     text: `${say('paidTo')} ${say(successUrl === undefined ? 'staying' : 'leaving')}`,
@@ -59,57 +61,34 @@ ${eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${e
 
 export function cancelledPage(view: CheckoutView, payable: boolean): Promise<Response> {
   const { say, cancelUrl } = view;
+  const note = told(view, 'cancelled');
   return notePage(view, {
-    testId: 'cancelled',
-    icon: crossIcon,
-    heading: say('cancelled'),
-    text: `${say('cancelledText')} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
-    ways: [
-      back(view),
-      payable ? way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment') : undefined,
-    ],
+    ...note,
+    icon: 'cross',
+    text: `${note.text} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
+    ways: [back(view), toPayment(view, payable ? `/pay/${view.id}` : undefined)],
     refresh: cancelUrl,
   });
 }
 
 /** A checkout that can no longer be paid. */
 export function expiredPage(view: CheckoutView): Promise<Response> {
-  const { say, wallet } = view;
-  const text = say(wallet === undefined ? 'expiredText' : 'expiredWaiting');
-  const ways = [back(view)];
-  return notePage(view, {
-    testId: 'expired',
-    icon: clockLargeIcon,
-    heading: say('expired'),
-    text,
-    ways,
-    status: 410,
-  });
+  const text = view.say(view.wallet === undefined ? 'expiredText' : 'expiredWaiting');
+  return notePage(view, { ...told(view, 'expired'), icon: 'clock', text, ways: [back(view)], status: 410 });
 }
 
-export function archivedPage(view: CheckoutView): Promise<Response> {
-  const [heading, text] = [view.say('archived'), view.say('archivedText')];
-  return notePage(view, {
-    testId: 'archived',
-    icon: parcelIcon,
-    heading,
-    text,
-    ways: [back(view)],
-    status: 409,
-  });
-}
+export const archivedPage = (view: CheckoutView): Promise<Response> =>
+  notePage(view, { ...told(view, 'archived'), icon: 'parcel', ways: [back(view)], status: 409 });
 
 /** What went wrong with a request that may have no checkout. */
 export function wrongPage(
-  texts: { say: Say; lang: string },
+  texts: Texts,
   what: 'unknown' | 'staleForm' | 'badChoice',
   status: number,
   payment?: string,
 ): Promise<Response> {
-  const { say } = texts;
-  const ways = [way(payment, say('returnToPayment'), 'return-to-payment')];
-  const [heading, text] = [say(what), say(`${what}Text`)];
-  return notePage(texts, { testId: what, icon: crossIcon, tone: 'bad', heading, text, ways, status });
+  const ways = [toPayment(texts, payment)];
+  return notePage(texts, { ...told(texts, what), icon: 'cross', tone: 'bad', ways, status });
 }
 
 /**
@@ -118,34 +97,33 @@ export function wrongPage(
  */
 export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean): Promise<Response> {
   const { say } = view;
-  if (payable && view.wallet === wallet)
-    return notePage(view, {
-      testId: 'wallet',
-      icon: phoneIcon,
-      heading: say('walletHeading'),
-      text: say(wallet),
-      more: html`<dl class="receipt"><dt>${say('merchant')}</dt><dd><bdi>${view.merchant}</bdi></dd>
-<dt>${say('product')}</dt><dd><bdi>${view.name}</bdi></dd></dl>`,
-      ways: [
-        html`<form method="post">${tokenField(view)}
-<button class="button primary wide" name="answer" value="approve" data-testid="approve">${say('approve')}</button>
-<button class="button wide" name="answer" value="decline" data-testid="decline">${say('decline')}</button></form>`,
-      ],
-    });
   const result = (what: 'Approved' | 'Declined' | 'Nothing') => ({
+    ...told(view, `wallet${what}`, say(wallet)),
     testId: `wallet-${what.toLowerCase()}`,
-    icon: crossIcon,
-    heading: say(`wallet${what}`),
-    text: say(`wallet${what}Text`, { wallet: say(wallet) }),
+    icon: 'cross' as const,
   });
   if (view.state === 'paid' && view.method === wallet)
-    return notePage(view, { ...result('Approved'), icon: checkIcon, tone: 'good' });
+    return notePage(view, { ...result('Approved'), icon: 'check', tone: 'good' });
   if (view.declined === 'wallet_declined') return notePage(view, result('Declined'));
-  return notePage(view, { ...result('Nothing'), status: 409 });
+  if (!payable || view.wallet !== wallet) return notePage(view, { ...result('Nothing'), status: 409 });
+  const buttons = html`<button class="button primary wide" name="answer" value="approve" data-testid="approve">${say('approve')}</button>
+<button class="button wide" name="answer" value="decline" data-testid="decline">${say('decline')}</button>`;
+  return notePage(view, {
+    testId: 'wallet',
+    icon: 'phone',
+    heading: say('walletHeading'),
+    text: say(wallet),
+    more: html`<dl class="receipt"><dt>${say('merchant')}</dt><dd><bdi>${view.merchant}</bdi></dd>
+<dt>${say('product')}</dt><dd><bdi>${view.name}</bdi></dd></dl>`,
+    ways: [postForm(walletPath(view.id, wallet), view.token, buttons)],
+  });
 }
 
 /** To the shop, if the checkout says where. */
 const back = ({ cancelUrl, say }: CheckoutView) => way(cancelUrl, say('backTo'), 'return-link');
+
+const toPayment = ({ say }: Texts, href: string | undefined) =>
+  way(href, say('returnToPayment'), 'return-to-payment');
 
 /** A link, if there is somewhere to go. */
 const way = (href: string | undefined, text: string, testId: string): Html | undefined =>

@@ -1,14 +1,13 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
+import { SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
-import { readForm } from '../../http/body.js';
-import { SandboxError } from '../../sandbox-error.js';
-import { declineReason, type StoredCheckout } from '../../service/checkout.js';
+import { readForm } from '../../http/input.js';
+import { declineReason, type StoredCheckout } from '../../service/records.js';
 import { viewForPage, type Wallet, walletPath } from './checkout-view.js';
 import { speaker } from './messages.js';
-import { cards, openPage, wallets } from './open.js';
+import { cards, openPage, waitingPage, wallets } from './open.js';
 import { archivedPage, cancelledPage, expiredPage, paidPage, walletPage, wrongPage } from './over.js';
-import { waitingPage } from './waiting.js';
 
 type Fields = Record<string, string>;
 /** What a form asks for; `undefined` where the page offers no such thing. */
@@ -20,7 +19,6 @@ export function payPages(context: SandboxContext): Hono {
   const pages = new Hono();
   const texts = { say: speaker(settings.messages), lang: settings.messages.lang };
 
-  /** A page of one checkout. */
   const of =
     (show: (checkout: StoredCheckout, c: Context) => Response | Promise<Response>) => async (c: Context) => {
       const checkout = store.checkouts.get(c.req.param('id') ?? '');

@@ -46,7 +46,7 @@ export const payStyle = `
   .bad { color: var(--bad) }
 
   .wide { width: 100% }
-  .pay .primary { min-height: 3.25rem; margin-top: 1.25rem; font-size: 1.0625rem }
+  .methods ~ .primary { min-height: 3.25rem; margin-top: 1.25rem; font-size: 1.0625rem }
   .for-card, .for-walletA, .for-walletB { display: none }
   form:has([value=card]:checked) .for-card, form:has([value=walletA]:checked) .for-walletA, form:has([value=walletB]:checked) .for-walletB { display: inline }
 

@@ -1,7 +1,8 @@
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
-import { type ForgeryName, forgeryNames } from './probes.js';
-import { outgoing } from './signed.js';
+import { bodies, type ForgeryName, forgeryNames, type ProbeName, withNote } from './probes.js';
+import { outgoing, signDelivery } from './signed.js';
+import { comparison } from './symptoms.js';
 
 const digits: readonly ForgeryName[] = ['first_digit', 'middle_digit', 'last_digit'];
 const parts: readonly ForgeryName[] = ['one_character', 'first_half', 'second_half', 'truncated', ...digits];
@@ -21,7 +22,7 @@ const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = 
 
 /** What is wrong with a receiver that accepts forgeries, or responds to them with success. */
 export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
-  const taken = forgeryNames.filter((name) => exam.accepted(name));
+  const taken = forgeryNames.filter(exam.accepted);
   // One that compares a part of the signature accepts some by chance.
   if (exam.accepted('forged') && !digits.some(exam.refused)) return [await everythingAccepted(exam)];
   const findings: Finding[] = [];
@@ -32,10 +33,8 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
     const facts = { when: when.filter(Boolean).join(' and '), evidence: exam.evidence(...own, 'compact') };
     findings.push(exam.finding(code, facts));
   }
-  const other = forgeryNames.filter(
-    (name) =>
-      exam.succeeded(name) && !taken.includes(name) && !(name === 'known_order' && isCalledDuplicate(exam)),
-  );
+  const explained = isCalledDuplicate(exam) ? [...taken, 'known_order'] : taken;
+  const other = forgeryNames.filter((name) => exam.succeeded(name) && !explained.includes(name));
   const [first] = other;
   if (first === undefined || findings.some(isDanger)) return findings;
   const facts = { forged: exam.response(first), evidence: exam.evidence(...other.slice(0, 3), 'compact') };
@@ -63,4 +62,31 @@ async function everythingAccepted(exam: Examination): Promise<Finding> {
     return exam.finding('login_page', { evidence });
   const everywhere = await exam.respondsElsewhere(usual);
   return exam.finding(everywhere ? 'answers_everything' : 'answers_before_verifying', { evidence });
+}
+
+/** What is wrong with a receiver that accepts some valid deliveries and rejects others. */
+export async function refusedBodies(exam: Examination): Promise<Finding[]> {
+  for (const name of [...bodies, 'duplicate' as const])
+    if (exam.refused(name)) {
+      const before = exam.evidence(name);
+      for (let time = 0; time < 2 && exam.refused(name); time++) await exam.probe(name, true);
+      if (exam.accepted(name))
+        return [exam.finding('inconsistent', { evidence: `${before} Once more: ${exam.evidence(name)}` })];
+    }
+  const findings: Finding[] = [];
+  const found = (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
+    const compared = comparison(exam.sent(name).body ?? '', exam.body(name));
+    findings.push(exam.finding(code, { evidence: `${exam.evidence(name, ...others)} ${compared}`.trim() }));
+  };
+  if (exam.accepted('compact') && exam.refused('duplicate')) found('refuses_duplicates', 'duplicate');
+  if (exam.refused('spaced')) found('re_encodes', 'spaced', 'compact');
+  else if (exam.refused('compact')) found('re_encodes', 'compact', 'spaced');
+  else {
+    if (exam.refused('newline')) found('trims', 'newline', 'spaced');
+    if (exam.refused('non_ascii')) {
+      const plain = await exam.send(signDelivery(withNote(exam.newOrder(), 'plain'), exam.patient.signer));
+      found(succeeded(plain) ? 'wrong_charset' : 'refuses_new_fields', 'non_ascii');
+    }
+  }
+  return findings;
 }

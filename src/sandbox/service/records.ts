@@ -1,5 +1,29 @@
 import * as z from 'zod/mini';
-import { oneOf } from '../closed.js';
+import type { Product } from '../../schemas/product.js';
+import { oneOf } from '../checks.js';
+import { twoDecimals } from './money.js';
+
+export type { Product };
+
+/** A product as stored, with its price as it was sent, so that `"19.9"` stays `"19.9"`. */
+const storedProduct = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.nullable(z.string()),
+  image: z.nullable(z.string()),
+  price: z.string(),
+  currency: z.string(),
+  status: z.enum(['ACTIVE', 'ARCHIVED']),
+  metadata: z.record(z.string(), z.string()),
+  createdAt: z.coerce.date(),
+  updatedAt: z.coerce.date(),
+}) satisfies z.ZodMiniType<Product>;
+
+/** A product as the client returns it. */
+export const viewProduct = (product: Product): Product => ({
+  ...structuredClone(product),
+  price: twoDecimals(product.price),
+});
 
 export const paymentMethod = oneOf(['card', 'walletA', 'walletB']);
 export const declineReason = oneOf(['card_declined', 'insufficient_funds', 'wallet_declined']);
@@ -48,7 +72,7 @@ export interface SandboxCheckout {
 /** A checkout as stored: its URL follows from its id. */
 export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
 
-export const storedCheckout = z.object({
+const storedCheckout = z.object({
   id: z.string(),
   productId: z.string(),
   amount: z.string(),
@@ -88,7 +112,7 @@ export interface SandboxOrder {
   settled: boolean;
 }
 
-export const storedOrder = z.object({
+const storedOrder = z.object({
   id: z.string(),
   checkoutId: z.string(),
   productId: z.string(),
@@ -100,3 +124,10 @@ export const storedOrder = z.object({
   settlesAt: z.coerce.date(),
   settled: z.boolean(),
 }) satisfies z.ZodMiniType<SandboxOrder>;
+
+/** What a snapshot holds of them. */
+export const storedRecords = {
+  products: z.array(storedProduct),
+  checkouts: z.array(storedCheckout),
+  orders: z.array(storedOrder),
+};

@@ -1,0 +1,97 @@
+import * as z from 'zod/mini';
+import { PaymentsError, type SandboxErrorCode } from '../errors.js';
+import { closest } from '../schemas/closest.js';
+
+/** The sandbox cannot do what was asked: an invalid option, an unknown id, a checkout that can no longer be paid. */
+export class SandboxError extends PaymentsError {
+  /** @internal */
+  static override readonly name: string = 'SandboxError';
+
+  /** @internal */
+  constructor(code: SandboxErrorCode, message: string) {
+    super(message, { code });
+  }
+}
+
+/** An unchecked value in a message. */
+export const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value);
+
+/** An unchecked value as a schema reads it, or the first thing that is wrong with it. `what` begins the message. */
+export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, what: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new SandboxError('invalid_options', `${what}: ${problemOf(result.error)}`);
+}
+
+/** The first thing that is wrong, after the name of the field. */
+export function problemOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): string {
+  const [first] = issues;
+  const path = first?.path.map(String).join('.');
+  return path ? `${path}: ${first?.message}` : `${first?.message}`;
+}
+
+/** An object with these fields and no others. `noun` says in messages what a field is: `a choice`. */
+export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, noun: string) {
+  return z.strictObject(shape, {
+    error: (issue) => {
+      const [key] = issue.code === 'unrecognized_keys' ? issue.keys : [];
+      return key === undefined ? 'pass an object.' : notKnown(key, noun, Object.keys(shape));
+    },
+  });
+}
+
+/** Says that a name is none of the known ones, and which was likely meant. */
+export function notKnown(name: string, noun: string, known: readonly string[]): string {
+  const meant = closest(name, known);
+  if (meant !== undefined) return `${name} is not ${noun}. Did you mean ${meant}?`;
+  return `${name} is not ${noun}. ${known.length === 0 ? 'There are none.' : `Known are ${known.join(', ')}.`}`;
+}
+
+export const oneOf = <const T extends string>(values: readonly T[]) =>
+  z.enum(values, `pass one of ${values.join(', ')}.`);
+
+/** The name of one of a record's fields. */
+export const nameIn = <Value extends object>(record: Value) =>
+  z.custom<keyof Value & string>(
+    (value) => typeof value === 'string' && Object.hasOwn(record, value),
+    `pass one of ${Object.keys(record).join(', ')}.`,
+  );
+
+/** One of these strings; the first is the default. */
+export function choiceOf<const T extends string>(first: T, ...others: T[]) {
+  const named = [first, ...others].map((one) => `"${one}"`);
+  return z._default(z.enum([first, ...others], `pass ${named.join(' or ')}.`), first);
+}
+
+/** A length of time: milliseconds, or a string such as `'30s'`, `'2h'`, `'1.5d'`. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const durationText = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
+const longestMs = 100 * 365 * 86_400_000;
+
+function readDuration(value: unknown): number | undefined {
+  const [, amount, unit] = (typeof value === 'string' && durationText.exec(value)) || [];
+  const ms = typeof value === 'number' ? value : Number(amount) * (unitMs[unit ?? ''] ?? Number.NaN);
+  return ms >= 0 && ms <= longestMs ? Math.round(ms) : undefined;
+}
+
+/** What is wrong with a duration, to follow its name in a message. */
+function durationProblem(value: unknown): string {
+  if (typeof value === 'string' && /^[\d.]+$/.test(value))
+    return `${shown(value)} has no unit. Pass "${value}s" for seconds; the units are ms, s, m, h and d.`;
+  return `${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`;
+}
+
+export const duration = z.custom<Duration>((value) => readDuration(value) !== undefined, {
+  error: ({ input }) => durationProblem(input),
+});
+
+export const durationMs = z.pipe(
+  duration,
+  z.transform((value: Duration) => readDuration(value) ?? Number.NaN),
+);
+
+/** An unchecked duration in milliseconds. `what` names it in the error. */
+export const milliseconds = (value: unknown, what: string): number => checked(durationMs, value, what);

@@ -1,0 +1,45 @@
+import { html } from 'hono/html';
+import type { SandboxEvent } from '../../service/event.js';
+import type { Html } from '../layout.js';
+
+/** `2026-11-20 14:03:22 UTC` */
+export const fullMoment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** A length of time in the unit that suits it: `25 s`, `4 min`, `2.5 h`, `3 d`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  const hours = seconds / 3600;
+  return hours < 48 ? `${Math.round(hours * 10) / 10} h` : `${Math.round(hours / 24)} d`;
+}
+
+export const millisecondsText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+
+const time = (at: Date, text: string): Html =>
+  html`<time datetime="${at.toISOString()}" title="${fullMoment(at)}">${text}</time>`;
+
+/** When it was: the time of day on the sandbox's day, else the date before it. */
+export function timeCell(at: Date, now: number): Html {
+  const [day = '', clock = ''] = fullMoment(at).split(' ');
+  return html`<td>${time(at, new Date(now).toISOString().startsWith(day) ? clock : `${day} ${clock}`)}</td>`;
+}
+
+export const ageCell = (at: Date, now: number): Html =>
+  html`<td class="soft">${time(at, span(now - at.getTime()))}</td>`;
+
+export const badge = (text: string, tone: 'good' | 'bad' | 'warn' | 'calm'): Html =>
+  html`<span class="badge ${tone}">${text}</span>`;
+
+export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number): Html {
+  const next = nextAttemptAt && span(nextAttemptAt.getTime() - now);
+  const shown = {
+    delivered: badge('delivered', 'good'),
+    failed: badge('failed', 'bad'),
+    retrying: badge(`retrying in ${next}`, 'warn'),
+    held: badge('held', 'warn'),
+    no_url: badge('no URL', 'calm'),
+    pending: badge(next === undefined ? 'sending' : `goes out in ${next}`, 'calm'),
+  };
+  return shown[state];
+}

@@ -1,0 +1,76 @@
+/** The script of every page: each works without it. */
+export const script = `
+  addEventListener('pageshow', (shown) => { if (shown.persisted) location.reload(); });
+
+  // One submission per click.
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (form.dataset.sent) return event.preventDefault();
+    form.dataset.sent = 'yes';
+    setTimeout(() => delete form.dataset.sent, 3000);
+  });
+
+  // Buttons that copy, and the line that says so to screen readers.
+  const live = document.querySelector('[data-say]');
+  if (navigator.clipboard) document.documentElement.classList.add('copies');
+  document.addEventListener('click', async ({ target }) => {
+    const button = target.closest('[data-copy]');
+    if (!button) return;
+    await navigator.clipboard.writeText(button.dataset.copy);
+    const before = button.textContent;
+    live.textContent = button.textContent = live.dataset.copied;
+    setTimeout(() => { button.textContent = before; live.textContent = ''; }, 1500);
+  });
+
+  const poll = (path, show) => {
+    const look = async () => {
+      const response = document.hidden ? undefined : await fetch(path).catch(() => undefined);
+      if (response) await show(response);
+    };
+    setInterval(look, 2000);
+    document.addEventListener('visibilitychange', look);
+  };
+
+  // The payment page counts down, and is loaded again once its checkout's state is another.
+  const page = document.querySelector('[data-state]');
+  if (page) {
+    const { id, state, left, runs } = page.dataset;
+    const countdown = document.querySelector('[data-countdown]');
+    let end = performance.now() + Number(left);
+    let before = 0;
+    const tick = () => {
+      const seconds = Math.max(0, Math.ceil((end - performance.now()) / 1000));
+      const hours = Math.floor(seconds / 3600);
+      const clock = new Date(seconds * 1000).toISOString().slice(11, 19).replace(/^00:0?|^0/, '');
+      countdown.textContent = hours < 24 ? clock : Math.floor(hours / 24) + ' d ' + (hours % 24) + ' h';
+      for (const [limit, text] of [[300, live.dataset.minutes], [60, live.dataset.minute], [0, live.dataset.up]])
+        if (before > limit && seconds <= limit) live.textContent = text;
+      before = seconds;
+    };
+    if (runs === 'true') setInterval(tick, 1000);
+    poll('/pay/' + id + '/status', async (response) => {
+      const now = await response.json();
+      if (now.state !== state) return location.reload();
+      end = performance.now() + now.leftMs;
+    });
+  }
+
+  // The dashboard replaces what has changed, except where somebody is reading or typing.
+  const parts = [...document.querySelectorAll('[data-live]')];
+  const served = new Map(parts.map((part) => [part, part.innerHTML]));
+  if (parts.length > 0)
+    poll(location.href, async (response) => {
+      if (!response.ok) return;
+      const text = await response.text();
+      const fresh = new DOMParser().parseFromString(text.slice(text.indexOf('<body>')), 'text/html');
+      for (const part of parts) {
+        const next = fresh.querySelector('[data-live="' + part.dataset.live + '"]');
+        if (!next || next.innerHTML === served.get(part)) continue;
+        if (part.contains(document.activeElement) || !getSelection().isCollapsed) continue;
+        served.set(part, next.innerHTML);
+        const open = [...part.querySelectorAll('details[open][id]')].map(({ id }) => id);
+        part.replaceChildren(...next.childNodes);
+        for (const id of open) document.getElementById(id)?.setAttribute('open', '');
+      }
+    });
+`;
