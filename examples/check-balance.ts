@@ -16,9 +16,9 @@ type Order = { id: string; amount: string; currency: string; paidAt: string | nu
 type Run = { total: string; at: string };
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-const read = <T>(file: string | URL): T => JSON.parse(readFileSync(file, 'utf8'));
-const orders = read<Order[]>(process.argv[2] ?? new URL('orders.json', import.meta.url));
-const last = existsSync('balance.json') ? read<Run>('balance.json') : { total: '0.00', at: '' };
+const read = (file: string | URL): unknown => JSON.parse(readFileSync(file, 'utf8'));
+const orders = read(process.argv[2] ?? new URL('orders.json', import.meta.url)) as Order[];
+const last = existsSync('balance.json') ? (read('balance.json') as Run) : { total: '0.00', at: '' };
 const at = new Date().toISOString();
 const { available, pending, frozen, currency } = await payments.balance.retrieve();
 
@@ -34,7 +34,8 @@ console.log(
   `balance      ${text(total)} ${currency}, ${text(total - cents(last.total))} more than in the last run`,
 );
 console.log(`paid orders  ${text(paid)} ${currency} since then`);
-if (own.length < orders.length) console.log(`left out     ${orders.length - own.length} in other currencies`);
+if (own.length < orders.length)
+  console.log('left out    ', orders.length - own.length, 'in other currencies');
 
 if (surplus > 0n) {
   console.log(`${text(surplus)} ${currency} came in that no paid order explains. Is a webhook missing?`);
@@ -52,7 +53,7 @@ writeFileSync('balance.json', JSON.stringify({ total: text(total), at } satisfie
 
 /** Money as whole cents: floats would add up wrong. */
 function cents(amount: string): bigint {
-  const [, sign, units, fraction] = /^(-?)(\d+)(?:\.(\d{1,2})0*)?$/.exec(amount) ?? [];
+  const [, sign = '', units, fraction] = /^(-?)(\d+)(?:\.(\d{1,2})0*)?$/.exec(amount) ?? [];
   if (units === undefined) throw new Error(`"${amount}" is not an amount. Pass a string such as "19.90".`);
   return BigInt(sign + units + (fraction ?? '').padEnd(2, '0'));
 }

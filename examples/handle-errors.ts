@@ -20,7 +20,7 @@ async function createOnce(sku: string, params: { name: string; price: string }):
     return await payments.products.create({ ...params, metadata: { sku } });
   } catch (error) {
     if (error instanceof InvalidParamsError)
-      throw new Error(`Fix the form: ${error.issues.map(({ message }) => message)}`);
+      throw new Error(`Fix the form: ${error.issues.map(({ message }) => message).join(' ')}`);
     if (error instanceof AuthenticationError) throw new Error('Check PAYMENTS_API_KEY.');
     if (!isPaymentsError(error)) throw error;
     // not_sent, rejected: it was not done. Fix the cause, then retry.
@@ -38,4 +38,6 @@ async function find(sku: string): Promise<Product | undefined> {
 }
 
 console.log((await createOnce('mug', { name: 'Handmade mug', price: '19.90' })).id);
-await createOnce('cup', { name: 'Cup', price: '0.001' }).catch((error: Error) => console.log(error.message));
+await createOnce('cup', { name: 'Cup', price: '0.001' }).catch((error: unknown) => {
+  console.log(error instanceof Error ? error.message : error);
+});

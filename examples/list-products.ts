@@ -3,7 +3,7 @@
  *
  *     npx merchant-payments exec -- node list-products.ts     (Node 20: npx tsx list-products.ts)
  */
-import { PaymentsClient } from 'merchant-payments';
+import { PaymentsClient, type Product } from 'merchant-payments';
 import { stock } from './shop/stock.ts';
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
@@ -17,10 +17,14 @@ for await (const product of payments.products.list({ status: 'ACTIVE' })) {
 // The same with up to four pages in flight, for long lists.
 let count = 0;
 for await (const _ of payments.products.list({ size: 100 }, { prefetch: 4 })) count++;
-console.log(`${count} products`);
+console.log(count, 'products');
 
 // Page by page, as behind "Next" buttons.
 const page = await payments.products.list({ page: 1, size: 2 });
-console.log(`page 1 of ${page.pagination.totalPages}: ${page.items.map(({ name }) => name)}`);
+console.log(`page 1 of ${String(page.pagination.totalPages)}: ${names(page.items)}`);
 const next = await page.nextPage(); // null after the last page
-console.log(`page 2: ${next?.items.map(({ name }) => name)}`);
+console.log(`page 2: ${names(next?.items ?? [])}`);
+
+function names(products: readonly Product[]): string {
+  return products.map(({ name }) => name).join(', ');
+}

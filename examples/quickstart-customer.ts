@@ -27,7 +27,7 @@ function attribute(tag: string, name: string): string | undefined {
 
 /** Opens the default browser where there is one; who has none opens the printed address. */
 export function openInBrowser(url: string): void {
-  const command = { darwin: 'open', win32: 'explorer' }[String(process.platform)] ?? 'xdg-open';
+  const command = { darwin: 'open', win32: 'explorer' }[process.platform as string] ?? 'xdg-open';
   spawn(command, [url], { stdio: 'ignore', detached: true })
     .on('error', () => {})
     .unref();

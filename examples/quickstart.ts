@@ -8,7 +8,8 @@
  * In a clone of the repository: `npm run quickstart`, and `npm run quickstart -- --open`.
  */
 import { EventEmitter, once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { inspect, parseArgs } from 'node:util';
 import { PaymentsClient, type WebhookEvent, WebhookVerificationError, webhooks } from 'merchant-payments';
 import { createSandbox } from 'merchant-payments/sandbox';
@@ -21,21 +22,13 @@ const secret = 'whsec_of_the_quickstart';
 // Your server: it takes the webhook's raw bytes and believes nothing before they are verified.
 const received: WebhookEvent[] = [];
 const browser = new EventEmitter();
-const shop = createServer(async (request, response) => {
+const shop = createServer((request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/webhooks') {
-    try {
-      received.push(webhooks.verify({ rawBody: await rawBody(request), headers: request.headers, secret }));
-      response.writeHead(200).end();
-    } catch (error) {
-      console.error(error);
-      response.writeHead(error instanceof WebhookVerificationError ? 400 : 500).end();
-    }
-  } else response.end('Thank you. Back to your terminal.', () => browser.emit(pathname));
+  if (pathname === '/webhooks') void receive(request, response);
+  else response.end('Thank you. Back to your terminal.', () => browser.emit(pathname));
 }).listen(0, '127.0.0.1');
 await once(shop, 'listening');
-const address = shop.address();
-const shopUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+const shopUrl = `http://127.0.0.1:${String((shop.address() as AddressInfo).port)}`;
 
 // The service, on a local port.
 const sandbox = await createSandbox({ webhook: `${shopUrl}/webhooks`, webhookSecret: secret }).listen();
@@ -81,8 +74,15 @@ say(
   `Done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s. Next: npm start opens a small shop, and README.md tells the rest.`,
 );
 
-async function rawBody(request: IncomingMessage): Promise<Buffer> {
-  return Buffer.concat(await request.toArray());
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const rawBody = Buffer.concat(await request.toArray());
+    received.push(webhooks.verify({ rawBody, headers: request.headers, secret }));
+    response.writeHead(200).end();
+  } catch (error) {
+    console.error(error);
+    response.writeHead(error instanceof WebhookVerificationError ? 400 : 500).end();
+  }
 }
 
 function say(text: string): void {

@@ -14,7 +14,9 @@ const prices = new Map([['19.90 USD', 'Handmade mug']]);
 const receive = nodeHandler({
   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
   on: { 'order.paid': fulfil },
-  onUnknown: ({ originalType }) => console.log(`ignored an event of type ${originalType}`),
+  onUnknown: ({ originalType }) => {
+    console.log(`ignored an event of type ${originalType}`);
+  },
 });
 
 async function fulfil({ data }: OrderPaidEvent): Promise<void> {
@@ -24,9 +26,14 @@ async function fulfil({ data }: OrderPaidEvent): Promise<void> {
   else console.log(`hold ${data.order_id}: nothing costs ${paid}`);
 }
 
-const port = Number(process.env.PORT ?? 3002);
+const port = process.env.PORT ?? '3002';
 createServer((request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/webhooks') return void receive(request, response);
+  if (pathname === '/webhooks') {
+    receive(request, response);
+    return;
+  }
   response.writeHead(404).end();
-}).listen(port, () => console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`));
+}).listen(Number(port), () => {
+  console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`);
+});

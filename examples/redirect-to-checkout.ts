@@ -3,11 +3,11 @@
  *
  *     npx merchant-payments exec -- node redirect-to-checkout.ts     (Node 20: npx tsx redirect-to-checkout.ts)
  */
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isPaymentsError, PaymentsClient, type Product } from 'merchant-payments';
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-const port = Number(process.env.PORT ?? 3001);
+const port = process.env.PORT ?? '3001';
 const shopUrl = process.env.SHOP_URL ?? `http://localhost:${port}`;
 const mug = await findOrCreate('mug', { name: 'Handmade mug', price: '19.90' });
 
@@ -18,8 +18,8 @@ const pages: Record<string, string> = {
   'GET /cart': '<h1>Nothing was paid</h1><p><a href="/">Back to the shop</a></p>',
 };
 
-createServer(async (request, response) => {
-  const route = `${request.method} ${new URL(request.url ?? '/', shopUrl).pathname}`;
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+  const route = `${request.method ?? ''} ${new URL(request.url ?? '/', shopUrl).pathname}`;
   const reply = (status: number, body: string) =>
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(body);
   if (route !== 'POST /buy') return reply(pages[route] ? 200 : 404, pages[route] ?? '<h1>Not found</h1>');
@@ -29,15 +29,19 @@ createServer(async (request, response) => {
       successUrl: `${shopUrl}/thanks`,
       cancelUrl: `${shopUrl}/cart`,
     });
-    response.writeHead(303, { location: checkout.url }).end();
+    return response.writeHead(303, { location: checkout.url }).end();
   } catch (error) {
     console.error(isPaymentsError(error) ? error.message : error);
-    reply(
+    return reply(
       502,
       '<h1>The payment page cannot be reached</h1><p>Nothing was charged. Try again in a minute.</p>',
     );
   }
-}).listen(port, () => console.log(`Open ${shopUrl}`));
+}
+
+createServer((request, response) => void respond(request, response)).listen(Number(port), () => {
+  console.log(`Open ${shopUrl}`);
+});
 
 /** Each start uses the same product: your own key in `metadata` finds it again. */
 async function findOrCreate(sku: string, params: { name: string; price: string }): Promise<Product> {

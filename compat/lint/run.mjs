@@ -1,6 +1,7 @@
-// The docs' own TypeScript samples under typescript-eslint's `strictTypeChecked`, against the packed package: what you copy
-// from a page should not need a fix before your linter is content.
+// The docs' own TypeScript samples and the examples under typescript-eslint's `strictTypeChecked`, against the packed
+// package: what you copy should not need a fix before your linter is content.
 import assert from 'node:assert/strict';
+import { cpSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ESLint } from 'eslint';
 import { configs } from 'typescript-eslint';
@@ -11,44 +12,74 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = fileURLToPath(new URL('../.lint', import.meta.url));
 process.chdir(root);
 
-/** Off only where the shortness of a sample is to blame. */
-const off = {
+const rules = {
+  // Off only where the shortness of a sample is to blame.
   '@typescript-eslint/no-unused-vars': 'off', // a sample ends before it uses everything
   '@typescript-eslint/require-await': 'off', // a sample's handler logs where yours awaits a database
+  // What NestJS decorates as a module is an empty class.
+  '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
 };
 
-const eslint = new ESLint({
-  cwd: folder,
-  overrideConfigFile: true,
-  overrideConfig: [
-    ...configs.strictTypeChecked,
-    { languageOptions: { parserOptions: { project: `${folder}/tsconfig.json`, tsconfigRootDir: folder } } },
-    { linterOptions: { reportUnusedDisableDirectives: 'error' }, rules: off },
-  ],
-});
-
-const planted = {
-  file: 'planted.md',
-  line: 3,
-  code: 'payments.balance.retrieve();\nJSON.parse("{}").total;\n',
-};
+const wrong = 'payments.balance.retrieve();\nJSON.parse("{}").total;\n';
+const planted = { file: 'planted.md', line: 3, code: wrong };
 const blocks = [...snippets().filter(({ info }) => !info.startsWith('elsewhere')), planted];
 writeSnippets(folder, blocks, { extends: '../tsconfig.json', exclude: [] });
-const findings = (await eslint.lintFiles(blocks.map(({ name }) => `${name}.ts`))).flatMap(
-  ({ filePath, messages }) => {
-    const { file } = blocks.find(({ name }) => filePath.endsWith(`/${name}.ts`));
-    return messages.map(({ line, ruleId, message }) => `${file}:${line}: ${message} (${ruleId})`);
+const samples = blocks.map(({ name }) => `${name}.ts`);
+const inPages = await lint(samples, ['tsconfig.json'], (path) => blocks[samples.indexOf(path)].file);
+
+const shown =
+  'import type { PaymentsClient } from "merchant-payments";\ndeclare const payments: PaymentsClient;\n';
+// Prisma's client is generated: inbox/samples.test.ts does that.
+cpSync('examples', `${folder}/examples`, { recursive: true, filter: (path) => !/prisma\.ts$/.test(path) });
+writeFileSync(`${folder}/examples/planted.ts`, `${shown}\n${wrong}`);
+const ofNext = { extends: './tsconfig.json', compilerOptions: { types: ['node'] } };
+const sqlite = 'fulfilment/node-sqlite.d.ts'; // the types of Node 20 are installed
+const projects = Object.entries({
+  examples: {
+    extends: '../../tsconfig.json',
+    include: ['.', `../../${sqlite}`],
+    exclude: ['nextjs', 'shop-next'],
   },
-);
+  'examples/nextjs': { ...ofNext, include: ['.', `../../../${sqlite}`] },
+  'examples/shop-next': { ...ofNext, include: ['.'] },
+}).map(([name, config]) => {
+  writeFileSync(`${folder}/${name}/tsconfig.lint.json`, JSON.stringify(config));
+  return `${name}/tsconfig.lint.json`;
+});
+const inExamples = await lint(['examples/**/*.{ts,tsx}'], projects, (path) => path);
 
 await check('a floating promise and an any are found, on their lines', () => {
-  const found = findings.join('\n');
-  assert.match(found, /^planted\.md:4: .*no-floating-promises\)$/m);
-  assert.match(found, /^planted\.md:5: .*no-unsafe-member-access\)$/m);
+  for (const found of [inPages.join('\n'), inExamples.join('\n')]) {
+    assert.match(found, /planted\.\w+:4: .*no-floating-promises\)$/m);
+    assert.match(found, /planted\.\w+:5: .*no-unsafe-member-access\)$/m);
+  }
 });
 
 await check(`${blocks.length - 1} samples of README.md, AGENTS.md, docs/ and @example`, () => {
   assert.ok(blocks.length > 30);
-  const inPages = findings.filter((finding) => !finding.startsWith(planted.file));
-  if (inPages.length > 0) throw new Error(inPages.join('\n'));
+  none(inPages);
 });
+
+await check('the examples, of which the other samples of docs/ are parts', () => none(inExamples));
+
+function none(findings) {
+  const others = findings.filter((finding) => !/^[\w/]*planted\./.test(finding));
+  if (others.length > 0) throw new Error(others.join('\n'));
+}
+
+/** What is wrong with files of the folder, by the names that `nameOf` gives them. */
+async function lint(files, project, nameOf) {
+  const eslint = new ESLint({
+    cwd: folder,
+    overrideConfigFile: true,
+    overrideConfig: [
+      ...configs.strictTypeChecked,
+      { languageOptions: { parserOptions: { project, tsconfigRootDir: folder } } },
+      { linterOptions: { reportUnusedDisableDirectives: 'error' }, rules },
+    ],
+  });
+  return (await eslint.lintFiles(files)).flatMap(({ filePath, messages }) => {
+    const name = nameOf(filePath.slice(folder.length + 1));
+    return messages.map(({ line, ruleId, message }) => `${name}:${line}: ${message} (${ruleId})`);
+  });
+}

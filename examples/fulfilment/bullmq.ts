@@ -60,7 +60,7 @@ if (role === 'parked')
     console.log(id, data.rawBody, failedReason);
 if (role === 'retry') await queue.retryJobs({ state: 'failed' });
 
-process.once('SIGTERM', shutDown);
+process.once('SIGTERM', () => void shutDown());
 if (role === 'parked' || role === 'retry') await shutDown();
 
 function listen(): Server {
@@ -70,18 +70,25 @@ function listen(): Server {
     accept: (delivery) =>
       queue.add(name, delivery, { jobId: encodeURIComponent(`${delivery.key}#${delivery.digest}`) }),
   });
-  const port = Number(process.env.PORT ?? 3033);
+  const port = process.env.PORT ?? '3033';
   return createServer((request, response) => {
-    if (request.url === '/webhooks') return void receive(request, response);
+    if (request.url === '/webhooks') {
+      receive(request, response);
+      return;
+    }
     response.writeHead(404).end();
-  }).listen(port, () => console.log(`Listening on http://localhost:${port}/webhooks`));
+  }).listen(Number(port), () => {
+    console.log(`Listening on http://localhost:${port}/webhooks`);
+  });
 }
 
 /** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in Redis. */
 async function shutDown(): Promise<void> {
   setTimeout(() => process.exit(1), 25_000).unref(); // BullMQ waits for running jobs and for Redis as long as it takes
   if (server) {
-    setTimeout(() => server.closeAllConnections(), 10_000).unref();
+    setTimeout(() => {
+      server.closeAllConnections();
+    }, 10_000).unref();
     await once(server.close(), 'close');
   }
   await worker?.close();

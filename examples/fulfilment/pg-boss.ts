@@ -51,9 +51,9 @@ if (role === 'worker' || role === 'both') {
 if (role === 'parked')
   for (const { data } of await boss.findJobs<Delivery>(parked))
     console.log(data.key, data.receivedAt, data.rawBody);
-if (role === 'retry') console.log(`To be tried again: ${await boss.redrive(parked, { destination: queue })}`);
+if (role === 'retry') console.log('To be tried again:', await boss.redrive(parked, { destination: queue }));
 
-process.once('SIGTERM', shutDown);
+process.once('SIGTERM', () => void shutDown());
 if (role === 'parked' || role === 'retry') await shutDown();
 
 function listen(): Server {
@@ -65,17 +65,24 @@ function listen(): Server {
         singletonKey: `${delivery.key}#${delivery.digest}`,
       }),
   });
-  const port = Number(process.env.PORT ?? 3032);
+  const port = process.env.PORT ?? '3032';
   return createServer((request, response) => {
-    if (request.url === '/webhooks') return void receive(request, response);
+    if (request.url === '/webhooks') {
+      receive(request, response);
+      return;
+    }
     response.writeHead(404).end();
-  }).listen(port, () => console.log(`Listening on http://localhost:${port}/webhooks`));
+  }).listen(Number(port), () => {
+    console.log(`Listening on http://localhost:${port}/webhooks`);
+  });
 }
 
 /** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in the queue. */
 async function shutDown(): Promise<void> {
   if (server) {
-    setTimeout(() => server.closeAllConnections(), 10_000).unref();
+    setTimeout(() => {
+      server.closeAllConnections();
+    }, 10_000).unref();
     await once(server.close(), 'close');
   }
   await boss.stop({ timeout: 10_000 });

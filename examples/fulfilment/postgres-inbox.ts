@@ -7,23 +7,28 @@ import { randomBytes } from 'node:crypto';
 import express from 'express';
 import { PaymentsClient } from 'merchant-payments';
 import { openInbox } from 'merchant-payments/inbox';
-import { freeAmount, matchPayments } from 'merchant-payments/matching';
+import {
+  freeAmount,
+  matchPayments,
+  type UnmatchedPayment,
+  type UnpaidOrder,
+} from 'merchant-payments/matching';
 import { Pool, type PoolClient } from 'pg';
 
-const port = Number(process.env.PORT ?? 3034);
+const port = process.env.PORT ?? '3034';
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
 const staffKey = process.env.STAFF_KEY ?? randomBytes(16).toString('hex'); // in a real shop, a login
 const payments = new PaymentsClient(); // reads PAYMENTS_API_KEY and PAYMENTS_BASE_URL
 const pool = new Pool({ connectionString: process.env.DATABASE_URL });
 const lock = "SELECT pg_advisory_xact_lock(hashtext('orders'))"; // one instance decides at a time
 
-await inTransaction(async (tx) => {
-  await tx.query(`
-    CREATE TABLE IF NOT EXISTS orders (id text PRIMARY KEY, amount numeric NOT NULL, currency text NOT NULL,
-      created_at timestamptz NOT NULL DEFAULT now(), expires_at timestamptz, paid_as text UNIQUE);
+await inTransaction((tx) =>
+  tx.query(`
     CREATE TABLE IF NOT EXISTS payments (id text PRIMARY KEY, amount numeric NOT NULL, currency text NOT NULL,
-      received_at timestamptz NOT NULL, order_id text UNIQUE)`);
-});
+      received_at timestamptz NOT NULL);
+    CREATE TABLE IF NOT EXISTS orders (id text PRIMARY KEY, amount numeric NOT NULL, currency text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(), expires_at timestamptz, paid_as text UNIQUE REFERENCES payments)`),
+);
 
 const inbox = openInbox({
   pool,
@@ -40,37 +45,33 @@ const inbox = openInbox({
 });
 
 /** Which order each payment is for, as far as it is certain. */
-async function review(tx: PoolClient) {
-  const orders = await tx.query(
-    `SELECT id, amount::text, currency, created_at AS "createdAt", expires_at AS "expiresAt" FROM orders
-     WHERE paid_as IS NULL`,
+async function review(db: Pool | PoolClient) {
+  const orders = await db.query<UnpaidOrder & { id: string }>(
+    'SELECT id, amount, currency, created_at AS "createdAt", expires_at AS "expiresAt" FROM orders WHERE paid_as IS NULL',
   );
-  const held = await tx.query(
-    'SELECT id, amount::text, currency, received_at AS "receivedAt" FROM payments WHERE order_id IS NULL',
+  const unmatched = await db.query<UnmatchedPayment & { id: string }>(
+    `SELECT id, amount, currency, received_at AS "receivedAt" FROM payments
+     WHERE id NOT IN (SELECT paid_as FROM orders WHERE paid_as IS NOT NULL)`,
   );
-  return matchPayments({ orders: orders.rows, payments: held.rows });
+  return matchPayments({ orders: orders.rows, payments: unmatched.rows });
 }
 
 /** Fulfil here: what this transaction writes happens once. */
 async function credit(tx: PoolClient, payment: string, order: string): Promise<void> {
   await tx.query('UPDATE orders SET paid_as = $1 WHERE id = $2', [payment, order]);
-  await tx.query('UPDATE payments SET order_id = $2 WHERE id = $1', [payment, order]);
 }
 
 async function inTransaction<Result>(work: (tx: PoolClient) => Promise<Result>): Promise<Result> {
   const tx = await pool.connect();
-  let failure: Error | undefined;
   try {
-    await tx.query('BEGIN');
-    await tx.query(lock);
+    await tx.query(`BEGIN; ${lock}`);
     const result = await work(tx);
     await tx.query('COMMIT');
+    tx.release();
     return result;
   } catch (error) {
-    failure = new Error('The transaction failed.', { cause: error });
+    tx.release(true); // closes the connection, and with it the transaction
     throw error;
-  } finally {
-    tx.release(failure); // after an error it closes the connection, and with it the transaction
   }
 }
 
@@ -92,8 +93,8 @@ app.post('/buy', async (_, response) => {
   const id = randomBytes(12).toString('base64url');
   // An amount of its own tells its payment apart. It has expired until there is a checkout.
   const price = await inTransaction(async (tx) => {
-    const open = await tx.query(
-      `SELECT amount::text FROM orders WHERE coalesce(expires_at, created_at) >
+    const open = await tx.query<{ amount: string }>(
+      `SELECT amount FROM orders WHERE coalesce(expires_at, created_at) >
          CASE WHEN paid_as IS NULL THEN now() - interval '7 days' ELSE now() END`,
     );
     const amount =
@@ -109,11 +110,12 @@ app.post('/buy', async (_, response) => {
 });
 
 app.get('/thanks/:id', async (request, response) => {
-  const { rows } = await pool.query('SELECT paid_as FROM orders WHERE id = $1', [request.params.id]);
+  const find = 'SELECT paid_as FROM orders WHERE id = $1';
+  const { rows } = await pool.query<{ paid_as: string | null }>(find, [request.params.id]);
   const [order] = rows;
   if (!order) return void response.status(404).send('There is no such order.');
   response.send(
-    order.paid_as
+    order.paid_as !== null
       ? 'Thank you. Paid'
       : '<meta http-equiv="refresh" content="2">Your payment is being confirmed',
   );
@@ -124,22 +126,26 @@ app.use('/held', (request, response, next) => {
   else response.status(404).end();
 });
 app.get('/held', async (_, response) => {
-  const { held } = await inTransaction(review);
+  const { held } = await review(pool);
   response.json({ held, parked: await inbox.list({ state: 'parked' }), refused: await inbox.refused() });
 });
 app.post('/held/:payment/:order', async ({ params: { payment, order } }, response) => {
   const isPossible = await inTransaction(async (tx) => {
-    const entry = (await review(tx)).held.find(({ payment: { id } }) => id === payment);
-    const isCandidate = entry?.candidates.some(({ id }) => id === order) ?? false;
-    if (isCandidate) await credit(tx, payment, order);
-    return isCandidate;
+    const entry = (await review(tx)).held.find((each) => each.payment.id === payment);
+    if (!entry?.candidates.some(({ id }) => id === order)) return false;
+    await credit(tx, payment, order);
+    return true;
   });
   response.status(isPossible ? 204 : 409).end();
 });
 
-const server = app.listen(port, () => console.log(`Shop  ${shopUrl}\nHeld  ${shopUrl}/held?key=${staffKey}`));
-process.once('SIGTERM', async () => {
+const server = app.listen(Number(port), () => {
+  console.log(`Shop  ${shopUrl}\nHeld  ${shopUrl}/held?key=${staffKey}`);
+});
+process.once('SIGTERM', () => void shutDown());
+
+async function shutDown(): Promise<void> {
   server.close();
   await inbox.close();
   await pool.end();
-});
+}

@@ -17,7 +17,7 @@ import { PaymentsClient } from 'merchant-payments';
 import { openInbox } from 'merchant-payments/inbox';
 import { freeAmount, matchPayments } from 'merchant-payments/matching';
 
-const port = Number(process.env.PORT ?? 3030);
+const port = process.env.PORT ?? '3030';
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
 const ordersKey = process.env.ORDERS_KEY ?? newToken(); // opens /orders; in a real shop that page is behind a login
 const payments = new PaymentsClient(); // reads PAYMENTS_API_KEY and PAYMENTS_BASE_URL
@@ -33,7 +33,7 @@ database.exec(`
   );
   CREATE INDEX IF NOT EXISTS orders_by_amount ON orders (amount, currency);
   CREATE TABLE IF NOT EXISTS payments (
-    id TEXT NOT NULL, amount TEXT NOT NULL, currency TEXT NOT NULL, received_at INTEGER NOT NULL, order_id TEXT
+    id TEXT PRIMARY KEY, amount TEXT NOT NULL, currency TEXT NOT NULL, received_at INTEGER NOT NULL, order_id TEXT
   );
   CREATE INDEX IF NOT EXISTS payments_held ON payments (amount, currency) WHERE order_id IS NULL;
 `);
@@ -43,12 +43,13 @@ const inbox = openInbox({
   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
   leaseMs: 10_000, // nobody but this server takes up what it was at when it crashed: its customers wait that long
   on: {
-    'order.paid': ({ data }, { receivedAt, commit }) =>
+    'order.paid': ({ data }, { receivedAt, commit }) => {
       commit(() => {
         const payment = [data.order_id, data.amount, data.currency, Date.parse(receivedAt)];
         database.prepare('INSERT INTO payments VALUES (?, ?, ?, ?, NULL)').run(...payment);
         creditWhatIsCertain();
-      }),
+      });
+    },
   },
 });
 
@@ -139,26 +140,26 @@ async function buy(response: ServerResponse): Promise<void> {
   }
 }
 
-function thanks(response: ServerResponse, id: string, token: string): void {
+function thanks(response: ServerResponse, id: string, token: string): ServerResponse {
   const now = Date.now();
   database
     .prepare('UPDATE orders SET returned_at = coalesce(returned_at, ?) WHERE id = ? AND token = ?')
     .run(now, id, token);
   const order = database.prepare('SELECT paid_as FROM orders WHERE id = ? AND token = ?').get(id, token);
-  if (!order) page(response, '<h1>There is no such order</h1>', 404);
-  else if (order.paid_as !== null) page(response, '<h1>Thank you. Paid</h1>');
-  else
-    page(
-      response,
-      '<meta http-equiv="refresh" content="2"><h1>Thank you. Your payment is being confirmed</h1>',
-    );
+  if (!order) return page(response, '<h1>There is no such order</h1>', 404);
+  if (order.paid_as !== null) return page(response, '<h1>Thank you. Paid</h1>');
+  return page(
+    response,
+    '<meta http-equiv="refresh" content="2"><h1>Thank you. Your payment is being confirmed</h1>',
+  );
 }
 
-function orders(response: ServerResponse): void {
+function orders(response: ServerResponse): ServerResponse {
   const all = database.prepare('SELECT * FROM orders ORDER BY created_at DESC LIMIT 100').all();
   const { held, overdue } = review();
   const list = (lines: string[]) => `<ul>${lines.map((line) => `<li>${line}</li>`).join('')}</ul>`;
-  const sum = (one: Record<string, unknown>) => safe(`${one.id}: ${one.amount} ${one.currency}`);
+  const sum = ({ id, amount, currency }: Record<string, unknown>) =>
+    safe(`${String(id)}: ${String(amount)} ${String(currency)}`);
   const choice = (payment: string, order: string) => {
     const address = `/orders?${new URLSearchParams({ key: ordersKey, payment, order })}`;
     return `<form method="post" action="${safe(address)}"><button>it is order ${safe(order)}</button></form>`;
@@ -166,7 +167,7 @@ function orders(response: ServerResponse): void {
   const payments = held.map(({ payment, candidates }) => {
     return sum(payment) + candidates.map(({ id }) => choice(payment.id, id)).join('');
   });
-  page(
+  return page(
     response,
     `<h1>Orders</h1>${list(all.map((one) => `${sum(one)}, ${one.paid_as === null ? 'open' : `paid as ${safe(String(one.paid_as))}`}`))}
      <h2>Payments held: which order was it?</h2>${list(payments)}
@@ -175,22 +176,25 @@ function orders(response: ServerResponse): void {
 }
 
 /** A person says which order a held payment was for. */
-function decide(response: ServerResponse, paymentId: string, orderId: string): void {
+function decide(response: ServerResponse, paymentId: string, orderId: string): ServerResponse {
   inTransaction(() => {
     const held = review().held.find(({ payment }) => payment.id === paymentId);
     if (held?.candidates.some(({ id }) => id === orderId)) credit(paymentId, orderId);
     creditWhatIsCertain();
   });
-  redirect(response, `/orders?key=${ordersKey}`);
+  return redirect(response, `/orders?key=${ordersKey}`);
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
   const { pathname, searchParams } = new URL(request.url ?? '/', shopUrl);
   const [, room = '', id = ''] = pathname.split('/');
   const given = (name: string) => searchParams.get(name) ?? '';
   const isOrders = room === 'orders' && given('key') === ordersKey;
   if (request.method === 'POST') {
-    if (room === 'webhooks') return inbox.nodeHandler(request, response);
+    if (room === 'webhooks') {
+      inbox.nodeHandler(request, response);
+      return;
+    }
     if (room === 'buy') return buy(response);
     if (isOrders) return decide(response, given('payment'), given('order'));
   } else {
@@ -202,26 +206,31 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     if (room === 'thanks') return thanks(response, id, given('token'));
     if (isOrders) return orders(response);
   }
-  page(response, '<h1>There is nothing here</h1>', 404);
+  return page(response, '<h1>There is nothing here</h1>', 404);
 }
 
 const server = createServer((request, response) => {
-  respond(request, response).catch((error) => {
+  respond(request, response).catch((error: unknown) => {
     console.error(error);
     page(response, '<h1>Please try again in a minute</h1>', 502);
   });
 });
-server.listen(port, () => console.log(`Shop    ${shopUrl}\nOrders  ${shopUrl}/orders?key=${ordersKey}`));
+server.listen(Number(port), () => {
+  console.log(`Shop    ${shopUrl}\nOrders  ${shopUrl}/orders?key=${ordersKey}`);
+});
 
 /** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in the file. */
-process.once('SIGTERM', async () => {
-  setTimeout(() => server.closeAllConnections(), 10_000).unref();
+async function shutDown(): Promise<void> {
+  setTimeout(() => {
+    server.closeAllConnections();
+  }, 10_000).unref();
   await once(server.close(), 'close');
   await inbox.close();
   database.close();
-});
+}
+process.once('SIGTERM', () => void shutDown());
 
-function page(response: ServerResponse, body: string, status = 200): void {
+function page(response: ServerResponse, body: string, status = 200): ServerResponse {
   const style = 'body { max-width: 40rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.5 system-ui }';
   // The address of an order's page holds its token, which no other site may see.
   const headers = {
@@ -229,11 +238,13 @@ function page(response: ServerResponse, body: string, status = 200): void {
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
   };
-  response.writeHead(status, headers).end(`<!doctype html><title>Shop</title><style>${style}</style>${body}`);
+  return response
+    .writeHead(status, headers)
+    .end(`<!doctype html><title>Shop</title><style>${style}</style>${body}`);
 }
 
-function redirect(response: ServerResponse, location: string): void {
-  response.writeHead(303, { location }).end();
+function redirect(response: ServerResponse, location: string): ServerResponse {
+  return response.writeHead(303, { location }).end();
 }
 
 function newToken(bytes = 24): string {
@@ -241,5 +252,5 @@ function newToken(bytes = 24): string {
 }
 
 function safe(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
 }

@@ -11,7 +11,9 @@ import type { Hooks } from 'merchant-payments';
 export function diagnosticsHooks(): Hooks {
   const publish = (name: string) => {
     const target = channel(`merchant-payments:${name}`);
-    return (facts: object) => target.publish(facts);
+    return (facts: object) => {
+      target.publish(facts);
+    };
   };
   return {
     request: publish('request'),

@@ -38,7 +38,9 @@ export function openTelemetryHooks(): Hooks {
       span.end(endTime);
       duration.record(durationMs / 1000, all);
     },
-    retry: (facts) => retries.add(1, attributes(facts)),
+    retry: (facts) => {
+      retries.add(1, attributes(facts));
+    },
     error: ({ error, durationMs, ...facts }) => {
       const endTime = Date.now();
       const span = tracer.startSpan(`${facts.operation} failed`, {
@@ -51,11 +53,12 @@ export function openTelemetryHooks(): Hooks {
       failures.add(1, { ...attributes(facts), 'error.type': error.name });
     },
     // Once for each call, retries and waits included, and also when the caller aborts it.
-    end: ({ operation, outcome, durationMs }) =>
+    end: ({ operation, outcome, durationMs }) => {
       calls.record(durationMs / 1000, {
         'merchant_payments.operation': operation,
         'merchant_payments.outcome': outcome,
-      }),
+      });
+    },
   };
 }
 
@@ -65,9 +68,15 @@ export function openTelemetryWebhookHooks(): WebhookHooks {
   const deliveries = meter.createCounter('merchant_payments.webhooks');
   const duration = meter.createHistogram('merchant_payments.webhooks.duration', { unit: 's' });
   return {
-    received: ({ type }) => deliveries.add(1, { state: 'received', type }),
-    duplicate: ({ type }) => deliveries.add(1, { state: 'duplicate', type }),
-    refused: ({ code, status }) => deliveries.add(1, { state: 'refused', code, status }),
+    received: ({ type }) => {
+      deliveries.add(1, { state: 'received', type });
+    },
+    duplicate: ({ type }) => {
+      deliveries.add(1, { state: 'duplicate', type });
+    },
+    refused: ({ code, status }) => {
+      deliveries.add(1, { state: 'refused', code, status });
+    },
     done: ({ type, durationMs }) => {
       deliveries.add(1, { state: 'done', type });
       duration.record(durationMs / 1000, { type });

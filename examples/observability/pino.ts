@@ -11,11 +11,19 @@ import type { Logger } from 'pino';
 export function pinoHooks(logger: Logger): Hooks {
   const log = logger.child({ module: 'merchant-payments' });
   return {
-    response: (facts) => log.debug(facts, `${facts.operation} ${facts.status}`),
-    retry: ({ error, ...facts }) => log.warn({ ...facts, err: error }, `${facts.operation} will be retried`),
+    response: (facts) => {
+      log.debug(facts, `${facts.operation} ${String(facts.status)}`);
+    },
+    retry: ({ error, ...facts }) => {
+      log.warn({ ...facts, err: error }, `${facts.operation} will be retried`);
+    },
     // Errors of this package hold no key, header or body, so they can be logged whole.
-    error: ({ error, ...facts }) => log.error({ ...facts, err: error }, `${facts.operation} failed`),
-    end: (facts) => log.debug(facts, `${facts.operation} ${facts.outcome}`),
+    error: ({ error, ...facts }) => {
+      log.error({ ...facts, err: error }, `${facts.operation} failed`);
+    },
+    end: (facts) => {
+      log.debug(facts, `${facts.operation} ${facts.outcome}`);
+    },
   };
 }
 
@@ -23,10 +31,20 @@ export function pinoHooks(logger: Logger): Hooks {
 export function pinoWebhookHooks(logger: Logger): WebhookHooks {
   const log = logger.child({ module: 'merchant-payments/webhooks' });
   return {
-    received: (facts) => log.debug(facts, `${facts.key} received`),
-    duplicate: (facts) => log.info(facts, `${facts.key} came again`),
-    refused: (facts) => log.warn(facts, `webhook refused: ${facts.code}`),
-    done: (facts) => log.info(facts, `${facts.key} done`),
-    failed: ({ error, ...facts }) => log.error({ ...facts, err: error }, `${facts.key} failed`),
+    received: (facts) => {
+      log.debug(facts, `${facts.key} received`);
+    },
+    duplicate: (facts) => {
+      log.info(facts, `${facts.key} came again`);
+    },
+    refused: (facts) => {
+      log.warn(facts, `webhook refused: ${facts.code}`);
+    },
+    done: (facts) => {
+      log.info(facts, `${facts.key} done`);
+    },
+    failed: ({ error, ...facts }) => {
+      log.error({ ...facts, err: error }, `${facts.key} failed`);
+    },
   };
 }

@@ -16,7 +16,7 @@ import { pictures } from '../shop/pictures.ts';
 import { stock } from '../shop/stock.ts';
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-const port = Number(process.env.PORT ?? 3010);
+const port = process.env.PORT ?? '3010';
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
 const book = new OrderBook();
 const formToken = randomBytes(16).toString('hex');
@@ -27,7 +27,11 @@ app.post(
   '/webhooks',
   webhooks.nodeHandler({
     secret: process.env.PAYMENTS_WEBHOOK_SECRET,
-    on: { 'order.paid': ({ data }) => logHeld(book.receive(data)) },
+    on: {
+      'order.paid': ({ data }) => {
+        logHeld(book.receive(data));
+      },
+    },
   }),
 );
 
@@ -43,7 +47,8 @@ app.post('/buy/:id', async (request, response) => {
 
 // The customer comes back here, before the webhook or after it.
 app.get('/thanks/:id', (request, response) => {
-  const order = book.comeBack(request.params.id, String(request.query.token));
+  const { token } = request.query;
+  const order = book.comeBack(request.params.id, typeof token === 'string' ? token : '');
   response.set({ 'referrer-policy': 'same-origin', 'cache-control': 'no-store' });
   response.status(order ? 200 : 404).send(order ? page.order(order) : page.missing());
 });
@@ -56,7 +61,7 @@ app.get('/orders', (_request, response) => {
   response.send(page.orders(book, formToken));
 });
 app.post('/orders', express.text({ type: '*/*' }), (request, response) => {
-  const status = decide(book, formToken, new URLSearchParams(request.body));
+  const status = decide(book, formToken, new URLSearchParams(String(request.body)));
   if (status === 303) response.redirect(303, '/orders');
   else response.status(status).send(page.undecided());
 });
@@ -77,4 +82,6 @@ app.use(failed);
 
 // Creates products. Leave this line out where PAYMENTS_BASE_URL is not the sandbox.
 await stock(payments, shopUrl);
-app.listen(port, '127.0.0.1', () => console.log(`Open ${shopUrl}, and ${shopUrl}/orders behind the counter`));
+app.listen(Number(port), '127.0.0.1', () => {
+  console.log(`Open ${shopUrl}, and ${shopUrl}/orders behind the counter`);
+});

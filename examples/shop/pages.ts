@@ -2,7 +2,7 @@ import type { Product } from 'merchant-payments';
 import type { MatchResult } from 'merchant-payments/matching';
 import type { Order, OrderBook, Payment } from './orders.ts';
 
-const safe = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const safe = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
 
 export const style = `
 :root { color-scheme: light dark; --ink: #22302b; --soft: #5a6a63; --ground: #f7f4ee; --card: #fffdf9; --line: #e4ded2; --accent: #24544a; --on: #fff }

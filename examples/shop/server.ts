@@ -10,7 +10,7 @@ import { isPaymentsError, PaymentsClient } from 'merchant-payments';
 import { createShop } from './shop.ts';
 import { stock } from './stock.ts';
 
-const port = Number(process.env.PORT ?? 3000);
+const port = process.env.PORT ?? '3000';
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
 
 try {
@@ -18,7 +18,7 @@ try {
   const shop = createShop({ payments, shopUrl, webhookSecret: process.env.PAYMENTS_WEBHOOK_SECRET ?? '' });
   // Creates products. Leave this line out where PAYMENTS_BASE_URL is not the sandbox.
   await stock(payments, shopUrl);
-  createServer(shop).listen(port, '127.0.0.1', () => {
+  createServer(shop).listen(Number(port), '127.0.0.1', () => {
     console.log(`\n  Shop     ${shopUrl}\n  Orders   ${shopUrl}/orders`);
     if (process.env.SANDBOX_URL) console.log(`  Sandbox  ${process.env.SANDBOX_URL}`);
     console.log('\n  Buy something and pay with a test card. Ctrl-C stops everything.\n');

@@ -20,16 +20,21 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
 
   const receiveWebhook = webhooks.nodeHandler({
     secret: webhookSecret,
-    on: { 'order.paid': ({ data }) => logHeld(book.receive(data)) },
+    on: {
+      'order.paid': ({ data }) => {
+        logHeld(book.receive(data));
+      },
+    },
   });
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const { pathname, searchParams } = new URL(request.url ?? '/', shopUrl);
-    const [, room, id = ''] = pathname.split('/');
+    const [, room = '', id = ''] = pathname.split('/');
     const local = isLocal((name) => request.headers[name]?.toString());
-    switch (`${request.method} /${room}`) {
+    switch (`${request.method ?? ''} /${room}`) {
       case 'POST /webhooks':
-        return receiveWebhook(request, response);
+        receiveWebhook(request, response);
+        return;
       case 'GET /': {
         return html(response, 200, page.catalogue(await catalogue(payments)));
       }
@@ -62,19 +67,19 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
   }
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    respond(request, response).catch((error) => {
+    respond(request, response).catch((error: unknown) => {
       console.error(isPaymentsError(error) ? error.message : error);
       html(response, 502, page.failed());
     });
   };
 }
 
-function html(response: ServerResponse, status: number, text: string): void {
+function html(response: ServerResponse, status: number, text: string): ServerResponse {
   const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' };
   // The address of an order's page holds its token, which no other site may see.
-  response.writeHead(status, { ...headers, 'referrer-policy': 'same-origin' }).end(text);
+  return response.writeHead(status, { ...headers, 'referrer-policy': 'same-origin' }).end(text);
 }
 
-function redirect(response: ServerResponse, location: string): void {
-  response.writeHead(303, { location }).end();
+function redirect(response: ServerResponse, location: string): ServerResponse {
+  return response.writeHead(303, { location }).end();
 }

@@ -15,9 +15,15 @@ const baseUrl = 'https://payments.example';
 const sandbox = createSandbox();
 const server = setupServer(http.all(`${baseUrl}/*`, ({ request }) => sandbox.fetch(request)));
 
-beforeAll(() => server.listen({ onUnhandledRequest: 'error' }));
-beforeEach(() => sandbox.reset());
-afterAll(() => server.close());
+beforeAll(() => {
+  server.listen({ onUnhandledRequest: 'error' });
+});
+beforeEach(() => {
+  sandbox.reset();
+});
+afterAll(() => {
+  server.close();
+});
 
 test('your code talks to the service, and the sandbox responds', async () => {
   const payments = new PaymentsClient({ baseUrl, apiKey: sandbox.apiKey });

@@ -23,7 +23,10 @@ const app = express();
 app.post('/webhooks', receive);
 app.use(express.json());
 app.post('/cart', (request, response) => {
-  response.json({ items: request.body.items });
+  const cart = request.body as { items: unknown };
+  response.json({ items: cart.items });
 });
-const port = Number(process.env.PORT ?? 3004);
-app.listen(port, () => console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`));
+const port = process.env.PORT ?? '3004';
+app.listen(Number(port), () => {
+  console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`);
+});

@@ -21,13 +21,15 @@ const receive = nodeHandler({
 const app = Fastify();
 app.register(async (scope) => {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', (_request, _stream, done) => done(null));
+  scope.addContentTypeParser('*', (_request, _stream, done) => {
+    done(null);
+  });
   scope.post('/webhooks', (request, reply) => {
     reply.hijack();
     receive(request.raw, reply.raw);
   });
 });
 app.post<{ Body: { items: string[] } }>('/cart', async (request) => ({ items: request.body.items }));
-const port = Number(process.env.PORT ?? 3005);
-await app.listen({ port });
+const port = process.env.PORT ?? '3005';
+await app.listen({ port: Number(port) });
 console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`);

@@ -21,7 +21,7 @@ const receive = handler({
 
 const app = new Hono();
 app.post('/webhooks', (c) => receive(c.req.raw));
-const port = Number(process.env.PORT ?? 3006);
-serve({ fetch: app.fetch, port }, () =>
-  console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`),
-);
+const port = process.env.PORT ?? '3006';
+serve({ fetch: app.fetch, port: Number(port) }, () => {
+  console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`);
+});

@@ -31,6 +31,6 @@ class WebhooksController {
 class AppModule {}
 
 const app = await NestFactory.create(AppModule, { rawBody: true, logger: ['error', 'warn'] });
-const port = Number(process.env.PORT ?? 3007);
+const port = process.env.PORT ?? '3007';
 await app.listen(port);
 console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`);

@@ -18,9 +18,14 @@ const receive = nodeHandler({
   },
 });
 
-const port = Number(process.env.PORT ?? 3003);
+const port = process.env.PORT ?? '3003';
 createServer((request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/webhooks') return void receive(request, response);
+  if (pathname === '/webhooks') {
+    receive(request, response);
+    return;
+  }
   response.writeHead(404).end();
-}).listen(port, () => console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`));
+}).listen(Number(port), () => {
+  console.log(`Waiting for webhooks on http://localhost:${port}/webhooks`);
+});

@@ -61,7 +61,7 @@ test('list-products.ts walks the list in three ways', async () => {
   const { code, output } = await start('list-products.ts').done;
   expect(output).toBe(
     'Forest candle: 27.50 USD\nField guide to slow mornings: 34.00 USD\nHandmade mug: 19.90 USD\n3 products\n' +
-      'page 1 of 2: Forest candle,Field guide to slow mornings\npage 2: Handmade mug\n',
+      'page 1 of 2: Forest candle, Field guide to slow mornings\npage 2: Handmade mug\n',
   );
   expect(code).toBe(0);
 });
@@ -257,7 +257,7 @@ const files = filesIn('examples').filter((name) => /\.tsx?$/.test(name));
 const source = (name: string) => readFileSync(`examples/${name}`, 'utf8');
 
 test('no two examples listen on the same port, and each takes another from PORT', () => {
-  const ports = files.flatMap((name) => /process\.env\.PORT \?\? (\d+)/.exec(source(name))?.[1] ?? []);
+  const ports = files.flatMap((name) => /process\.env\.PORT \?\? '(\d+)'/.exec(source(name))?.[1] ?? []);
   expect(ports.length).toBeGreaterThan(8);
   expect(new Set(ports).size).toBe(ports.length);
 });

@@ -4,8 +4,13 @@ import postgres from 'postgres';
 
 const sql = postgres(process.env.DATABASE_URL ?? '');
 const connect: PostgresPool['connect'] = async () => {
-  const { unsafe, release } = await sql.reserve();
-  return { query: async (text, values) => ({ rows: await unsafe(text, values) }), release };
+  const client = await sql.reserve();
+  return {
+    query: async (text, values) => ({ rows: await client.unsafe(text, values) }),
+    release: () => {
+      client.release();
+    },
+  };
 };
 
 export const inbox = openInbox({
