@@ -62,17 +62,23 @@ try {
     ['module', "const { PaymentsClient } = await import('merchant-payments');"],
     ['commonjs', "const { PaymentsClient } = require('merchant-payments');"],
   ]) {
-    const withoutKey = spawnSync(
-      process.execPath,
-      [`--input-type=${type}`, '-e', `${load} new PaymentsClient();`],
-      { cwd: folder, encoding: 'utf8', env: {} },
-    );
+    const node = (code) =>
+      spawnSync(process.execPath, [`--input-type=${type}`, '-e', `${load} ${code}`], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: {},
+      });
+    const withoutKey = node('new PaymentsClient();');
     assert.equal(withoutKey.status, 1);
     assert.match(
       withoutKey.stderr,
       /^ConfigurationError: new PaymentsClient\(\): apiKey is missing\. Pass it, or set PAYMENTS_API_KEY\./m,
     );
     assert.ok(withoutKey.stderr.length < 3000, `${type}: the message of a missing key is lost in the source`);
+    const shown = node(
+      "console.log(new PaymentsClient({ apiKey: 'example', baseUrl: 'https://api.example' }));",
+    );
+    assert.match(shown.stdout, /^PaymentsClient \{\s+products: ProductsResource/, `${type}: names are lost`);
   }
 
   console.log(

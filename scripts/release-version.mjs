@@ -1,5 +1,5 @@
 // `npm run release` runs this: with `--check` before it changes anything, and a workflow runs that on the tag: is there a
-// section of the changelog with a date? Then without, to carry the new version into the source.
+// section of the changelog with a date? Then without, to carry the new version into source and README.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const version = process.env.npm_new_version ?? JSON.parse(readFileSync('package.json', 'utf8')).version;
@@ -19,6 +19,9 @@ function check() {
 }
 
 function write() {
-  const file = 'src/version.ts';
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/'.*'/, `'${version}'`));
+  for (const [file, former] of [
+    ['src/version.ts', /(?<=').*(?=')/],
+    ['README.md', /(?<=^Version )[^,]+/m],
+  ])
+    writeFileSync(file, readFileSync(file, 'utf8').replace(former, version));
 }

@@ -1,7 +1,7 @@
 // A release with the commands of CONTRIBUTING.md, release.yml and docs/security.md, as they stand there. A bare repository and a
 // registry on this machine take the place of GitHub and npm, and clones and copies that of the actions.
 import assert from 'node:assert/strict';
-import { appendFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -95,8 +95,11 @@ export async function release({ source, folder, elsewhere, env: given, canStage 
     appendFileSync(join(stage, 'release', tarball), ' ');
     await assert.rejects(job('stage', stage), /did NOT match/);
 
-    const [sceptic] = read('docs/security.md').match(/^git clone .+\n.+$/m);
-    const verdict = await sh(sceptic.replaceAll(/\d+\.\d+\.\d+/g, version));
+    const shop = inside('shop');
+    mkdirSync(shop);
+    await sh(`npm init --yes && npm install merchant-payments@${version}`, shop);
+    const [sceptic] = read('docs/security.md').match(/^v=.+\ngit clone .+\n.+$/m);
+    const verdict = await sh(sceptic, shop);
     assert.match(verdict, /The tarball is what the repository builds\./);
   } finally {
     registry.close();

@@ -15,7 +15,7 @@ const rooms = new Map(
     'resources/': 'zod, schemas/, pagination.ts, errors.ts, api-promise.ts, type transport/',
     'webhooks/':
       'node:crypto, node:buffer, schemas/event.ts, schemas/closest.ts, schemas/moment.ts, type schemas/, errors.ts',
-    'options.ts': 'transport/, schemas/, errors.ts, version.ts',
+    'options.ts': 'zod, transport/, schemas/, errors.ts, version.ts',
     'client.ts': 'zod, options.ts, transport/, resources/, errors.ts, api-promise.ts',
     'index.ts':
       'client.ts, errors.ts, api-promise.ts, pagination.ts, webhooks/, type options.ts, type resources/, type schemas/, type transport/',
@@ -24,7 +24,7 @@ const rooms = new Map(
     'sending/': 'node:crypto, type webhooks/',
     'doctor/': 'node:, sending/, webhooks/, errors.ts, version.ts',
     'sandbox/':
-      'hono, @hono/node-server, uqr, nanoid, zod, node:, schemas/params.ts, schemas/issues.ts, schemas/closest.ts, schemas/url.ts, type schemas/, webhooks/, sending/, doctor/, errors.ts, version.ts',
+      'hono, @hono/node-server, uqr, nanoid, zod, node:, schemas/params.ts, schemas/fields.ts, schemas/closest.ts, schemas/url.ts, type schemas/, webhooks/, sending/, doctor/, errors.ts, version.ts',
     'cli/':
       'node:, zod, sandbox/, doctor/, inbox/, webhooks/, schemas/closest.ts, schemas/url.ts, schemas/visible.ts, errors.ts, version.ts',
   }).map(([room, allowed]) => [room, allowed.split(', ')]),

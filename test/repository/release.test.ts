@@ -37,6 +37,7 @@ beforeEach(() => {
   writeFileSync(join(folder, 'package.json'), JSON.stringify(project, null, 2));
   mkdirSync(join(folder, 'src'));
   writeFileSync(join(folder, 'src/version.ts'), "export const version = '0.1.0';\n");
+  writeFileSync(join(folder, 'README.md'), '# Title\n\nVersion 0.1.0, MIT\n');
   writeFileSync(join(folder, 'CHANGELOG.md'), '## 0.2.0 – 2027-01-31\n');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
@@ -77,6 +78,7 @@ test('npm run release tests, writes the version into the source, tags and pushes
   await npm('run', 'release', '--', 'minor');
   expect(existsSync(join(folder, 'tested'))).toBe(true);
   expect(await git('show', 'v0.2.0:src/version.ts')).toBe("export const version = '0.2.0';\n");
+  expect(await git('show', 'v0.2.0:README.md')).toContain('\nVersion 0.2.0, MIT');
   const pushed = (await git('ls-remote', '--heads', '--tags', 'origin'))
     .split('\n')
     .map((line) => line.split('\t')[1]);
