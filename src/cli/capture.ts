@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
 import { visible } from '../schemas/visible.js';
-import type { Command, Flags } from './command.js';
+import { command } from './command.js';
 import { showIdentification } from './identify.js';
 import { type Captured, checkNewFile, saveDelivery } from './saved-delivery.js';
 import { CommandError, codeOf, warn } from './terminal.js';
@@ -18,14 +18,14 @@ const flags = {
   json: { text: 'prints the result as JSON' },
 } as const;
 
-export const capture: Command = {
+export const capture = command({
   summary: 'stores one real delivery byte for byte, and finds out how it is signed',
   usage:
     'capture [flags]\n\nIt responds 500, so that the service retries the delivery if it does that at all. If not, fulfil the captured\n' +
     'payment by hand. Exit code 1 when no known scheme fits.',
   example: 'capture --port 4390',
   flags,
-  async run(given: Flags<keyof typeof flags>) {
+  async run(given) {
     const port = given.integer('port', 0, 65_535) ?? defaultPort;
     const file = given.text('out') ?? `delivery-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
     checkNewFile(file);
@@ -39,7 +39,7 @@ export const capture: Command = {
     const secret = await webhookSecret();
     return showIdentification(given, identifyScheme({ rawBody, headers, secret, url: given.text('url') }));
   },
-};
+});
 
 /** Waits for the first signed POST. Other requests get a response and are reported. */
 function record(port: number, host: string): Promise<Captured> {

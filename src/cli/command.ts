@@ -18,7 +18,7 @@ const help: Flag = { text: 'shows this help' };
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-/** One command of the bin. To add one, write its file and name it in the table of `main.ts`. */
+/** One command of the bin, made by `command()` or `runningCommand()` and listed in `main.ts`. */
 export interface Command {
   /** One line for the overview. */
   readonly summary: string;
@@ -32,11 +32,19 @@ export interface Command {
   /** Whether what follows `--` belongs to another program. */
   readonly passesOn?: true;
   /** Runs the command and returns the exit code. */
-  run(given: Flags, passedOn: readonly string[]): Promise<number>;
+  run(given: Flags<never>, passedOn: readonly string[]): Promise<number>;
 }
 
+/** Ties the flags that a command reads to those that it has. */
+export const command = <const Table extends FlagTable>(
+  own: Omit<Command, 'flags' | 'run'> & {
+    readonly flags: Table;
+    run(given: Flags<keyof Table & string>, passedOn: readonly string[]): Promise<number>;
+  },
+): Command => own;
+
 /** The flags of one call: the command line, else the environment. */
-export class Flags<Name extends string = string> {
+export class Flags<Name extends string> {
   readonly #given: Readonly<Record<string, unknown>>;
   readonly #table: FlagTable;
   readonly positionals: readonly string[];

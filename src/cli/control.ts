@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { duration } from '../sandbox/checks.js';
 import { eventType, eventTypes } from '../sandbox/service/event.js';
 import { visible } from '../schemas/visible.js';
-import type { Flags } from './command.js';
 import { runningCommand } from './running.js';
 import { UsageError } from './terminal.js';
 
@@ -37,7 +36,7 @@ export const trigger = runningCommand({
   example: 'trigger order.paid --amount 7.50',
   flags: orderFlags,
   words: 1,
-  request(given: Flags<keyof typeof orderFlags>) {
+  request(given) {
     const [type] = given.positionals;
     if (!eventType.safeParse(type).success)
       throw new UsageError(

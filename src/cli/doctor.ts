@@ -2,7 +2,7 @@ import type { DoctorOptions } from '../doctor/diagnosis.js';
 import { readOrderPrice } from '../doctor/doctor.js';
 import { SandboxError } from '../sandbox/checks.js';
 import { createSandbox } from '../sandbox/create.js';
-import type { Command, Flags } from './command.js';
+import { command, type Flags } from './command.js';
 import { report, reportOf } from './doctor-report.js';
 import { ask, readAs, runningFlags } from './running.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
@@ -21,7 +21,7 @@ const flags = {
   json: { text: 'prints the diagnosis as JSON' },
 } as const;
 
-export const doctor: Command = {
+export const doctor = command({
   summary: 'explains why valid webhooks are rejected, and the line to change: doctor <url>',
   usage:
     'doctor [<url of your webhook>] [flags]\n\n' +
@@ -30,7 +30,7 @@ export const doctor: Command = {
   example: 'doctor http://localhost:3000/webhooks',
   flags,
   words: 1,
-  async run(given: Flags<keyof typeof flags>) {
+  async run(given) {
     const [target] = given.positionals;
     if (target !== undefined && !/^https?:\/\//.test(target))
       throw new UsageError('Pass one URL: your webhook, such as http://localhost:3000/webhooks.');
@@ -56,7 +56,7 @@ export const doctor: Command = {
       clearInterval(progress);
     }
   },
-};
+});
 
 async function examine(
   target: string,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { version } from '../version.js';
-import type { Command } from './command.js';
+import { command } from './command.js';
 import { sandboxKey, sandboxSecret } from './serving-flags.js';
 import { CommandError, codeOf, print, UsageError } from './terminal.js';
 
@@ -36,7 +36,7 @@ const made: Readonly<Record<string, string>> = {
   '.gitignore': '.env\nnode_modules/\n.next/\n',
 };
 
-export const examples: Command = {
+export const examples = command({
   summary: 'copies the examples into a folder, ready for npm start',
   usage: 'examples <folder>',
   example: 'examples shop',
@@ -59,7 +59,7 @@ export const examples: Command = {
       throw new CommandError(`${target} could not be filled: ${error.message}`);
     }
   },
-};
+});
 
 /** Never overwrites a file that is there. */
 function copyInto(folder: string, source: string): { copied: number; kept: string[] } {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import { watchDeliveries } from './activity.js';
-import type { Command, Flags } from './command.js';
+import { command, type Flags } from './command.js';
 import { startServing } from './serving.js';
 import { servingFlags } from './serving-flags.js';
 import { codeOf, UsageError, warn } from './terminal.js';
@@ -18,7 +18,7 @@ const flags = {
   quiet: { text: 'prints neither the address of the dashboard nor deliveries' },
 };
 
-export const exec: Command = {
+export const exec = command({
   summary: 'runs a command with its own sandbox, and returns its exit code',
   usage:
     'exec [flags] -- <command…>\n\n' +
@@ -26,7 +26,7 @@ export const exec: Command = {
   example: 'exec --webhook-path /webhooks -- node shop.mjs',
   flags,
   passesOn: true,
-  async run(given: Flags<keyof typeof flags>, [program, ...args]) {
+  async run(given, [program, ...args]) {
     if (program === undefined) throw new UsageError('The command to run is missing. Put it after --.');
     const path = webhookPath(given);
     const port = path === undefined ? undefined : await shopPort();
@@ -54,7 +54,7 @@ export const exec: Command = {
       await end();
     }
   },
-};
+});
 
 function webhookPath(given: Flags<keyof typeof flags>): string | undefined {
   const path = given.text('webhook-path');

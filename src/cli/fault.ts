@@ -44,7 +44,7 @@ export const fault = runningCommand({
   example: 'fault status 503 --times 2 --path /v1/products',
   flags,
   words: Number.POSITIVE_INFINITY,
-  request(given: Flags<keyof typeof flags>) {
+  request(given) {
     const [what, ...values] = given.positionals;
     if (what !== undefined) return ['POST', '/faults', ordered(what, values, given)];
     if (given.has('list')) return ['GET', '/faults'];

@@ -1,5 +1,5 @@
 import { type Identification, identifyScheme } from '../doctor/identify.js';
-import type { Command, Flags } from './command.js';
+import { command, type Flags } from './command.js';
 import { showLink } from './identify-link.js';
 import { readGiven, readSavedDelivery, type SavedDelivery } from './saved-delivery.js';
 import { literal, paragraphs, show, UsageError, verdict } from './terminal.js';
@@ -16,7 +16,7 @@ const flags = {
   json: { text: 'prints the result as JSON' },
 } as const;
 
-export const identify: Command = {
+export const identify = command({
   summary: 'finds out how the real service signs, from one captured delivery, offline',
   usage:
     'identify <file>\n       merchant-payments identify --body <file> --signature <text> --timestamp <text>\n\n' +
@@ -25,13 +25,13 @@ export const identify: Command = {
   example: 'identify delivery-2026-01-31.json',
   flags,
   words: 1,
-  async run(given: Flags<keyof typeof flags>) {
+  async run(given) {
     const delivery = deliveryOf(given);
     if (given.has('link')) return showLink(delivery.rawBody, given.has('json'));
     const secret = await webhookSecret();
     return showIdentification(given, identifyScheme({ ...delivery, secret, url: given.text('url') }));
   },
-};
+});
 
 /** Prints the result and returns the exit code. */
 export const showIdentification = (given: Flags<'json'>, result: Identification): number =>

@@ -7,7 +7,7 @@ import { schemaSql } from '../inbox/postgres-tables.js';
 import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { type Command, type Flags, refuseWords } from './command.js';
+import { command, type Flags, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
@@ -42,13 +42,13 @@ const usage = `inbox <file>|<postgres://…>             states, and what is par
 Without a file or URL, DATABASE_URL is used; PostgreSQL needs the package "pg" of your shop. A running server may have the
 inbox open; it takes up what you retry or recover.`;
 
-export const inbox: Command = {
+export const inbox = command({
   summary: 'shows the webhooks stored by openInbox(), retries and discards them, recovers refused ones',
   usage,
   example: 'inbox orders.sqlite',
   flags,
   words: 3,
-  async run(given: Flags<keyof typeof flags>) {
+  async run(given) {
     const schema = given.text('schema');
     const names = [...given.positionals];
     if (given.has('print-schema')) {
@@ -80,7 +80,7 @@ export const inbox: Command = {
     const [text, json, isOk = true] = await withInbox(place, schema, (opened) => act(opened, request));
     return show(given.has('json'), json, () => text, isOk);
   },
-};
+});
 
 interface Request {
   /** Empty where the action takes none. */
@@ -100,15 +100,15 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
     const stats = await inbox.stats();
     const parked = await inbox.list({ state: 'parked' });
     const lines = parked.map(({ key, attempts, lastError }) => [key, attempts, lastError ?? '']);
-    const text = parked.length === 0 ? '' : `\n\n${shown([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines])}`;
-    return [shown(Object.entries(stats)) + text, { ...stats, parkedDeliveries: parked }];
+    const text = parked.length === 0 ? '' : `\n\n${table([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines])}`;
+    return [table(Object.entries(stats)) + text, { ...stats, parkedDeliveries: parked }];
   },
   async show(inbox, { key }) {
     const entry = await inbox.get(key);
     if (!entry) throw new CommandError(`There is no delivery ${JSON.stringify(key)}.`);
     const { event, ...facts } = entry;
     const content = event === null ? 'purged' : JSON.stringify(event, undefined, 2);
-    return [`${shown(Object.entries(facts))}\n\n${content}`, entry];
+    return [`${table(Object.entries(facts))}\n\n${content}`, entry];
   },
   async retry(inbox, { key, given }) {
     const force = given.has('force');
@@ -134,7 +134,7 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
     const text =
       refused.length === 0
         ? 'Nothing was refused that another scheme or secret could prove authentic.'
-        : shown([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
+        : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
     return [text, refused];
   },
   async recover(inbox, { scheme }) {
@@ -168,7 +168,7 @@ function notWaiting(key: string, force = false): CommandError {
   return new CommandError(`There is no delivery ${JSON.stringify(key)} that is ${states}.`);
 }
 
-const shown = (rows: readonly (readonly unknown[])[]): string =>
+const table = (rows: readonly (readonly unknown[])[]): string =>
   columns(
     rows.map((row) => row.map((cell) => visible(String(cell ?? '-')))),
     '   ',

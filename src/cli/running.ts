@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
-import type { Command, Flags, FlagTable } from './command.js';
+import { type Command, command, type Flags, type FlagTable } from './command.js';
 import { usualPort } from './serving-flags.js';
 import { CommandError, show, UsageError } from './terminal.js';
 
@@ -19,29 +19,31 @@ export const runningFlags = {
 type Request = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object];
 
 /** A command that is one request to a running sandbox. */
-export function runningCommand<Content>({
+export function runningCommand<const Table extends FlagTable, Content>({
   request,
   content,
   says,
   isOk = () => true,
-  ...command
-}: Omit<Command, 'run'> & {
-  request(given: Flags): Request;
+  flags,
+  ...about
+}: Omit<Command, 'flags' | 'run'> & {
+  readonly flags: Table;
+  request(given: Flags<keyof Table & string>): Request;
   /** What is shown of the response. */
   content: z.ZodMiniType<Content>;
   says(content: Content): string;
   /** Whether the exit code is 0. */
   isOk?(content: Content): boolean;
 }): Command {
-  return {
-    ...command,
-    flags: { ...command.flags, ...runningFlags },
+  return command({
+    ...about,
+    flags: { ...flags, ...runningFlags },
     async run(given) {
       const response = await ask(given, ...request(given));
       const shown = readAs(content, response);
       return show(given.has('json'), response, () => says(shown), isOk(shown));
     },
-  };
+  });
 }
 
 /** The response of a sandbox of this version. */

@@ -2,7 +2,7 @@ import type { SandboxContext } from '../sandbox/context.js';
 import { span } from '../sandbox/pages/dashboard/cells.js';
 import { version } from '../version.js';
 import { watch } from './activity.js';
-import type { Command, Flags } from './command.js';
+import { command } from './command.js';
 import { startServing } from './serving.js';
 import { servingFlags, usualPort } from './serving-flags.js';
 import { paint, print } from './terminal.js';
@@ -13,12 +13,12 @@ const flags = {
   json: { text: 'one JSON object per line, for programs' },
 };
 
-export const sandbox: Command = {
+export const sandbox = command({
   summary: 'serves the sandbox on this machine',
   usage: 'sandbox [flags]',
   example: 'sandbox --webhook-url http://localhost:3000/webhooks',
   flags,
-  async run(given: Flags<keyof typeof flags>) {
+  async run(given) {
     const { context, end } = await startServing(given, { defaultPort: usualPort });
     const ended = endSignal();
     const json = given.has('json');
@@ -35,7 +35,7 @@ export const sandbox: Command = {
     await end();
     return 0;
   },
-};
+});
 
 function banner({ sandbox, settings, guard }: SandboxContext, host?: string): string {
   const { url, apiKey, webhookSecret, dashboardUrl } = sandbox;
