@@ -1,4 +1,4 @@
-import { identifyScheme } from '../doctor/identify.js';
+import { type Identification, identifyScheme } from '../doctor/identify.js';
 import { WebhookVerificationError } from '../errors.js';
 import type { RefusedDelivery } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
@@ -6,7 +6,7 @@ import { readDuration } from '../inbox/params.js';
 import { schemaSql } from '../inbox/postgres-tables.js';
 import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
-import type { SignatureScheme } from '../webhooks/index.js';
+import { type SignatureScheme, type VerifyOptions, verify } from '../webhooks/index.js';
 import { command, type Flags, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
@@ -25,6 +25,10 @@ const flags = {
     ...schemeFlag,
     text: 'with recover: the scheme, as JSON or as a file written by `identify --json`',
   },
+  tolerance: {
+    value: '<time>',
+    text: 'with recover: how far a timestamp may be from when it arrived, such as 10m, 2h; default 5m',
+  },
   schema: { value: '<name>', text: 'the schema of its tables in PostgreSQL; default public' },
   'print-schema': { text: 'prints the migration that creates the tables in PostgreSQL' },
   json: { text: 'prints the result as JSON' },
@@ -36,7 +40,7 @@ const usage = `inbox <file>|<postgres://…>             states, and what is par
        merchant-payments inbox <file> discard <key>
        merchant-payments inbox <file> purge --older-than 90d
        merchant-payments inbox <file> refused [--identify]
-       merchant-payments inbox <file> recover [--scheme '{…}']
+       merchant-payments inbox <file> recover [--scheme '{…}'] [--tolerance 2h]
        merchant-payments inbox --print-schema [--schema <name>]
 
 Without a file or URL, DATABASE_URL is used; PostgreSQL needs the package "pg" of your shop. A running server may have the
@@ -76,7 +80,12 @@ export const inbox = command({
     if (action === 'purge' && olderThan === undefined)
       throw new UsageError('Pass --older-than with a duration such as 90d or 12h.');
     const scheme = readSchemeFlag(given.text('scheme'));
-    const request: Request = { key, given, olderThan: olderThan ?? 0, scheme };
+    const tolerance = given.text('tolerance');
+    const toleranceMs = readDuration(tolerance);
+    if (tolerance !== undefined && !toleranceMs)
+      throw new UsageError('Pass --tolerance with a duration above 0, such as 10m or 2h.');
+    const toleranceSeconds = toleranceMs && toleranceMs / 1000;
+    const request: Request = { key, given, olderThan: olderThan ?? 0, scheme, toleranceSeconds };
     const [text, json, isOk = true] = await withInbox(place, schema, (opened) => act(opened, request));
     return show(given.has('json'), json, () => text, isOk);
   },
@@ -88,6 +97,7 @@ interface Request {
   given: Flags<keyof typeof flags>;
   olderThan: number;
   scheme: Partial<SignatureScheme> | undefined;
+  toleranceSeconds: number | undefined;
 }
 
 /** What an action shows, for people and for programs, and whether the exit code is 0. */
@@ -133,27 +143,38 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
     ]);
     const text =
       refused.length === 0
-        ? 'Nothing was refused that another scheme or secret could prove authentic.'
+        ? 'Nothing was refused that another scheme, secret or tolerance could cure.'
         : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
     return [text, refused];
   },
-  async recover(inbox, { scheme }) {
-    const result = await inbox.recover({ scheme });
+  async recover(inbox, { scheme, toleranceSeconds }) {
+    const result = await inbox.recover({ scheme, toleranceSeconds });
     const { recovered, duplicates, refused } = result;
     const text = `✓ ${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
     return [paint(recovered > 0 ? 'green' : 'yellow', text), result];
   },
 };
 
-/** Among refused deliveries may be those of strangers, which no scheme fits: the first that one fits is shown. */
+const lateCodes = ['timestamp_too_old', 'timestamp_in_future'];
+
+/**
+ * Among refused deliveries may be those of strangers, which no scheme fits: the first that one fits is shown. Late ones
+ * come last, for their scheme was right.
+ */
 async function identifyFirst(refused: readonly RefusedDelivery[]): Promise<Result> {
   if (refused.length === 0) throw new CommandError('The quarantine is empty: there is nothing to identify.');
   const secret = await webhookSecret();
-  let last: ReturnType<typeof identifyScheme> | undefined;
-  for (const { rawBody, encoding, headers } of refused) {
+  const isLate = ({ code }: RefusedDelivery) => Number(lateCodes.includes(code));
+  let last: Identification | undefined;
+  for (const delivery of refused.toSorted((one, other) => isLate(one) - isLate(other))) {
+    const { encoding, headers } = delivery;
+    const rawBody = Buffer.from(delivery.rawBody, encoding ?? 'utf8');
     try {
-      last = identifyScheme({ rawBody: Buffer.from(rawBody, encoding ?? 'utf8'), headers, secret });
-      if (last.found) break;
+      last = identifyScheme({ rawBody, headers, secret });
+      if (last.found) {
+        last.notes.push(...lateness(delivery, { secret, scheme: last.scheme }));
+        break;
+      }
     } catch (error) {
       // Such as one without a timestamp.
       if (!(error instanceof WebhookVerificationError)) throw error;
@@ -161,6 +182,23 @@ async function identifyFirst(refused: readonly RefusedDelivery[]): Promise<Resul
   }
   if (!last) throw new CommandError('None of the refused deliveries has a signature and a timestamp.');
   return [describeIdentification(last), last, last.found];
+}
+
+/** What `recover` also needs if the delivery is not fresh by the scheme that was found. */
+function lateness(delivery: RefusedDelivery, found: Pick<VerifyOptions, 'secret' | 'scheme'>): string[] {
+  const { rawBody, encoding, headers, receivedAt } = delivery;
+  try {
+    verify({ rawBody, encoding, headers, receivedAt, ...found });
+  } catch (error) {
+    if (error instanceof WebhookVerificationError && error.skewSeconds !== undefined) {
+      const seconds = Math.abs(error.skewSeconds);
+      const side = error.skewSeconds > 0 ? 'before' : 'after';
+      return [
+        `By your server's clock, its timestamp lies ${seconds} s ${side} its arrival: recover it with --tolerance ${Math.ceil(seconds / 60)}m.`,
+      ];
+    }
+  }
+  return [];
 }
 
 function notWaiting(key: string, force = false): CommandError {

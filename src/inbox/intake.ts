@@ -24,11 +24,11 @@ import { unreadableText } from './worker.js';
 
 /** What `recover()` found. */
 export interface Recovered {
-  /** Authentic under the new scheme or secret, and stored. */
+  /** Authentic under the new scheme, secret or tolerance, and stored. */
   recovered: number;
   /** Authentic, but stored before. */
   duplicates: number;
-  /** Still not authentic; they stay in the quarantine. */
+  /** Still not authentic, or too late; they stay in the quarantine. */
   refused: number;
 }
 
@@ -40,18 +40,21 @@ interface IntakeSettings {
   keepRefused: number;
 }
 
-/** What another scheme or secret could cure, or a corrected setup: a secret that is missing or unreadable, a verifier that throws. */
+/**
+ * What another scheme, secret or tolerance could cure, or a corrected setup: a secret that is missing or unreadable, a
+ * verifier that throws. What is too old or in the future is authentic: one of the two clocks may be wrong.
+ */
 const curable: readonly string[] = [
   'signature_mismatch',
   'malformed_signature',
   'malformed_timestamp',
   'missing_timestamp',
+  'timestamp_too_old',
+  'timestamp_in_future',
   'invalid_secret',
   'invalid_options',
   'internal_error',
 ];
-/** No clock is ten years off: `scheme.timestamp` has the wrong unit. */
-const wrongUnitSeconds = 10 * 365 * 86_400;
 const longestRefused = 64 * 1024;
 const longestHeader = 4096;
 const pageSize = 100;
@@ -94,18 +97,10 @@ export class Intake {
     return true;
   }
 
-  /** Keeps a delivery that was refused, if another scheme or secret could show that it is authentic. */
-  async refuse({
-    code,
-    skewSeconds = 0,
-    rawBody,
-    headers,
-    receivedAt,
-    signatureHeaders,
-  }: RefusedRequest): Promise<void> {
+  /** Keeps a delivery that was refused, if `recover()` may accept it one day. */
+  async refuse({ code, rawBody, headers, receivedAt, signatureHeaders }: RefusedRequest): Promise<void> {
     const { store, keepRefused } = this.#settings;
-    const isCurable = curable.includes(code) || Math.abs(skewSeconds) > wrongUnitSeconds;
-    if (keepRefused === 0 || !isCurable) return;
+    if (keepRefused === 0 || !curable.includes(code)) return;
     const body = readBody(rawBody);
     if (body.byteLength > longestRefused) return;
     const kept = headerPairs(headers).filter(

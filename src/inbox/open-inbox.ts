@@ -61,11 +61,11 @@ export interface Inbox {
   discard: (key: string) => Promise<boolean>;
   /** Deletes event, body and headers of deliveries done or discarded before that, but keeps keys. Returns how many. */
   purge: (params: { olderThan: Duration | Date }) => Promise<number>;
-  /** The quarantine, newest first: deliveries that were refused, but that another scheme or secret may prove authentic. */
+  /** The quarantine, newest first: refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. */
   refused: (params?: { limit?: number | undefined }) => Promise<RefusedDelivery[]>;
   /**
    * Verifies the quarantine again, each delivery as of when it was received: what is authentic is stored and worked on.
-   * Default: the secret and the scheme of this inbox.
+   * Default: the secret, scheme and tolerance of this inbox.
    */
   recover: (params?: RecoverParams) => Promise<Recovered>;
   /** Works off what is due and returns; claims nothing after `forMs`. For cron routes, beside `work: false`. */
@@ -85,6 +85,8 @@ export interface Inbox {
 export interface RecoverParams {
   secret?: LateSecret;
   scheme?: Partial<SignatureScheme> | undefined;
+  /** Above 0; more than the inbox has for what a wrong clock refused. `Infinity` turns the check off. */
+  toleranceSeconds?: number | undefined;
 }
 
 /**
@@ -181,9 +183,10 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
     refused: async ({ limit } = {}) => whileOpen().refused(readLimit('refused', limit)),
     async recover(params = {}) {
       whileOpen();
-      const other = ownOptions(params, { secret: undefined, scheme: undefined }, 'inbox.recover()');
-      const { secret = own.secret, scheme = own.scheme } = other;
-      const result = await intake.recover(await lateChecks({ ...own, secret, scheme })());
+      const absent = { secret: undefined, scheme: undefined, toleranceSeconds: undefined };
+      const other = ownOptions(params, absent, 'inbox.recover()');
+      const { secret = own.secret, scheme = own.scheme, toleranceSeconds = own.toleranceSeconds } = other;
+      const result = await intake.recover(await lateChecks({ secret, scheme, toleranceSeconds })());
       wake();
       return result;
     },

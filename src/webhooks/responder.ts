@@ -62,12 +62,10 @@ export const receiverOptions = {
   hooks: undefined,
 };
 
-/** A delivery that is not proved authentic. */
+/** A delivery that is not proved authentic and fresh. */
 export interface RefusedRequest {
   /** As in the response. */
   code: string;
-  /** How far the timestamp is from the clock, if that is the reason. */
-  skewSeconds: number | undefined;
   rawBody: RawBody;
   headers: unknown;
   receivedAt: Date;
@@ -113,8 +111,7 @@ export function createResponder(
       if (keep && rawBody !== undefined) {
         const signatureHeaders = [signatureHeader, timestampHeader];
         const code = String(reply.body.error);
-        const skewSeconds = error instanceof WebhookVerificationError ? error.skewSeconds : undefined;
-        await keep({ code, skewSeconds, rawBody, headers, receivedAt, signatureHeaders }).catch(report);
+        await keep({ code, rawBody, headers, receivedAt, signatureHeaders }).catch(report);
       }
       await report(error);
       return refuse(reply);

@@ -134,6 +134,39 @@ describe('merchant-payments inbox', () => {
     });
   });
 
+  it('identifies and recovers what came late, after those that need a scheme', async () => {
+    const { place, post, inbox } = await filled();
+    const scheme = { content: '{timestamp}{body}' };
+    const late = (id: string) => {
+      const rawBody = orderPaid(id);
+      return post(rawBody, sign({ rawBody, secret, timestamp: new Date(Date.now() - 390_000) }));
+    };
+    await post(orderPaid('ord_6'), sign({ rawBody: orderPaid('ord_6'), secret, scheme }));
+    await late('ord_7');
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
+    expect(JSON.parse(run(place, 'refused', '--identify', '--json').stdout)).toMatchObject({ scheme });
+    run(place, 'recover', '--scheme', JSON.stringify(scheme));
+    expect(run(place, 'refused').stdout).toContain('timestamp_too_old');
+    const { status, stdout } = run(place, 'refused', '--identify');
+    expect(status).toBe(0);
+    expect(stdout).toContain('It is the default scheme');
+    expect(stdout).toMatch(/39\d(?:\.\d+)? s before its arrival: recover it with --tolerance 7m\./);
+    expect(run(place, 'recover')).toMatchObject({ stdout: expect.stringContaining('1 still refused') });
+    expect(run(place, 'recover', '--tolerance', '7m')).toMatchObject({
+      status: 0,
+      stdout: '✓ 1 recovered, 0 stored before, 0 still refused\n',
+    });
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 3, refused: 0 }), {
+      timeout: 15_000,
+    });
+  });
+
+  it.each(['0s', '2', 'soon', '-1h'])('refuses --tolerance=%s', (tolerance) => {
+    const { status, stderr } = run(newPlace(), 'recover', `--tolerance=${tolerance}`);
+    expect(status).toBe(2);
+    expect(stderr).toContain('Pass --tolerance with a duration above 0, such as 10m or 2h.');
+  });
+
   it('prints no control characters of a delivery', async () => {
     const { place, post, inbox } = await filled();
     await post(JSON.stringify({ type: 'evil\u001b[2J', data: {} }));
