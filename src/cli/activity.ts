@@ -1,6 +1,6 @@
 import type { Deed, SandboxContext } from '../sandbox/context.js';
 import type { LoggedRequest } from '../sandbox/http/log.js';
-import { span } from '../sandbox/pages/dashboard/cells.js';
+import { span } from '../sandbox/service/clock.js';
 import type { Attempt, SandboxEvent } from '../sandbox/service/event.js';
 import { visible } from '../schemas/visible.js';
 import { paint } from './terminal.js';
@@ -71,10 +71,11 @@ function deliveryLine(event: SandboxEvent, attempt: Attempt | undefined, now: nu
 
 /** A hint in full the first time; then only what finds out why. Figures in it differ from event to event. */
 function hintOnce(hint: string | undefined, told: Set<string>): string {
-  const kind = hint?.replaceAll(/\b[\da-f]*\d[\da-f]*\b/g, '#') ?? '';
-  const shown = told.has(kind) ? /To find out why: .*$/.exec(hint ?? '')?.[0] : hint;
+  if (hint === undefined) return '';
+  const kind = hint.replaceAll(/\b[\da-f]*\d[\da-f]*\b/g, '#');
+  const text = told.has(kind) ? /To find out why: .*$/.exec(hint)?.[0] : hint;
   told.add(kind);
-  return shown === undefined ? '' : `\n${note(shown)}`;
+  return text === undefined ? '' : `\n${note(text)}`;
 }
 
 function outcomeOf({ ok, status, error = '', durationMs, number, cause }: Attempt): string {

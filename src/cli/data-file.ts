@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { access, constants, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { SandboxError } from '../sandbox/checks.js';
 import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/store.js';
 import type { Signal } from '../sandbox/signal.js';
 import { CommandError, codeOf, warn } from './terminal.js';
@@ -26,19 +25,22 @@ export class DataFile {
 
   /** What was saved; `undefined` if there is no file yet. */
   async load(): Promise<SandboxSnapshot | undefined> {
-    await access(dirname(this.#path), constants.W_OK).catch(this.#unwritable);
+    await access(dirname(this.#path), constants.W_OK).catch((error: unknown) => {
+      throw this.#unwritable(error);
+    });
     this.#lock();
+    const text = await readFile(this.#path, 'utf8').catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw this.#unreadable(codeOf(error) ?? 'unknown error');
+    });
+    if (text === undefined) return undefined;
     try {
-      const snapshot: SandboxSnapshot = JSON.parse(await readFile(this.#path, 'utf8'));
+      const snapshot: SandboxSnapshot = JSON.parse(text);
       readSnapshot(snapshot);
       return snapshot;
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      const content = error instanceof SandboxError ? 'it is not the data of a sandbox' : codeOf(error);
-      const why = error instanceof SyntaxError ? 'it is not JSON' : (content ?? 'unknown error');
-      throw new CommandError(
-        `--data: ${this.#path} could not be read: ${why}. It was left as it is; move it away, or name another file.`,
-      );
+      const isJson = !(error instanceof SyntaxError);
+      throw this.#unreadable(isJson ? 'it is not the data of a sandbox' : 'it is not JSON');
     }
   }
 
@@ -48,7 +50,7 @@ export class DataFile {
     try {
       writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') this.#unwritable(error);
+      if (codeOf(error) !== 'EEXIST') throw this.#unwritable(error);
       const owner = Number(readFileSync(path, 'utf8'));
       if (owner !== process.pid && isRunning(owner))
         throw new CommandError(
@@ -89,15 +91,21 @@ export class DataFile {
       await rename(beside, this.#path);
     } catch (error) {
       await rm(beside, { force: true });
-      this.#unwritable(error);
+      throw this.#unwritable(error);
     }
   }
 
-  #unwritable = (error: unknown): never => {
-    throw new CommandError(
+  #unreadable(reason: string): CommandError {
+    return new CommandError(
+      `--data: ${this.#path} could not be read: ${reason}. It was left as it is; move it away, or name another file.`,
+    );
+  }
+
+  #unwritable(error: unknown): CommandError {
+    return new CommandError(
       `--data: ${this.#path} could not be written (${codeOf(error) ?? 'unknown error'}). Check its folder and permissions.`,
     );
-  };
+  }
 }
 
 function isRunning(pid: number): boolean {

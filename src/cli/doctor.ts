@@ -1,6 +1,6 @@
 import type { DoctorOptions } from '../doctor/diagnosis.js';
 import { readOrderPrice } from '../doctor/doctor.js';
-import { SandboxError } from '../sandbox/checks.js';
+import { InvalidOption } from '../sandbox/checks.js';
 import { createSandbox } from '../sandbox/create.js';
 import { command, type Flags } from './command.js';
 import { report, reportOf } from './doctor-report.js';
@@ -72,8 +72,8 @@ async function examine(
       unspecified: scheme && { signature: scheme },
     }).doctor(target, options);
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    throw new CommandError(error.message.replace('createSandbox: webhookSecret', 'PAYMENTS_WEBHOOK_SECRET'));
+    if (!(error instanceof InvalidOption && error.option === 'webhookSecret')) throw error;
+    throw new CommandError(`PAYMENTS_WEBHOOK_SECRET${error.problem}`);
   }
 }
 

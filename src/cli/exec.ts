@@ -26,8 +26,7 @@ export const exec = command({
   example: 'exec --webhook-path /webhooks -- node shop.mjs',
   flags,
   passesOn: true,
-  async run(given, [program, ...args]) {
-    if (program === undefined) throw new UsageError('The command to run is missing. Put it after --.');
+  async run(given, [program = '', ...args]) {
     const path = webhookPath(given);
     const port = path === undefined ? undefined : await shopPort();
     const webhook = path === undefined ? undefined : `http://localhost:${port}${path}`;

@@ -40,7 +40,13 @@ const described = (
     notes.map((note) => `- ${note}`).join('\n'),
   );
 
-const session = z.looseObject({ id: z.unknown(), amount: z.unknown(), currency: z.unknown() });
+const session = z.object({
+  id: z.unknown(),
+  amount: z.optional(z.unknown()),
+  currency: z.optional(z.unknown()),
+});
+
+const withinSeconds = 10;
 
 /** Asks the service of the environment for checkout sessions, and for nothing else. */
 function retrieveCheckout(): RetrieveCheckout {
@@ -54,7 +60,7 @@ function retrieveCheckout(): RetrieveCheckout {
     const response = await fetch(`${base}/v1/checkouts/${encodeURIComponent(id)}`, {
       headers: { 'x-api-key': key, accept: 'application/json' },
       redirect: 'manual',
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(withinSeconds * 1000),
     }).catch((error: unknown) => {
       throw new CommandError(
         `${base} could not be asked: ${reasonOf(error)}. Check PAYMENTS_BASE_URL, and try again.`,
@@ -70,7 +76,8 @@ function retrieveCheckout(): RetrieveCheckout {
         `${base} responded with something else than the service does. Check PAYMENTS_BASE_URL.`,
       );
     const { data } = session.safeParse(content.data);
-    return content.code === 0 && data && String(data.id) === id ? data : undefined;
+    if (content.code !== 0 || !data || String(data.id) !== id) return undefined;
+    return { amount: data.amount, currency: data.currency };
   };
 }
 
@@ -97,5 +104,8 @@ function baseUrl(): string {
   );
 }
 
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? (codeOf(error.cause) ?? error.message) : 'the request failed';
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the request failed';
+  if (error.name === 'TimeoutError') return `no response within ${withinSeconds} s`;
+  return codeOf(error.cause) ?? error.message;
+}

@@ -58,10 +58,15 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
 async function run(command: Command, args: readonly string[]): Promise<number> {
   const end = command.passesOn ? args.indexOf('--') : -1;
   const own = end === -1 ? args : args.slice(0, end);
-  if (!own.includes('--help') && !own.includes('-h'))
-    return command.run(new Flags(command.flags, own, command.words), args.slice(own.length + 1));
-  print(help(command));
-  return 0;
+  const passedOn = args.slice(own.length + 1);
+  if (own.includes('--help') || own.includes('-h')) {
+    print(help(command));
+    return 0;
+  }
+  // Before the flags: without --, those of the other program would be read as its own.
+  if (command.passesOn && passedOn.length === 0)
+    throw new UsageError('The command to run is missing. Put it after --.');
+  return command.run(new Flags(command.flags, own, command.words), passedOn);
 }
 
 function overview(): string {

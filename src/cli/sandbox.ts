@@ -1,5 +1,5 @@
 import type { SandboxContext } from '../sandbox/context.js';
-import { span } from '../sandbox/pages/dashboard/cells.js';
+import { span } from '../sandbox/service/clock.js';
 import { version } from '../version.js';
 import { watch } from './activity.js';
 import { command } from './command.js';

@@ -1,4 +1,4 @@
-import { SandboxError } from '../sandbox/checks.js';
+import { InvalidOption, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
 import { resolvedProblem } from '../sandbox/delivery/send.js';
@@ -73,12 +73,9 @@ function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContex
   try {
     return open();
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    const [, option = '', problem = ''] = /^createSandbox: (\w+)(.*)$/s.exec(error.message) ?? [];
-    const flag = flagOf.get(option);
+    if (!(error instanceof InvalidOption)) throw error;
+    const flag = flagOf.get(error.option);
     if (flag === undefined) throw error;
-    throw new UsageError(
-      `${flags.source(flag)}${problem.replace(/, or (?:a route handler|pass acceptPrefix.*(?=\.$))/s, '')}`,
-    );
+    throw new UsageError(flags.source(flag) + error.problem);
   }
 }

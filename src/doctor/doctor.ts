@@ -67,13 +67,13 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
 }
 
 /** What works, but could be better. */
-function warningsOf(exam: Examination, isForgeable: boolean): Finding[] {
+function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
   const warnings: Finding[] = [];
   const took = exam.results.map(({ durationMs, status }) => (status === undefined ? 0 : durationMs));
   const slowest = Math.max(...took);
   if (slowest > slowMs)
     warnings.push(exam.finding('slow', { slow: `took ${(slowest / 1000).toFixed(1)} s to respond` }));
-  if (isForgeable) return warnings;
+  if (hasFindings) return warnings;
   const taken = (['right_first', 'right_last'] as const).filter(exam.accepted);
   if (taken.length > 0) warnings.push(exam.finding('loose_signature', { evidence: exam.evidence(...taken) }));
   if (isCalledDuplicate(exam)) {

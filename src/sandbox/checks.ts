@@ -13,6 +13,18 @@ export class SandboxError extends PaymentsError {
   }
 }
 
+/** An option of `createSandbox()` that cannot be used. `problem` follows its name, or that of the flag that stands for it. */
+export class InvalidOption extends SandboxError {
+  /** @internal */
+  constructor(
+    readonly option: string,
+    readonly problem: string,
+    inCode = '',
+  ) {
+    super('invalid_options', `createSandbox: ${option}${problem}${inCode}`);
+  }
+}
+
 /** An unchecked value in a message. */
 export const shown = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value);

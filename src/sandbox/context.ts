@@ -18,9 +18,10 @@ export type Deed =
   | { type: 'fault'; says: string }
   | { type: 'faults_cleared' };
 
+/** What a sandbox is made of, without its public interface. */
 export type SandboxParts = ReturnType<typeof newParts>;
 
-/** What a sandbox is made of. */
+/** Makes the parts of a new sandbox, or of the one that `options.from` holds. `app` handles its requests. */
 export function newParts(options: SandboxOptions, app: (request: Request) => Promise<Response>) {
   const saved = options.from === undefined ? undefined : readSnapshot(options.from);
   const settings = readSettings(options, saved);
@@ -57,8 +58,20 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
     if (store.agenda.next <= clock.now()) void schedule.tick().then(() => changed.emit());
   };
   const reach = newReach(handle, guard, settings.publicUrl, tick);
-  const service = { settings, store, clock, payments, schedule };
-  return { ...service, deliveries, faults, requests, guard, reach, changed, deeds };
+  return {
+    settings,
+    store,
+    clock,
+    payments,
+    schedule,
+    deliveries,
+    faults,
+    requests,
+    guard,
+    reach,
+    changed,
+    deeds,
+  };
 }
 
 /**

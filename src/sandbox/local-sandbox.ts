@@ -121,8 +121,11 @@ export function localSandbox(parts: SandboxParts): Sandbox {
         const copy = structuredClone(event);
         return match(copy) ? copy : undefined;
       };
-      const there = sandbox.events.find((event) => match(event));
-      const found = there ?? (await deliveries.changed.first(look, timeoutMs, [reach.closing]));
+      for (const event of store.events.values()) {
+        const there = look(event);
+        if (there) return there;
+      }
+      const found = await deliveries.changed.first(look, timeoutMs, [reach.closing]);
       if (found) return found;
       throw new SandboxError(
         'wait_timeout',

@@ -6,8 +6,17 @@ import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
-import { checked, choiceOf, closed, type Duration, milliseconds, SandboxError } from './checks.js';
-import { checkTarget, resolvedProblem } from './delivery/send.js';
+import {
+  checked,
+  choiceOf,
+  closed,
+  type Duration,
+  InvalidOption,
+  milliseconds,
+  problemOf,
+  SandboxError,
+} from './checks.js';
+import { checkTarget, resolvedProblem, targetProblem } from './delivery/send.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { readChoices, schemeProblem } from './service/choices.js';
 import { randomId } from './service/ids.js';
@@ -75,9 +84,9 @@ export const livePrefix = 'service_live_';
 const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
-const message = z.optional(z.string('pass a string.'));
+const pageText = z.optional(z.string('pass a string.'));
 const pageMessages = closed(
-  Object.fromEntries(Object.keys(defaultMessages).map((name) => [name, message])),
+  Object.fromEntries(Object.keys(defaultMessages).map((name) => [name, pageText])),
   'a text of the payment page',
 );
 
@@ -136,20 +145,28 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const apiKey = options.apiKey ?? saved?.apiKey;
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
   const seed = options.seed ?? saved?.ids.seed;
-  const given = checked(schema, { ...options, apiKey, webhookSecret, seed }, 'createSandbox');
-  const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = given;
+  const result = schema.safeParse({ ...options, apiKey, webhookSecret, seed });
+  if (!result.success) {
+    const [first] = result.error.issues;
+    const option = String(first?.path[0] ?? '');
+    throw new InvalidOption(option, problemOf(result.error).slice(option.length));
+  }
+  const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = result.data;
   const live = acceptPrefix !== undefined;
   if (!live && own.apiKey?.startsWith(livePrefix))
-    throw new SandboxError(
-      'invalid_options',
-      `createSandbox: apiKey begins with ${livePrefix}: a live key moves real money. Leave the option out, or pass ` +
-        `acceptPrefix: '${livePrefix}' with a key that is not a real one.`,
+    throw new InvalidOption(
+      'apiKey',
+      ` begins with ${livePrefix}: a live key moves real money. Leave the option out.`,
+      ` For code that requires this prefix, pass acceptPrefix: '${livePrefix}' with a key that is not a real one.`,
     );
   const choices = readChoices(unspecified);
   const frozenAt = now === 'real' ? undefined : now.getTime();
-  checkTarget(own.webhook, own.allowRemoteWebhooks, 'createSandbox: webhook');
-  if (own.webhookSecret !== undefined)
-    checkEncoding(own.webhookSecret, choices.signature, 'createSandbox: webhookSecret');
+  const problems = {
+    webhook: targetProblem(own.webhook, own.allowRemoteWebhooks),
+    webhookSecret: own.webhookSecret && encodingProblem(own.webhookSecret, choices.signature),
+  };
+  for (const [option, problem] of Object.entries(problems))
+    if (problem) throw new InvalidOption(option, `: ${problem}`);
   return {
     ...own,
     apiKey: own.apiKey ?? newApiKey(live),
@@ -164,14 +181,15 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   };
 }
 
-function checkEncoding(secret: string, scheme: Partial<SignatureScheme>, what: string): void {
+/** Why a secret is no key for a scheme; `undefined` if it is one. */
+function encodingProblem(secret: string, scheme: Partial<SignatureScheme>): string | undefined {
   const { secretEncoding } = scheme;
-  if (secretEncoding === undefined) return;
+  if (secretEncoding === undefined) return undefined;
   try {
     readKey(secret, readScheme(scheme));
+    return undefined;
   } catch {
-    const problem = `pass ${secretEncoding}, as secretEncoding of the signature scheme says.`;
-    throw new SandboxError('invalid_options', `${what}: ${problem}`);
+    return `pass ${secretEncoding}, as secretEncoding of the signature scheme says.`;
   }
 }
 
@@ -194,7 +212,8 @@ export function changeWebhook(
   checkTarget(target, settings.allowRemoteWebhooks, 'webhook');
   const problem = schemeProblem(scheme);
   if (problem !== undefined) throw new SandboxError('invalid_options', `scheme: ${problem}`);
-  checkEncoding(checked(token, secret, 'secret'), scheme, 'secret');
+  const mismatch = encodingProblem(checked(token, secret, 'secret'), scheme);
+  if (mismatch !== undefined) throw new SandboxError('invalid_options', `secret: ${mismatch}`);
   settings.webhookSecret = secret;
   settings.choices.signature = scheme;
   settings.webhook = target;

@@ -310,3 +310,11 @@ describe('with another signature scheme', () => {
     expect(await page.getByTestId('scheme').count()).toBe(0);
   });
 });
+
+it('keeps what was typed when somebody comes back to it', async () => {
+  const page = await visit(`${shop().sandbox.url}/developer`);
+  await page.getByTestId('webhook-url').fill('http://127.0.0.1:3000/half-typed');
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
+  await page.evaluate(async () => void (await fetch('/')));
+  expect(await page.getByTestId('webhook-url').inputValue()).toBe('http://127.0.0.1:3000/half-typed');
+});

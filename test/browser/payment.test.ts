@@ -361,3 +361,16 @@ describe('at every width', () => {
     expect(await ground('dark')).toBe('rgb(14, 16, 24)');
   });
 });
+
+it('shows its state of now when somebody comes back to a page of it', async () => {
+  const { sandbox, checkout } = shop();
+  const page = await visit(await checkout());
+  const comeBack = () =>
+    page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
+  const [{ id = '' } = {}] = sandbox.checkouts;
+  await page.goto(`${sandbox.url}/pay/${id}/done`);
+  await page.getByTestId('cancelled').waitFor();
+  await sandbox.expireCheckout(id);
+  await comeBack();
+  await page.getByTestId('expired').waitFor();
+});

@@ -165,6 +165,30 @@ describe('identify --link', () => {
     });
   });
 
+  test('needs nothing of a checkout but its id', async () => {
+    const found = JSON.stringify({ code: 0, message: 'success', data: { id: 'chk_a1b2c3d4' } });
+    const base = await service((_, response) => response.end(found));
+    const event = '{"type":"order.paid","data":{"order_id":"ord_1","checkout_id":"chk_a1b2c3d4"}}';
+    const env = { PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: base };
+    const { status, stdout } = await identify(event, env, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ found: true, field: 'data.checkout_id' });
+    expect(status).toBe(0);
+  });
+
+  test('says that no response came in time', async () => {
+    const soon =
+      'const { timeout } = AbortSignal; AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 100);';
+    const env = {
+      PAYMENTS_API_KEY: key,
+      PAYMENTS_BASE_URL: await service(() => {}),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(soon)}`,
+    };
+    expect(await identify(body, env)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('could not be asked: no response within 10 s. Check PAYMENTS_BASE_URL'),
+    });
+  });
+
   test.each([400, 404, 410, 422])('takes %s for a checkout that is not there', async (status) => {
     const env = {
       PAYMENTS_API_KEY: key,

@@ -61,13 +61,13 @@ export function newDeliveries(
       const at = new Date(clock.now());
       const started = performance.now();
       const outgoing = signed(event.body, settings, clock, fault?.tamper);
-      const limits = {
-        withinMs: settings.choices.deliveryTimeoutMs,
-        allowRemote: settings.allowRemoteWebhooks,
-      };
       const { status, headers, body, error, code }: Sent = fault?.drop
         ? { error: 'A fault was ordered: the delivery was lost.' }
-        : await send(to, outgoing, { ...limits, stop: signal });
+        : await send(to, outgoing, {
+            withinMs: settings.choices.deliveryTimeoutMs,
+            allowRemote: settings.allowRemoteWebhooks,
+            stop: signal,
+          });
       const made: Attempt = {
         number: event.attempts.length + 1,
         cause,

@@ -122,7 +122,7 @@ function addressProblem(address: string, allowRemote: boolean): string | undefin
 }
 
 /** An address to which nothing is sent; its `code` is `address_refused`. */
-export function addressRefused(problem: string): Error {
+function addressRefused(problem: string): Error {
   return Object.assign(new Error(problem), { code: 'address_refused' });
 }
 
@@ -140,24 +140,29 @@ export function guardedLookup(allowRemote: boolean): LookupFunction {
   };
 }
 
-/** Refuses a target to which nothing can be sent. A name's address is not looked up. */
+/** Why nothing can be sent to a target; `undefined` if something can. A name's address is not looked up. */
+export function targetProblem(target: unknown, allowRemote: boolean): string | undefined {
+  if (target === undefined || typeof target === 'function') return undefined;
+  if (typeof target !== 'string') return 'pass a URL or a route handler.';
+  const url = parseAbsoluteUrl(target);
+  if (url && /^https?:$/.test(url.protocol) && url.username + url.password === '')
+    return literalProblem(url, allowRemote);
+  return 'pass an absolute http: or https: URL without user and password.';
+}
+
+/** Refuses a target to which nothing can be sent. */
 export function checkTarget(target: unknown, allowRemote: boolean, what: string): void {
-  if (target === undefined || typeof target === 'function') return;
-  const url = typeof target === 'string' ? parseAbsoluteUrl(target) : undefined;
-  const problem =
-    url && /^https?:$/.test(url.protocol) && url.username + url.password === ''
-      ? literalProblem(url, allowRemote)
-      : 'pass an absolute http: or https: URL without user and password, or a route handler.';
+  const problem = targetProblem(target, allowRemote);
   if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
 }
 
 /** The problem with the address that a URL has in place of a name. */
-export function literalProblem(url: URL, allowRemote: boolean): string | undefined {
+function literalProblem(url: URL, allowRemote: boolean): string | undefined {
   const host = hostOf(url);
   return isIP(host) === 0 ? undefined : addressProblem(host, allowRemote);
 }
 
-/** The same for the address that a name resolves to now. A name that resolves to nothing may do so later. */
+/** Why nothing may be sent to a URL, by what its name resolves to now. A name that resolves to nothing may do so later. */
 export async function resolvedProblem(
   target: WebhookTarget | undefined,
   allowRemote: boolean,

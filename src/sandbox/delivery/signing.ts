@@ -26,12 +26,12 @@ export const tampers = ['body', 'signature', 'timestamp', 'missing', 'secret', '
 export const tamper = oneOf(tampers);
 
 const dayMs = 86_400_000;
+const daysOff: Partial<Record<Tamper, number>> = { stale: -1, future: 1 };
 
 /** Signs a body now, or tampers with it in one way. */
 export function signed(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {
-  const time =
-    (settings.signatureTime === 'real' ? Date.now() : clock.now()) +
-    dayMs * (tamper === 'stale' ? -1 : tamper === 'future' ? 1 : 0);
+  const now = settings.signatureTime === 'real' ? Date.now() : clock.now();
+  const time = now + dayMs * ((tamper && daysOff[tamper]) ?? 0);
   const { signature: scheme } = settings.choices;
   const secret = tamper === 'secret' ? newSecret(scheme) : settings.webhookSecret;
   const own = sign({ rawBody: body, secret, timestamp: new Date(time), scheme });

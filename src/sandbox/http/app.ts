@@ -11,7 +11,8 @@ import { documentedApi } from './api.js';
 import { controlRoutes } from './control.js';
 import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';
 import { sameText } from './guard.js';
-import { type ApiEnv, type LoggedRequest, Refusal, RequestNotes } from './log.js';
+import type { LoggedRequest } from './log.js';
+import { type ApiEnv, Refusal, RequestNotes } from './notes.js';
 import { refused, unauthorized } from './wire.js';
 
 /** The whole sandbox as one function from request to response: no socket, no timer. */
@@ -58,15 +59,15 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
       else await work(c, next, notes);
       status = c.res.status;
     } finally {
-      const facts = {
+      context.requests.add({
         at: new Date(context.clock.now()),
         method: c.req.method,
         path: c.req.url.slice(c.req.url.indexOf('/', 'https://'.length)),
         status,
         durationMs: performance.now() - started,
         fault: fault && describeFault(fault),
-      };
-      context.requests.add(facts, notes);
+        ...notes.kept,
+      });
     }
   });
 

@@ -10,7 +10,7 @@ import { eventType } from '../service/event.js';
 import { declineReason, paymentMethod } from '../service/records.js';
 import { checkResolved } from '../settings.js';
 import { readObject } from './input.js';
-import { Refusal } from './log.js';
+import { Refusal } from './notes.js';
 import { serveTable, type Table } from './table.js';
 
 const text = z.string('pass a string.');
@@ -19,7 +19,7 @@ const scheme = z.optional(z.looseObject({}, 'pass an object.'));
 const isDate = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const date = z.custom<string>(isDate, { error: ({ input }) => `${JSON.stringify(input)} is not a date.` });
 
-const one = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   fields(shape).check(
     z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
   );
@@ -71,7 +71,7 @@ export function controls(context: SandboxContext): Table {
       return now();
     },
     'POST /clock': takes(
-      one({ advance: z.optional(duration), to: z.optional(date) }),
+      exactlyOne({ advance: z.optional(duration), to: z.optional(date) }),
       '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}',
       async ({ advance, to }) => {
         if (to !== undefined) await sandbox.setTime(new Date(to));
@@ -107,7 +107,7 @@ export function controls(context: SandboxContext): Table {
       },
     ),
     'POST /balance': takes(
-      one({ freeze: string, release: string, settle: z.optional(z.literal(true, 'pass true.')) }),
+      exactlyOne({ freeze: string, release: string, settle: z.optional(z.literal(true, 'pass true.')) }),
       '{"freeze": "5.00"}, {"release": "5.00"} or {"settle": true}',
       ({ freeze, release, settle }) => {
         if (freeze !== undefined) sandbox.freeze(freeze);

@@ -63,7 +63,7 @@ function fromHere(c: Context, origin: string): boolean {
   return from === undefined || from === origin || from === new URL(c.req.url).origin;
 }
 
-/** Compares in constant time, except for the length. No text is the same as none. */
+/** Compares in constant time, except for the length. A missing text equals nothing, not even another. */
 export function sameText(a: string | null | undefined, b: string | undefined): boolean {
   if (typeof a !== 'string' || b === undefined) return false;
   const [left, right] = [Buffer.from(a), Buffer.from(b)];

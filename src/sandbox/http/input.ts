@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { describeIssues } from '../../schemas/fields.js';
 import { limits } from '../../schemas/params.js';
-import { Refusal, type RequestNotes } from './log.js';
+import { Refusal, type RequestNotes } from './notes.js';
 
 const bodyLimit = 1024 * 1024;
 
@@ -18,7 +18,7 @@ export async function readObject(request: Request, notes?: RequestNotes): Promis
   const text = decode(bytes);
   if (notes) notes.body = text;
   const problem = text.trim() === '' ? 'The body is empty.' : 'The body is not valid JSON.';
-  const value: unknown = read(() => JSON.parse(text), problem);
+  const value: unknown = attempt(() => JSON.parse(text), problem);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new Refusal('validation', 'The body is not a JSON object.');
 }
@@ -40,11 +40,12 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 }
 
 const decode = (bytes: Uint8Array): string =>
-  read(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), 'The body is not UTF-8.');
+  attempt(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), 'The body is not UTF-8.');
 
-function read<T>(how: () => T, problem: string): T {
+/** What a reader returns, or the refusal of a body that it cannot read. */
+function attempt<T>(read: () => T, problem: string): T {
   try {
-    return how();
+    return read();
   } catch {
     throw new Refusal('malformed_json', problem);
   }

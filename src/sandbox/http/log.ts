@@ -1,6 +1,4 @@
-import type { Choices } from '../service/choices.js';
-import { excerpt } from '../service/event.js';
-import type { ErrorKind, FixedChoice, UnspecifiedChoices } from '../service/unspecified.js';
+import type { FixedChoice, UnspecifiedChoices } from '../service/unspecified.js';
 import { Signal } from '../signal.js';
 
 /** A request to the documented API, as the sandbox saw it. */
@@ -31,75 +29,26 @@ export interface LoggedRequest {
   responseBody: string | undefined;
 }
 
-/** The name of something that the specification leaves open. */
-type Silence = LoggedRequest['unspecified'][number];
-
-/** Collects facts about a request, for the log and for `x-sandbox-unspecified`. */
-export class RequestNotes {
-  readonly unspecified = new Set<Silence>();
-  readonly warnings: string[] = [];
-  body: string | undefined;
-  responseBody: string | undefined;
-
-  constructor(
-    readonly choices: Choices,
-    readonly key: LoggedRequest['key'],
-  ) {}
-
-  /** The response depends on these choices. */
-  mark(...names: Silence[]): void {
-    for (const name of names) this.unspecified.add(name);
-  }
-
-  /** Does the same for a limit that a value breaks: `problem` is why it is refused, `false` if it is accepted. */
-  limit(name: Silence, problem: string | false): void {
-    this.mark(name);
-    if (problem !== false) throw new Refusal('validation', problem);
-  }
-}
-
-/** Refuses the request with the response for its kind. */
-export class Refusal extends Error {
-  constructor(
-    readonly kind: ErrorKind,
-    message: string,
-    readonly headers: Record<string, string> = {},
-  ) {
-    super(message);
-  }
-}
-
-export interface ApiEnv {
-  Variables: { notes: RequestNotes };
-}
-
-/** What the log adds to the notes. */
-type Facts = Pick<LoggedRequest, 'at' | 'method' | 'path' | 'status' | 'durationMs' | 'fault'>;
-
 /** The newest 500 requests, oldest first. */
 export class RequestLog {
   /** Each request, once there is a response. */
   readonly added = new Signal<LoggedRequest>();
-  readonly entries: LoggedRequest[] = [];
+  #entries: LoggedRequest[] = [];
   #count = 0;
 
-  add(facts: Facts, { key, unspecified, warnings, body, responseBody }: RequestNotes): void {
-    const bodies = { body: excerpt(body), responseBody: excerpt(responseBody) };
-    const entry = {
-      number: ++this.#count,
-      ...facts,
-      key,
-      unspecified: [...unspecified],
-      warnings,
-      ...bodies,
-    };
-    this.entries.push(entry);
-    if (this.entries.length > 500) this.entries.shift();
+  get entries(): readonly LoggedRequest[] {
+    return this.#entries;
+  }
+
+  add(request: Omit<LoggedRequest, 'number'>): void {
+    const entry = { number: ++this.#count, ...request };
+    this.#entries.push(entry);
+    if (this.#entries.length > 500) this.#entries.shift();
     this.added.emit(entry);
   }
 
   clear(): void {
-    this.entries.length = 0;
+    this.#entries = [];
     this.#count = 0;
   }
 }

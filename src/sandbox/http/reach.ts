@@ -38,12 +38,15 @@ export function newReach(
 
   /** A network fault as the platform's `fetch` shows it. */
   async function inProcess(request: Request): Promise<Response> {
-    const ended = AbortSignal.any([closing.signal, request.signal]);
+    const closed = closing.signal;
     try {
       return await handle(request);
     } catch (error) {
       if (!(error instanceof NetworkFault)) throw error;
-      if (error.fault === 'timeout' && !ended.aborted) await once(ended, 'abort');
+      if (error.fault === 'timeout') {
+        const ended = AbortSignal.any([closed, request.signal]);
+        if (!ended.aborted) await once(ended, 'abort');
+      }
       throw fetchFailed(error);
     }
   }

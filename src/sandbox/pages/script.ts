@@ -1,7 +1,5 @@
 /** The script of every page: each works without it. */
 export const script = `
-  addEventListener('pageshow', (shown) => { if (shown.persisted) location.reload(); });
-
   // One submission per click.
   document.addEventListener('submit', (event) => {
     const form = event.target;
@@ -30,6 +28,10 @@ export const script = `
     setInterval(look, 2000);
     document.addEventListener('visibilitychange', look);
   };
+
+  // What a page says of a checkout is out of date when somebody comes back to it.
+  if (document.querySelector('[data-of-checkout]'))
+    addEventListener('pageshow', ({ persisted }) => { if (persisted) location.reload(); });
 
   // The payment page counts down, and is loaded again once its checkout's state is another.
   const page = document.querySelector('[data-state]');

@@ -115,3 +115,12 @@ export function newSchedule(
     },
   };
 }
+
+/** A length of time in the unit that suits it: `25 s`, `4 min`, `2.5 h`, `3 d`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  const hours = seconds / 3600;
+  return hours < 48 ? `${Math.round(hours * 10) / 10} h` : `${Math.round(hours / 24)} d`;
+}

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { SandboxError, shown } from '../checks.js';
 import { Agenda, type Clock } from './clock.js';
 import { type SandboxEvent, storedEvent } from './event.js';
-import { newIds } from './ids.js';
+import { type Ids, newIds } from './ids.js';
 import { type Ledger, storedLedger } from './money.js';
 import { type Product, type SandboxOrder, type StoredCheckout, storedRecords } from './records.js';
 
@@ -16,11 +16,12 @@ export class Store {
   readonly orders = new Map<string, SandboxOrder>();
   readonly events = new Map<string, SandboxEvent>();
   readonly agenda = new Agenda();
-  ledger = emptyLedger(0);
-  ids = newIds();
+  ledger: Ledger;
+  ids: Ids;
 
   constructor(now: number, seed: number | undefined) {
-    this.clear(now, seed);
+    this.ledger = emptyLedger(now);
+    this.ids = newIds(seed);
   }
 
   clear(now: number, seed: number | undefined): void {
@@ -67,27 +68,27 @@ export interface SandboxSnapshot {
   [part: string]: unknown;
 }
 
-const count = z.number();
+const counter = z.number();
 
-const content = z.object({
+const snapshot = z.object({
   version: z.literal(2),
   apiKey: z.string(),
   webhookSecret: z.string(),
   clock: z.object({ frozenAt: z.optional(z.number()), offset: z.number() }),
   ids: z.object({
     seed: z.optional(z.number()),
-    counts: z.object({ prod: count, chk: count, ord: count, evt: count }),
+    counts: z.object({ prod: counter, chk: counter, ord: counter, evt: counter }),
   }),
   ledger: storedLedger,
   ...storedRecords,
   events: z.array(storedEvent),
 });
 
-export type SnapshotContent = z.output<typeof content>;
+export type SnapshotContent = z.output<typeof snapshot>;
 
 /** Reads what `snapshot()` returned, even after a round trip through JSON. */
 export function readSnapshot(value: unknown): SnapshotContent {
-  const result = content.safeParse(value);
+  const result = snapshot.safeParse(value);
   if (result.success) return result.data;
   const [first] = result.error.issues;
   throw new SandboxError(

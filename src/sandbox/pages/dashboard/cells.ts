@@ -1,18 +1,10 @@
 import { html } from 'hono/html';
+import { span } from '../../service/clock.js';
 import type { SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 
 /** `2026-11-20 14:03:22 UTC` */
 export const fullMoment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-
-/** A length of time in the unit that suits it: `25 s`, `4 min`, `2.5 h`, `3 d`. */
-export function span(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  const hours = seconds / 3600;
-  return hours < 48 ? `${Math.round(hours * 10) / 10} h` : `${Math.round(hours / 24)} d`;
-}
 
 export const millisecondsText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 

@@ -2,8 +2,9 @@ import { html } from 'hono/html';
 import type { Diagnosis } from '../../../doctor/diagnosis.js';
 import type { Finding } from '../../../doctor/findings.js';
 import type { SandboxContext } from '../../context.js';
+import { span } from '../../service/clock.js';
 import type { Html } from '../layout.js';
-import { badge, millisecondsText, span } from './cells.js';
+import { badge, millisecondsText } from './cells.js';
 import {
   type Asked,
   actionForm,
@@ -20,24 +21,24 @@ export function developerPage(context: SandboxContext, { show = [], url, ...aske
   const { settings, reach } = context;
   const { webhook, webhooks, apiKey, webhookSecret: secret } = settings;
   const { signature } = settings.choices;
-  const shown = { key: show.includes('key'), secret: show.includes('secret') };
+  const revealed = { key: show.includes('key'), secret: show.includes('secret') };
   const when =
     webhooks === 'manual'
       ? 'when you deliver them'
       : `${webhooks === 'auto' ? 'as soon as' : `${span(webhooks.delayMs)} after`} a checkout is paid`;
   const env = [
     `PAYMENTS_BASE_URL=${reach.origin}`,
-    `PAYMENTS_API_KEY=${shown.key ? apiKey : masked(apiKey)}`,
-    `PAYMENTS_WEBHOOK_SECRET=${shown.secret ? secret : masked(secret)}`,
+    `PAYMENTS_API_KEY=${revealed.key ? apiKey : masked(apiKey)}`,
+    `PAYMENTS_WEBHOOK_SECRET=${revealed.secret ? secret : masked(secret)}`,
   ].join('\n');
-  const all = shown.key && shown.secret;
+  const all = revealed.key && revealed.secret;
   const regenerate = html`<button class="button danger" data-testid="regenerate-confirm">Regenerate the key</button>`;
   const target = html`<label for="url">URL</label>
 <div class="line"><input class="field" id="url" name="url" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="http://127.0.0.1:3000/webhooks" value="${url ?? (typeof webhook === 'string' ? webhook : '')}" aria-describedby="url-help" data-testid="webhook-url">
 <button class="button primary" data-testid="save-webhook">Save</button></div>`;
   const content = html`<div class="heading"><h1>Developer</h1></div>
 <section class="panel" aria-labelledby="key"><h2 id="key">API key</h2>
-${secretLine(apiKey, 'the API key', shown.key, address({ ...shown, key: !shown.key }), 'api-key')}
+${secretLine(apiKey, 'the API key', revealed.key, address({ ...revealed, key: !revealed.key }), 'api-key')}
 <details class="asks"><summary class="button" data-testid="regenerate">Regenerate…</summary>
 <p>The old key stops working at once.</p>
 ${actionForm(context, '/developer/key', regenerate)}
@@ -46,7 +47,7 @@ ${actionForm(context, '/developer/key', regenerate)}
 ${actionForm(context, '/developer/webhook', target)}
 <p class="soft small" id="url-help">${typeof webhook === 'function' ? 'Events go to a function in this process. A URL takes its place.' : `Events are sent here ${when}. Empty: they are kept and not sent.`}</p>
 <h3>Secret</h3>
-${secretLine(secret, 'the webhook secret', shown.secret, `${address({ ...shown, secret: !shown.secret })}#webhook`, 'webhook-secret')}
+${secretLine(secret, 'the webhook secret', revealed.secret, `${address({ ...revealed, secret: !revealed.secret })}#webhook`, 'webhook-secret')}
 ${Object.keys(signature).length > 0 && html`<h3>Scheme</h3>${block(JSON.stringify(signature, null, 2), 'Signature scheme', 'scheme')}`}
 <div class="actions">${testEventForm(context)}
 ${webhook !== undefined && doctorForm(context, 'Run doctor')}</div>
@@ -59,10 +60,10 @@ ${block(env, '.env block', 'env')}</section>`;
   return dashboardPage(asked, '/developer', content);
 }
 
-function secretLine(value: string, what: string, shown: boolean, toggle: string, testId: string): Html {
-  return html`<div class="line secret"><code data-testid="${testId}">${shown ? value : masked(value)}</code>
-<a class="button small" href="${toggle}" data-testid="show-${testId}">${shown ? 'Hide' : 'Show'}<span class="spoken"> ${what}</span></a>
-${shown && copyButton(value, what)}</div>`;
+function secretLine(value: string, what: string, revealed: boolean, toggle: string, testId: string): Html {
+  return html`<div class="line secret"><code data-testid="${testId}">${revealed ? value : masked(value)}</code>
+<a class="button small" href="${toggle}" data-testid="show-${testId}">${revealed ? 'Hide' : 'Show'}<span class="spoken"> ${what}</span></a>
+${revealed && copyButton(value, what)}</div>`;
 }
 
 /** The page with as much of key and secret as is asked for. */
@@ -90,8 +91,8 @@ export function diagnosisPage(context: SandboxContext, diagnosis: Diagnosis): Pr
   const content = html`<p class="crumb"><a href="/developer#webhook">Webhook Settings</a></p>
 <div class="heading"><div><h1>Doctor</h1><p class="soft small"><code>${target}</code></p></div>
 ${doctorForm(context, 'Run again')}</div>
-<div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${first && html`<p>${first.fix}</p>${shown(first)}`}</div></div>
-${[...others, ...warnings].map((one) => html`<div class="hint"><p><span class="strong">${one.problem}</span> ${one.fix}</p>${shown(one)}</div>`)}
+<div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${first && html`<p>${first.fix}</p>${proof(first)}`}</div></div>
+${[...others, ...warnings].map((one) => html`<div class="hint"><p><span class="strong">${one.problem}</span> ${one.fix}</p>${proof(one)}</div>`)}
 ${expects !== undefined && Object.keys(expects).length > 0 && html`<section class="panel"><h2>It would accept</h2>${block(JSON.stringify(expects, null, 2), 'Scheme')}</section>`}
 <section aria-labelledby="probes"><h2 id="probes">Deliveries</h2>
 ${table('What was sent, and the responses', ['Delivery', 'Expected', 'Response', 'Took'], rows)}
@@ -101,5 +102,5 @@ ${notes.length > 0 && html`<section aria-labelledby="notes"><h2 id="notes">What 
 }
 
 /** What showed a finding, its code, and where the docs explain it. */
-const shown = ({ code, evidence, docs }: Finding): Html =>
+const proof = ({ code, evidence, docs }: Finding): Html =>
   html`${evidence !== undefined && html`<p class="small">${evidence}</p>`}<p class="small"><code>${code}</code>: see <code>${docs}</code></p>`;

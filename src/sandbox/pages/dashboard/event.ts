@@ -35,12 +35,12 @@ ${live('doctor', refused && doctorForm(context, 'Run the doctor'))}
 ${actionForm(context, `/events/${id}/redeliver`, redeliver)}</div></div>
 <nav class="tabs" aria-label="Event"><a href="#attempts">Attempts</a><a href="#sent">What we sent</a></nav>
 <section id="attempts" aria-labelledby="attempts-heading"><h2 id="attempts-heading">Attempts</h2>
-${live('attempts', attempts(event))}</section>
+${live('attempts', attemptList(event))}</section>
 ${sent(context, event)}`;
   return dashboardPage(asked, '/events', content, `Event ${id}`);
 }
 
-function attempts({ attempts, state }: SandboxEvent): Html {
+function attemptList({ attempts, state }: SandboxEvent): Html {
   if (attempts.length > 0) return html`<ol class="attempts">${attempts.map(attempt).reverse()}</ol>`;
   if (state === 'no_url')
     return empty(
@@ -60,10 +60,10 @@ ${one.error !== undefined && html`<p>${one.error}</p>`}
 ${one.hint !== undefined && html`<p class="hint" data-testid="hint"><span class="strong">Hint:</span> ${one.hint}</p>`}
 ${
   one.status !== undefined &&
-  html`<details id="response-${one.number}"${open && html` open`}><summary>Response</summary>${block(lines(one.responseHeaders), `Headers of response ${one.number}`)}
+  html`<details id="response-${one.number}"${open && html` open`}><summary>Response</summary>${block(headerLines(one.responseHeaders), `Headers of response ${one.number}`)}
 ${one.responseBody ? block(one.responseBody, `Body of response ${one.number}`) : html`<p class="soft small">No body.</p>`}</details>`
 }
-<details id="request-${one.number}"><summary>Request headers</summary>${block(lines(one.requestHeaders), `Request headers of attempt ${one.number}`)}</details>
+<details id="request-${one.number}"><summary>Request headers</summary>${block(headerLines(one.requestHeaders), `Request headers of attempt ${one.number}`)}</details>
 </li>`;
 }
 
@@ -85,7 +85,7 @@ ${block(visible(body), 'Body', 'body')}
 <dt>SHA-256</dt><dd><code data-testid="sha256">${createHash('sha256').update(body).digest('hex')}</code></dd></dl>
 <p class="soft small">Each dot is a space. They are uneven on purpose: verify these bytes, not JSON that was parsed and written again.</p>
 </div>
-<div class="panel"><h3>Headers</h3>${block(lines(headers), 'Headers')}
+<div class="panel"><h3>Headers</h3>${block(headerLines(headers), 'Headers')}
 ${attempts.length === 0 && html`<p class="soft small">As they would be now: nothing was sent yet.</p>`}</div>
 <div class="panel"><div class="heading"><h3>Signed string</h3>${copyButton(signedText, 'the signed string')}</div>
 ${block(visible(signedText), 'Signed string', 'signed-string')}
@@ -111,7 +111,7 @@ const visible = (text: string): Html[] =>
     .split(/([ \t\n\r])/)
     .map((part) => (signs.has(part) ? html`<i class="ws">${signs.get(part)}</i>` : html`${part}`));
 
-const lines = (headers: Record<string, string> = {}): string =>
+const headerLines = (headers: Record<string, string> = {}): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');

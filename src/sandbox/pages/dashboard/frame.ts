@@ -107,7 +107,8 @@ export const doctorForm = (context: SandboxContext, label: string): Html =>
   );
 
 /** A part of the page that is updated while the page is open. */
-export const live = (name: string, content: unknown): Html => html`<div data-live="${name}">${content}</div>`;
+export const live = (name: string, content: Html | false | undefined): Html =>
+  html`<div data-live="${name}">${content}</div>`;
 
 export const empty = (text: string | Html): Html => html`<div class="empty"><p>${text}</p></div>`;
 

@@ -24,7 +24,7 @@ function notePage(texts: Texts, note: Note): Promise<Response> {
     title: heading,
     status,
     refresh,
-    content: html`<main class="note"><div class="panel" data-testid="${testId}">
+    content: html`<main class="note" data-of-checkout><div class="panel" data-testid="${testId}">
 <div class="badge ${tone}">${icon(note.icon, 32)}</div>
 <div role="status"><h1>${heading}</h1>
 <p class="soft">${text}</p></div>

@@ -1,0 +1,22 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { DataFile } from '../../src/cli/data-file.js';
+
+test('names a snapshot of odd shape for what it is, whatever fails while it is read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'data-file-'));
+  const path = join(folder, 'data.json');
+  writeFileSync(path, '{}');
+  const odd = {
+    get version(): number {
+      throw new TypeError('odd');
+    },
+  };
+  vi.spyOn(JSON, 'parse').mockReturnValueOnce(odd);
+  await expect(new DataFile(path).load()).rejects.toThrow(
+    `--data: ${path} could not be read: it is not the data of a sandbox. It was left as it is`,
+  );
+  expect(readFileSync(path, 'utf8')).toBe('{}');
+  rmSync(folder, { recursive: true });
+});
