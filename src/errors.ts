@@ -25,9 +25,8 @@ const brand = Symbol.for('merchant-payments.error');
  */
 export class PaymentsError extends Error {
   /** @internal */ static override readonly name: string = 'PaymentsError';
-  /** @internal */ static readonly code?: ErrorCode;
   /** Stable code for programs: one per class (webhook errors have several). Narrowing by it gives the class's facts. */
-  declare readonly code: ErrorCode;
+  readonly code!: ErrorCode;
   /** What became of the operation. Absent on webhook errors, which belong to no call. */
   declare readonly outcome?: Outcome | undefined;
   /** Such as `products.create`; `request` for `client.request()`. */
@@ -43,7 +42,7 @@ export class PaymentsError extends Error {
   constructor(message: string, facts: { code?: ErrorCode; cause?: unknown; [fact: string]: unknown }) {
     const { cause, ...own } = facts;
     super(message, cause === undefined ? undefined : { cause });
-    for (const [name, value] of Object.entries({ code: new.target.code, ...own })) {
+    for (const [name, value] of Object.entries(own)) {
       if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true, writable: true });
     }
   }
@@ -126,8 +125,7 @@ export function traced<Thrown>(error: Thrown): Thrown {
 /** An option of `new PaymentsClient()` is missing or invalid, or a file of the package. Nothing was sent. */
 export class ConfigurationError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ConfigurationError';
-  /** @internal */ static override readonly code: ErrorCode = 'configuration_error';
-  declare readonly code: 'configuration_error';
+  override readonly code = 'configuration_error';
 
   /** @internal */
   constructor(message: string, facts: FactsOf<PaymentsError> & { cause?: unknown } = {}) {
@@ -138,8 +136,7 @@ export class ConfigurationError extends PaymentsError {
 /** Parameters were refused before anything was sent; `issues` has every problem. */
 export class InvalidParamsError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'InvalidParamsError';
-  /** @internal */ static override readonly code: ErrorCode = 'invalid_params';
-  declare readonly code: 'invalid_params';
+  override readonly code = 'invalid_params';
   declare readonly outcome: 'not_sent';
   /** All problems at once. */
   declare readonly issues: readonly Issue[];
@@ -155,8 +152,7 @@ export class InvalidParamsError extends PaymentsError {
 /** No complete response arrived. */
 export class ConnectionError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ConnectionError';
-  /** @internal */ static override readonly code: ErrorCode = 'connection_error';
-  declare readonly code: 'connection_error' | 'timeout';
+  override readonly code: 'connection_error' | 'timeout' = 'connection_error';
   declare readonly outcome: Outcome;
   /** How far it got: `connect` (nothing was sent), `exchange` (it may have been sent; no response), `body` (the response was cut off). */
   declare readonly phase: 'connect' | 'exchange' | 'body';
@@ -167,8 +163,7 @@ export class ConnectionError extends PaymentsError {
 /** Time ran out before a complete response arrived. */
 export class TimeoutError extends ConnectionError {
   /** @internal */ static override readonly name: string = 'TimeoutError';
-  /** @internal */ static override readonly code: ErrorCode = 'timeout';
-  declare readonly code: 'timeout';
+  override readonly code = 'timeout';
   /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
   declare readonly scope: 'attempt' | 'total';
 }
@@ -176,8 +171,7 @@ export class TimeoutError extends ConnectionError {
 /** The service refused the call or failed. */
 export class ApiError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ApiError';
-  /** @internal */ static override readonly code: ErrorCode = 'api_error';
-  declare readonly code:
+  override readonly code:
     | 'api_error'
     | 'authentication_error'
     | 'permission_denied'
@@ -185,7 +179,7 @@ export class ApiError extends PaymentsError {
     | 'conflict'
     | 'invalid_request'
     | 'rate_limited'
-    | 'server_error';
+    | 'server_error' = 'api_error';
   declare readonly outcome: Outcome;
   /** The HTTP status. */
   declare readonly status: number;
@@ -212,50 +206,43 @@ export class ApiError extends PaymentsError {
 /** 401: the API key was refused. */
 export class AuthenticationError extends ApiError {
   /** @internal */ static override readonly name: string = 'AuthenticationError';
-  /** @internal */ static override readonly code: ErrorCode = 'authentication_error';
-  declare readonly code: 'authentication_error';
+  override readonly code = 'authentication_error';
 }
 
 /** 403: the key is known, but may not do this. */
 export class PermissionDeniedError extends ApiError {
   /** @internal */ static override readonly name: string = 'PermissionDeniedError';
-  /** @internal */ static override readonly code: ErrorCode = 'permission_denied';
-  declare readonly code: 'permission_denied';
+  override readonly code = 'permission_denied';
 }
 
 /** 404: there is nothing at that path or under that id. */
 export class NotFoundError extends ApiError {
   /** @internal */ static override readonly name: string = 'NotFoundError';
-  /** @internal */ static override readonly code: ErrorCode = 'not_found';
-  declare readonly code: 'not_found';
+  override readonly code = 'not_found';
 }
 
 /** 409: the service refused it in the present state of the resource. */
 export class ConflictError extends ApiError {
   /** @internal */ static override readonly name: string = 'ConflictError';
-  /** @internal */ static override readonly code: ErrorCode = 'conflict';
-  declare readonly code: 'conflict';
+  override readonly code = 'conflict';
 }
 
 /** 400, 413 or 422: the service refused the request's content. */
 export class InvalidRequestError extends ApiError {
   /** @internal */ static override readonly name: string = 'InvalidRequestError';
-  /** @internal */ static override readonly code: ErrorCode = 'invalid_request';
-  declare readonly code: 'invalid_request';
+  override readonly code = 'invalid_request';
 }
 
 /** 429: too many requests; `retryAfterMs` says how long to wait, if the service did. */
 export class RateLimitError extends ApiError {
   /** @internal */ static override readonly name: string = 'RateLimitError';
-  /** @internal */ static override readonly code: ErrorCode = 'rate_limited';
-  declare readonly code: 'rate_limited';
+  override readonly code = 'rate_limited';
 }
 
 /** 5xx: the service failed. */
 export class ServerError extends ApiError {
   /** @internal */ static override readonly name: string = 'ServerError';
-  /** @internal */ static override readonly code: ErrorCode = 'server_error';
-  declare readonly code: 'server_error';
+  override readonly code = 'server_error';
 }
 
 /** Why a response could not be used. */
@@ -272,8 +259,7 @@ export type InvalidResponseReason =
 /** A response that cannot be used. For a write, `outcome` says whether it was done. */
 export class InvalidResponseError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'InvalidResponseError';
-  /** @internal */ static override readonly code: ErrorCode = 'invalid_response';
-  declare readonly code: 'invalid_response';
+  override readonly code = 'invalid_response';
   declare readonly outcome: Outcome;
   /** What was wrong with the response. */
   declare readonly reason: InvalidResponseReason;
