@@ -37,7 +37,7 @@ export type { PaymentsClientOptions } from './options.js';
 export { type ListPromise, Page } from './pagination.js';
 export type { BalanceResource } from './resources/balance.js';
 export type { CheckoutsResource } from './resources/checkouts.js';
-export type { ListOptions, ProductsResource } from './resources/products.js';
+export type { ProductsResource } from './resources/products.js';
 export type { RawRequest } from './resources/raw-request.js';
 export type { Balance } from './schemas/balance.js';
 export type { CheckoutSession, CreatedCheckout } from './schemas/checkout.js';
@@ -52,7 +52,7 @@ export type {
   ProductUpdateParams,
 } from './schemas/params.js';
 export type { Product, ProductStatus, UpdatedProduct } from './schemas/product.js';
-export type { CallOptions } from './transport/call-options.js';
+export type { CallOptions, ListOptions } from './transport/call-options.js';
 export type { Fetch } from './transport/fetch-adapter.js';
 export type { EndFacts, HookFacts, Hooks } from './transport/hooks.js';
 export type { Delivery } from './webhooks/delivery.js';

@@ -2,7 +2,7 @@ import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
 import { ListPromise, Page } from '../pagination.js';
 import { readFields } from '../schemas/fields.js';
-import { isObject, ownFields } from '../schemas/object.js';
+import { isObject } from '../schemas/object.js';
 import {
   checkId,
   type ProductCreateParams,
@@ -19,8 +19,8 @@ import {
   type UpdatedProduct,
   updatedProductSchema,
 } from '../schemas/product.js';
-import type { RequestParts } from '../transport/call.js';
-import type { CallOptions } from '../transport/call-options.js';
+import type { Query } from '../transport/call.js';
+import type { CallOptions, ListOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
 
 const create = {
@@ -42,12 +42,6 @@ const update = {
   afterDoubt:
     'Look the product up with products.list(), or send the same update again: it sets the same fields.',
 };
-
-/** Options of `products.list`. */
-export interface ListOptions extends CallOptions {
-  /** How many pages may be held at once while iterating, 1 to 8. Default 1: no page is requested before it is needed. */
-  prefetch?: number | undefined;
-}
 
 /** `client.products`: what the merchant sells. */
 export class ProductsResource {
@@ -93,22 +87,24 @@ export class ProductsResource {
    * ```
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
-    const read = async (
-      own: ListOptions,
-      parts: (issues: Issue[]) => ListParts,
-    ): Promise<Completed<Page<Product>>> => {
-      const { data, facts, parts: all } = await this.#transport.send(list, productListSchema, own, parts);
-      const { prefetch = 1, signal } = all.options;
-      const ask = (page: number, until = signal) =>
-        new ApiPromise(
-          read({ ...all.options, signal: until }, () => ({ ...all, query: { ...all.query, page } })),
-        );
-      return { data: new Page(data, { prefetch, ask, linked: () => this.#transport.linked(signal) }), facts };
-    };
-    return new ListPromise(
-      read(options, (issues) => readListParts(issues, params, options)),
-      list.operation,
-    );
+    const first = this.#listPage(options, (issues) => readFields(issues, productListParams, params));
+    return new ListPromise(first, list.operation);
+  }
+
+  /** One page, which asks for the others with what was read from the first call's parameters and options. */
+  async #listPage(
+    options: ListOptions,
+    readQuery: (issues: Issue[]) => Query | undefined,
+  ): Promise<Completed<Page<Product>>> {
+    const readParts = (issues: Issue[]) => ({ query: readQuery(issues) });
+    const sent = await this.#transport.send(list, productListSchema, options, readParts);
+    const { prefetch = 1, signal } = sent.options;
+    const ask = (page: number, until = signal) =>
+      new ApiPromise(
+        this.#listPage({ ...sent.options, signal: until }, () => ({ ...sent.parts.query, page })),
+      );
+    const source = { prefetch, ask, linked: () => this.#transport.linked(signal) };
+    return { data: new Page(sent.data, source), facts: sent.facts };
   }
 
   /**
@@ -134,20 +130,6 @@ export class ProductsResource {
       })),
     );
   }
-}
-
-/** The parameters and options of every page of a list, without the page number. */
-interface ListParts extends RequestParts {
-  query: NonNullable<RequestParts['query']>;
-  options: ListOptions;
-}
-
-/** Copied, so that later changes by the caller do not affect later pages. */
-function readListParts(issues: Issue[], params: ProductListParams, given: ListOptions): ListParts {
-  // Own fields alone: the copy must not make what a polluted prototype adds its own.
-  const options: ListOptions = ownFields(given) ?? {};
-  options.headers = { ...options.headers };
-  return { query: { ...readFields(issues, productListParams, params) }, options };
 }
 
 /** `null`, as another product may have it, is the same as absent for `description` and `image`. */

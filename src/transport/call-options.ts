@@ -17,6 +17,12 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Options of `products.list`. */
+export interface ListOptions extends CallOptions {
+  /** How many pages may be held at once while iterating, 1 to 8. Default 1: no page is requested before it is needed. */
+  prefetch?: number | undefined;
+}
+
 /** The longest delay that setTimeout accepts. */
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -51,10 +57,10 @@ const listOptions = z.strictObject({ ...callFields, prefetch });
 /** The options of a call, copied; adds what is wrong with them to `issues`. */
 export function readCallOptions(
   issues: Issue[],
-  options: CallOptions,
+  options: ListOptions,
   isList: boolean,
   client: TimeLimits,
-): CallOptions {
+): ListOptions {
   const own = ownFields(options);
   if (!own) issues.push({ path: 'options', message: 'is not an object.' });
   // Most calls have none.

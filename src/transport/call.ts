@@ -1,7 +1,7 @@
 import type { Outcome } from '../errors.js';
 import type { TimeLimits } from './call-options.js';
 import type { Fetch } from './fetch-adapter.js';
-import type { Hooks } from './hooks.js';
+import type { CallName, Hooks } from './hooks.js';
 
 /** The client's options, checked. */
 export interface ClientSettings extends TimeLimits {
@@ -20,16 +20,12 @@ export interface ClientSettings extends TimeLimits {
 }
 
 /** An operation of the API: its name in errors and hooks, and its endpoint. */
-export interface Operation {
-  operation: string;
-  method: string;
-  /** The path template, such as `/v1/products/{id}`. */
-  path: string;
+export interface Operation extends CallName {
   /** What to do if a write may have been done. */
   afterDoubt?: string;
   /** Whether success may come without a body. */
   mayBeEmpty?: boolean;
-  /** Whether it has the option `prefetch`, which the transport checks and ignores. */
+  /** Whether it has the options of a list. */
   isList?: boolean;
 }
 

@@ -38,9 +38,10 @@ export type Fetch = (
 
 /** What the head of a response settles, so that its body is not read. */
 export function settledBy(head: ResponseHead): SendResult | undefined {
-  if (head.status === 101) return new SendFailure('exchange', 'protocol');
-  if (isRedirect(head.status)) return new CompleteResponse(head, new Uint8Array());
-  const isTooLarge = Number(head.headers.get('content-length')) > largestBody;
+  const { status, headers } = head;
+  if (status === 101) return new SendFailure('exchange', 'protocol');
+  if (isRedirect(status)) return new CompleteResponse(status, headers, new Uint8Array());
+  const isTooLarge = Number(headers.get('content-length')) > largestBody;
   return isTooLarge ? new SendFailure('body', 'too_large', { head }) : undefined;
 }
 
@@ -98,7 +99,8 @@ async function readBody(response: Response, head: ResponseHead): Promise<SendRes
     if (size > largestBody) return new SendFailure('body', 'too_large', { head });
     chunks.push(chunk);
   }
-  return new CompleteResponse(head, new Uint8Array(await new Blob(chunks).arrayBuffer()));
+  const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return new CompleteResponse(head.status, head.headers, bytes);
 }
 
 function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer>> {
@@ -116,27 +118,27 @@ function leave(body: unknown): void {
 function read(error: unknown): Evidence & { kind: FailureKind; detail: string } {
   try {
     const detail = `threw ${inWords(error)}`;
-    const byWords = kindsByWords.find(([words]) => words.test(detail))?.[1] ?? 'fetch';
     // To undici a 101 is a failure of its socket.
-    const { kind = byWords, ...rest } = readError(detail.endsWith(': bad upgrade') ? undefined : error);
-    return { kind, ...rest, detail };
+    const evidence = readError(detail.endsWith(': bad upgrade') ? undefined : error);
+    return { ...evidence, kind: evidence.kind ?? kindInWords(detail), detail };
   } catch {
     // Its fields throw.
     return { kind: 'fetch', code: undefined, unsent: false, detail: 'threw something that cannot be read' };
   }
 }
 
-const kindsByWords: readonly [words: RegExp, kind: FailureKind][] = [
+/** What the words say of an error without a code. */
+function kindInWords(detail: string): FailureKind {
   // A 101, and what is not HTTP: from Node 24 on without a code.
-  [/: bad upgrade$|HTTPParserError: /, 'protocol'],
+  if (/: bad upgrade$|HTTPParserError: /.test(detail)) return 'protocol';
   // The Fetch standard forbids some ports, which no other attempt changes.
-  [/: bad port$/, 'fetch'],
-  // How platforms name a connection that failed: Chrome, Firefox, Safari, Node, Deno, Bun, Cloudflare.
-  [
-    /^threw (?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|a network error|the internet connection))/i,
-    'network',
-  ],
-];
+  if (/: bad port$/.test(detail)) return 'fetch';
+  return noConnection.test(detail) ? 'network' : 'fetch';
+}
+
+/** How platforms name a connection that failed: Chrome, Firefox, Safari, Node, Deno, Bun, Cloudflare. */
+const noConnection =
+  /^threw (?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|a network error|the internet connection))/i;
 
 /** The error and its causes: the outermost is often only "fetch failed". */
 function inWords(error: unknown): string {

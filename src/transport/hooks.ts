@@ -10,6 +10,11 @@ export interface CallName {
   path: string;
 }
 
+/** The name alone, of an operation or a description that has more. */
+export function nameOf({ operation, method, path }: CallName): CallName {
+  return { operation, method, path };
+}
+
 /** What a hook receives about an attempt. */
 export interface HookFacts extends CallName {
   /** Counted from 1. */

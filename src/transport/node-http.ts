@@ -97,7 +97,8 @@ export function nodeHttp(baseUrl: URL): Send {
           })
           .on('end', () => {
             const [first = Buffer.alloc(0)] = chunks;
-            finish(new CompleteResponse(received, chunks.length > 1 ? Buffer.concat(chunks) : first));
+            const bytes = chunks.length > 1 ? Buffer.concat(chunks) : first;
+            finish(new CompleteResponse(received.status, received.headers, bytes));
           });
       });
       request.on('error', (error) => {

@@ -13,16 +13,13 @@ export interface ResponseHead {
 /** A response whose body was read to the end. ky accepts it as one: see docs/decisions/ky.md. */
 export class CompleteResponse implements ResponseHead {
   readonly [Symbol.toStringTag] = 'Response';
-  readonly status: number;
-  readonly headers: ResponseHeaders;
-  /** Decoded; empty for a redirect, whose body is never read. */
-  readonly bytes: Uint8Array;
 
-  constructor({ status, headers }: ResponseHead, bytes: Uint8Array) {
-    this.status = status;
-    this.headers = headers;
-    this.bytes = bytes;
-  }
+  /** `bytes` are decoded; empty for a redirect, whose body is never read. */
+  constructor(
+    readonly status: number,
+    readonly headers: ResponseHeaders,
+    readonly bytes: Uint8Array,
+  ) {}
 
   /**
    * Whether a truncated body would have been noticed: its end is marked by a length or a last chunk.

@@ -4,20 +4,13 @@ import { ApiError, ConnectionError, isPaymentsError } from '../errors.js';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Progress } from './call.js';
 import { readResponse } from './envelope.js';
-import { tell } from './hooks.js';
+import { type HookFacts, nameOf, tell } from './hooks.js';
 import { Http } from './http.js';
 import { redactor, secretsOf } from './redact.js';
 import type { CompleteResponse } from './response.js';
 import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
 import { SendFailure } from './send-failure.js';
-import {
-  type CallDescription,
-  type FailedAttempt,
-  headersOf,
-  noResponse,
-  requestIdOf,
-  type TimeLimit,
-} from './to-error.js';
+import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit } from './to-error.js';
 
 /** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
 export class Sender {
@@ -33,16 +26,14 @@ export class Sender {
   /** Rejects with an error of the package, or with the caller's `signal.reason`. */
   async send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
     const { apiKey, baseUrl, hooks } = this.#settings;
-    const { operation, method, path } = call.operation;
     const redact = redactor([apiKey, ...secretsOf(call.headers)]);
-    const description: CallDescription = { ...call.operation, attempts: 0, host: baseUrl.host, redact };
     call.signal?.throwIfAborted();
     for (;;) {
-      const attempt = ++description.attempts;
-      progress.attempts = attempt;
+      const attempt = ++progress.attempts;
+      const about = { ...nameOf(call.operation), attempt };
+      const description = { ...call.operation, attempts: attempt, host: baseUrl.host, redact };
       const began = performance.now();
       const limit = limitOf(call, began);
-      const about = { operation, method, path, attempt };
       tell(hooks.request, { ...about });
       call.signal?.throwIfAborted();
       const sent = await this.#http.attempt(call, limit.leftMs);
@@ -61,17 +52,17 @@ export class Sender {
       }
       progress.outcome = failed.error.outcome ?? 'unknown';
       if (sent instanceof SendFailure) call.signal?.throwIfAborted();
-      await this.#waitToRetry(call, description, failed);
+      await this.#waitToRetry(call, about, failed);
     }
   }
 
   /** Waits for the next attempt, or throws the failure if there is none. */
   async #waitToRetry(
     { startedAt, totalTimeoutMs, maxRetries, signal }: Call,
-    description: CallDescription,
+    about: HookFacts,
     { error, retriable }: FailedAttempt,
   ): Promise<void> {
-    const { operation, method, path, attempts: attempt } = description;
+    const { method, attempt } = about;
     if (retriable === 'never' && !(error instanceof ConnectionError)) this.#budget.answered();
     const allowed = retriable === 'any' || (retriable === 'reads' && method === 'GET');
     if (!allowed || attempt > maxRetries) throw error;
@@ -80,8 +71,7 @@ export class Sender {
     if (asked > longestRetryAfterMs || (asked > 0 && asked >= left)) throw error;
     const delayMs = Math.max(asked, backOffMs(attempt));
     if (delayMs >= left || !this.#budget.spend()) throw error;
-    if (isPaymentsError(error))
-      tell(this.#settings.hooks.retry, { operation, method, path, attempt, delayMs, error });
+    if (isPaymentsError(error)) tell(this.#settings.hooks.retry, { ...about, delayMs, error });
     await sleep(delayMs, signal);
     // A busy process wakes up late.
     if (performance.now() - startedAt >= totalTimeoutMs) throw error;

@@ -18,6 +18,7 @@ import {
 } from '../errors.js';
 import { visible } from '../schemas/visible.js';
 import type { Operation } from './call.js';
+import { nameOf } from './hooks.js';
 import { isForeign, isSuccess, type ResponseHead, type ResponseHeaders } from './response.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 import type { Phase, SendFailure } from './send-failure.js';
@@ -172,8 +173,8 @@ export function requestIdOf(headers: Headers): string | undefined {
   return requestIdNames.map((name) => headers.get(name)).find((id) => id) ?? undefined;
 }
 
-function factsOf({ operation, method, path, attempts }: CallDescription, outcome: Outcome) {
-  return { outcome, operation, method, path, attempts };
+function factsOf(call: CallDescription, outcome: Outcome) {
+  return { outcome, ...nameOf(call), attempts: call.attempts };
 }
 
 function outcomeOfPhase(phase: Phase, head: ResponseHead | undefined): Outcome {

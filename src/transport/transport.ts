@@ -3,10 +3,16 @@ import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { linkedSignal } from './aborts.js';
 import type { Call, ClientSettings, Operation, Progress, Query, RequestParts } from './call.js';
-import { type CallOptions, readCallOptions, timeLimits } from './call-options.js';
-import { tell } from './hooks.js';
+import { type ListOptions, readCallOptions, timeLimits } from './call-options.js';
+import { nameOf, tell } from './hooks.js';
 import type { Sender } from './sender.js';
 import { shielded } from './shield.js';
+
+/** What a call was made with, checked and copied. */
+interface Given {
+  parts: RequestParts;
+  options: ListOptions;
+}
 
 /** Checks calls, builds their requests and sends them. One per client. */
 export class Transport {
@@ -25,24 +31,23 @@ export class Transport {
   readonly linked = linkedSignal;
 
   /** Sends one call. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise. */
-  async send<T, Parts extends RequestParts>(
+  async send<T>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
-    options: CallOptions = {},
-    readParts: (issues: Issue[]) => Parts,
-  ): Promise<Completed<T> & { parts: Parts }> {
+    options: ListOptions = {},
+    readParts: (issues: Issue[]) => RequestParts,
+  ): Promise<Completed<T> & Given> {
     const startedAt = performance.now();
     const progress: Progress = { attempts: 0, outcome: 'not_sent' };
     let ok = false;
     const { hooks } = this.#settings;
-    const { operation: name, method, path } = operation;
-    const about = () => ({ operation: name, method, path, durationMs: performance.now() - startedAt });
+    const about = () => ({ ...nameOf(operation), durationMs: performance.now() - startedAt });
     try {
-      const { call, parts } = this.#prepare(operation, options, readParts, startedAt);
+      const { call, ...given } = this.#prepare(operation, options, readParts, startedAt);
       const sender = this.#sender ?? (await this.#loadSender(operation));
       const completed = await sender.send(call, schema, progress);
       ok = true;
-      return { ...completed, parts };
+      return { ...completed, ...given };
     } catch (error) {
       traced(error);
       if (isPaymentsError(error)) tell(hooks.error, { ...about(), attempt: progress.attempts, error });
@@ -53,22 +58,22 @@ export class Transport {
   }
 
   /** The sender is half of the client's code, including ky, so it is loaded with the first call. */
-  async #loadSender({ operation, method, path }: Operation): Promise<Sender> {
+  async #loadSender(operation: Operation): Promise<Sender> {
     const { Sender } = await import('./sender.js').catch((cause: unknown) => {
-      const message = `${operation}: a file of merchant-payments could not be loaded, so nothing was sent. Deploy the whole package: a bundler left out what it imports with its first call.`;
-      throw new ConfigurationError(message, { operation, method, path, cause });
+      const message = `${operation.operation}: a file of merchant-payments could not be loaded, so nothing was sent. Deploy the whole package: a bundler left out what it imports with its first call.`;
+      throw new ConfigurationError(message, { ...nameOf(operation), cause });
     });
     this.#sender ??= new Sender(this.#settings);
     return this.#sender;
   }
 
   /** Reads everything that the caller passed, before the first await, and throws every problem of it. */
-  #prepare<Parts extends RequestParts>(
+  #prepare(
     operation: Operation,
-    options: CallOptions,
-    readParts: (issues: Issue[]) => Parts,
+    options: ListOptions,
+    readParts: (issues: Issue[]) => RequestParts,
     startedAt: number,
-  ): { call: Call; parts: Parts } {
+  ): Given & { call: Call } {
     try {
       const issues: Issue[] = [];
       const parts = readParts(issues);
@@ -89,7 +94,7 @@ export class Transport {
         maxRetries: given.maxRetries ?? settings.maxRetries,
         signal: given.signal,
       };
-      return { call, parts };
+      return { call, parts, options: given };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
       const message = 'cannot be read: a getter or toJSON threw. Pass plain data.';

@@ -13,7 +13,7 @@ const response = (
 ) => {
   const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   const bytes = typeof body === 'string' ? bytesOf(body) : body;
-  return new CompleteResponse({ status, headers: new Headers(pairs) }, bytes);
+  return new CompleteResponse(status, new Headers(pairs), bytes);
 };
 
 function failureOf(...args: Parameters<typeof readResponse>) {
