@@ -125,7 +125,7 @@ export function traced<Thrown>(error: Thrown): Thrown {
 /** An option of `new PaymentsClient()` is missing or invalid, or a file of the package. Nothing was sent. */
 export class ConfigurationError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ConfigurationError';
-  override readonly code = 'configuration_error';
+  override readonly code = 'configuration_error' as const;
 
   /** @internal */
   constructor(message: string, facts: FactsOf<PaymentsError> & { cause?: unknown } = {}) {
@@ -136,7 +136,7 @@ export class ConfigurationError extends PaymentsError {
 /** Parameters were refused before anything was sent; `issues` has every problem. */
 export class InvalidParamsError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'InvalidParamsError';
-  override readonly code = 'invalid_params';
+  override readonly code = 'invalid_params' as const;
   declare readonly outcome: 'not_sent';
   /** All problems at once. */
   declare readonly issues: readonly Issue[];
@@ -163,7 +163,7 @@ export class ConnectionError extends PaymentsError {
 /** Time ran out before a complete response arrived. */
 export class TimeoutError extends ConnectionError {
   /** @internal */ static override readonly name: string = 'TimeoutError';
-  override readonly code = 'timeout';
+  override readonly code = 'timeout' as const;
   /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
   declare readonly scope: 'attempt' | 'total';
 }
@@ -206,43 +206,43 @@ export class ApiError extends PaymentsError {
 /** 401: the API key was refused. */
 export class AuthenticationError extends ApiError {
   /** @internal */ static override readonly name: string = 'AuthenticationError';
-  override readonly code = 'authentication_error';
+  override readonly code = 'authentication_error' as const;
 }
 
 /** 403: the key is known, but may not do this. */
 export class PermissionDeniedError extends ApiError {
   /** @internal */ static override readonly name: string = 'PermissionDeniedError';
-  override readonly code = 'permission_denied';
+  override readonly code = 'permission_denied' as const;
 }
 
 /** 404: there is nothing at that path or under that id. */
 export class NotFoundError extends ApiError {
   /** @internal */ static override readonly name: string = 'NotFoundError';
-  override readonly code = 'not_found';
+  override readonly code = 'not_found' as const;
 }
 
 /** 409: the service refused it in the present state of the resource. */
 export class ConflictError extends ApiError {
   /** @internal */ static override readonly name: string = 'ConflictError';
-  override readonly code = 'conflict';
+  override readonly code = 'conflict' as const;
 }
 
 /** 400, 413 or 422: the service refused the request's content. */
 export class InvalidRequestError extends ApiError {
   /** @internal */ static override readonly name: string = 'InvalidRequestError';
-  override readonly code = 'invalid_request';
+  override readonly code = 'invalid_request' as const;
 }
 
 /** 429: too many requests; `retryAfterMs` says how long to wait, if the service did. */
 export class RateLimitError extends ApiError {
   /** @internal */ static override readonly name: string = 'RateLimitError';
-  override readonly code = 'rate_limited';
+  override readonly code = 'rate_limited' as const;
 }
 
 /** 5xx: the service failed. */
 export class ServerError extends ApiError {
   /** @internal */ static override readonly name: string = 'ServerError';
-  override readonly code = 'server_error';
+  override readonly code = 'server_error' as const;
 }
 
 /** Why a response could not be used. */
@@ -259,7 +259,7 @@ export type InvalidResponseReason =
 /** A response that cannot be used. For a write, `outcome` says whether it was done. */
 export class InvalidResponseError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'InvalidResponseError';
-  override readonly code = 'invalid_response';
+  override readonly code = 'invalid_response' as const;
   declare readonly outcome: Outcome;
   /** What was wrong with the response. */
   declare readonly reason: InvalidResponseReason;

@@ -25,13 +25,15 @@ function schemaOf<T>(read: Reader<T>, problemsOf: (value: unknown) => Problems):
   return Object.assign(schema, { read, isOptional: false });
 }
 
+const expects = (expected: string): Problems => [{ path: [], message: `expected ${expected}` }];
+
 function problemsBy(schema: z.ZodMiniType, value: unknown): Problems {
   return z.safeParse(schema, value).error?.issues ?? [];
 }
 
 /** A schema around a reader. The message says what was expected and never quotes the value. */
 export function reads<T>(read: Reader<T>, expected: string): Wire<T> {
-  return schemaOf(read, () => [{ path: [], message: `expected ${expected}` }]);
+  return schemaOf(read, () => expects(expected));
 }
 
 /** A field that may be missing or `null`, which both become absent. */
@@ -54,8 +56,12 @@ export function list<T>(item: Wire<T>): Wire<T[]> {
     }
     return items;
   };
-  const array = z.array(item, 'expected an array');
-  return schemaOf(read, (value) => problemsBy(array, value));
+  return schemaOf(read, (value) => {
+    if (!Array.isArray(value)) return expects('an array');
+    return value.flatMap((each, index) =>
+      problemsBy(item, each).map(({ path, message }) => ({ path: [index, ...path], message })),
+    );
+  });
 }
 
 /** An object whose fields are read; other fields are kept. */
