@@ -1,6 +1,6 @@
 import type { DoctorOptions } from '../doctor/diagnosis.js';
 import { readOrderPrice } from '../doctor/doctor.js';
-import { InvalidOption } from '../sandbox/checks.js';
+import { InvalidField } from '../sandbox/checks.js';
 import { createSandbox } from '../sandbox/create.js';
 import { command, type Flags } from './command.js';
 import { report, reportOf } from './doctor-report.js';
@@ -72,7 +72,7 @@ async function examine(
       unspecified: scheme && { signature: scheme },
     }).doctor(target, options);
   } catch (error) {
-    if (!(error instanceof InvalidOption && error.option === 'webhookSecret')) throw error;
+    if (!(error instanceof InvalidField && error.field === 'webhookSecret')) throw error;
     throw new CommandError(`PAYMENTS_WEBHOOK_SECRET${error.problem}`);
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SandboxError } from '../sandbox/checks.js';
+import { InvalidField } from '../sandbox/checks.js';
 import { tampers } from '../sandbox/delivery/signing.js';
 import { malformedFaults, networkFaults, readFault } from '../sandbox/faults.js';
 import { didYouMean } from '../schemas/closest.js';
@@ -98,12 +98,12 @@ function ordered(what: string, words: readonly string[], given: Flags<keyof type
     readFault(fault, 'fault');
     return fault;
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    const problem = error.message.replace(/^fault: (headers\b)?/, (_, name) => (name ? 'header' : ''));
-    const [flag = ''] = /^\w+/.exec(problem) ?? [];
-    if (problem.startsWith(`${flag} is not a field`))
+    if (!(error instanceof InvalidField)) throw error;
+    const { field, problem } = error;
+    const flag = field === 'headers' ? 'header' : field;
+    if (problem.startsWith(' is not a field'))
       throw new UsageError(`--${flag} does not go with: fault ${what}`);
-    throw new UsageError(Object.hasOwn(flags, flag) ? `--${problem}` : problem);
+    throw new UsageError(`${Object.hasOwn(flags, flag) ? '--' : ''}${flag}${problem}`);
   }
 }
 

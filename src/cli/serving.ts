@@ -1,4 +1,4 @@
-import { InvalidOption, SandboxError } from '../sandbox/checks.js';
+import { InvalidField, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
 import { resolvedProblem } from '../sandbox/delivery/send.js';
@@ -73,8 +73,8 @@ function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContex
   try {
     return open();
   } catch (error) {
-    if (!(error instanceof InvalidOption)) throw error;
-    const flag = flagOf.get(error.option);
+    if (!(error instanceof InvalidField)) throw error;
+    const flag = flagOf.get(error.field);
     if (flag === undefined) throw error;
     throw new UsageError(flags.source(flag) + error.problem);
   }

@@ -66,7 +66,6 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
   return undefined;
 }
 
-/** What works, but could be better. */
 function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
   const warnings: Finding[] = [];
   const took = exam.results.map(({ durationMs, status }) => (status === undefined ? 0 : durationMs));

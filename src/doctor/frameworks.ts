@@ -154,7 +154,6 @@ export function frameworkOf(responses: readonly Sent[]): Framework | undefined {
   return found && { name: found[0], ...found[1] };
 }
 
-/** The usual fixes in a framework's own words. */
 export function fixesIn(framework: Framework | undefined): Record<string, string> {
   const { verify, ...language } = languages[framework?.language ?? 'JavaScript'];
   const exempt = framework?.exempt

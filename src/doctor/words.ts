@@ -25,7 +25,6 @@ export function wordsOf({ status, body = '' }: Sent, { headers }: Outgoing, { id
 }
 
 const tokens = (text: string): string[] => text.match(/[\p{L}\p{N}_-]+|[^\p{L}\p{N}_-]/gu) ?? [];
-/** A text without its numbers and ids. */
 export const shape = (text: string): string =>
   tokens(text)
     .map((token) => (/\d/.test(token) ? '#' : token))

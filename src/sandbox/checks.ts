@@ -13,19 +13,26 @@ export class SandboxError extends PaymentsError {
   }
 }
 
-/** An option of `createSandbox()` that cannot be used. `problem` follows its name, or that of the flag that stands for it. */
-export class InvalidOption extends SandboxError {
-  /** @internal */
-  constructor(
-    readonly option: string,
-    readonly problem: string,
-    inCode = '',
-  ) {
-    super('invalid_options', `createSandbox: ${option}${problem}${inCode}`);
+/** A field of what was passed is invalid. `problem` follows its name, or that of the flag that stands for it. */
+export class InvalidField extends SandboxError {
+  static override readonly name = 'SandboxError';
+  // Not printed: the message says both.
+  readonly #named: readonly [field: string, problem: string];
+
+  constructor(what: string, field: string, problem: string, inCode = '') {
+    super('invalid_options', `${what}: ${field}${problem}${inCode}`);
+    this.#named = [field, problem];
+  }
+
+  get field(): string {
+    return this.#named[0];
+  }
+
+  get problem(): string {
+    return this.#named[1];
   }
 }
 
-/** An unchecked value in a message. */
 export const shown = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value);
 
@@ -33,7 +40,10 @@ export const shown = (value: unknown): string =>
 export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new SandboxError('invalid_options', `${what}: ${problemOf(result.error)}`);
+  const [issue] = result.error.issues;
+  const names = [...(issue?.path ?? []), ...(issue?.code === 'unrecognized_keys' ? issue.keys : [])];
+  const [field = ''] = names.map(String);
+  throw new InvalidField(what, field, problemOf(result.error).slice(field.length));
 }
 
 /** The first thing that is wrong, after the name of the field. */
@@ -48,16 +58,16 @@ export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, 
   return z.strictObject(shape, {
     error: (issue) => {
       const [key] = issue.code === 'unrecognized_keys' ? issue.keys : [];
-      return key === undefined ? 'pass an object.' : notKnown(key, noun, Object.keys(shape));
+      return key === undefined ? 'pass an object.' : key + notKnown(key, noun, Object.keys(shape));
     },
   });
 }
 
-/** Says that a name is none of the known ones, and which was likely meant. */
+/** Says that a name is none of the known ones, and which was likely meant: to follow the name. */
 export function notKnown(name: string, noun: string, known: readonly string[]): string {
   const meant = closest(name, known);
-  if (meant !== undefined) return `${name} is not ${noun}. Did you mean ${meant}?`;
-  return `${name} is not ${noun}. ${known.length === 0 ? 'There are none.' : `Known are ${known.join(', ')}.`}`;
+  if (meant !== undefined) return ` is not ${noun}. Did you mean ${meant}?`;
+  return ` is not ${noun}. ${known.length === 0 ? 'There are none.' : `Known are ${known.join(', ')}.`}`;
 }
 
 export const oneOf = <const T extends string>(values: readonly T[]) =>

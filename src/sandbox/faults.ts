@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checked, closed, type Duration, duration, notKnown, oneOf, SandboxError } from './checks.js';
+import { checked, closed, type Duration, duration, InvalidField, notKnown, oneOf } from './checks.js';
 import { type Tamper, tamper } from './delivery/signing.js';
 
 /** Which requests a fault applies to, and when. */
@@ -132,11 +132,9 @@ export function readFault(value: unknown, what: string): Fault {
     if (names.includes(name)) return checked(schema, value, what);
   const known = Object.keys({ ...kinds, ...requests });
   const stray = names.find((name) => !known.includes(name));
-  const problem = stray && notKnown(stray, 'a field of a fault', known);
-  throw new SandboxError(
-    'invalid_options',
-    `${what}: ${problem ?? 'pass status, network, malformed, delay or webhook: what is to happen.'}`,
-  );
+  if (stray !== undefined) throw new InvalidField(what, stray, notKnown(stray, 'a field of a fault', known));
+  const problem = 'pass status, network, malformed, delay or webhook: what is to happen.';
+  throw new InvalidField(what, '', problem);
 }
 
 /** What happens, in a few words. */

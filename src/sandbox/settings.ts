@@ -11,9 +11,8 @@ import {
   choiceOf,
   closed,
   type Duration,
-  InvalidOption,
+  InvalidField,
   milliseconds,
-  problemOf,
   SandboxError,
 } from './checks.js';
 import { checkTarget, resolvedProblem, targetProblem } from './delivery/send.js';
@@ -145,16 +144,12 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const apiKey = options.apiKey ?? saved?.apiKey;
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
   const seed = options.seed ?? saved?.ids.seed;
-  const result = schema.safeParse({ ...options, apiKey, webhookSecret, seed });
-  if (!result.success) {
-    const [first] = result.error.issues;
-    const option = String(first?.path[0] ?? '');
-    throw new InvalidOption(option, problemOf(result.error).slice(option.length));
-  }
-  const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = result.data;
+  const given = checked(schema, { ...options, apiKey, webhookSecret, seed }, 'createSandbox');
+  const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = given;
   const live = acceptPrefix !== undefined;
   if (!live && own.apiKey?.startsWith(livePrefix))
-    throw new InvalidOption(
+    throw new InvalidField(
+      'createSandbox',
       'apiKey',
       ` begins with ${livePrefix}: a live key moves real money. Leave the option out.`,
       ` For code that requires this prefix, pass acceptPrefix: '${livePrefix}' with a key that is not a real one.`,
@@ -166,7 +161,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     webhookSecret: own.webhookSecret && encodingProblem(own.webhookSecret, choices.signature),
   };
   for (const [option, problem] of Object.entries(problems))
-    if (problem) throw new InvalidOption(option, `: ${problem}`);
+    if (problem) throw new InvalidField('createSandbox', option, `: ${problem}`);
   return {
     ...own,
     apiKey: own.apiKey ?? newApiKey(live),

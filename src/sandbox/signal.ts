@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Calls its subscribers with each value. */
 export class Signal<T> {
   readonly #listeners = new Set<(value: T) => void>();
 

@@ -71,7 +71,11 @@ describe('input that is wrong is named', () => {
     [{ unspecified: { settlement: '5' } }, 'unspecified: settlement: "5" has no unit.'],
     [{ webhook: 'https://93.184.215.14/' }, 'neither on this machine nor in a private network'],
   ])('createSandbox(%j)', (options, message) => {
-    expect(() => Reflect.apply(createSandbox, undefined, [options])).toThrow(message);
+    const create = () => Reflect.apply(createSandbox, undefined, [options]);
+    expect(create).toThrow(message);
+    const shown = ({ message }: Error) =>
+      JSON.stringify({ name: 'SandboxError', message, code: 'invalid_options' });
+    expect(create).toThrow(expect.toSatisfy((error) => JSON.stringify(error) === shown(error)));
   });
 
   test.each<[string, object, string]>([

@@ -174,7 +174,6 @@ export function newDeliveries(
       return redelivery;
     },
 
-    /** Waits until no attempt is in flight. */
     async settled(): Promise<void> {
       const inFlight = () => [...running.values(), ...redeliveries];
       while (inFlight().length > 0) await Promise.allSettled(inFlight());

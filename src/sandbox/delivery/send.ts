@@ -53,7 +53,6 @@ function failure(error: unknown): Sent {
   return { error: message.trim().slice(0, 500), ...(code === undefined ? {} : { code }) };
 }
 
-/** How many bytes of a response are read; the rest is dropped. */
 const readAtMost = 64 * 1024;
 
 /** Posts a body to a URL. Follows no redirect, refuses forbidden addresses, reads only the beginning of the response. */
@@ -150,13 +149,11 @@ export function targetProblem(target: unknown, allowRemote: boolean): string | u
   return 'pass an absolute http: or https: URL without user and password.';
 }
 
-/** Refuses a target to which nothing can be sent. */
 export function checkTarget(target: unknown, allowRemote: boolean, what: string): void {
   const problem = targetProblem(target, allowRemote);
   if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
 }
 
-/** The problem with the address that a URL has in place of a name. */
 function literalProblem(url: URL, allowRemote: boolean): string | undefined {
   const host = hostOf(url);
   return isIP(host) === 0 ? undefined : addressProblem(host, allowRemote);

@@ -14,7 +14,6 @@ export function fetchFailed({ fault }: NetworkFault): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-/** Whether the request is carried out before the fault. */
 export function comesAfterWork(fault: RequestFault): boolean {
   if ('status' in fault || 'network' in fault) return fault.when === 'after';
   return !('malformed' in fault) || (fault.when !== 'before' && fault.malformed !== 'code-not-zero');

@@ -3,7 +3,6 @@ import { excerpt } from '../service/event.js';
 import type { ErrorKind } from '../service/unspecified.js';
 import type { LoggedRequest } from './log.js';
 
-/** The name of something that the specification leaves open. */
 type Silence = LoggedRequest['unspecified'][number];
 
 /** Collects facts about a request, for the log and for `x-sandbox-unspecified`. */

@@ -66,7 +66,6 @@ export function newReach(
     get origin(): string {
       return publicUrl ?? reach.url;
     },
-    /** Address of a checkout's payment page. */
     checkoutUrl: (id: string) => `${reach.origin}/pay/${id}`,
     get listens(): boolean {
       return listening !== undefined;

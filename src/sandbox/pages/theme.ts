@@ -25,7 +25,7 @@ export const theme = `
     margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--ground); color: var(--ink);
     font: 1rem/1.5 var(--sans); -webkit-font-smoothing: antialiased; overflow-wrap: anywhere;
   }
-  h1, h2, h3, p, dl, dd, ul, ol, pre, figure, fieldset { margin: 0; padding: 0 }
+  h1, h2, h3, p, dl, dd, ol, pre, fieldset { margin: 0; padding: 0 }
   h2 { font-size: 1.125rem }
   h1, h2, h3 { line-height: 1.2; letter-spacing: -.015em; font-weight: 650; text-wrap: balance }
   fieldset { border: 0; min-width: 0 }
@@ -48,6 +48,12 @@ export const theme = `
   .button.primary:hover { background: var(--accent-deep) }
   .badge.good, .notice.good { background: var(--good-wash); color: var(--good) }
   .badge.bad, .notice.bad { background: var(--bad-wash); color: var(--bad) }
+  .notice { display: flex; gap: .75rem; margin-bottom: 1.75rem; padding: .875rem 1.125rem; border-radius: .875rem }
+  .notice h2 { font-size: 1rem; margin-bottom: .125rem }
+  .notice .icon { margin-top: .1rem }
+  .notice:focus-visible { outline-color: currentColor; border-radius: .875rem }
+  .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .375rem 1.25rem; font-size: .875rem }
+  .facts dt { color: var(--soft) }
   .soft { color: var(--soft) }
   .small { font-size: .875rem }
   .spoken {

@@ -87,7 +87,6 @@ export function choicesProblem(given: object): string | undefined {
 /** The choices as the code uses them: durations in milliseconds. */
 export type Choices = ReturnType<typeof readChoices>;
 
-/** Checks the caller's choices and adds the defaults. */
 export function readChoices(given: Partial<UnspecifiedChoices> = {}) {
   const chosen = checked(schema, given, 'createSandbox: unspecified');
   const { expiresIn, settlement: settlementMs, deliveryTimeout: deliveryTimeoutMs, ...others } = chosen;

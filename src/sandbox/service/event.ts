@@ -127,7 +127,7 @@ export const excerpt = (body: string | undefined): string | undefined => body?.s
 
 const headers = z.record(z.string(), z.string());
 
-const storedAttempt = z.object({
+export const storedAttempt = z.object({
   number: z.number(),
   cause: z.enum(['due', 'redelivery', 'duplicate']),
   ok: z.boolean(),

@@ -143,7 +143,6 @@ export function newPayments(
       return { checkout, order, event };
     },
 
-    /** Expires a checkout, if it can still be paid. */
     expire(ref: string): StoredCheckout {
       const checkout = payments.find(ref);
       if (checkout.state !== 'open' && checkout.state !== 'processing') return checkout;

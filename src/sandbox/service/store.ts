@@ -97,7 +97,6 @@ export function readSnapshot(value: unknown): SnapshotContent {
   );
 }
 
-/** A copy of all data of a sandbox. */
 export function takeSnapshot(
   { agenda: _, ...data }: Store,
   { state: clock }: Clock,

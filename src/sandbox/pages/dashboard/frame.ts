@@ -59,7 +59,6 @@ interface List<T> {
   intro?: Html;
   /** Oldest first. */
   items: readonly T[];
-  /** Shown while there are no items. */
   none: string;
   columns: readonly string[];
   row(item: T): Html;

@@ -8,7 +8,6 @@ import type { Html } from '../layout.js';
 import { ageCell, badge, millisecondsText, stateBadge, timeCell } from './cells.js';
 import { type Asked, actionForm, block, listPage, live, testEventForm } from './frame.js';
 
-/** Every product, newest first, and whether it can be sold. */
 export const productsPage = (context: SandboxContext, asked: Asked) =>
   listPage(asked, '/products', {
     items: [...context.store.products.values()],
@@ -55,7 +54,6 @@ const nameCell = (name: string, id: string): Html =>
 const doButton = (what: string, label: string): Html =>
   html`<button class="button small" name="do" value="${what}" data-testid="${what}">${label}</button>`;
 
-/** Every event and its state, newest first. */
 export function eventsPage(context: SandboxContext, asked: Asked) {
   const items = [...context.store.events.values()];
   const waiting = items.some(({ state }) => state === 'held' || state === 'no_url');

@@ -64,7 +64,6 @@ function counts({ store, requests }: SandboxContext): Html {
   )}</dl>`;
 }
 
-/** What to do next, if anything. */
 function nextStep({ settings, store, reach }: SandboxContext): Html | undefined {
   const states = [...store.events.values()].map(({ state }) => state);
   const held = states.filter((state) => state === 'held').length;

@@ -54,10 +54,7 @@ export const dashboardStyle = `
   .time { font-size: 1.25rem; font-weight: 650; letter-spacing: -.015em; font-variant-numeric: tabular-nums }
   .asks { margin-top: 1rem }
   .asks p { margin: .75rem 0 }
-  .notice { display: flex; gap: .75rem; margin-bottom: 1.75rem; padding: .875rem 1.125rem; border-radius: .875rem }
-  .notice h2 { font-size: 1rem; margin-bottom: .125rem }
   .notice.calm { background: var(--accent-wash) }
-  .notice .icon { margin-top: .1rem }
   .empty { padding: 3rem 1.5rem; border: 1px dashed var(--line); border-radius: 1rem; color: var(--soft); text-align: center }
   .intro { max-width: 46rem; margin-bottom: 1rem }
   .scroll { position: relative; overflow-x: auto; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
@@ -90,8 +87,7 @@ export const dashboardStyle = `
   pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }
   td pre { max-width: 40rem }
   .ws { color: var(--accent); font-style: normal }
-  .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .25rem 1rem; margin: .75rem 0; font-size: .875rem }
-  .facts dt { color: var(--soft) }
+  .facts { margin: .75rem 0 }
   .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
   .pager { display: flex; align-items: center; gap: .75rem; margin-top: 1rem }
   @media (max-width: 719px) {

@@ -5,7 +5,6 @@ import { payStyle } from './style.js';
 
 export type Texts = Pick<CheckoutView, 'say' | 'lang'>;
 
-/** A page in the payment page's language and style. */
 export const payPage = ({ say, lang }: Texts, parts: Omit<PageParts, 'style' | 'banner' | 'lang'>) =>
   page({ ...parts, lang, banner: say('banner'), style: payStyle });
 
@@ -59,7 +58,7 @@ function expiry({ say, expiresAt, leftMs }: CheckoutView): Html {
 function developer(view: CheckoutView): Html {
   const { say, id, state, cancelUrl = '–' } = view;
   return html`<details class="developer" data-testid="developer"><summary>${say('developer')}</summary>
-<dl>
+<dl class="facts">
 <dt>${say('checkoutId')}</dt><dd><code>${id}</code></dd>
 <dt>${say('state')}</dt><dd><code data-testid="state">${state}</code></dd>
 <dt>cancelUrl</dt><dd><code>${cancelUrl}</code></dd>

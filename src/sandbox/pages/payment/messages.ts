@@ -77,7 +77,6 @@ export const defaultMessages = {
 /** The texts of the payment page by name. Braces hold what is filled in, such as `{amount}`. */
 export type PageMessages = { [Name in keyof typeof defaultMessages]: string };
 
-/** A text of the page with its values. */
 type Say = (name: keyof PageMessages, values?: Record<string, string>) => string;
 
 /** `always` holds the values that any text may name. */

@@ -47,7 +47,7 @@ ${wallets.map(
 /** After a declined card or wallet, above the form. It takes the focus and leads to the choice that fixes it. */
 function declinedNotice({ declined, say }: CheckoutView): Html | undefined {
   if (declined === undefined) return undefined;
-  return html`<div class="problem" role="alert" tabindex="-1" autofocus data-testid="problem">${icon('alert')}<div>
+  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus data-testid="problem">${icon('alert')}<div>
 <h2>${say('problemHeading')}</h2>
 <p id="problem-text">${say(declined)}</p>
 <p><a href="#method-card">${say('problemFix')}</a></p>

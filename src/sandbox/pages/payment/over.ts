@@ -52,7 +52,7 @@ export function paidPage(view: CheckoutView): Promise<Response> {
     tone: 'good',
     heading: say('paid'),
     text: `${say('paidTo')} ${say(successUrl === undefined ? 'staying' : 'leaving')}`,
-    more: html`<dl class="receipt"><dt>${say('order')}</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
+    more: html`<dl class="facts receipt"><dt>${say('order')}</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
 ${eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${eventId}" data-testid="event-link"><code>${eventId}</code></a></dd>`}</dl>`,
     ways: [way(successUrl, say('continueTo'), 'return-link')],
     refresh: successUrl,
@@ -113,19 +113,17 @@ export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean)
     icon: 'phone',
     heading: say('walletHeading'),
     text: say(wallet),
-    more: html`<dl class="receipt"><dt>${say('merchant')}</dt><dd><bdi>${view.merchant}</bdi></dd>
+    more: html`<dl class="facts receipt"><dt>${say('merchant')}</dt><dd><bdi>${view.merchant}</bdi></dd>
 <dt>${say('product')}</dt><dd><bdi>${view.name}</bdi></dd></dl>`,
     ways: [postForm(walletPath(view.id, wallet), view.token, buttons)],
   });
 }
 
-/** To the shop, if the checkout says where. */
 const back = ({ cancelUrl, say }: CheckoutView) => way(cancelUrl, say('backTo'), 'return-link');
 
 const toPayment = ({ say }: Texts, href: string | undefined) =>
   way(href, say('returnToPayment'), 'return-to-payment');
 
-/** A link, if there is somewhere to go. */
 const way = (href: string | undefined, text: string, testId: string): Html | undefined =>
   href === undefined
     ? undefined

@@ -50,11 +50,8 @@ export const payStyle = `
   .for-card, .for-walletA, .for-walletB { display: none }
   form:has([value=card]:checked) .for-card, form:has([value=walletA]:checked) .for-walletA, form:has([value=walletB]:checked) .for-walletB { display: inline }
 
-  .problem { display: flex; gap: .75rem; margin-bottom: 1.5rem; padding: .875rem 1rem; border-radius: .75rem; background: var(--bad-wash); color: var(--bad) }
-  .problem:focus-visible { outline-color: var(--bad); border-radius: .75rem }
-  .problem h2 { font-size: 1rem; line-height: 1.4 }
-  .problem p { color: var(--ink); font-size: .9375rem }
-  .problem a { display: inline-block; padding-block: .375rem; color: inherit }
+  .notice p { color: var(--ink); font-size: .9375rem }
+  .notice a { display: inline-block; padding-block: .375rem; color: inherit }
 
   .waiting { text-align: center }
   .waiting p { text-wrap: balance }
@@ -73,8 +70,6 @@ export const payStyle = `
 
   .developer { margin-top: 2rem; border-top: 1px solid var(--line); font-size: .875rem }
   .developer summary { padding: .75rem 0; min-height: 2.75rem; color: var(--soft); font-weight: 550; cursor: pointer }
-  .developer dl, .receipt { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .375rem 1.25rem }
-  .developer dt, .receipt dt { color: var(--soft) }
   .developer form { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: 1rem }
 
   .note { flex: 1; display: grid; place-items: center; padding: 1.5rem 1.25rem 4rem }
@@ -82,7 +77,7 @@ export const payStyle = `
   .panel h1 { font-size: 1.5rem; margin-bottom: .5rem }
   .panel p { text-wrap: balance }
   .badge { display: grid; place-items: center; width: 4rem; height: 4rem; margin: 0 auto 1.25rem; border-radius: 50%; background: var(--ground); color: var(--soft) }
-  .receipt { margin-top: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line); font-size: .875rem }
+  .receipt { margin-top: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line) }
   .receipt dt { text-align: start }
   .receipt dd { text-align: end }
   .ways, .ways form { display: grid; gap: .75rem }
