@@ -16,16 +16,14 @@ const unsent = new Map([
   ['held', 'Its webhook is held. Send it with: merchant-payments deliver'],
 ]);
 
-const orderFlags = {
-  amount: { value: '<amount>', text: 'a decimal, such as 7.50; default 19.90' },
-  currency: { value: '<code>', text: "default: the balance's" },
-};
-
 export const trigger = runningCommand({
   summary: 'creates a paid order in a running sandbox, with its webhook: trigger order.paid',
   usage: 'trigger <event type> [flags]\n\nExit code 1 if the webhook was sent and rejected.',
   example: 'trigger order.paid --amount 7.50',
-  flags: orderFlags,
+  flags: {
+    amount: { value: '<amount>', text: 'a decimal, such as 7.50; default 19.90' },
+    currency: { value: '<code>', text: "default: the balance's" },
+  },
   words: 1,
   request(given) {
     const [type] = given.positionals;

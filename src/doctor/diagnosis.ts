@@ -2,8 +2,6 @@ import type { SignatureScheme } from '../webhooks/index.js';
 import type { Finding } from './findings.js';
 import type { ProbeName } from './probes.js';
 
-export type { ProbeName };
-
 /** Options of `sandbox.doctor()`. */
 export interface DoctorOptions {
   /**

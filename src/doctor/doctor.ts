@@ -13,12 +13,16 @@ const unusualAmount = '98765.43';
 
 /** The price of the test order, and what is wrong with it. */
 export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: DoctorOptions) {
-  const problem = !/^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/.test(amount)
-    ? `amount ${JSON.stringify(amount.slice(0, 40))} is invalid. Pass a decimal amount above zero, such as "19.90".`
-    : !/^[A-Z]{3}$/.test(currency)
-      ? `currency ${JSON.stringify(currency.slice(0, 40))} is invalid. Pass a three-letter ISO code, such as "USD".`
-      : undefined;
-  return { price: { amount, currency }, problem };
+  const price = { amount, currency };
+  const invalid = (text: string) => `${JSON.stringify(text.slice(0, 40))} is invalid`;
+  if (!/^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/.test(amount))
+    return {
+      price,
+      problem: `amount ${invalid(amount)}. Pass a decimal amount above zero, such as "19.90".`,
+    };
+  if (!/^[A-Z]{3}$/.test(currency))
+    return { price, problem: `currency ${invalid(currency)}. Pass a three-letter ISO code, such as "USD".` };
+  return { price };
 }
 
 /** Examines a webhook receiver from outside: sends the probes and names the fault that its responses show. */
@@ -86,16 +90,10 @@ function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = 
   const why = exam.over ?? 'the receiver was too slow';
   const left = exam.over === 'of a rate limit' ? 'rate_limited' : 'not_tested';
   const findings = found.length === 0 && exam.untested.size > 0 ? [exam.finding(left)] : found;
-  const [first, ...others] = findings;
-  const warning = more.warnings?.find(({ code }) => code !== 'slow');
   return {
-    ok: !first,
+    ok: findings.length === 0,
     target: exam.target,
-    summary: first
-      ? `${first.problem} ${first.fix}${others.length > 0 ? ` (And ${others.length} more, below.)` : ''}`
-      : warning
-        ? `Forged orders are rejected, but: ${warning.problem} ${warning.fix}`
-        : 'All good: your handler accepts valid deliveries and rejects forged, changed, unsigned, old and future ones.',
+    summary: summaryOf(findings, more.warnings),
     findings,
     warnings: [],
     notes: [
@@ -110,6 +108,14 @@ function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = 
   };
 }
 
+function summaryOf([first, ...others]: readonly Finding[], warnings: readonly Finding[] = []): string {
+  const rest = others.length > 0 ? ` (And ${others.length} more, below.)` : '';
+  if (first) return `${first.problem} ${first.fix}${rest}`;
+  const warning = warnings.find(({ code }) => code !== 'slow');
+  if (warning) return `Forged orders are rejected, but: ${warning.problem} ${warning.fix}`;
+  return 'All good: your handler accepts valid deliveries and rejects forged, changed, unsigned, old and future ones.';
+}
+
 const listed = (why: string, what: ReadonlySet<string>): string[] =>
   what.size > 0 ? [`Not tested, because ${why}: ${[...what].join('; ')}.`] : [];
 
@@ -122,12 +128,10 @@ function notes({ run, patient, results }: Examination): string[] {
       : 'If your shop matches payments by amount, check that it marked no real order of that amount as paid.';
   if (results.every(({ status }) => status === undefined)) return [];
   const taken = results.filter(({ outcome }) => outcome === 'accepted').length;
+  const own = `The deliveries were about orders of the doctor's own, ${run}_…, of ${amount} ${currency}. ${look}`;
+  if (taken <= 1) return [own];
   return [
-    `The deliveries were about orders of the doctor's own, ${run}_…, of ${amount} ${currency}. ${look}`,
-    ...(taken > 1
-      ? [
-          `${taken} were accepted, some of them about the same order: it must be fulfilled once, or not at all.`,
-        ]
-      : []),
+    own,
+    `${taken} were accepted, some of them about the same order: it must be fulfilled once, or not at all.`,
   ];
 }

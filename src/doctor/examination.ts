@@ -68,7 +68,7 @@ export class Examination {
       name,
       says: probes[name][0],
       expected: isForgery(name) ? 'refused' : 'accepted',
-      outcome: sent.status === undefined ? 'no response' : succeeded(sent) ? 'accepted' : 'refused',
+      outcome: outcomeOf(sent),
       status: sent.status,
       error: sent.error,
       response: this.#shown(sent),
@@ -180,6 +180,11 @@ export class Examination {
     const probed = this.#probed.get(name);
     return probed ? wordsOf(probed.sent, probed.outgoing, probed.order) : '';
   }
+}
+
+function outcomeOf(sent: Sent): ProbeResult['outcome'] {
+  if (sent.status === undefined) return 'no response';
+  return succeeded(sent) ? 'accepted' : 'refused';
 }
 
 export const succeeded = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;

@@ -152,8 +152,13 @@ const ofAnother = /^(?:prod|evt|event|ord|order|cus|customer|pay|pi|ch)_/i;
 
 function likelihood({ path, id, value }: Candidate): number {
   const named = /(?:checkout|session)(?:_?id|\W?id|\W?reference|\W?token|_?url)?$/i.test(path);
-  const name = named ? 6 : /(?:^|[._])id$|Id$/.test(path) ? 2 : 0;
-  const prefix = ofCheckout.test(id) ? 6 : ofAnother.test(id) ? -1 : 0;
-  const form = looksRandom(id) ? 2 : /\d/.test(id) ? 1 : -4;
-  return name + prefix + form + (id === value || /[:/]/.test(value) ? 1 : 0);
+  let points = 0;
+  if (named) points += 6;
+  else if (/(?:^|[._])id$|Id$/.test(path)) points += 2;
+  if (ofCheckout.test(id)) points += 6;
+  else if (ofAnother.test(id)) points -= 1;
+  if (looksRandom(id)) points += 2;
+  else points += /\d/.test(id) ? 1 : -4;
+  if (id === value || /[:/]/.test(value)) points += 1;
+  return points;
 }

@@ -14,25 +14,24 @@ export class Signal<T> {
   }
 
   /** The first thing that `look` finds in a value; `undefined` after a time, or a signal. An error in `look` rejects. */
-  async first<F>(look: (value: T) => F | undefined, withinMs: number, signals: readonly AbortSignal[]) {
+  first<F>(look: (value: T) => F | undefined, withinMs: number, signals: readonly AbortSignal[]) {
     const over = new AbortController();
-    let outcome: (() => F) | undefined;
-    const unsubscribe = this.subscribe((value) => {
-      if (outcome) return;
-      try {
-        const found = look(value);
-        if (found === undefined) return;
-        outcome = () => found;
-      } catch (error) {
-        outcome = () => {
-          throw error;
-        };
-      }
+    let unsubscribe = () => {};
+    const found = new Promise<F>((resolve, reject) => {
+      unsubscribe = this.subscribe((value) => {
+        try {
+          const one = look(value);
+          if (one !== undefined) resolve(one);
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    const end = pause(withinMs, [over.signal, ...signals]).then(() => undefined);
+    return Promise.race([found, end]).finally(() => {
+      unsubscribe();
       over.abort();
     });
-    await pause(withinMs, [over.signal, ...signals]);
-    unsubscribe();
-    return outcome?.();
   }
 }
 

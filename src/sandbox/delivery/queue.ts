@@ -120,7 +120,8 @@ export function newDeliveries(
     const made = await attempt(event, 'redelivery');
     if (!holds(event)) return made;
     const goesOn = !made.ok && (state === 'delivered' || nextAttemptAt !== undefined);
-    event.state = made.ok ? 'delivered' : goesOn ? state : 'failed';
+    const over = made.ok ? 'delivered' : 'failed';
+    event.state = goesOn ? state : over;
     event.nextAttemptAt = goesOn ? nextAttemptAt : undefined;
     changed.emit(event);
     return made;

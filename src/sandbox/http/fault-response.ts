@@ -51,8 +51,9 @@ function withStatus({
   const own = new Headers(headers);
   const isText = typeof body === 'string';
   if (!own.has('content-type')) own.set('content-type', isText ? 'text/plain' : 'application/json');
-  const empty = status === 204 || status === 205 || status === 304;
-  return new Response(empty ? null : isText ? body : JSON.stringify(body), { status, headers: own });
+  const init = { status, headers: own };
+  if (status === 204 || status === 205 || status === 304) return new Response(null, init);
+  return new Response(isText ? body : JSON.stringify(body), init);
 }
 
 function dataOf(envelope: string): unknown {

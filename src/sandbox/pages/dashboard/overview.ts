@@ -44,9 +44,10 @@ ${actionForm(context, '/reset', reset)}
 
 function clockText({ clock }: SandboxContext): Html {
   const now = clock.now();
-  const moved = clock.runs && Math.abs(now - Date.now()) > 1000;
+  const isReal = Math.abs(now - Date.now()) <= 1000;
+  const runs = isReal ? 'It runs with the real time.' : 'It runs, moved away from the real time.';
   return html`<p class="time" data-testid="now">${fullMoment(new Date(now))}</p>
-<p class="soft small">${clock.runs ? (moved ? 'It runs, moved away from the real time.' : 'It runs with the real time.') : 'It stands still until it is moved.'}
+<p class="soft small">${clock.runs ? runs : 'It stands still until it is moved.'}
 Expiry, settlement and retries follow it.</p>`;
 }
 
