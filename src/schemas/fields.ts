@@ -59,14 +59,14 @@ export function describeIssues(
   knownKeys: readonly string[] = [],
   what = 'a parameter',
 ): Problem[] {
-  return issues
-    .flatMap(({ path, message, ...issue }): { path: PropertyKey[]; message: string }[] =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => ({
-            path: [...path, key],
-            message: `is not ${what}. ${didYouMean(key, knownKeys)}`,
-          }))
-        : [{ path, message }],
-    )
-    .map(({ path, message }) => ({ path: visible(path.map(String).join('.')), message }));
+  return issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return problemAt(issue.path, issue.message);
+    return issue.keys.map((key) =>
+      problemAt([...issue.path, key], `is not ${what}. ${didYouMean(key, knownKeys)}`),
+    );
+  });
+}
+
+function problemAt(path: readonly PropertyKey[], message: string): Problem {
+  return { path: visible(path.map(String).join('.')), message };
 }

@@ -1,4 +1,6 @@
 const decimalText = /^-?\d+(?:\.\d+)?$/;
+/** How an amount in a number is printed; a fraction below a millionth has an exponent. */
+const printedAmount = /^-?\d+(?:\.\d{1,2})?$/;
 
 /**
  * Reads an amount from the wire as a decimal string with at least two decimals, or `undefined` if invalid.
@@ -11,8 +13,7 @@ export function readMoney(value: unknown): string | undefined {
   if (typeof value === 'string') return decimalText.test(value) ? twoDecimals(value) : undefined;
   if (typeof value !== 'number' || !isExact(value)) return undefined;
   const text = String(value);
-  const decimals = Number.isInteger(value) ? 0 : decimalsOf(text);
-  return decimals <= 2 ? twoDecimals(text) : undefined;
+  return printedAmount.test(text) ? twoDecimals(text) : undefined;
 }
 
 /** Reads an amount that cannot be negative: a price, or what a customer pays. */
@@ -24,11 +25,6 @@ export function readPrice(value: unknown): string | undefined {
 /** Beyond these limits two amounts share one double, so JSON.parse has already lost the difference. */
 function isExact(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Math.abs(value) < 2 ** 46;
-}
-
-/** How many decimals a fraction is printed with. Below a millionth it is printed with an exponent, so it has more than six. */
-function decimalsOf(text: string): number {
-  return text.includes('e') ? Infinity : text.length - text.indexOf('.') - 1;
 }
 
 function twoDecimals(text: string): string {

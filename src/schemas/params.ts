@@ -83,6 +83,7 @@ function text(
 
 /** Counts characters as people do: code points, so that an emoji is one. */
 function atMost(most: number, value: string): string | undefined {
+  if (value.length <= most) return undefined;
   const length = [...value].length;
   return length > most ? `has ${length} characters. Pass at most ${most}.` : undefined;
 }

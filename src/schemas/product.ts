@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import type { Metadata } from './metadata.js';
-import { type Pagination, paginationSchema } from './pagination.js';
+import { paginationSchema } from './pagination.js';
 import { list, metadata, moment, nullableText, optional, price, record, text } from './wire.js';
 
 /** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays a string. */
@@ -37,12 +37,6 @@ export interface UpdatedProduct extends Omit<Product, 'status'> {
   status?: ProductStatus;
 }
 
-/** One page of products as the service sends it. Spec, "Product list". */
-export interface ProductList {
-  items: Product[];
-  pagination: Pagination;
-}
-
 const fields = {
   id: text,
   name: text,
@@ -63,7 +57,5 @@ export const updatedProductSchema = record({
   status: optional(text),
 }) satisfies z.ZodMiniType<UpdatedProduct>;
 
-export const productListSchema = record({
-  items: list(productSchema),
-  pagination: paginationSchema,
-}) satisfies z.ZodMiniType<ProductList>;
+/** One page of products as the service sends it. Spec, "Product list". */
+export const productListSchema = record({ items: list(productSchema), pagination: paginationSchema });

@@ -1,7 +1,6 @@
-import type { Outcome } from '../errors.js';
 import type { TimeLimits } from './call-options.js';
 import type { Fetch } from './fetch-adapter.js';
-import type { CallName, Hooks } from './hooks.js';
+import type { CallName, EndFacts, Hooks } from './hooks.js';
 
 /** The client's options, checked. */
 export interface ClientSettings extends TimeLimits {
@@ -56,7 +55,4 @@ export interface Call {
 }
 
 /** How far a call has come: written by the sender, passed to the hook `end`. */
-export interface Progress {
-  attempts: number;
-  outcome: Outcome;
-}
+export type Progress = Pick<EndFacts, 'attempts' | 'outcome'>;

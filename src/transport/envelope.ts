@@ -26,12 +26,8 @@ export function readResponse<T>(
     // `code` 0 means success, and so do the words beside it.
     const said = { ...wordsOf(code === 0 ? undefined : body), snippet };
     const isForeignText = fault?.reason === 'content_type';
-    return refusal(
-      call,
-      response,
-      said,
-      isForeignText ? ' The response is not JSON: a proxy or another site may have sent it.' : '',
-    );
+    const note = ' The response is not JSON: a proxy or another site may have sent it.';
+    return refusal(call, response, said, isForeignText ? note : '');
   }
   if (fault) {
     const mayBeCut = fault.reason === 'json' && !response.delimited;

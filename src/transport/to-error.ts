@@ -63,13 +63,12 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
   const message = `${call.method} ${call.path} ${what}.${doubt(call, outcome)}`;
   const reason = isTimeout ? 'timeout' : call.redact(code ?? kind);
   const facts = { ...factsOf(call, outcome), phase, reason };
-  const again: Retriable = phase === 'connect' ? 'any' : 'reads';
-  if (!isTimeout) {
-    const error = new ConnectionError(message, facts);
-    return { error, retriable: kind === 'network' ? again : 'never' };
-  }
-  const error = new TimeoutError(message, { ...facts, scope: limit.scope });
-  return { error, retriable: limit.scope === 'total' ? 'never' : again };
+  const error = isTimeout
+    ? new TimeoutError(message, { ...facts, scope: limit.scope })
+    : new ConnectionError(message, facts);
+  const mayPass = isTimeout ? limit.scope === 'attempt' : kind === 'network';
+  if (!mayPass) return { error, retriable: 'never' };
+  return { error, retriable: phase === 'connect' ? 'any' : 'reads' };
 }
 
 /** What the body of a refusal says, in any of the usual forms. */
