@@ -35,7 +35,7 @@ export const dashboardStyle = `
   .field.short { width: 7rem }
   .field:not(.short) { flex: 1; min-width: 12rem; font-family: var(--mono); font-size: .875rem }
   label { display: block; margin-bottom: .25rem; font-weight: 550 }
-  .panel { padding: 1.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
+  .panel { padding: 1.25rem }
   .panel + .panel { margin-top: 1rem }
   .panel > h2, .panel > h3 { margin-bottom: .75rem }
   .panel > * + h3 { margin-top: 1.25rem }
@@ -44,26 +44,26 @@ export const dashboardStyle = `
   .two { display: grid; gap: 1rem }
   .two > .panel { margin: 0 }
   .figures { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)) }
-  .figures > div { padding: 1.125rem 1.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised); box-shadow: var(--shadow) }
+  .figures > div { padding: 1.125rem 1.25rem; box-shadow: var(--shadow) }
   .figures dt { color: var(--soft); font-size: .875rem; font-weight: 550 }
   .figures dd { font-size: 1.875rem; font-weight: 700; letter-spacing: -.025em; line-height: 1.25 }
   .counts { display: grid; gap: .25rem }
   .counts > div { display: flex; justify-content: space-between; padding: .3125rem 0; border-bottom: 1px solid var(--line) }
   .counts > div:last-child { border: 0 }
-  .counts dd { font-weight: 650; font-variant-numeric: tabular-nums }
-  .time { font-size: 1.25rem; font-weight: 650; letter-spacing: -.015em; font-variant-numeric: tabular-nums }
+  .counts dd { font-weight: 650 }
+  .time { font-size: 1.25rem; font-weight: 650; letter-spacing: -.015em }
   .asks { margin-top: 1rem }
   .asks p { margin: .75rem 0 }
   .notice.calm { background: var(--accent-wash) }
   .empty { padding: 3rem 1.5rem; border: 1px dashed var(--line); border-radius: 1rem; color: var(--soft); text-align: center }
   .intro { max-width: 46rem; margin-bottom: 1rem }
-  .scroll { position: relative; overflow-x: auto; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
+  .scroll { position: relative; overflow-x: auto }
   table { width: 100%; border-collapse: collapse }
   th, td { padding: .75rem 1rem; text-align: start; vertical-align: top }
   th { color: var(--soft); font-size: .8125rem; font-weight: 550; white-space: nowrap }
   tbody tr { border-top: 1px solid var(--line) }
   td code { white-space: nowrap }
-  .number, time { font-variant-numeric: tabular-nums; white-space: nowrap }
+  .number, time { white-space: nowrap }
   .strong { font-weight: 600 }
   td a.strong { text-decoration: none }
   td a.strong:hover { text-decoration: underline }

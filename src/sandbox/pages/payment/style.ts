@@ -5,13 +5,14 @@ export const payStyle = `
   .paying { background: var(--surface); border-top: 1px solid var(--line) }
   .paying .column { padding-block: 1.5rem 2rem }
 
+  .back, .plain { min-height: 2.75rem; border: 0; background: none; font: inherit; font-weight: 550; cursor: pointer }
   .back {
-    display: inline-flex; align-items: center; gap: .5rem; min-height: 2.75rem; margin: 0 0 .5rem -.375rem; padding: .375rem;
-    border: 0; border-radius: .5rem; background: none; color: var(--soft); font: inherit; font-weight: 550; text-align: start; cursor: pointer;
+    display: inline-flex; align-items: center; gap: .5rem; margin: 0 0 .5rem -.375rem; padding: .375rem;
+    border-radius: .5rem; color: var(--soft); text-align: start;
   }
   .back:hover { color: var(--ink) }
 
-  .product { display: flex; gap: 1rem; align-items: center; padding: 1rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--raised); box-shadow: var(--shadow) }
+  .product { display: flex; gap: 1rem; align-items: center; padding: 1rem; box-shadow: var(--shadow) }
   .picture {
     position: relative; flex: none; display: grid; place-items: center; width: 5rem; aspect-ratio: 1; overflow: hidden;
     border-radius: .75rem; background: var(--accent-wash); color: var(--accent);
@@ -25,7 +26,7 @@ export const payStyle = `
     display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden;
     margin-top: .375rem; color: var(--soft); font-size: .9375rem;
   }
-  .expiry { display: flex; align-items: center; gap: .4rem; margin-top: .875rem; color: var(--soft); font-variant-numeric: tabular-nums }
+  .expiry { display: flex; align-items: center; gap: .4rem; margin-top: .875rem; color: var(--soft) }
 
   .methods .group { margin-top: .875rem; border: 1px solid var(--line); border-radius: .875rem; background: var(--raised) }
   .method + .method { border-top: 1px solid var(--line) }
@@ -65,7 +66,7 @@ export const payStyle = `
   .or { display: flex; align-items: center; gap: .75rem; margin: 1.5rem 0 .875rem; color: var(--soft); font-size: .875rem; font-weight: 550; letter-spacing: 0 }
   .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line) }
   .pair { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem }
-  .plain { min-height: 2.75rem; margin-top: .75rem; padding: .5rem 1rem; border: 0; background: none; color: var(--accent); font: inherit; font-weight: 550; cursor: pointer }
+  .plain { margin-top: .75rem; padding: .5rem 1rem; color: var(--accent) }
   .plain:hover { text-decoration: underline }
 
   .developer { margin-top: 2rem; border-top: 1px solid var(--line); font-size: .875rem }
@@ -73,7 +74,7 @@ export const payStyle = `
   .developer form { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: 1rem }
 
   .note { flex: 1; display: grid; place-items: center; padding: 1.5rem 1.25rem 4rem }
-  .panel { width: 100%; max-width: 26rem; padding: 2.25rem 1.75rem; border: 1px solid var(--line); border-radius: 1.25rem; background: var(--raised); box-shadow: var(--shadow); text-align: center }
+  .panel { width: 100%; max-width: 26rem; padding: 2.25rem 1.75rem; box-shadow: var(--shadow); text-align: center }
   .panel h1 { font-size: 1.5rem; margin-bottom: .5rem }
   .panel p { text-wrap: balance }
   .badge { display: grid; place-items: center; width: 4rem; height: 4rem; margin: 0 auto 1.25rem; border-radius: 50%; background: var(--ground); color: var(--soft) }
