@@ -15,14 +15,9 @@ interface Given {
 }
 
 /**
- * Checks calls, builds their requests and sends them. One per client. The way of a call:
+ * Checks calls, builds their requests and sends them. One per client. The way of a call, which CONTRIBUTING.md describes:
  *
  *     resource → Transport.send → Sender.send → Http.attempt → ky → Http.#pass → nodeHttp or fetchAdapter → socket
- *                 options and      attempts      time limit                       a CompleteResponse
- *                 parameters       and waits     and abort                        or a SendFailure
- *
- * and back: the sender has the response read (envelope.ts) or the failure told (to-error.ts), and then resolves,
- * tries again (retry.ts) or throws.
  */
 export class Transport {
   readonly #settings: ClientSettings;
