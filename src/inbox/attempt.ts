@@ -1,7 +1,12 @@
-import type { Delivery } from '../webhooks/delivery.js';
+import { PaymentsError } from '../errors.js';
+import { type Delivery, unreadableBecause } from '../webhooks/delivery.js';
+import type { CallHook } from '../webhooks/hooks.js';
+import type { WebhookEvent } from '../webhooks/index.js';
 import { isThenable } from '../webhooks/own-options.js';
+import { factsOf, type Report } from '../webhooks/responder.js';
 import { commitError, lostLease } from './claims.js';
 import type { Claim } from './entry.js';
+import type { AttemptFacts, InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
 
 /** A delivery as the inbox gives it to a function: what `commit()` and `done()` take is checked by the store. */
@@ -12,43 +17,89 @@ export interface AttemptDelivery extends Delivery {
   signal: AbortSignal;
 }
 
-/** One run of your function. */
+/** What an attempt needs to know. */
+export interface AttemptSettings {
+  store: InboxStore;
+  /** Your function for an event, or `undefined` if there is none. */
+  find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined;
+  retriesMs: readonly number[];
+  attemptMs: number;
+  callHook: CallHook<InboxHookFacts>;
+  report: Report;
+  textOf(error: unknown): string;
+  /** Stores what an earlier version could not read as this version reads it; `false` if it cannot either. */
+  reread(claim: Claim): Promise<boolean>;
+}
+
+/** How soon to try again when `commit()` met a lock: it could not wait for it. */
+const busyMs = 1000;
+
+/** A delivery whose process ended this many times is not tried again. */
+const mostLost = 20;
+
+/** One run of your function for a claimed delivery, which ends the claim by what became of it. */
 export class InboxAttempt {
   readonly claim: Claim;
-  readonly delivery: AttemptDelivery;
-  /** Rejects when nobody waits for the function any longer. */
-  readonly ended: Promise<never>;
-  readonly #store: InboxStore;
+  readonly #settings: AttemptSettings;
+  readonly #facts: AttemptFacts;
   readonly #aborter = new AbortController();
+  /** Rejects when nobody waits for the function any longer. */
+  readonly #stopped: Promise<never>;
   #stopWaiting: (reason: Error) => void = () => {};
-  #phase: 'open' | 'committing' | 'committed' | 'failed' | 'over' = 'open';
+  /** `marking` once `done()` was called; `over` once it can write nothing more. */
+  #phase: 'open' | 'committing' | 'committed' | 'failed' | 'marking' | 'over' = 'open';
   #committing: unknown;
   #failure: unknown;
-  #calledDone = false;
 
-  constructor(store: InboxStore, claim: Claim) {
-    this.#store = store;
+  constructor(settings: AttemptSettings, claim: Claim) {
+    this.#settings = settings;
     this.claim = claim;
-    this.ended = new Promise((_, reject) => {
+    this.#facts = { ...factsOf(claim.delivery), attempt: claim.attempt };
+    this.#stopped = new Promise((_, reject) => {
       this.#stopWaiting = reject;
     });
-    this.ended.catch(() => {});
-    this.delivery = {
-      ...claim.delivery,
-      attempt: claim.attempt,
-      commit: (fn) => this.#commit(fn),
-      ...(store.done && { done: (run) => this.#done(run) }),
-      signal: this.#aborter.signal,
-    };
+    this.#stopped.catch(() => {});
   }
 
-  get isCommitted(): boolean {
-    return this.#phase === 'committed';
+  /** Whether its claim has to be renewed. */
+  get needsClaim(): boolean {
+    return this.#phase !== 'committed' && this.#phase !== 'over';
   }
 
-  /** Whether it was ended from outside, and can write nothing more. */
-  get isOver(): boolean {
-    return this.#phase === 'over';
+  async run(): Promise<void> {
+    const { store, find, reread, attemptMs, callHook, report } = this.#settings;
+    const { claim } = this;
+    const problem = unreadableBecause(claim.delivery.event);
+    if (problem !== undefined) {
+      if (!(await reread(claim))) await this.#park(unreadableText(problem));
+      return;
+    }
+    if (claim.lost >= mostLost) return this.#park(`The process ended during each of ${mostLost} attempts.`);
+    const fn = find(claim.delivery.event);
+    if (!fn)
+      return this.#park(`There is no function for events of type ${JSON.stringify(this.#facts.type)}.`);
+    callHook('started', this.#facts);
+    const startedAt = performance.now();
+    const late = `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`;
+    const timer = setTimeout(() => this.stop(late, { isOver: false }), attemptMs);
+    let failure: { error: unknown } | undefined;
+    try {
+      await Promise.race([fn(this.#delivery()), this.#stopped]);
+    } catch (error) {
+      failure = { error };
+    }
+    clearTimeout(timer);
+    if (this.#phase === 'over') return;
+    const isDone = await this.#end().catch((error: unknown) => {
+      failure ??= { error };
+      return false;
+    });
+    const durationMs = performance.now() - startedAt;
+    if (failure && !isDone) return this.#fail(failure.error, durationMs);
+    // The delivery is done; a later error does not undo it.
+    if (failure) void report(failure.error);
+    else if (!isDone && !(await store.settle(claim, { state: 'done' }))) throw lostLease();
+    callHook('done', { ...this.#facts, durationMs });
   }
 
   /** Somebody else has the delivery: it can write nothing more. */
@@ -69,22 +120,32 @@ export class InboxAttempt {
    * Ends it, so that a later commit throws. Returns whether it is done, and throws the error of a failed commit, even if
    * your function caught it: nothing was written. A promise of commit() that nobody awaits is waited for.
    */
-  async end(): Promise<boolean> {
+  async #end(): Promise<boolean> {
     await this.#committing;
     const phase = this.#phase;
     this.#phase = 'over';
     if (phase === 'failed') throw this.#failure;
-    if (phase === 'committed' || !this.#calledDone) return phase === 'committed';
-    const outcome = await this.#store.outcome?.(this.claim);
+    if (phase !== 'marking') return phase === 'committed';
+    const outcome = await this.#settings.store.outcome?.(this.claim);
     if (outcome === 'lost') throw lostLease();
     if (outcome === 'open') throw commitError('The transaction that called done() was rolled back.');
     return true;
   }
 
+  #delivery(): AttemptDelivery {
+    return {
+      ...this.claim.delivery,
+      attempt: this.claim.attempt,
+      commit: (fn) => this.#commit(fn),
+      ...(this.#settings.store.done && { done: (run) => this.#done(run) }),
+      signal: this.#aborter.signal,
+    };
+  }
+
   #commit(fn: unknown): unknown {
-    this.#begin('commit()');
+    this.#begin('commit()', 'committing');
     try {
-      const result = this.#store.commit(this.claim, fn, this.#aborter.signal);
+      const result = this.#settings.store.commit(this.claim, fn, this.#aborter.signal);
       if (isThenable(result))
         this.#committing = result.then(
           () => this.#settle('committed'),
@@ -99,18 +160,16 @@ export class InboxAttempt {
   }
 
   async #done(run: unknown): Promise<void> {
-    this.#begin('done()');
-    this.#phase = 'open';
-    this.#calledDone = true;
-    await this.#store.done?.(this.claim, run);
+    this.#begin('done()', 'marking');
+    await this.#settings.store.done?.(this.claim, run);
   }
 
-  #begin(name: string): void {
+  #begin(name: string, phase: 'committing' | 'marking'): void {
     if (this.#phase === 'over')
       throw commitError(`${name} came after the attempt had ended. Nothing was written.`);
-    if (this.#phase !== 'open' || this.#calledDone)
+    if (this.#phase !== 'open')
       throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
-    this.#phase = 'committing';
+    this.#phase = phase;
   }
 
   #settle(phase: 'committed' | 'failed', error?: unknown): void {
@@ -118,4 +177,36 @@ export class InboxAttempt {
     this.#phase = phase;
     this.#failure = error;
   }
+
+  async #fail(error: unknown, durationMs: number): Promise<void> {
+    const { store, retriesMs, callHook, report, textOf } = this.#settings;
+    const isBusy = meetsLock(error);
+    const waitMs = isBusy ? busyMs : retriesMs[this.claim.failures];
+    // Ten percent either way, so that deliveries that failed together are not retried together.
+    const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
+    callHook('failed', { ...this.#facts, durationMs, error, delayMs });
+    void report(error);
+    const lastError = textOf(error);
+    if (delayMs === null) return this.#park(lastError);
+    await store.settle(this.claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
+  }
+
+  async #park(lastError: string): Promise<void> {
+    const { store, callHook } = this.#settings;
+    if (await store.settle(this.claim, { state: 'parked', lastError }))
+      callHook('parked', { ...this.#facts, lastError });
+  }
+}
+
+/** Whether `commit()` failed at a lock. What was thrown may be anything, such as a proxy that throws at any look. */
+function meetsLock(error: unknown): boolean {
+  try {
+    return error instanceof PaymentsError && error.code === 'inbox_busy';
+  } catch {
+    return false;
+  }
+}
+
+export function unreadableText(problem: string): string {
+  return `The event is authentic, but this version cannot read it: ${problem}.`;
 }

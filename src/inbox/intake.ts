@@ -17,10 +17,10 @@ import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { RefusedRequest, Report } from '../webhooks/responder.js';
 import { eventOf, verifyDelivery } from '../webhooks/verify.js';
+import { unreadableText } from './attempt.js';
 import type { Claim, RefusedDelivery } from './entry.js';
 import type { InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
-import { unreadableText } from './worker.js';
 
 /** What `recover()` found. */
 export interface Recovered {
