@@ -1,20 +1,18 @@
 import { PaymentsError } from '../errors.js';
-import { type Delivery, unreadableBecause } from '../webhooks/delivery.js';
+import { unreadableBecause } from '../webhooks/delivery.js';
 import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import { isThenable } from '../webhooks/own-options.js';
 import { factsOf, type Report } from '../webhooks/responder.js';
 import { commitError, lostLease } from './claims.js';
 import type { Claim } from './entry.js';
-import type { AttemptFacts, InboxHookFacts } from './options.js';
+import type { AttemptFacts, InboxDelivery, InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
 
 /** A delivery as the inbox gives it to a function: what `commit()` and `done()` take is checked by the store. */
-export interface AttemptDelivery extends Delivery {
-  attempt: number;
+export interface AttemptDelivery extends Omit<InboxDelivery, 'commit'> {
   commit: (fn: unknown) => unknown;
   done?: (run: unknown) => Promise<void>;
-  signal: AbortSignal;
 }
 
 /** What an attempt needs to know. */

@@ -11,9 +11,6 @@ export type Settlement =
 /** A clock that was this far ahead is taken for wrong: what it made due is due now. */
 const wrongClockMs = 10_000;
 
-/** A claim and its renewal need not be on the disk. */
-const quickly = { durable: false };
-
 /** SQLite returns columns of the table alone that it updates. */
 const content: Statement = {
   text: ['event', 'raw_body', 'encoding', 'headers']
@@ -43,7 +40,7 @@ export async function claimDue(
       sql`UPDATE payments_inbox
         SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
         WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`,
-      quickly,
+      'quickly',
     );
   else if (waitMs(row.due) > 0) return { claims: [], waitMs: waitMs(row.due) };
   const rows = await execute(
@@ -56,7 +53,7 @@ export async function claimDue(
       SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
         due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
       WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`,
-    quickly,
+    'quickly',
   );
   // Stored first, begun first: a statement returns its rows in any order.
   const claims = rows.map(toClaim).sort((a, b) => a.id - b.id);
@@ -73,7 +70,7 @@ export async function renewClaim(
   const [row] = await execute(
     sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
       WHERE id IN (${own} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`,
-    quickly,
+    'quickly',
   );
   return row !== undefined || (await execute(sql`${own} AND state IN ('running', 'done')`)).length > 0;
 }

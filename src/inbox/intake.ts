@@ -8,14 +8,13 @@ import {
   digestOf,
   keyOf,
   storable,
-  typeOf,
   unreadableBecause,
   writable,
 } from '../webhooks/delivery.js';
 import { headerPairs } from '../webhooks/headers.js';
 import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
-import type { RefusedRequest, Report } from '../webhooks/responder.js';
+import { factsOf, type RefusedRequest, type Report } from '../webhooks/responder.js';
 import { eventOf, verifyDelivery } from '../webhooks/verify.js';
 import { unreadableText } from './attempt.js';
 import type { Claim, RefusedDelivery } from './entry.js';
@@ -60,50 +59,40 @@ const longestHeader = 4096;
 const pageSize = 100;
 
 /** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
-export class Intake {
-  readonly #settings: IntakeSettings;
-
-  constructor(settings: IntakeSettings) {
-    this.#settings = settings;
-  }
+export function createIntake({ store, callHook, report, keepRefused }: IntakeSettings) {
+  return { put, reread, refuse, recover };
 
   /** Stores a delivery; `false` if it is a duplicate. Another content under a known key is parked, and so is what cannot be read. */
-  async put(given: Delivery): Promise<boolean> {
-    const { store, callHook } = this.#settings;
+  async function put(given: Delivery): Promise<boolean> {
     const delivery = readAgain(given);
     const { key, digest, event } = delivery;
     const problem = unreadableBecause(event);
-    if (problem !== undefined) return this.#park(key, delivery, 'invalid_event', unreadableText(problem));
+    if (problem !== undefined) return park(key, delivery, 'invalid_event', unreadableText(problem));
     const known = await store.insert(key, delivery);
     if (!known) return true;
     if (known.digest !== digest)
-      return this.#park(
-        `${key}#${digest}`,
-        delivery,
-        'conflicting_event',
-        conflictText(key, known.event, event),
-      );
-    callHook('duplicate', { key, type: typeOf(event) });
+      return park(`${key}#${digest}`, delivery, 'conflicting_event', conflictText(key, known.event, event));
+    callHook('duplicate', factsOf(delivery));
     return false;
   }
 
   /** Reads a claimed delivery again that an earlier version could not read; `false` if it still cannot be read. */
-  async reread(claim: Claim): Promise<boolean> {
+  async function reread(claim: Claim): Promise<boolean> {
     const delivery = readAgain(claim.delivery);
     if (unreadableBecause(delivery.event) !== undefined) return false;
-    await this.put(delivery);
+    await put(delivery);
     // Only now: after a crash in between, it is read again, and is a duplicate.
-    await this.#settings.store.remove(claim);
+    await store.remove(claim);
     return true;
   }
 
   /** Keeps a delivery that was refused, if `recover()` may accept it one day. */
-  async refuse({ code, rawBody, headers, receivedAt, signatureHeaders }: RefusedRequest): Promise<void> {
-    const { store, keepRefused } = this.#settings;
+  async function refuse(request: RefusedRequest): Promise<void> {
+    const { code, receivedAt, signatureHeaders } = request;
     if (keepRefused === 0 || !curable.includes(code)) return;
-    const body = readBody(rawBody);
+    const body = readBody(request.rawBody);
     if (body.byteLength > longestRefused) return;
-    const kept = headerPairs(headers).filter(
+    const kept = headerPairs(request.headers).filter(
       ([name, value]) =>
         (signatureHeaders.includes(name) || (name.startsWith('x-') && !/cookie|authorization/.test(name))) &&
         value.length <= longestHeader,
@@ -122,8 +111,7 @@ export class Intake {
   }
 
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */
-  async recover(checks: Checks): Promise<Recovered> {
-    const { store, callHook } = this.#settings;
+  async function recover(checks: Checks): Promise<Recovered> {
     const result = { recovered: 0, duplicates: 0, refused: 0 };
     for (let after: number | undefined = 0; after !== undefined; ) {
       const page: RefusedDelivery[] = await store.refused(pageSize, after);
@@ -132,8 +120,8 @@ export class Intake {
         try {
           const verified = verifyDelivery(checks, { ...request, now: at.getTime() });
           const delivery = deliveryOf(verified, at);
-          callHook('received', { key: delivery.key, type: typeOf(delivery.event), bytes: request.bytes });
-          if (await this.put(delivery)) result.recovered++;
+          callHook('received', { ...factsOf(delivery), bytes: request.bytes });
+          if (await put(delivery)) result.recovered++;
           else result.duplicates++;
           await store.forget(id);
         } catch (error) {
@@ -146,14 +134,13 @@ export class Intake {
     return result;
   }
 
-  async #park(
+  async function park(
     key: string,
     delivery: Delivery,
     code: WebhookPayloadError['code'],
     lastError: string,
   ): Promise<boolean> {
-    const { store, callHook, report } = this.#settings;
-    const facts = { key, type: typeOf(delivery.event) };
+    const facts = factsOf({ key, event: delivery.event });
     if (await store.insert(key, delivery, lastError)) {
       callHook('duplicate', facts);
       return false;

@@ -17,7 +17,7 @@ import {
 } from '../webhooks/responder.js';
 import type { AttemptDelivery } from './attempt.js';
 import type { InboxEntry, InboxStats, ListParams, RefusedDelivery } from './entry.js';
-import { Intake, type Recovered } from './intake.js';
+import { createIntake, type Recovered } from './intake.js';
 import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
 import {
   type Duration,
@@ -143,11 +143,11 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
     { callHook, report, mustRead: false, handOver, keep: (refused) => intake.refuse(refused) },
   );
   const store = 'pool' in place ? new PostgresStore(place, { create }) : new SqliteStore(place, { create });
-  const intake = new Intake({ store, callHook, report, keepRefused });
+  const intake = createIntake({ store, callHook, report, keepRefused });
   const worker = new Worker({
     ...{ ...limits, store, find, callHook, report },
     textOf: (error) => redacted(error, secrets),
-    reread: (claim) => intake.reread(claim),
+    reread: intake.reread,
   });
   let closing: Promise<void> | undefined;
   // A build loads the modules of an app, and must not fulfil anything.

@@ -13,7 +13,7 @@ import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/r
 import type { AttemptDelivery } from './attempt.js';
 import { type Duration, dayMs, readDuration } from './params.js';
 import { type ClientOf, hasMethods, type PostgresPool, type PostgresRun } from './postgres.js';
-import type { PostgresPlace } from './postgres-store.js';
+import type { PostgresPlace } from './postgres-tables.js';
 import type { SqliteDatabase, SqliteStatement } from './sqlite.js';
 import type { SqlitePlace } from './sqlite-tables.js';
 

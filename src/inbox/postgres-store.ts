@@ -6,12 +6,11 @@ import {
   execute,
   isRow,
   type PostgresClient,
-  type PostgresPool,
   rowsOf,
   transaction,
   withClient,
 } from './postgres.js';
-import { inSchema, openTables } from './postgres-tables.js';
+import { inSchema, openTables, type PostgresPlace } from './postgres-tables.js';
 import { type Execute, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { InboxStore } from './store.js';
 
@@ -20,28 +19,20 @@ const ended = 'The function passed to commit() ended its transaction.';
 /** How long to look for the outcome of a commit while the database cannot be reached. */
 const lookUpMs = 60_000;
 
-/** Where the tables are. */
-export interface PostgresPlace {
-  pool: PostgresPool;
-  schema: string;
-}
-
 /** The inbox of several servers: tables in a PostgreSQL database, whose clock is the only one that counts. */
 export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 1000;
-  readonly #pool: PostgresPool;
-  readonly #schema: string;
+  readonly #place: PostgresPlace;
   readonly #create: boolean;
   #tables: Promise<void> | undefined;
 
-  constructor({ pool, schema }: PostgresPlace, { create = true } = {}) {
+  constructor(place: PostgresPlace, { create = true } = {}) {
     super();
+    this.#place = place;
     this.#create = create;
-    this.identity = [pool, schema];
-    this.#pool = pool;
-    this.#schema = schema;
-    bearErrors(pool);
+    this.identity = [place.pool, place.schema];
+    bearErrors(place.pool);
   }
 
   /** Marks it done first: until the end, nobody else can change the row, and who asks for the outcome waits. */
@@ -63,7 +54,9 @@ export class PostgresStore extends InboxStore {
       await client.query(this.#written(check).text);
     };
     try {
-      await withClient(this.#pool, (client) => Promise.race([commit(client), aborted]), { keep: false });
+      await withClient(this.#place.pool, (client) => Promise.race([commit(client), aborted]), {
+        keep: false,
+      });
     } catch (error) {
       if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
       if (!isSent || (await this.#lookUp(claim)) !== 'done') throw error;
@@ -94,12 +87,12 @@ export class PostgresStore extends InboxStore {
   readonly execute: Execute = async (statement) => {
     await this.#ready();
     const { text, values } = this.#written(statement);
-    return (await execute(this.#pool, text, values)).map(decoded);
+    return (await execute(this.#place.pool, text, values)).map(decoded);
   };
 
   protected async run<Result>(work: () => Work<Result>): Promise<Result> {
     await this.#ready();
-    return transaction(this.#pool, async (run) => {
+    return transaction(this.#place.pool, async (run) => {
       const steps = work();
       let step = steps.next([]);
       while (!step.done) {
@@ -112,8 +105,8 @@ export class PostgresStore extends InboxStore {
 
   /** A role that may not leaves it to the server's own. */
   protected async reclaim(): Promise<void> {
-    const vacuum = inSchema('VACUUM payments_inbox, payments_inbox_content', this.#schema);
-    await withClient(this.#pool, (client) => client.query(vacuum)).catch(() => {});
+    const vacuum = inSchema('VACUUM payments_inbox, payments_inbox_content', this.#place.schema);
+    await withClient(this.#place.pool, (client) => client.query(vacuum)).catch(() => {});
   }
 
   /** With the placeholders of PostgreSQL, and text that any database takes. Numbers are part of the statement. */
@@ -125,7 +118,7 @@ export class PostgresStore extends InboxStore {
       if (value === now) return clock;
       return typeof value === 'string' ? `$${given.push(encoded(value))}` : `(${value})`;
     });
-    return { text: inSchema(numbered, this.#schema), values: given };
+    return { text: inSchema(numbered, this.#place.schema), values: given };
   }
 
   /** Asks until the database responds. */
@@ -143,7 +136,7 @@ export class PostgresStore extends InboxStore {
 
   /** Makes the tables before the first use, and tries again at the next one if that failed. */
   #ready(): Promise<void> {
-    this.#tables ??= openTables(this.#pool, this.#schema, this.#create).catch((error) => {
+    this.#tables ??= openTables(this.#place, this.#create).catch((error) => {
       this.#tables = undefined;
       throw error;
     });

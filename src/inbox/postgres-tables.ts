@@ -2,6 +2,12 @@ import { ConfigurationError } from '../errors.js';
 import { type PostgresPool, quoted, type Run, transaction } from './postgres.js';
 import { knownVersion, tables, tablesVersion } from './tables.js';
 
+/** Where the tables are. */
+export interface PostgresPlace {
+  pool: PostgresPool;
+  schema: string;
+}
+
 // An ordinary index could not hold a long key.
 const created = tables({
   id: 'bigint',
@@ -32,7 +38,7 @@ export function inSchema(sql: string, schema: string): string {
 }
 
 /** Makes the tables where there are none, and refuses those of a newer version. */
-export async function openTables(pool: PostgresPool, schema: string, create: boolean): Promise<void> {
+export async function openTables({ pool, schema }: PostgresPlace, create: boolean): Promise<void> {
   const at = quoted(schema);
   try {
     await transaction(pool, async (run) => {

@@ -29,10 +29,8 @@ export function sql(
   return statement;
 }
 
-/** Whether what is written is on the disk when it is over. */
-export interface Durability {
-  durable: boolean;
-}
+/** Whether what is written is on the disk when it is over. A claim and its renewal need not be: they end by themselves. */
+export type Durability = 'durably' | 'quickly';
 
 /** Executes one statement. One that writes needs `how`: it runs in a transaction. */
 export type Execute = (statement: Statement, how?: Durability) => Promise<Row[]>;

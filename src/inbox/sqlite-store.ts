@@ -51,7 +51,7 @@ export class SqliteStore extends InboxStore {
       throw isAsync();
     };
     try {
-      return db.atOnce(() => db.transaction(work, { durable: true }));
+      return db.atOnce(() => db.transaction(work, 'durably'));
     } catch (error) {
       if (!isBusy(error) || !(error instanceof Error)) throw error;
       const text = `commit() could not write: ${error.message}. Nothing was written; the delivery is tried again.`;
@@ -62,7 +62,7 @@ export class SqliteStore extends InboxStore {
   /** Once it is full, a flood must not wait for the disk each time. */
   override async refuse(refused: RefusedRecord, most: number): Promise<void> {
     const [row] = await this.execute(sql`SELECT count(*) AS count FROM payments_inbox_refused`);
-    await super.refuse(refused, most, { durable: Number(row?.count) < most });
+    await super.refuse(refused, most, Number(row?.count) < most ? 'durably' : 'quickly');
   }
 
   async close(): Promise<void> {
@@ -92,7 +92,7 @@ export class SqliteStore extends InboxStore {
       this.#setUp();
       if (!how) return work();
       const result = db.transaction(work, how);
-      if (how.durable) this.#checkFile();
+      if (how === 'durably') this.#checkFile();
       return result;
     });
   }

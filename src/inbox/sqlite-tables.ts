@@ -54,7 +54,7 @@ export function setUp(db: Connection, place: SqlitePlace, { create }: { create: 
   // What purge() deletes is overwritten.
   if ('file' in place)
     db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-  if (found !== tablesVersion) db.transaction(() => migrate(db, name), { durable: true });
+  if (found !== tablesVersion) db.transaction(() => migrate(db, name), 'durably');
 }
 
 function migrate(db: Connection, name: string): void {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
-import type { Row } from './sql.js';
+import type { Durability, Row } from './sql.js';
 
 /** The parts of a `node:sqlite` `DatabaseSync` that are used. */
 export interface SqliteDatabase {
@@ -95,11 +95,11 @@ export class Connection {
     }
   }
 
-  /** Runs `work` in a transaction that no other process can write into. If durable, it is on the disk when this returns. */
-  transaction<Result>(work: () => Result, { durable }: { durable: boolean }): Result {
+  /** Runs `work` in a transaction that no other process can write into. `durably`: it is on the disk when this returns. */
+  transaction<Result>(work: () => Result, how: Durability): Result {
     if (this.hasTransaction()) throw new OpenTransaction();
     const own = Number(this.pragma('synchronous'));
-    const level = this.#syncLevel(own, durable);
+    const level = this.#syncLevel(own, how === 'durably');
     if (level !== own) this.database.exec(`PRAGMA synchronous = ${level}`);
     try {
       this.database.exec('BEGIN IMMEDIATE');

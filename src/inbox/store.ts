@@ -23,9 +23,6 @@ export interface KnownEntry {
 
 const purgedAtOnce = 500;
 
-/** What a 200 rests on is on the disk. */
-const durably = { durable: true };
-
 /**
  * The deliveries in a database. Each method is atomic by itself, and waits for locks without blocking. Both databases run
  * the same statements; what processes compare is `now`.
@@ -56,7 +53,7 @@ export abstract class InboxStore {
    * `lastError` it is parked. Its key differs from the delivery's own if that is known with another content.
    */
   insert(key: string, delivery: Delivery, lastError: string | null = null): Promise<KnownEntry | undefined> {
-    return this.run(() => insert(key, delivery, lastError), durably);
+    return this.run(() => insert(key, delivery, lastError), 'durably');
   }
 
   /** Deletes a claimed delivery with its key. */
@@ -65,7 +62,7 @@ export abstract class InboxStore {
       const [row] =
         yield sql`DELETE FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt} RETURNING id`;
       if (row) yield sql`DELETE FROM payments_inbox_content WHERE id = ${id}`;
-    }, durably);
+    }, 'durably');
   }
 
   /** Ends a claim; `false` if somebody else has taken it. */
@@ -147,7 +144,7 @@ export abstract class InboxStore {
         sql`DELETE FROM payments_inbox_content WHERE id IN (
         SELECT id FROM payments_inbox_content JOIN payments_inbox USING (id)
         WHERE finished_at < ${before} AND id > ${last} ORDER BY id LIMIT ${purgedAtOnce}) RETURNING id`,
-        durably,
+        'durably',
       );
       count = rows.length;
       last = Math.max(...rows.map(({ id }) => Number(id)));
@@ -160,7 +157,7 @@ export abstract class InboxStore {
   refuse(
     { code, receivedAt, bytes, headers, rawBody, encoding }: RefusedRecord,
     most: number,
-    how: Durability = durably,
+    how: Durability = 'durably',
   ): Promise<void> {
     const first = Math.ceil(most / 10);
     return this.run(function* () {
@@ -188,7 +185,7 @@ export abstract class InboxStore {
 
   /** Returns how many rows a statement with RETURNING changed. */
   async #change(statement: Statement): Promise<number> {
-    return (await this.execute(statement, durably)).length;
+    return (await this.execute(statement, 'durably')).length;
   }
 }
 
