@@ -84,7 +84,7 @@ export class PostgresStore extends InboxStore {
   /** The pool is the shop's. */
   async close(): Promise<void> {}
 
-  readonly execute: Execute = async (statement) => {
+  protected readonly execute: Execute = async (statement) => {
     await this.#ready();
     const { text, values } = this.#written(statement);
     return (await execute(this.#place.pool, text, values)).map(decoded);

@@ -69,7 +69,7 @@ export class SqliteStore extends InboxStore {
     if ('file' in this.#place) this.#connection.database.close();
   }
 
-  readonly execute: Execute = (statement, how) => this.#whenFree(() => this.#all(statement), how);
+  protected readonly execute: Execute = (statement, how) => this.#whenFree(() => this.#all(statement), how);
 
   protected run<Result>(work: () => Work<Result>, how: Durability): Promise<Result> {
     return this.#whenFree(() => {

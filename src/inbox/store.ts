@@ -10,6 +10,7 @@ import {
   type ListParams,
   type RefusedDelivery,
   type RefusedRecord,
+  toClaim,
   toEntry,
   toRefused,
 } from './entry.js';
@@ -20,6 +21,9 @@ export interface KnownEntry {
   digest: string;
   event: WebhookEvent | null;
 }
+
+/** A clock that was this far ahead is taken for wrong: what it made due is due now. */
+const wrongClockMs = 10_000;
 
 const purgedAtOnce = 500;
 
@@ -42,7 +46,7 @@ export abstract class InboxStore {
   abstract close(): Promise<void>;
 
   /** Executes one statement by itself. */
-  abstract readonly execute: Execute;
+  protected abstract readonly execute: Execute;
   /** Executes statements that belong together in one transaction. */
   protected abstract run<Result>(work: () => Work<Result>, how: Durability): Promise<Result>;
   /** Frees the space of what was deleted. */
@@ -63,6 +67,59 @@ export abstract class InboxStore {
         yield sql`DELETE FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt} RETURNING id`;
       if (row) yield sql`DELETE FROM payments_inbox_content WHERE id = ${id}`;
     }, 'durably');
+  }
+
+  /**
+   * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has ended.
+   * Leaves out running ones in `held`: their functions still run in this process. It looks first, because a claim locks the
+   * database of SQLite. `waitMs` is how long until the next one is due, infinite if none is known.
+   */
+  async claimDue(
+    most: number,
+    held: readonly number[],
+    leaseMs: number,
+  ): Promise<{ claims: Claim[]; waitMs: number }> {
+    const [row = {}] = await this.execute(sql`SELECT ${now} AS at,
+      (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
+      (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
+      (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS set_at`);
+    const at = Number(row.at);
+    const waitMs = (due: unknown) => (due === null ? Number.POSITIVE_INFINITY : Number(due) - at);
+    // What waits is due now. A function may still run, whose process has until the end of a lease to renew it.
+    if (Number(row.set_at) > at + wrongClockMs)
+      await this.execute(
+        sql`UPDATE payments_inbox
+          SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
+          WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`,
+        'quickly',
+      );
+    else if (waitMs(row.due) > 0) return { claims: [], waitMs: waitMs(row.due) };
+    const rows = await this.execute(
+      sql`WITH due AS MATERIALIZED (
+          SELECT id FROM payments_inbox
+          WHERE due_at <= ${now} AND NOT (state = 'running' AND id IN (${[0, ...held]}))
+          ORDER BY due_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED
+        )
+        UPDATE payments_inbox
+        SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
+          due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
+        WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`,
+      'quickly',
+    );
+    // Stored first, begun first: a statement returns its rows in any order.
+    const claims = rows.map(toClaim).sort((a, b) => a.id - b.id);
+    return { claims, waitMs: rows.length === most ? 0 : waitMs(row.later) };
+  }
+
+  /** Extends a claim; `false` if somebody else has taken it. Whoever locks the row commits it: it is not waited for, and has not lost it. */
+  async renew({ id, attempt }: Claim, leaseMs: number): Promise<boolean> {
+    const own = sql`SELECT id FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt}`;
+    const [row] = await this.execute(
+      sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
+        WHERE id IN (${own} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`,
+      'quickly',
+    );
+    return row !== undefined || (await this.execute(sql`${own} AND state IN ('running', 'done')`)).length > 0;
   }
 
   /** Ends a claim; `false` if somebody else has taken it. */
@@ -193,6 +250,14 @@ const countOf = (state: InboxState): Statement => ({
   text: `(SELECT count(*) FROM payments_inbox WHERE state = '${state}') AS ${state}`,
   values: [],
 });
+
+/** SQLite returns columns of the table alone that it updates. */
+const content: Statement = {
+  text: ['event', 'raw_body', 'encoding', 'headers']
+    .map((name) => `(SELECT ${name} FROM payments_inbox_content WHERE id = payments_inbox.id) AS ${name}`)
+    .join(),
+  values: [],
+};
 
 const entries = sql`SELECT key, state, event, received_at, attempts, last_error, due_at
   FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)`;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptSettings, InboxAttempt } from './attempt.js';
-import { claimDue, lostLease, renewClaim } from './claims.js';
+import { lostLease } from './claims.js';
 import type { Claim } from './entry.js';
 
 interface WorkerSettings extends AttemptSettings {
@@ -137,7 +137,7 @@ export class Worker {
     if (this.#isClosed) return { waitMs: Number.POSITIVE_INFINITY, isFull: false };
     if (most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: true };
     const held = [...this.#running.keys()].map(({ claim }) => claim.id);
-    const { claims, waitMs } = await claimDue(store.execute, { most, held, leaseMs });
+    const { claims, waitMs } = await store.claimDue(most, held, leaseMs);
     if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
     else for (const claim of claims) this.#begin(claim);
     return { waitMs, isFull: claims.length === most };
@@ -165,7 +165,7 @@ export class Worker {
     if (!attempt.needsClaim) return;
     try {
       // Its slot stays taken: the function still runs, and must not run twice at a time.
-      if (!(await renewClaim(store.execute, attempt.claim, leaseMs))) attempt.lose(lostLease());
+      if (!(await store.renew(attempt.claim, leaseMs))) attempt.lose(lostLease());
     } catch (error) {
       void report(error);
     }

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { claimDue, renewClaim } from '../../src/inbox/claims.js';
 import { readDelivery } from '../../src/inbox/params.js';
 import { SqliteStore } from '../../src/inbox/sqlite-store.js';
 
@@ -14,12 +13,12 @@ const delivery = readDelivery({
 test('a claim that was committed while it was renewed is not lost, and one of another process is', async () => {
   const store = new SqliteStore({ file: ':memory:' });
   await store.insert(delivery.key, delivery);
-  const { claims } = await claimDue(store.execute, { most: 1, held: [], leaseMs: 60_000 });
+  const { claims } = await store.claimDue(1, [], 60_000);
   const [claim] = claims;
   if (!claim) throw new Error('Nothing was claimed.');
-  expect(await renewClaim(store.execute, claim, 60_000)).toBe(true);
-  expect(await renewClaim(store.execute, { ...claim, attempt: claim.attempt + 1 }, 60_000)).toBe(false);
+  expect(await store.renew(claim, 60_000)).toBe(true);
+  expect(await store.renew({ ...claim, attempt: claim.attempt + 1 }, 60_000)).toBe(false);
   await store.settle(claim, { state: 'done' });
-  expect(await renewClaim(store.execute, claim, 60_000)).toBe(true);
+  expect(await store.renew(claim, 60_000)).toBe(true);
   await store.close();
 });
