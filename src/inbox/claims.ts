@@ -1,6 +1,6 @@
 import { PaymentsError } from '../errors.js';
 import type { Claim } from './entry.js';
-import { now, type Statement, sql } from './sql.js';
+import { now, raw, type Statement, sql } from './sql.js';
 
 /** How a claimed delivery ends. A `lastError` of a pending one counts as a failed attempt. */
 export type Settlement =
@@ -14,7 +14,7 @@ export function settling({ id, attempt }: Claim, settlement: Settlement): Statem
   const none = sql`NULL`;
   const isPending = settlement.state === 'pending';
   return sql`UPDATE payments_inbox
-    SET state = ${{ text: `'${settlement.state}'`, values: [] }}, started_at = NULL,
+    SET state = ${raw(`'${settlement.state}'`)}, started_at = NULL,
       due_at = ${isPending ? sql`${now} + ${Math.ceil(settlement.waitMs)}` : none}, due_set_at = ${isPending ? now : none},
       failures = failures + ${lastError === undefined ? 0 : 1}, last_error = ${lastError ?? none},
       finished_at = ${settlement.state === 'done' ? now : none}

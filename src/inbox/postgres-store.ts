@@ -11,7 +11,7 @@ import {
   withClient,
 } from './postgres.js';
 import { inSchema, openTables, type PostgresPlace } from './postgres-tables.js';
-import { type Execute, now, type Row, type Statement, sql, type Work } from './sql.js';
+import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 import { InboxStore } from './store.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
@@ -49,7 +49,7 @@ export class PostgresStore extends InboxStore {
       result = await fn(client);
       isSent = true;
       // Casting the text fails, and nothing is committed.
-      const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${{ text: `'${ended}'`, values: [] }} END AS integer)
+      const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${raw(`'${ended}'`)} END AS integer)
         FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
       await client.query(this.#written(check).text);
     };
@@ -84,11 +84,11 @@ export class PostgresStore extends InboxStore {
   /** The pool is the shop's. */
   async close(): Promise<void> {}
 
-  protected readonly execute: Execute = async (statement) => {
+  protected async execute(statement: Statement): Promise<Row[]> {
     await this.#ready();
     const { text, values } = this.#written(statement);
     return (await execute(this.#place.pool, text, values)).map(decoded);
-  };
+  }
 
   protected async run<Result>(work: () => Work<Result>): Promise<Result> {
     await this.#ready();

@@ -29,11 +29,13 @@ export function sql(
   return statement;
 }
 
+/** SQL as it is, such as a literal. */
+export function raw(text: string): Statement {
+  return { text, values: [] };
+}
+
 /** Whether what is written is on the disk when it is over. A claim and its renewal need not be: they end by themselves. */
 export type Durability = 'durably' | 'quickly';
-
-/** Executes one statement. One that writes needs `how`: it runs in a transaction. */
-export type Execute = (statement: Statement, how?: Durability) => Promise<Row[]>;
 
 /**
  * Statements that belong together, each yielded and its rows returned: SQLite runs them in one turn of the event loop,

@@ -3,7 +3,7 @@ import { ConfigurationError, PaymentsError } from '../errors.js';
 import { isThenable } from '../webhooks/own-options.js';
 import { commitError, lostLease, settling } from './claims.js';
 import type { Claim, RefusedRecord } from './entry.js';
-import { type Durability, type Execute, now, type Row, type Statement, sql, type Work } from './sql.js';
+import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, isBusy } from './sqlite.js';
 import { openFile, type SqlitePlace, setUp } from './sqlite-tables.js';
 import { InboxStore } from './store.js';
@@ -69,7 +69,9 @@ export class SqliteStore extends InboxStore {
     if ('file' in this.#place) this.#connection.database.close();
   }
 
-  protected readonly execute: Execute = (statement, how) => this.#whenFree(() => this.#all(statement), how);
+  protected execute(statement: Statement, how?: Durability): Promise<Row[]> {
+    return this.#whenFree(() => this.#all(statement), how);
+  }
 
   protected run<Result>(work: () => Work<Result>, how: Durability): Promise<Result> {
     return this.#whenFree(() => {

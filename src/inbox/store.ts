@@ -14,7 +14,7 @@ import {
   toEntry,
   toRefused,
 } from './entry.js';
-import { type Durability, type Execute, now, type Statement, sql, type Work } from './sql.js';
+import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
 /** What is stored under a key: the event is `null` once it was purged. */
 export interface KnownEntry {
@@ -45,8 +45,8 @@ export abstract class InboxStore {
   outcome?(claim: Claim): Promise<'done' | 'open' | 'lost'>;
   abstract close(): Promise<void>;
 
-  /** Executes one statement by itself. */
-  protected abstract readonly execute: Execute;
+  /** Executes one statement by itself. One that writes needs `how`: it runs in a transaction. */
+  protected abstract execute(statement: Statement, how?: Durability): Promise<Row[]>;
   /** Executes statements that belong together in one transaction. */
   protected abstract run<Result>(work: () => Work<Result>, how: Durability): Promise<Result>;
   /** Frees the space of what was deleted. */
@@ -246,18 +246,15 @@ export abstract class InboxStore {
   }
 }
 
-const countOf = (state: InboxState): Statement => ({
-  text: `(SELECT count(*) FROM payments_inbox WHERE state = '${state}') AS ${state}`,
-  values: [],
-});
+const countOf = (state: InboxState) =>
+  raw(`(SELECT count(*) FROM payments_inbox WHERE state = '${state}') AS ${state}`);
 
 /** SQLite returns columns of the table alone that it updates. */
-const content: Statement = {
-  text: ['event', 'raw_body', 'encoding', 'headers']
+const content = raw(
+  ['event', 'raw_body', 'encoding', 'headers']
     .map((name) => `(SELECT ${name} FROM payments_inbox_content WHERE id = payments_inbox.id) AS ${name}`)
     .join(),
-  values: [],
-};
+);
 
 const entries = sql`SELECT key, state, event, received_at, attempts, last_error, due_at
   FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)`;
