@@ -168,13 +168,13 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
     get: async (key) => whileOpen().get(readDeliveryKey('get', key)),
     async retry(given, { force = false } = {}) {
       const key = readDeliveryKey('retry', given);
-      const found = (await whileOpen().retry(key, force)) === 1;
+      const found = await whileOpen().retry(key, force);
       if (force) worker.release(key);
       wake();
       return found;
     },
     async retryParked() {
-      const count = await whileOpen().retry(undefined, false);
+      const count = await whileOpen().retryParked();
       wake();
       return count;
     },

@@ -61,10 +61,8 @@ export function readDelivery(delivery: Omit<Delivery, 'digest'>): Delivery {
     throw invalid('accept', 'headers', 'must be an object.');
   if (typeof receivedAt !== 'string' || !readIsoMoment(receivedAt))
     throw invalid('accept', 'receivedAt', 'must be ISO 8601 with a zone.');
-  return {
-    ...{ key, event: writable(event), rawBody, ...(encoding && { encoding }), headers, receivedAt },
-    digest: digestOf(writable(event)),
-  };
+  const read = { key, event: writable(event), rawBody, headers, receivedAt };
+  return { ...read, ...(encoding && { encoding }), digest: digestOf(read.event) };
 }
 
 function invalid(method: string, path: string, message: string): InvalidParamsError {

@@ -169,14 +169,18 @@ export abstract class InboxStore {
     return row && toEntry(row);
   }
 
-  /** Makes a pending or parked delivery due with all its retries, with `force` a running one too; without a key all parked ones whose key is not `<key>#<digest>`. */
-  retry(key: string | undefined, force: boolean): Promise<number> {
+  /** Makes a pending or parked delivery due with all its retries, with `force` a running one too. */
+  async retry(key: string, force: boolean): Promise<boolean> {
     const states = force ? sql`('pending', 'parked', 'running')` : sql`('pending', 'parked')`;
-    const which =
-      key === undefined
-        ? // Another content under a known key is for a person to decide, one by one.
-          sql`state = 'parked' AND key NOT LIKE '%#' || digest`
-        : sql`key = ${key} AND state IN ${states}`;
+    return (await this.#makeDue(sql`key = ${key} AND state IN ${states}`)) === 1;
+  }
+
+  /** Does the same for every parked one. Another content under a known key is for a person to decide, one by one. */
+  retryParked(): Promise<number> {
+    return this.#makeDue(sql`state = 'parked' AND key NOT LIKE '%#' || digest`);
+  }
+
+  #makeDue(which: Statement): Promise<number> {
     return this.#change(sql`UPDATE payments_inbox
       SET state = 'pending', due_at = ${now}, due_set_at = ${now}, started_at = NULL, failures = 0, lost = 0
       WHERE ${which} RETURNING id`);
