@@ -6,14 +6,8 @@ import { isThenable } from '../webhooks/own-options.js';
 import { factsOf, type Report } from '../webhooks/responder.js';
 import { commitError, lostLease } from './claims.js';
 import type { Claim } from './entry.js';
-import type { AttemptFacts, InboxDelivery, InboxHookFacts } from './options.js';
+import type { AttemptDelivery, AttemptFacts, InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
-
-/** A delivery as the inbox gives it to a function: what `commit()` and `done()` take is checked by the store. */
-export interface AttemptDelivery extends Omit<InboxDelivery, 'commit'> {
-  commit: (fn: unknown) => unknown;
-  done?: (run: unknown) => Promise<void>;
-}
 
 /** What an attempt needs to know. */
 export interface AttemptSettings {

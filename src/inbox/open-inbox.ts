@@ -15,10 +15,14 @@ import {
   type Reply,
   type Respond,
 } from '../webhooks/responder.js';
-import type { AttemptDelivery } from './attempt.js';
 import type { InboxEntry, InboxStats, ListParams, RefusedDelivery } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
-import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
+import {
+  type AttemptDelivery,
+  type InboxOptions,
+  type PostgresInboxOptions,
+  readInboxOptions,
+} from './options.js';
 import {
   type Duration,
   readAge,

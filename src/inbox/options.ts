@@ -10,7 +10,6 @@ import {
 import type { OrderPaidEvent, UnknownEvent } from '../webhooks/index.js';
 import { invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
-import type { AttemptDelivery } from './attempt.js';
 import { type Duration, dayMs, readDuration } from './params.js';
 import { type ClientOf, hasMethods, type PostgresPool, type PostgresRun } from './postgres.js';
 import type { PostgresPlace } from './postgres-tables.js';
@@ -45,6 +44,12 @@ export interface PostgresDelivery<Client> extends Omit<InboxDelivery, 'commit'> 
    * If the transaction is rolled back, the attempt has failed.
    */
   done: (run: PostgresRun) => Promise<void>;
+}
+
+/** Either, as the inbox makes it: what `commit()` and `done()` take is checked by the store. */
+export interface AttemptDelivery extends Omit<InboxDelivery, 'commit'> {
+  commit: (fn: unknown) => unknown;
+  done?: (run: unknown) => Promise<void>;
 }
 
 /** What each hook of an inbox receives: never a secret, a header or a body. */
