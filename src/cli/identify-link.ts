@@ -30,7 +30,8 @@ const described = (
 ): string =>
   paragraphs(
     verdict(found, summary),
-    found && `Keep the checkout session's id with your order, and find the order by event.${field}.`,
+    found &&
+      `Keep the checkout session's id with your order, and find the order by event.${field}.${field === 'data.order_id' ? '' : ' The types do not name that field: docs/which-order.md shows how to read it.'}`,
     found &&
       (sandbox === undefined
         ? 'The sandbox has no option that puts the id into the same place, in the same form.'

@@ -127,9 +127,17 @@ function likelySchemes(exam: Examination): Candidate[] {
   const written = JSON.stringify(signer.scheme);
   const own = readScheme(signer.scheme);
   const all = knownSchemes();
+  const withoutUnit = ({ header, scheme }: KnownScheme) => `${header} ${JSON.stringify(scheme)}`;
+  const inSeconds = new Map(
+    all.filter(({ unit }) => unit === 'seconds').map((known) => [withoutUnit(known), known]),
+  );
   const toBe = written === '{}' ? `the default: ${all[0]?.name}` : 'the scheme of these deliveries';
-  return all
+  const likely = all
     .filter(({ like, distance }) => like !== undefined || distance <= 2)
+    // Seconds first: a receiver that reads both does not expect milliseconds.
+    .flatMap((known) => [known.unit === 'milliseconds' && inSeconds.get(withoutUnit(known)), known])
+    .filter((known) => typeof known === 'object');
+  return [...new Set(likely)]
     .filter(({ scheme, unit }) => unit !== 'seconds' || JSON.stringify(scheme) !== written)
     .map((known) => ({
       says: `signed by ${known.name}`,

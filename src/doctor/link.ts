@@ -50,7 +50,7 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
         ...(isAlike
           ? []
           : ['Amount or currency of that checkout session differ from the event: it may be another one.']),
-        'The specification promises no such field: ask the service to confirm that it will stay.',
+        'The specification does not promise this: ask the service to confirm that it will stay.',
       ],
     };
   }

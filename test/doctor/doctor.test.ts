@@ -281,6 +281,20 @@ describe('a receiver that verifies in another way', () => {
     expect(diagnosis.tried).toBeGreaterThan(code === 'secret_or_scheme' ? 64 : 0);
   });
 
+  test.each([
+    ['seconds', {}, 'Unix seconds'],
+    [
+      'seconds or milliseconds',
+      { milliseconds: (text: string) => Number(text) * (text.length > 11 ? 1 : 1000) },
+      'Unix seconds',
+    ],
+    ['milliseconds', { milliseconds: Number }, 'Unix milliseconds'],
+  ])('names the unit of the timestamp that it expects: %s', async (_what, how, unit) => {
+    const diagnosis = await examine(verifying({ text: (timestamp, body) => [timestamp, body], ...how }));
+    expect(codes(diagnosis)).toEqual(['other_scheme']);
+    expect(diagnosis.findings[0]?.problem).toContain(`timestamp in ${unit}`);
+  });
+
   test('throws where a signature has another length: what it expects is found all the same', async () => {
     const diagnosis = await examine((delivery) => {
       if (`${delivery.headers['x-service-signature']}`.length !== 44)
