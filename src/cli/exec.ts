@@ -13,7 +13,7 @@ const flags = {
   port: { ...servingFlags.port, text: 'port of the sandbox; default: a free one' },
   'webhook-path': {
     value: '<path>',
-    text: 'sends webhooks to this path of the command, which gets a free PORT: its own, else 3000, else any',
+    text: 'sends webhooks to this path of the command, which gets a PORT: its own, else 3000 if free, else any',
   },
   quiet: { text: 'prints neither the address of the dashboard nor deliveries' },
 };

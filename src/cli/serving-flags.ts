@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { duration } from '../sandbox/checks.js';
-import { choicesProblem } from '../sandbox/service/choices.js';
+import { choiceNames, choicesProblem } from '../sandbox/service/choices.js';
 import type { SandboxSnapshot } from '../sandbox/service/store.js';
 import type { UnspecifiedChoices } from '../sandbox/service/unspecified.js';
 import type { SandboxOptions } from '../sandbox/settings.js';
@@ -105,7 +105,7 @@ function choicesOf(flags: ServingFlags): Partial<UnspecifiedChoices> {
     if (name === undefined || text === undefined)
       throw new UsageError('--unspecified: pass name=value, such as cancel=close.');
     // Text has its unit: `settlement=5` could be seconds or hours. Only a JSON object, as of errorStatus, has other numbers.
-    if (/^\[?[1-9][\d.]*\]?$/.test(text) && name !== 'fees')
+    if (/^\[?[1-9][\d.]*\]?$/.test(text) && name !== 'fees' && choiceNames.includes(name))
       throw new UsageError(
         `--unspecified ${name}: ${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d with it, as in ${name}=5s.`,
       );

@@ -123,12 +123,24 @@ describe('requests that are invalid', () => {
     expect(sandbox.products).toEqual([]);
   });
 
+  test('a session is retrieved by its id alone, as the refusal of its url says', async () => {
+    const { sandbox, call } = open();
+    const { url } = await checkout(sandbox);
+    const answered = await call('GET', `/v1/checkouts/${encodeURIComponent(url)}`);
+    expect(answered).toMatchObject({
+      status: 404,
+      body: { message: expect.stringMatching(/Pass the id of one\.$/) },
+    });
+  });
+
   test('a product that is archived is sold no longer, and again once it is restored', async () => {
     const { sandbox, call } = open();
     const { productId, url } = await checkout(sandbox);
     sandbox.archiveProduct(productId);
     expect((await call('POST', '/v1/checkouts', { productId })).status).toBe(409);
-    await expect(sandbox.completeCheckout(url)).rejects.toThrow('sells a product that is archived');
+    await expect(sandbox.completeCheckout(url)).rejects.toThrow(
+      'sells a product that is archived. Restore the product.',
+    );
     sandbox.restoreProduct(productId);
     expect((await call('POST', '/v1/checkouts', { productId })).status).toBe(200);
     expect((await sandbox.completeCheckout(url)).order.amount).toBe('19.90');

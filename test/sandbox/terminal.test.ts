@@ -405,6 +405,7 @@ test.each<[string[], string]>([
   [['sandbox', '--host', ''], '--host is empty. Pass <address>, or leave it out.'],
   [['sandbox', '--data', ''], '--data is empty. Pass <file>, or leave it out.'],
   [['sandbox', '--unspecified', 'settlement=5'], '--unspecified settlement: "5" has no unit.'],
+  [['sandbox', '--unspecified', 'foo=1'], '--unspecified foo is not a choice.'],
   [['sandbox', '--unspecified', 'retries=[5]'], '--unspecified retries: "[5]" has no unit.'],
   [
     ['sandbox', '--webhook-url', 'http://93.184.215.14/'],

@@ -81,7 +81,7 @@ export function documentedApi(context: SandboxContext) {
       return { url: reach.checkoutUrl(checkout.id) };
     },
     'GET /checkouts/:id': ({ req, var: { notes } }) =>
-      session(found(store.checkouts, 'checkout', req.param('id')), notes),
+      session(found(store.checkouts, 'checkout session', req.param('id')), notes),
     'GET /balance': ({ var: { notes } }) => {
       if (store.orders.size > 0) notes.mark('settlement', 'fees');
       return wire.balance(store.ledger, settings.currency);

@@ -41,7 +41,7 @@ export function newPayments(
     const checkout = payments.find(ref);
     const problem = payments.problem(checkout);
     if (problem === undefined) return checkout;
-    throw new SandboxError('not_payable', `Checkout ${checkout.id} ${problem}. Create another one.`);
+    throw new SandboxError('not_payable', `Checkout ${checkout.id} ${problem}.`);
   }
 
   function newOrder({ id, productId, amount, ...checkout }: StoredCheckout, method: PaymentMethod) {
@@ -191,13 +191,13 @@ export function newPayments(
       return url.href;
     },
 
-    /** Why a checkout cannot be paid; `undefined` if it can. */
+    /** Why a checkout cannot be paid, and what to do; `undefined` if it can. */
     problem({ state, productId }: StoredCheckout): string | undefined {
-      if (state === 'paid') return 'is paid already';
-      if (state === 'cancelled') return 'is cancelled';
-      if (state === 'expired') return 'has expired';
+      if (state === 'paid') return 'is paid already. Create another one';
+      if (state === 'cancelled') return 'is cancelled. Create another one';
+      if (state === 'expired') return 'has expired. Create another one';
       return payments.product(productId).status === 'ARCHIVED'
-        ? 'sells a product that is archived'
+        ? 'sells a product that is archived. Restore the product'
         : undefined;
     },
   };
