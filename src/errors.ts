@@ -19,7 +19,7 @@ export interface Issue {
 const brand = Symbol.for('merchant-payments.error');
 
 /**
- * Base of everything that this package throws.
+ * Base of all errors of this package.
  *
  * `instanceof` holds across copies of the package, as when ESM and CommonJS meet in one process.
  */

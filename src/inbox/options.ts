@@ -67,7 +67,7 @@ export interface InboxHookFacts extends Pick<WebhookHookFacts, 'received' | 'dup
     durationMs: number;
     /** What your function threw. */
     error: unknown;
-    /** When the next attempt follows; `null` if none does. */
+    /** When the next attempt follows, unless the delivery turns out to be done; `null` if none does. */
     delayMs: number | null;
   };
   /** There are no more attempts until somebody calls `retry()`. `attempt` is 0 if there was none. */

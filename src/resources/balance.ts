@@ -22,7 +22,7 @@ export class BalanceResource {
    * @example
    * ```ts
    * const { available, currency } = await payments.balance.retrieve();
-   * console.log(`${available} ${currency} can be paid out`);
+   * console.log(`${available} ${currency} available`);
    * ```
    */
   retrieve(options?: CallOptions): ApiPromise<Balance> {

@@ -2,13 +2,14 @@ import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { moment, money, record, text } from './wire.js';
 
-/** The balance of the merchant's account. All amounts are decimal strings in one `currency`. Spec, "Balance". */
+/** The balance of the merchant's account. All amounts are decimal strings in one `currency`. What the three
+ * mean is not documented. Spec, "Balance". */
 export interface Balance {
-  /** What can be paid out. */
+  /** As the service calls it. */
   available: string;
-  /** Paid by customers, not available yet. */
+  /** As the service calls it. */
   pending: string;
-  /** Held back. */
+  /** As the service calls it. */
   frozen: string;
   /** The currency of all three amounts. */
   currency: CurrencyCode;

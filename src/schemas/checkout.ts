@@ -15,7 +15,7 @@ export interface CheckoutSession {
   currency: CurrencyCode;
   /** The hosted payment page, to which the customer is redirected. */
   url: string;
-  /** When it expires: it cannot be paid after that. */
+  /** When it expires. */
   expiresAt: Date;
   /** When it was created. */
   createdAt: Date;

@@ -1,5 +1,6 @@
 /**
- * Three-letter ISO 4217 code. The list is for completion only: the spec names no closed set, so any string is accepted.
+ * Three-letter ISO 4217 code. The list is for completion only: the spec names no closed set, so any three capital
+ * letters are accepted.
  */
 export type CurrencyCode =
   | 'AED'

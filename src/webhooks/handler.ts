@@ -32,15 +32,16 @@ import type { Respond } from './responder.js';
  * });
  * ```
  * @example
- * ```ts
+ * ```ts no-run: needs your queue, such as BullMQ's, whose job ids hold no colon
  * import { handler } from 'merchant-payments/webhooks';
  *
- * const queue: { add(name: string, data: object, options: { jobId: string }): Promise<unknown> }[] = [];
+ * declare const queue: { add(name: string, data: object, options: { jobId: string }): Promise<unknown> };
  *
  * export const POST = handler({
  *   secret: () => process.env.PAYMENTS_WEBHOOK_SECRET,
  *   accept: async (delivery) => {
- *     await queue[0]?.add('webhook', delivery, { jobId: `${delivery.key}#${delivery.digest}` });
+ *     const jobId = encodeURIComponent(`${delivery.key}#${delivery.digest}`);
+ *     await queue.add('webhook', delivery, { jobId });
  *   },
  * });
  * ```

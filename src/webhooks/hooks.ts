@@ -2,7 +2,7 @@ import { invalidOptions, ownOptions, readFunction } from './own-options.js';
 
 /** What each hook of a webhook handler receives: never a secret, a header or a body. */
 export interface WebhookHookFacts {
-  /** An authentic delivery arrived, for the first time or again. */
+  /** An authentic and fresh delivery arrived that can be taken, for the first time or again. */
   received: DeliveryFacts & {
     /** Length of the raw body. */
     bytes: number;

@@ -20,8 +20,8 @@ export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' 
    */
   secret?: LateSecret;
   /**
-   * Called with every error: why a delivery was rejected, and what your functions threw. Default: `console.error`, with
-   * one line for a rejected delivery.
+   * Called with every error: why a delivery was rejected, and what your functions threw; not of a body over 1 MiB, of
+   * which the hook `refused` tells. Default: `console.error`, with one line for a rejected delivery.
    */
   onError?: ((error: unknown) => unknown) | undefined;
 }

@@ -9,7 +9,7 @@ import { readDate, readTimestamp } from './timestamp.js';
 export interface SignOptions {
   /** The body that will be sent. */
   rawBody: RawBody;
-  /** The secret that the receiver verifies with; the first of several signs. */
+  /** The secret that the receiver verifies with. */
   secret: WebhookSecret;
   /** Default now. Written in the scheme's unit; `auto` writes seconds. */
   timestamp?: Date | undefined;
