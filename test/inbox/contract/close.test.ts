@@ -59,15 +59,21 @@ describe('close()', () => {
 
   it('takes up nothing more', async () => {
     const place = newPlace();
+    const begun = withResolvers();
     const { promise, resolve } = withResolvers();
     const { inbox, post } = opened({
       place,
       graceMs: 10_000,
       concurrency: 1,
-      on: { 'order.paid': () => promise },
+      on: {
+        'order.paid': () => {
+          begun.resolve();
+          return promise;
+        },
+      },
     });
     for (const id of ['a', 'b']) await post(orderPaid(id));
-    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ running: 1 }));
+    await begun.promise;
     const closing = inbox.close();
     resolve();
     await closing;
