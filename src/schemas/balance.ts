@@ -2,14 +2,16 @@ import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { moment, money, record, text } from './wire.js';
 
-/** The balance of the merchant's account. All amounts are decimal strings in one `currency`. What the three
- * mean is not documented. Spec, "Balance". */
+/**
+ * The balance of the merchant's account: decimal strings in one `currency`. What counts as available, pending or frozen
+ * is not documented. Spec, "Balance".
+ */
 export interface Balance {
-  /** As the service calls it. */
+  /** Such as `"120.00"`. */
   available: string;
-  /** As the service calls it. */
+  /** Such as `"45.50"`. */
   pending: string;
-  /** As the service calls it. */
+  /** Such as `"0.00"`. */
   frozen: string;
   /** The currency of all three amounts. */
   currency: CurrencyCode;
