@@ -94,7 +94,7 @@ async function readNodeRequest(request: NodeRequest): Promise<RawBody | undefine
   if (!request.readableDidRead) return readStream(request);
   throw invalidBody(
     'a body parser has read the request before',
-    'In Express, register this route before app.use(express.json()); ' +
+    'In Express, register this route before app.use(express.json()), alone or with express.raw({ type: "application/json" }); ' +
       'in NestJS, create the app with `rawBody: true`; in a Next.js API route, export `config = { api: { bodyParser: false } }`',
   );
 }
