@@ -42,8 +42,8 @@ export function readOptions(options: PaymentsClientOptions): ClientSettings {
   if (!given) throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
   const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;
   const allowInsecureHttp = given.allowInsecureHttp === true;
-  const schema = clientOptions(allowInsecureHttp);
   const issues = timeProblems(given);
+  const schema = allowInsecureHttp ? insecureOptions : secureOptions;
   const read = readFields(issues, schema, { ...given, apiKey, baseUrl }, 'an option');
   const problems = issues.map(({ path, message }) => `${path} ${message}`);
   if (isBrowser() && given.dangerouslyAllowBrowser !== true) problems.unshift(browserProblem);
@@ -66,6 +66,9 @@ export function readOptions(options: PaymentsClientOptions): ClientSettings {
 }
 
 const trueOrFalse = optionalField<boolean>((value) => typeof value === 'boolean', 'must be true or false.');
+
+const secureOptions = clientOptions(false);
+const insecureOptions = clientOptions(true);
 
 function clientOptions(allowInsecureHttp: boolean) {
   return z.strictObject({

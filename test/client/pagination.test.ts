@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { InvalidResponseError, Page, type PaymentsClient, ServerError } from 'merchant-payments';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import list from '../fixtures/product-list.json' with { type: 'json' };
@@ -62,6 +63,7 @@ describe.each(carriers)('a list over %s', (_, options) => {
     service.on('GET /v1/products', pages(45));
     const result = await payments.products.list();
     expect(result).toBeInstanceOf(Page);
+    expect(inspect(result)).toMatch(/^Page \{/); // from dist/ too
     expect(result.items.map(({ id }) => id)).toEqual(first(20));
     expect(result.pagination).toEqual({ page: 1, size: 20, total: 45, totalPages: 3 });
     expect(asked()).toEqual([1]);
