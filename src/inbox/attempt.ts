@@ -70,8 +70,9 @@ export class InboxAttempt {
     const fn = find(claim.delivery.event);
     if (!fn)
       return this.#park(`There is no function for events of type ${JSON.stringify(this.#facts.type)}.`);
-    callHook('started', this.#facts);
     const startedAt = performance.now();
+    const durationMs = () => performance.now() - startedAt;
+    callHook('started', this.#facts);
     const late = `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`;
     const timer = setTimeout(() => this.stop(late, { isOver: false }), attemptMs);
     let failure: { error: unknown } | undefined;
@@ -86,12 +87,11 @@ export class InboxAttempt {
       failure ??= { error };
       return false;
     });
-    const durationMs = performance.now() - startedAt;
-    if (failure && !isDone) return this.#fail(failure.error, durationMs);
+    if (failure && !isDone) return this.#fail(failure.error, durationMs());
     // The delivery is done; a later error does not undo it.
     if (failure) void report(failure.error);
     else if (!isDone && !(await store.settle(claim, { state: 'done' }))) throw lostLease();
-    callHook('done', { ...this.#facts, durationMs });
+    callHook('done', { ...this.#facts, durationMs: durationMs() });
   }
 
   /** Somebody else has the delivery: it can write nothing more. */

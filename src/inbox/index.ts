@@ -14,7 +14,8 @@ export type {
   RefusedDelivery,
   RefusedRecord,
 } from './entry.js';
-export { type Inbox, openInbox } from './open-inbox.js';
+export type { Recovered } from './intake.js';
+export { type Inbox, openInbox, type RecoverParams } from './open-inbox.js';
 export type {
   AttemptFacts,
   CommonInboxOptions,

@@ -87,7 +87,9 @@ export interface Inbox {
 
 /** What differs from the options of the inbox. */
 export interface RecoverParams {
+  /** The secret, or several, or a function that returns them. */
   secret?: LateSecret;
+  /** The fields of the signature scheme that differ from the default. */
   scheme?: Partial<SignatureScheme> | undefined;
   /** Above 0; more than the inbox has for what a wrong clock refused. `Infinity` turns the check off. */
   toleranceSeconds?: number | undefined;
