@@ -43,6 +43,7 @@ export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, what: strin
   const [issue] = result.error.issues;
   const names = [...(issue?.path ?? []), ...(issue?.code === 'unrecognized_keys' ? issue.keys : [])];
   const [field = ''] = names.map(String);
+  // The problem begins with the field.
   throw new InvalidField(what, field, problemOf(result.error).slice(field.length));
 }
 

@@ -21,10 +21,12 @@ export class Signal<T> {
       unsubscribe = this.subscribe((value) => {
         try {
           const one = look(value);
-          if (one !== undefined) resolve(one);
+          if (one === undefined) return;
+          resolve(one);
         } catch (error) {
           reject(error);
         }
+        unsubscribe();
       });
     });
     const end = pause(withinMs, [over.signal, ...signals]).then(() => undefined);

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { Signal } from '../../src/sandbox/signal.js';
+
+test('what waits for the first value looks at no other', async () => {
+  const signal = new Signal<number>();
+  const seen: number[] = [];
+  const look = (value: number) => {
+    seen.push(value);
+    return value === 2 ? 'two' : undefined;
+  };
+  const first = signal.first(look, 5000, []);
+  for (const value of [1, 2, 3]) signal.emit(value);
+  expect(await first).toBe('two');
+  expect(seen).toEqual([1, 2]);
+});
+
+test('what waits for the first value ends with the time, with a signal, and with an error', async () => {
+  const signal = new Signal<number>();
+  const nothing = () => undefined;
+  expect(await signal.first(nothing, 1, [])).toBeUndefined();
+  expect(await signal.first(nothing, 60_000, [AbortSignal.abort()])).toBeUndefined();
+  const failing = signal.first(
+    () => {
+      throw new Error('no');
+    },
+    60_000,
+    [],
+  );
+  signal.emit(1);
+  await expect(failing).rejects.toThrow('no');
+});
