@@ -1,6 +1,6 @@
 /**
- * Three-letter ISO 4217 code. The list is for completion only: the spec names no closed set, so any three capital
- * letters are accepted.
+ * Three-letter ISO 4217 code. The list is for completion only: the spec names no closed set. As a parameter, any three
+ * capital letters are accepted; the service may send any text.
  */
 export type CurrencyCode =
   | 'AED'
