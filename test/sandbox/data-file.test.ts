@@ -13,7 +13,8 @@ test('names a snapshot of odd shape for what it is, whatever fails while it is r
       throw new TypeError('odd');
     },
   };
-  vi.spyOn(JSON, 'parse').mockReturnValueOnce(odd);
+  const { parse } = JSON;
+  vi.spyOn(JSON, 'parse').mockImplementation((text) => (text === '{}' ? odd : parse(text)));
   await expect(new DataFile(path).load()).rejects.toThrow(
     `--data: ${path} could not be read: it is not the data of a sandbox. It was left as it is`,
   );
