@@ -351,6 +351,21 @@ describe('at every width', () => {
     },
   );
 
+  it.each([320, 760, 1280])('of which %i px, no word of a test card is broken', async (width) => {
+    const page = await visit(await shop().checkout(), { viewport: { width, height: 700 } });
+    const linesOfWords = await page.locator('.outcome').evaluateAll((outcomes) =>
+      outcomes.flatMap(({ firstChild }) =>
+        [...(firstChild?.textContent ?? '').matchAll(/\S+/g)].map(({ 0: word, index }) => {
+          const range = document.createRange();
+          range.setStart(firstChild ?? document, index);
+          range.setEnd(firstChild ?? document, index + word.length);
+          return [word, range.getClientRects().length];
+        }),
+      ),
+    );
+    expect(linesOfWords).toEqual(['Approved', 'Declined', 'Insufficient', 'funds'].map((word) => [word, 1]));
+  });
+
   it('follows the colour scheme of the visitor', async () => {
     const url = await shop().checkout();
     const ground = async (colorScheme: 'light' | 'dark') => {

@@ -42,7 +42,7 @@ export const payStyle = `
   .cards label:first-of-type { margin-top: 0 }
   .cards p { margin-top: .75rem }
   .digits { white-space: nowrap }
-  .outcome { margin-inline-start: auto; font-size: .875rem; font-weight: 550; text-align: end }
+  .outcome { margin-inline-start: auto; font-size: .875rem; font-weight: 550; text-align: end; overflow-wrap: break-word }
   .good { color: var(--good) }
   .bad { color: var(--bad) }
 
