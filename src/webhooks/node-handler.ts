@@ -72,6 +72,7 @@ export function nodeListener({
 }: Responder): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
     try {
+      if (typeof request?.on !== 'function' || typeof response?.setHeader !== 'function') throw notNode();
       const { method, headers } = request;
       send(response, await respond({ method, headers, read: () => readNodeRequest(request) }));
     } catch (error) {
@@ -79,6 +80,14 @@ export function nodeListener({
       await report(error);
     }
   };
+}
+
+/** What a Fetch route of Next.js, Hono or the sandbox passes, and what Fastify passes. */
+function notNode(): Error {
+  return invalidBody(
+    'nodeHandler() takes the request and the response of node:http',
+    'For Fetch requests, use handler(); in Fastify, pass request.raw and reply.raw',
+  );
 }
 
 function send(response: NodeResponse, { status, body }: Reply): void {

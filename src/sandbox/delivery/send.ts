@@ -30,7 +30,10 @@ export async function send(
 
 async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing): Promise<Sent> {
   const response = await handler(asRequest(handler, outgoing));
-  if (!(response instanceof Response)) throw new TypeError('The handler returned no Response.');
+  if (!(response instanceof Response))
+    throw new TypeError(
+      'The handler returned no Response. nodeHandler() belongs to node:http; here, use handler().',
+    );
   const { status, headers } = response;
   return { status, headers: Object.fromEntries(headers), body: await response.text() };
 }
