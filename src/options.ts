@@ -3,7 +3,7 @@ import { ConfigurationError } from './errors.js';
 import { didYouMean } from './schemas/closest.js';
 import { convertedField, field, optionalField, type Refuse, readFields } from './schemas/fields.js';
 import { isPlainObject, ownFields } from './schemas/object.js';
-import { hasBlankOrControl, isLoopback, parseAbsoluteUrl, urlText } from './schemas/url.js';
+import { hasBlankOrControl, isLoopback, isQuoted, parseAbsoluteUrl, urlText } from './schemas/url.js';
 import type { ClientSettings } from './transport/call.js';
 import { sharedFields, timeProblems } from './transport/call-options.js';
 import type { Fetch } from './transport/fetch-adapter.js';
@@ -97,9 +97,7 @@ function apiKeyProblem(apiKey: unknown): string | undefined {
   if (typeof apiKey !== 'string') return 'is not a string. Pass the key from the dashboard, under Developer.';
   if (!/^[\x21-\x7e]+$/.test(apiKey))
     return 'contains white space, control or non-ASCII characters. Copy it again from the dashboard, without quotes or line breaks.';
-  return /^(["'`]).*\1$|^<.*>$/.test(apiKey)
-    ? 'is in quotes or <…>. Pass the key alone, as the dashboard shows it.'
-    : undefined;
+  return isQuoted(apiKey) ? 'is in quotes or <…>. Pass the key alone, as the dashboard shows it.' : undefined;
 }
 
 /** Quotes only the scheme, host and port of the URL: the rest may contain credentials. */
@@ -109,6 +107,7 @@ function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | 
   const url = typeof text === 'string' ? parseAbsoluteUrl(text) : undefined;
   if (typeof baseUrl === 'string' && hasBlankOrControl(baseUrl))
     return 'contains white space or control characters. Remove them.';
+  if (!url && isQuoted(baseUrl)) return 'is in quotes or <…>. Pass the URL alone.';
   if (!url) return 'is not an absolute URL. Pass one such as "https://api.example".';
   const { protocol, href } = url;
   if (url.username || url.password) return 'contains credentials. Remove them: the key is sent in x-api-key.';

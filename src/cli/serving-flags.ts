@@ -4,6 +4,7 @@ import { choiceNames, choicesProblem } from '../sandbox/service/choices.js';
 import type { SandboxSnapshot } from '../sandbox/service/store.js';
 import type { UnspecifiedChoices } from '../sandbox/service/unspecified.js';
 import type { SandboxOptions } from '../sandbox/settings.js';
+import { isQuoted } from '../schemas/url.js';
 import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
 import { codeOf, UsageError } from './terminal.js';
@@ -65,8 +66,8 @@ export type ServingFlags = Flags<keyof typeof servingFlags>;
 
 /** What the flags say; key and secret are the saved ones, or the constants. */
 export const sandboxOptions = (flags: ServingFlags, saved: SandboxSnapshot | undefined): SandboxOptions => ({
-  apiKey: flags.text('api-key') ?? (saved ? undefined : sandboxKey),
-  webhookSecret: flags.text('webhook-secret') ?? (saved ? undefined : sandboxSecret),
+  apiKey: unquoted(flags, 'api-key') ?? (saved ? undefined : sandboxKey),
+  webhookSecret: unquoted(flags, 'webhook-secret') ?? (saved ? undefined : sandboxSecret),
   webhook: flags.text('webhook-url'),
   webhooks: webhooksOf(flags),
   publicUrl: flags.text('public-url'),
@@ -76,6 +77,23 @@ export const sandboxOptions = (flags: ServingFlags, saved: SandboxSnapshot | und
   products: productsIn(flags.text('seed-file')),
   from: saved,
 });
+
+/** The client and the receiver refuse a key and a secret in quotes. */
+function unquoted(flags: ServingFlags, name: 'api-key' | 'webhook-secret'): string | undefined {
+  const text = flags.text(name);
+  if (isQuoted(text)) throw new UsageError(`${flags.source(name)} is in quotes or <…>. Remove them.`);
+  return text;
+}
+
+/** The other host names; a URL would never be one. */
+export function allowedHosts(flags: ServingFlags): readonly string[] {
+  const hosts = flags.list('allow-host');
+  const wrong = hosts.find((host) => host.includes('/'));
+  if (wrong === undefined) return hosts;
+  throw new UsageError(
+    `${flags.source('allow-host')}: ${JSON.stringify(wrong)} is not a host name. Pass one such as "sandbox.test".`,
+  );
+}
 
 /** The array in a file. What is in it is checked where products are. */
 function productsIn(file: string | undefined): SandboxOptions['products'] {

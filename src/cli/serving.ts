@@ -3,7 +3,7 @@ import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
 import { resolvedProblem } from '../sandbox/delivery/send.js';
 import { DataFile } from './data-file.js';
-import { type ServingFlags, sandboxOptions, type servingFlags } from './serving-flags.js';
+import { allowedHosts, type ServingFlags, sandboxOptions, type servingFlags } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
 /** A sandbox that listens, and how to end it. */
@@ -31,7 +31,7 @@ export async function startServing(
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
   if (problem !== undefined) throw new UsageError(`${flags.source('webhook-url')}: ${problem}`);
   file?.keep(() => sandbox.snapshot(), context.changed);
-  const where = { host: flags.text('host'), allowHosts: flags.list('allow-host') };
+  const where = { host: flags.text('host'), allowHosts: allowedHosts(flags) };
   const accessToken = process.env.SANDBOX_TOKEN || undefined;
   await sandbox.listen({ port, ...where, accessToken }).catch(async (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === 'port_taken')) throw error;

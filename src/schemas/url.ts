@@ -10,6 +10,11 @@ export function urlText(value: unknown): unknown {
   return Object.prototype.toString.call(value) === '[object URL]' ? String(value) : value;
 }
 
+/** In quotes or `<…>`, as some tools leave the value of an environment variable. */
+export function isQuoted(value: unknown): boolean {
+  return typeof value === 'string' && /^(["'`]).*\1$|^<.*>$/.test(value);
+}
+
 /** What the URL parser takes for a scheme: `localhost:3000`. */
 const hostAndPort = /^[^:]*:\d/;
 

@@ -89,6 +89,13 @@ describe('apiKey', () => {
     },
   );
 
+  test.each(['"https://api.example"', "'https://api.example'", '<BASE_URL>'])(
+    'beside a baseUrl of %s says what is wrong with that',
+    (quoted) => {
+      expect(refusal({ apiKey, baseUrl: quoted })).toBe('baseUrl is in quotes or <…>. Pass the URL alone.');
+    },
+  );
+
   test('may hold any visible ASCII otherwise', () => {
     for (const key of ['sk"1"x', "o'clock'", '<a', 'a>', '"'])
       expect(() => createClient({ apiKey: key })).not.toThrow();
