@@ -76,7 +76,7 @@ export async function ask(
   if (response.ok && content) return content;
   const error = content?.error;
   if (typeof error === 'object' && error !== null && 'message' in error)
-    throw new CommandError(String(error.message));
+    throw new (response.status === 400 ? UsageError : CommandError)(String(error.message));
   throw new CommandError(
     response.status === 401
       ? `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`

@@ -147,7 +147,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     expect((await runBeside(['reset', '--json'], env)).stdout).toMatch(/^\{"now":".*"\}\n$/);
     expect(await (await api('/v1/products')).json()).toMatchObject({ data: { items: [] } });
     const wrong = await runBeside(['trigger', 'order.paid', '--amount', '0'], env);
-    expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining('amount "0" is below') });
+    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('amount "0" is below') });
     server.close();
   });
 
@@ -468,6 +468,9 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['exec', 'node', '-e', '1'], {}, 2, 'The command to run is missing. Put it after --.'],
   [['exec', '--prot', '1', '--', 'true'], {}, 2, '--prot is not a flag. Did you mean --port?'],
   [['exec', '--', 'true'], { NODE_ENV: 'production' }, 1, 'NODE_ENV is production'],
+  [['sandbox', '--api-key', '"abc"'], {}, 2, '--api-key is in quotes or <…>. Remove them.'],
+  [['sandbox'], { SANDBOX_WEBHOOK_SECRET: '<x>' }, 2, 'SANDBOX_WEBHOOK_SECRET is in quotes or <…>.'],
+  [['sandbox', '--allow-host', 'http://a.test'], {}, 2, '--allow-host: "http://a.test" is not a host name.'],
   [['trigger'], {}, 2, 'Pass the event type: order.paid'],
   [['trigger', 'order.refunded'], {}, 2, 'Pass the event type: order.paid'],
   [['advance'], {}, 2, 'Pass one duration'],
