@@ -131,11 +131,13 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
     return work();
   } catch (error) {
     if (error instanceof ConfigurationError || isBusy(error)) throw error;
-    const [what, advice] =
-      'file' in place
-        ? [JSON.stringify(place.file), 'a file that can be written, in a folder that exists']
-        : ['database', 'an open one'];
     const reason = error instanceof Error ? error.message : String(error);
+    const ownFile =
+      reason === 'file is not a database'
+        ? 'the SQLite file of the inbox, or the name of a new one'
+        : 'a file that can be written, in a folder that exists';
+    const [what, advice] =
+      'file' in place ? [JSON.stringify(place.file), ownFile] : ['database', 'an open one'];
     throw new ConfigurationError(`${what} cannot be used as an inbox: ${reason}. Pass ${advice}.`);
   }
 }

@@ -117,7 +117,9 @@ describe('the file', () => {
     writeFileSync(file, content, { mode: 0o644 });
     const before = readFileSync(file);
     expect(open(file)).toThrow(ConfigurationError);
-    expect(open(file)).toThrow(/cannot be used as an inbox: file is not a database/);
+    expect(open(file)).toThrow(
+      /cannot be used as an inbox: file is not a database\. Pass the SQLite file of the inbox, or the name of a new one\.$/,
+    );
     expect(readFileSync(file)).toEqual(before);
     expect(statSync(file).mode & 0o777).toBe(permissions(0o644));
     expect(readdirSync(dirname(file))).toEqual(['inbox.sqlite']);
