@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseObject } from '../doctor/json.js';
 import { version } from '../version.js';
 import { command } from './command.js';
 import { sandboxKey, sandboxSecret } from './serving-flags.js';
@@ -83,14 +84,28 @@ function copyInto(folder: string, source: string): { copied: number; kept: strin
 }
 
 function report(target: string, folder: string, copied: number, kept: readonly string[]): string {
-  const steps = [`cd ${target}`];
-  const needed = runsTypeScript ? ['merchant-payments'] : ['merchant-payments', 'tsx'];
-  if (!needed.every((name) => isInstalled(folder, name))) steps.push('npm install');
-  steps.push('npm start                            the sandbox, a shop and its webhooks');
-  steps.push('npm run example list-products.ts     any other example, with a sandbox of its own');
   const unchanged =
     kept.length > 0 ? `${kept.length} were there and are unchanged: ${kept.join(', ')}\n` : '';
-  return `${copied} files copied to ${target}\n${unchanged}\n${steps.map((step) => `  ${step}`).join('\n')}`;
+  return `${copied} files copied to ${target}\n${unchanged}\n${nextSteps(target, folder)}`;
+}
+
+function nextSteps(target: string, folder: string): string {
+  if (!hasScripts(folder))
+    return 'The package.json of this folder has other scripts, so "npm start" does not run the shop. Copy into a new folder:\n  merchant-payments examples shop';
+  const needed = runsTypeScript ? ['merchant-payments'] : ['merchant-payments', 'tsx'];
+  const steps = [
+    `cd ${target}`,
+    ...(needed.every((name) => isInstalled(folder, name)) ? [] : ['npm install']),
+    'npm start                            the sandbox, a shop and its webhooks',
+    'npm run example list-products.ts     any other example, with a sandbox of its own',
+  ];
+  return steps.map((step) => `  ${step}`).join('\n');
+}
+
+/** Whether the folder's package.json is ours, or one that was made from it. */
+function hasScripts(folder: string): boolean {
+  const { scripts } = parseObject(readFileSync(join(folder, 'package.json'), 'utf8')) ?? {};
+  return JSON.stringify(scripts)?.includes('shop/server.ts') ?? false;
 }
 
 function isInstalled(folder: string, name: string): boolean {
