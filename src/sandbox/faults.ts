@@ -106,6 +106,11 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
       delay: z.optional(duration),
     },
     'a field of a webhook fault',
+  ).check(
+    z.refine(
+      ({ webhook: _, times: _times, ...ways }) => Object.values(ways).some(Boolean),
+      'pass duplicate, hold, drop, tamper or delay: what happens to the delivery.',
+    ),
   ),
   status: requestFault({
     status: integer(200, 599, 'pass an integer from 200 to 599.'),
@@ -144,9 +149,12 @@ export function describeFault(fault: Fault): string {
     const ways = Object.entries(how).filter(([, value]) => value !== undefined && value !== false);
     return ways.map(([name, value]) => (value === true ? name : `${name} ${value}`)).join(', ');
   }
-  if ('network' in fault) return `${fault.network} ${fault.when ?? 'before'}`;
-  if ('status' in fault) return `status ${fault.status}`;
-  return 'malformed' in fault ? fault.malformed : 'delay';
+  const words: string[] = [];
+  if ('network' in fault) words.push(`${fault.network} ${fault.when ?? 'before'}`);
+  if ('status' in fault) words.push(`status ${fault.status}`);
+  if ('malformed' in fault) words.push(fault.malformed);
+  if (fault.delay !== undefined) words.push(`delay ${fault.delay}`);
+  return words.join(', ');
 }
 
 /** A fault and what it waits for. */

@@ -193,13 +193,13 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     );
     const header = ['--header', 'retry-after: 7', '--body', '{"code":429,"message":"slow down"}'];
     await fault('status', '429', '--method', 'get', '--path', '/v1/balance', ...header);
-    await fault('reset', '--when', 'after');
+    await fault('reset', '--when', 'after', '--delay', '2ms');
     await fault('code-not-zero');
     expect(await fault('webhook', '--drop', '--duplicate', '2')).toBe(
       'Waiting to happen:\n' +
         '  status 503 · next 2 /v1/products requests\n' +
         '  status 429 · next GET /v1/balance request\n' +
-        '  reset after · next request\n' +
+        '  reset after, delay 2ms · next request\n' +
         '  code-not-zero · next request\n' +
         '  duplicate 2, drop · next event\n',
     );
@@ -215,7 +215,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     expect((await api('/v1/products')).status).toBe(200);
     const { stdout } = await runBeside(['fault', 'delay', '1ms', '--json'], env);
     expect(JSON.parse(stdout)).toEqual({
-      faults: [{ says: 'delay · next request', fault: { delay: '1ms' }, left: 1 }],
+      faults: [{ says: 'delay 1ms · next request', fault: { delay: '1ms' }, left: 1 }],
     });
   });
 

@@ -173,6 +173,8 @@ test.each<[object, string]>([
   [{ malformed: 'code-not-zero', when: 'after' }, 'says that nothing was done'],
   [{ status: 500, tmes: 2 }, 'tmes is not a field of a fault. Did you mean times?'],
   [{ webhook: true, tamper: 'all' }, 'tamper: pass one of'],
+  [{ webhook: true }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
+  [{ webhook: true, times: 2, drop: false }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
   [{ webhook: true, duplicate: 0 }, 'duplicate: pass an integer'],
   [{ status: 500, delay: 'soon' }, 'is not a duration'],
 ])('an invalid fault is refused: %j', (fault, message) => {
