@@ -1,4 +1,5 @@
 import { isPaymentsError } from '../errors.js';
+import { remoteOption } from '../sandbox/delivery/send.js';
 import { didYouMean } from '../schemas/closest.js';
 import { version } from '../version.js';
 import { capture } from './capture.js';
@@ -46,13 +47,18 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      warn(`${error.message}\nSee: merchant-payments ${command ? `${name} ` : ''}--help`);
+      warn(`${inFlags(error.message)}\nSee: merchant-payments ${command ? `${name} ` : ''}--help`);
       return 2;
     }
     if (!(error instanceof CommandError) && !isPaymentsError(error)) throw error;
-    warn(error.message);
+    warn(inFlags(error.message));
     return 1;
   }
+}
+
+/** A message of the sandbox that names an option, as the command has it. */
+function inFlags(message: string): string {
+  return message.replace(remoteOption, '--allow-remote');
 }
 
 async function run(command: Command, args: readonly string[]): Promise<number> {

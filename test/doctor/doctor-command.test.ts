@@ -132,7 +132,7 @@ describe('merchant-payments doctor', () => {
   test('stays at home', async () => {
     const { status, stderr } = await run(['doctor', 'http://203.0.113.9/webhooks']);
     expect(stderr).toContain('neither on this machine nor in a private network');
-    expect(stderr).toContain('--allow-remote');
+    expect(stderr).toContain('To send there, pass --allow-remote.');
     expect(status).toBe(1);
   });
 

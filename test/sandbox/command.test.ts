@@ -413,6 +413,12 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
     2,
     '--webhook-url: pass an absolute http: or https: URL without user and password.',
   ],
+  [
+    ['sandbox', '--webhook-url', 'http://8.8.8.8/x'],
+    {},
+    2,
+    '--webhook-url: 8.8.8.8 is neither on this machine nor in a private network. To send there, pass --allow-remote.',
+  ],
   [['sandbox'], { SANDBOX_PUBLIC_URL: 'localhost' }, 2, 'SANDBOX_PUBLIC_URL: pass an origin'],
   [
     ['sandbox', '--api-key', 'service_live_1'],

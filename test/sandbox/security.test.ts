@@ -116,7 +116,9 @@ describe('who can reach it', () => {
     const { url, id } = await checkout(sandbox);
     const get = (path: string, headers = {}) =>
       send({ port, path, headers: { host: `127.0.0.1:${port}`, ...headers } });
-    expect((await get('/_sandbox/state')).status).toBe(401);
+    const refused = await get('/_sandbox/state');
+    expect(refused.status).toBe(401);
+    expect(refused.text).toContain('in a program, send it as "authorization: Bearer <SANDBOX_TOKEN>"');
     expect((await get('/_sandbox/state', { authorization: 'Bearer wrong' })).status).toBe(401);
     expect((await get('/_sandbox/state', { authorization: 'Bearer the-token' })).status).toBe(200);
     expect((await get('/_sandbox/health')).status).toBe(200);

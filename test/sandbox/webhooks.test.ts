@@ -354,7 +354,9 @@ describe('delivery over HTTP', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ url }),
     });
-    expect([given.status, await given.text()]).toEqual([400, expect.stringContaining(why)]);
+    const { error } = await given.json();
+    expect([given.status, error.message]).toEqual([400, expect.stringContaining(why)]);
+    expect(error.message).toMatch(/^webhook: \S+ is /);
     expect((await sandbox.trigger('order.paid')).event.state).toBe('no_url');
     await expect(sandbox.doctor(url)).rejects.toThrow(why);
   });

@@ -114,13 +114,16 @@ function blockList(...subnets: string[]): BlockList {
   return list;
 }
 
+/** How messages name what allows public addresses, in code and on the command line. */
+export const remoteOption = 'allowRemoteWebhooks (--allow-remote)';
+
 /** Why nothing may be sent to an address; `undefined` if it may. */
 function addressProblem(address: string, allowRemote: boolean): string | undefined {
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
   if (never.check(address, family))
     return `${address} is a link-local or reserved address: nothing is ever sent there.`;
   if (allowRemote || near.check(address, family)) return undefined;
-  return `${address} is neither on this machine nor in a private network. To send there, pass allowRemoteWebhooks (--allow-remote).`;
+  return `${address} is neither on this machine nor in a private network. To send there, pass ${remoteOption}.`;
 }
 
 /** An address to which nothing is sent; its `code` is `address_refused`. */
@@ -168,9 +171,12 @@ export async function resolvedProblem(
   allowRemote: boolean,
 ): Promise<string | undefined> {
   const url = typeof target === 'string' ? parseAbsoluteUrl(target) : undefined;
-  const found = url ? await promises.lookup(hostOf(url), { all: true }).catch(() => []) : [];
+  if (url === undefined) return undefined;
+  const host = hostOf(url);
+  if (isIP(host) !== 0) return addressProblem(host, allowRemote);
+  const found = await promises.lookup(host, { all: true }).catch(() => []);
   const [problem] = found.map(({ address }) => addressProblem(address, allowRemote)).filter(Boolean);
-  return problem && `${url?.hostname}: ${problem}`;
+  return problem && `${host}: ${problem}`;
 }
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');

@@ -36,7 +36,7 @@ export class Guard {
     const url = new URL(c.req.url);
     if (!safe || !sameText(url.searchParams.get('token'), this.accessToken))
       return c.text(
-        'This needs the access token. Open the dashboard by the link that was printed at the start.\n',
+        'This needs the access token. Open the dashboard by the link that was printed at the start; in a program, send it as "authorization: Bearer <SANDBOX_TOKEN>".\n',
         401,
       );
     setCookie(c, cookieName, this.accessToken, { path: '/', httpOnly: true, sameSite: 'Strict' });
