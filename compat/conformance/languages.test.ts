@@ -51,12 +51,12 @@ const languages: Record<Language, Planted> = {
       'reads what int() reads': [
         'if not re.fullmatch(r"[1-9][0-9]{0,13}", text):',
         'if not text.strip().isdigit():',
-        'ts-leading-space ts-trailing-lf ts-huge ts-fullwidth ts-leading-zero',
+        'ts-leading-space ts-trailing-lf ts-huge ts-fifteen-digits ts-fullwidth ts-leading-zero',
       ],
       'has no tolerance': [
         'if abs(now - sent_at) > tolerance_seconds:',
         'if False:',
-        'ts-one-second-too-old ts-one-second-too-new ts-hour-old ts-hour-ahead ts-ten-years-ahead ts-millis-stale',
+        'ts-one-second-too-old ts-one-second-too-new ts-hour-old ts-hour-ahead ts-ten-years-ahead ts-millis-stale tol-minute',
       ],
     },
     receivers: { truthy: 'sig-missing sig-empty' },
@@ -79,7 +79,7 @@ const languages: Record<Language, Planted> = {
       'has no tolerance': [
         'abs($now - $sentAt) > $tolerance',
         'false',
-        'ts-one-second-too-old ts-one-second-too-new ts-hour-old ts-hour-ahead ts-ten-years-ahead ts-millis-stale',
+        'ts-one-second-too-old ts-one-second-too-new ts-hour-old ts-hour-ahead ts-ten-years-ahead ts-millis-stale tol-minute',
       ],
     },
     receivers: {
@@ -104,7 +104,7 @@ const languages: Record<Language, Planted> = {
       'reads what ParseFloat reads': [
         'err != nil || !isUnix.MatchString(text)',
         'err != nil',
-        'ts-nan ts-plus ts-float-zero ts-underscore ts-leading-zero',
+        'ts-nan ts-plus ts-float-zero ts-underscore ts-fifteen-digits ts-leading-zero',
       ],
       'compares the last 8 bytes': [
         'hmac.Equal(made, signature)',

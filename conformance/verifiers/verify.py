@@ -85,15 +85,16 @@ def decode(text, encoding):
     """The bytes, or None unless the text is their one spelling."""
     if encoding == "hex":
         return bytes.fromhex(text) if re.fullmatch(r"([0-9a-fA-F]{2})+", text) else None
-    to_bytes, to_text, padding = {
-        "base64": (base64.b64decode, base64.b64encode, ""),
-        "base64url": (base64.urlsafe_b64decode, base64.urlsafe_b64encode, "=" * (-len(text) % 4)),
-    }[encoding]
+    is_url = encoding == "base64url"
+    to_bytes, to_text = (
+        (base64.urlsafe_b64decode, base64.urlsafe_b64encode) if is_url else (base64.b64decode, base64.b64encode)
+    )
     try:
-        found = to_bytes(text + padding)
+        found = to_bytes(text + "=" * (-len(text) % 4) if is_url else text)
     except (binascii.Error, ValueError):
         return None
-    return found if to_text(found).decode().removesuffix(padding or "\0") == text else None
+    again = to_text(found).decode()
+    return found if text == (again.rstrip("=") if is_url else again) else None
 
 
 def event_of(body):

@@ -25,11 +25,13 @@ const right = {
   keys: (secrets) => secrets,
   tolerance: (seconds) => seconds > 0,
   template: (content) => (content.includes('{body}') ? content : reject('config')),
+  named: (each, name) => each.toLowerCase() === name,
   header: (values) => (values.length === 1 ? values[0] : reject()),
   longest: 4096,
   split: (header, separator) => (separator ? header.split(separator) : [header]),
   prefix: (text, prefix) => (text.startsWith(prefix) ? text.slice(prefix.length) : reject()),
   encoding: (encoding) => encoding,
+  algorithm: (algorithm) => algorithm,
   decode(text, encoding) {
     const bytes = Buffer.from(text, encoding);
     const again = bytes.toString(encoding);
@@ -60,14 +62,20 @@ function verify(how, { body, headers, secrets, now, toleranceSeconds, scheme }) 
   const keys = how
     .keys(secrets)
     .map((one) => (how.secret(one) ? how.key(one, scheme.secretEncoding) : reject('config')));
-  const valuesOf = (name) =>
-    headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value);
-  const given = how.header(valuesOf(scheme.signatureHeader), 'signature');
-  const stamp = how.header(valuesOf(scheme.timestampHeader), 'timestamp', now);
+  const valuesOf = (name, role) =>
+    headers.filter(([each]) => how.named(each, name, role)).map(([, value]) => value);
+  const given = how.header(valuesOf(scheme.signatureHeader, 'signature'), 'signature');
+  const stamp = how.header(valuesOf(scheme.timestampHeader, 'timestamp'), 'timestamp', now);
   if (given === true) return eventOf(how, body);
   if (given.length > how.longest) reject();
   const sentAt = scheme.timestamp === 'iso8601' ? how.iso(stamp) : how.seconds(how.stamp(stamp));
-  const sign = (key, signedBody, signedStamp, template = content, algorithm = scheme.algorithm) => {
+  const sign = (
+    key,
+    signedBody,
+    signedStamp,
+    template = content,
+    algorithm = how.algorithm(scheme.algorithm),
+  ) => {
     const [before, after] = template
       .split('{body}')
       .map((text) => text.replaceAll('{timestamp}', signedStamp));
@@ -128,6 +136,10 @@ const takesAny = (pattern) => ({
   ...takesStamp(pattern),
   fresh: (age, tolerance) => Number.isNaN(age) || right.fresh(age, tolerance),
 });
+/** Reads secrets in one encoding as another, whatever they are. */
+const readsKey = (encoding, wrong) => ({
+  key: (secret, given) => (given === encoding ? Buffer.from(secret, wrong) : right.key(secret, given)),
+});
 const seen = new Set();
 const event = (change) => ({ event: change });
 
@@ -183,14 +195,29 @@ export const faults = {
     split: (header, separator) => header.split(/, /.test(header) ? ', ' : (separator ?? '\0')),
   },
   'reads a header of any length': { longest: Number.POSITIVE_INFINITY },
+  'reads a header of 100,000 characters': { longest: 100_000 },
+  'trims what is in a list': {
+    split: (header, separator) =>
+      separator ? header.split(separator).map((each) => each.trim()) : right.split(header),
+  },
   'reads the last of a list only': { split: (header, separator) => [header.split(separator ?? '\0').at(-1)] },
   'takes any version prefix': {
     prefix: (text, prefix) => (/^v\d=/.test(text) ? text.slice(3) : right.prefix(text, prefix)),
   },
   'knows no prefix': { prefix: (text) => text },
+  'takes a MAC without its prefix': {
+    prefix: (text, prefix) => (text.startsWith(prefix) ? text.slice(prefix.length) : text),
+  },
   'ignores unused bits of base64': {
     decode: (text, encoding) =>
       encoding === 'base64' ? Buffer.from(text, encoding) : right.decode(text, encoding),
+  },
+  'takes base64 without padding': {
+    decode: (text, encoding) => right.decode(encoding === 'base64' ? text.padEnd(44, '=') : text, encoding),
+  },
+  'takes base64url with padding': {
+    decode: (text, encoding) =>
+      right.decode(encoding === 'base64url' ? text.replace(/=+$/, '') : text, encoding),
   },
   'knows hex only': {
     decode: (text, encoding) => (encoding === 'hex' ? right.decode(text, encoding) : reject()),
@@ -213,7 +240,13 @@ export const faults = {
   'reads the first of two timestamps': {
     header: (values, name) => (name === 'timestamp' ? (values[0] ?? reject()) : right.header(values)),
   },
+  'reads header names in lower case only': { named: (each, name) => each === name },
+  'knows one name of each header': {
+    named: (each, _name, role) => each.toLowerCase() === `x-service-${role}`,
+  },
   // What is signed.
+  'knows SHA-256 only': { algorithm: () => 'sha256' },
+  'takes SHA-512 for SHA-384': { algorithm: (name) => (name === 'sha384' ? 'sha512' : name) },
   'takes SHA-1': { macs: (sign) => [sign(undefined, 'sha1')] },
   'takes a hash without HMAC': {
     macs: (_, { key, body, stamp }) => [
@@ -224,7 +257,11 @@ export const faults = {
   'takes body, then timestamp': { macs: (sign) => [sign('{body}.{timestamp}')] },
   'takes a MAC of the body alone': { macs: (sign) => [sign('{body}')] },
   'takes the empty key': { macs: (_, { body, stamp, sign }) => [sign('', body, stamp)] },
+  'takes the key undefined': { macs: (_, { body, stamp, sign }) => [sign('undefined', body, stamp)] },
   'knows one template': { template: () => '{timestamp}.{body}' },
+  'signs nothing after the body': {
+    template: (content) => right.template(content).replace(/(?<=\{body\}).*/s, ''),
+  },
   'signs a template without body': { template: (content) => content },
   'takes the MAC of an empty body': also(() => ''),
   'signs the order, not the body': { bodies: (body) => [body, minimal] },
@@ -258,6 +295,7 @@ export const faults = {
   'takes a timestamp below 0': takesAny(/^-/),
   'takes an exponent': takesAny(/^\de\d$/),
   'takes any number of digits': takesAny(/^9{50,}$/),
+  'reads 15 digits': stamped(/^\d{15}$/),
   'reads a plus': stamped(/^\+/),
   'reads a fraction': stamped(/\.0$/),
   'reads a leading zero': stamped(/^0\d/),
@@ -272,6 +310,10 @@ export const faults = {
   'reads ISO 8601 without a zone': {
     iso: (text) => (/\d$/.test(text) ? Date.parse(`${text}Z`) / 1000 : right.iso(text)),
   },
+  'ignores an offset of ISO 8601': {
+    iso: (text) => right.iso(text) && Date.parse(`${text.slice(0, 19)}Z`) / 1000,
+  },
+  'refuses an offset of ISO 8601': { iso: (text) => (text.endsWith('Z') ? right.iso(text) : reject()) },
   'knows no ISO 8601': { iso: () => reject() },
   'refuses milliseconds': { seconds: (time) => time },
   'takes milliseconds of any age': {
@@ -308,17 +350,30 @@ export const faults = {
     tolerance: () => true,
     fresh: (age, tolerance) => tolerance === 0 || right.fresh(age, tolerance),
   },
+  'takes a tolerance below 0': { tolerance: (seconds) => seconds !== 0 },
+  'knows one tolerance': { fresh: (age) => Math.abs(age) <= 300 },
   // The secret.
   'signs with an empty secret': { secret: (secret) => secret === '' || right.secret(secret) },
   'takes a secret with its newline': { secret: (secret) => /\n$/.test(secret) || right.secret(secret) },
+  'takes a secret with a leading space': { secret: (secret) => right.secret(secret.trimStart()) },
+  'takes the text undefined for a secret': {
+    secret: (secret) => secret === 'undefined' || right.secret(secret),
+  },
   'takes the text null for a secret': { secret: (secret) => secret === 'null' || right.secret(secret) },
+  'leaves a bad secret of several out': {
+    keys: (secrets) => (secrets.some(right.secret) ? secrets.filter(right.secret) : secrets),
+  },
   'tries the first secret only': { keys: (secrets) => secrets.slice(0, 1) },
   'takes any of two unknown secrets': {
     keys: (secrets) =>
       secrets.includes('bbbbbbbb') ? [...secrets, 'whsec_merchant_test_7Qm2xV9c'] : secrets,
   },
   'cuts a secret at 64 bytes': { key: (secret, encoding) => right.key(secret.slice(0, 64), encoding) },
-  'decodes a bad base64 secret': { key: (secret, encoding) => Buffer.from(secret, encoding) },
+  'decodes a bad base64 secret': readsKey('base64', 'base64'),
+  'decodes a bad hex secret': readsKey('hex', 'hex'),
+  'reads a hex secret as base64': readsKey('hex', 'base64'),
+  'reads a base64 secret as text': readsKey('base64', 'utf8'),
+  'reads a secret as Latin-1': readsKey('utf8', 'latin1'),
   // The event.
   'accepts an empty body': { parse: (text) => (text === '' ? { type: 'x' } : JSON.parse(text)) },
   'strips NUL bytes': { decoded: (body) => right.decoded(body).replaceAll('\0', '') },
@@ -333,6 +388,17 @@ export const faults = {
   'takes an array for an event': event((one) => Array.isArray(one) || right.event(one)),
   'takes a type that is a number': event((one) => typeof one.type === 'number' || right.event(one)),
   'asks for no order_id': { order: (data) => data?.order_id === undefined || right.order(data) },
+  'takes an empty order_id': { order: (data) => data?.order_id === '' || right.order(data) },
+  'takes a number for an order_id': {
+    order: (data) => typeof data?.order_id === 'number' || right.order(data),
+  },
+  'takes any text for an amount': { amount: (amount) => typeof amount === 'string' || right.amount(amount) },
+  'reads an exponent in an amount': {
+    amount: (amount) => Number.isFinite(typeof amount === 'string' ? Number(amount) : amount),
+  },
+  'refuses amounts that are numbers': {
+    amount: (amount) => typeof amount === 'string' && right.amount(amount),
+  },
   'refuses amounts that are strings': { amount: Number.isFinite },
   'refuses a delivery that it knows': { again: (given) => (seen.has(given) ? reject() : seen.add(given)) },
   'asks for no amount': { amount: (amount) => amount === null || right.amount(amount) },

@@ -133,7 +133,6 @@ function strangeSecret(name: string): unknown {
   const secrets: Record<string, unknown> = {
     'js-null': null,
     'js-empty-array': [],
-    'js-array-with-empty': ['whsec_merchant_test_7Qm2xV9c', ''],
     'bytes-of-secret': new TextEncoder().encode('whsec_merchant_test_7Qm2xV9c'),
   };
   if (!(name in secrets)) throw new Error(`no secret ${name}`);
