@@ -73,7 +73,7 @@ const languages: Record<Language, Planted> = {
       'reads hex2bin() of any text': [
         "return preg_match('/\\A([0-9a-fA-F]{2})+\\z/', $text) ? hex2bin($text) : null;",
         'return @hex2bin(trim($text)) ?: null;',
-        'sig-trailing-lf',
+        'sig-trailing-lf scheme-list-space',
       ],
       'ends a pattern with $': ["'/\\A[1-9][0-9]{0,13}\\z/'", "'/^[1-9][0-9]{0,13}$/'", 'ts-trailing-lf'],
       'has no tolerance': [
