@@ -51,17 +51,14 @@ export function readOptions(options: PaymentsClientOptions): ClientSettings {
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
   const url = new URL(read.baseUrl);
   return {
-    apiKey: read.apiKey,
+    ...read,
     baseUrl: url,
     base: url.href.replace(/(?<!\/)\/+$/, ''),
-    timeoutMs: read.timeoutMs,
-    totalTimeoutMs: read.totalTimeoutMs,
     maxRetries: read.maxRetries ?? 2,
     headers: read.headers ?? {},
     hooks: read.hooks ?? Object.create(null),
     userAgent: `merchant-payments/${version}${read.userAgent ? ` ${read.userAgent}` : ''}`,
     allowInsecureHttp,
-    fetch: read.fetch,
   };
 }
 

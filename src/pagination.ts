@@ -100,7 +100,11 @@ async function* itemsFrom<T extends { id: string }>(
   const { prefetch, ask, linked } = page.source;
   // Without prefetch no page is in flight when a loop is left.
   const ahead = prefetch > 1 ? linked() : undefined;
-  const recent = new RecentIds();
+  /**
+   * Ids of the last items: a product that is created while a list is read pushes the last item of one page onto the
+   * next. As many are kept as may be pushed without an item coming twice.
+   */
+  let recent = new Set<string>();
   const inFlight: Promise<Page<T>>[] = [];
   let asked = page.pagination.page;
   try {
@@ -116,7 +120,12 @@ async function* itemsFrom<T extends { id: string }>(
       };
       // The page that is being read counts as one of those that are held.
       askAhead(prefetch - 1);
-      for (const item of page.items) if (recent.isNew(item.id)) yield item;
+      for (const item of page.items) {
+        if (recent.has(item.id)) continue;
+        if (recent.size === 2000) recent = new Set([...recent].slice(1000));
+        recent.add(item.id);
+        yield item;
+      }
       askAhead(prefetch);
       if (last === 0) return;
       page = await inFlight.shift()?.catch((error: unknown) => {
@@ -125,24 +134,5 @@ async function* itemsFrom<T extends { id: string }>(
     }
   } finally {
     ahead?.abort();
-  }
-}
-
-/**
- * Ids of the last items that were yielded. A product that is created while a list is read pushes the last item of
- * one page onto the next; as many ids are kept as may be pushed without an item coming twice.
- */
-class RecentIds {
-  #newer = new Set<string>();
-  #older = new Set<string>();
-
-  isNew(id: string): boolean {
-    if (this.#newer.has(id) || this.#older.has(id)) return false;
-    if (this.#newer.size === 1000) {
-      this.#older = this.#newer;
-      this.#newer = new Set();
-    }
-    this.#newer.add(id);
-    return true;
   }
 }
