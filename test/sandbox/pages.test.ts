@@ -314,6 +314,14 @@ describe('the dashboard', () => {
     expect(await (await sandbox.fetch('/developer')).text()).toContain(`Events are sent here ${when}.`);
   });
 
+  it('says as the next step to set a webhook, until there is one', async () => {
+    const { sandbox } = await open();
+    const overview = async () => (await sandbox.fetch('/')).text();
+    expect(await overview()).toContain('Next: set the URL of your webhook handler');
+    sandbox.setWebhook('http://127.0.0.1:3000/webhooks');
+    expect(await overview()).not.toContain('next-step');
+  });
+
   it('pages through more than fifty checkouts, newest first', async () => {
     const { sandbox, client, product } = await open();
     for (let count = 0; count < 60; count++) await client.checkouts.create({ productId: product.id });

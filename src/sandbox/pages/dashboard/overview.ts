@@ -4,6 +4,9 @@ import type { Html } from '../layout.js';
 import { fullMoment } from './cells.js';
 import { type Asked, actionForm, dashboardPage, live } from './frame.js';
 
+const nextStep = html`<div class="notice calm" data-testid="next-step"><div><h2>Next: set the URL of your webhook handler</h2>
+<p>Until then events are kept, and can be delivered later. <a href="/developer#webhook">Open Webhook Settings</a></p></div></div>`;
+
 /** Balances, clock and counts at a glance, and what to do next. */
 export function overviewPage(context: SandboxContext, asked: Asked): Promise<Response> {
   const { sandbox, settings } = context;
@@ -21,7 +24,7 @@ export function overviewPage(context: SandboxContext, asked: Asked): Promise<Res
       html`<div><dt>${name}</dt><dd data-testid="${name.toLowerCase()}">${amount}</dd></div>`,
   );
   const content = html`<h1 class="spoken">Overview</h1>
-${live('next', nextStep(context))}
+${live('next', settings.webhook === undefined && nextStep)}
 <section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${settings.currency}</span></div>
 ${live('balance', html`<dl class="figures">${figures}</dl>`)}
 <div class="actions">
@@ -63,32 +66,4 @@ function counts({ store, requests }: SandboxContext): Html {
     ([name, count, href]) =>
       html`<div><dt>${href === undefined ? name : html`<a href="${href}">${name}</a>`}</dt><dd>${count}</dd></div>`,
   )}</dl>`;
-}
-
-function nextStep({ settings, store, reach }: SandboxContext): Html | undefined {
-  const states = [...store.events.values()].map(({ state }) => state);
-  const held = states.filter((state) => state === 'held').length;
-  const failed = states.filter((state) => state === 'failed' || state === 'retrying').length;
-  const step = (heading: string, content: Html) =>
-    html`<div class="notice calm" data-testid="next-step"><div><h2>${heading}</h2><p>${content}</p></div></div>`;
-  if (settings.webhook === undefined)
-    return step(
-      'Next: set the URL of your webhook handler',
-      html`Until then events are kept, and can be delivered later. <a href="/developer#webhook">Open Webhook Settings</a>`,
-    );
-  if (failed > 0)
-    return step(
-      failed === 1 ? 'One event was not accepted' : `${failed} events were not accepted`,
-      html`The event log has the responses and what to change. <a href="/events">Open Events</a>`,
-    );
-  if (held > 0)
-    return step(
-      held === 1 ? 'One event is held back' : `${held} events are held back`,
-      html`Deliver what waits when your test is ready for it. <a href="/events">Open Events</a>`,
-    );
-  if (store.checkouts.size > 0) return undefined;
-  return step(
-    'Next: create a product and a checkout',
-    html`Point your client at <code>${reach.origin}</code>; the <a href="/developer#env">.env block</a> has what it needs.`,
-  );
 }
