@@ -80,7 +80,7 @@ function sent({ settings, clock }: SandboxContext, { body, attempts }: SandboxEv
   return html`<section id="sent" aria-labelledby="sent-heading"><h2 id="sent-heading">What we sent</h2>
 <div class="panel">
 <div class="heading"><h3>Body</h3>${copyButton(body, 'the body')}</div>
-${block(visible(body), 'Body', 'body')}
+${block(body.replaceAll(' ', '·'), 'Body', 'body')}
 <dl class="facts"><dt>Length</dt><dd data-testid="bytes">${Buffer.byteLength(body)} bytes</dd>
 <dt>SHA-256</dt><dd><code data-testid="sha256">${createHash('sha256').update(body).digest('hex')}</code></dd></dl>
 <p class="soft small">Each dot is a space. They are uneven on purpose: verify these bytes, not JSON that was parsed and written again.</p>
@@ -88,7 +88,7 @@ ${block(visible(body), 'Body', 'body')}
 <div class="panel"><h3>Headers</h3>${block(headerLines(headers), 'Headers')}
 ${attempts.length === 0 && html`<p class="soft small">As they would be now: nothing was sent yet.</p>`}</div>
 <div class="panel"><div class="heading"><h3>Signed string</h3>${copyButton(signedText, 'the signed string')}</div>
-${block(visible(signedText), 'Signed string', 'signed-string')}
+${block(signedText.replaceAll(' ', '·'), 'Signed string', 'signed-string')}
 <p class="soft small">${scheme.algorithm ?? 'sha256'} HMAC of this text with the webhook secret, in ${scheme.encoding ?? 'hex'}. ${Object.keys(scheme).length === 0 ? "It is the sandbox's choice: the service does not document its own." : 'As the sandbox was told; its default scheme differs.'}</p></div>
 <div class="panel"><div class="heading"><h3>curl</h3>${copyButton(curl, 'the command')}</div>
 ${block(curl, 'curl', 'curl')}
@@ -97,19 +97,6 @@ ${block(curl, 'curl', 'curl')}
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
-const signs = new Map([
-  [' ', '·'],
-  ['\t', '→'],
-  ['\n', '⏎\n'],
-  ['\r', '␍'],
-]);
-
-/** White space as signs, so that every byte can be seen. */
-const visible = (text: string): Html[] =>
-  text
-    .split(/([ \t\n\r])/)
-    .map((part) => (signs.has(part) ? html`<i class="ws">${signs.get(part)}</i>` : html`${part}`));
 
 const headerLines = (headers: Record<string, string> = {}): string =>
   Object.entries(headers)

@@ -115,7 +115,7 @@ export const copyButton = (text: string, what: string): Html =>
   html`<button class="button small" type="button" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
 
 /** Text of which every character counts. */
-export const block = (text: string | Html[], label: string, testId?: string): Html =>
+export const block = (text: string, label: string, testId?: string): Html =>
   html`<pre tabindex="0" aria-label="${label}"${testId !== undefined && html` data-testid="${testId}"`}>${text}</pre>`;
 
 /** A table that scrolls sideways on a narrow screen. */

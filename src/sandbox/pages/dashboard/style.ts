@@ -86,7 +86,6 @@ export const dashboardStyle = `
   details > summary:not(.button) { padding: .25rem 0; color: var(--soft); font-size: .875rem; cursor: pointer }
   pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }
   td pre { max-width: 40rem }
-  .ws { color: var(--accent); font-style: normal }
   .facts { margin: .75rem 0 }
   .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
   .pager { display: flex; align-items: center; gap: .75rem; margin-top: 1rem }
