@@ -5,24 +5,14 @@ import { oneOf } from '../checks.js';
 import type { Clock } from '../service/clock.js';
 import type { Settings } from '../settings.js';
 
-/** What is wrong with a delivery. */
-export type Tamper =
-  /** The amount is raised after signing. */
-  | 'body'
-  /** Another signature. */
-  | 'signature'
-  /** Another timestamp than the one that was signed. */
-  | 'timestamp'
-  /** No signature and no timestamp. */
-  | 'missing'
-  /** Signed with another secret. */
-  | 'secret'
-  /** Validly signed, a day ago. */
-  | 'stale'
-  /** Validly signed, a day ahead. */
-  | 'future';
-
 export const tampers = ['body', 'signature', 'timestamp', 'missing', 'secret', 'stale', 'future'] as const;
+
+/**
+ * What is wrong with a delivery. `'body'`: the amount is raised after signing; `'signature'`: another one;
+ * `'timestamp'`: another than the one that was signed; `'missing'`: neither signature nor timestamp; `'secret'`: signed
+ * with another; `'stale'`, `'future'`: validly signed, a day ago or a day ahead.
+ */
+export type Tamper = (typeof tampers)[number];
 export const tamper = oneOf(tampers);
 
 const dayMs = 86_400_000;
@@ -36,11 +26,10 @@ export function signed(body: string, settings: Settings, clock: Clock, tamper?: 
   const secret = tamper === 'secret' ? newSecret(scheme) : settings.webhookSecret;
   const own = sign({ rawBody: body, secret, timestamp: new Date(time), scheme });
   const [signatureHeader = '', timestampHeader = ''] = Object.keys(own);
-  if (tamper === 'signature') own[signatureHeader] = altered(own[signatureHeader] ?? '');
-  if (tamper === 'timestamp') {
-    const later = sign({ rawBody: body, secret, timestamp: new Date(time + 1000), scheme });
-    own[timestampHeader] = later[timestampHeader] ?? '';
-  }
+  // Of other bytes, a second later.
+  const other = sign({ rawBody: ` ${body}`, secret, timestamp: new Date(time + 1000), scheme });
+  if (tamper === 'signature') own[signatureHeader] = other[signatureHeader] ?? '';
+  if (tamper === 'timestamp') own[timestampHeader] = other[timestampHeader] ?? '';
   return {
     headers: {
       'content-type': 'application/json',
@@ -50,10 +39,4 @@ export function signed(body: string, settings: Settings, clock: Clock, tamper?: 
     // A higher amount: what a forger would want.
     body: tamper === 'body' ? body.replace(/("amount": ?"?)/, '$19') : body,
   };
-}
-
-/** Another signature of the same form. */
-function altered(signature: string): string {
-  const at = Math.max(0, signature.length - 10);
-  return signature.slice(0, at) + (signature[at] === '0' ? '1' : '0') + signature.slice(at + 1);
 }
