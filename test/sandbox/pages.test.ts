@@ -298,7 +298,6 @@ describe('the dashboard', () => {
   it('says that an event is unknown, and that a page past the end is the last one', async () => {
     const { sandbox } = await open();
     expect((await sandbox.fetch('/events/evt_none')).status).toBe(404);
-    expect(await (await sandbox.fetch('/checkouts?page=99')).text()).toContain('checkout-row');
   });
 
   it.each<[SandboxOptions['webhooks'], string, string]>([
@@ -322,12 +321,11 @@ describe('the dashboard', () => {
     expect(await overview()).not.toContain('next-step');
   });
 
-  it('pages through more than fifty checkouts, newest first', async () => {
+  it('lists the newest 500 checkouts, newest first', async () => {
     const { sandbox, client, product } = await open();
-    for (let count = 0; count < 60; count++) await client.checkouts.create({ productId: product.id });
-    const rows = async (path: string) =>
-      (await (await sandbox.fetch(path)).text()).match(/chk_\w+(?=<\/code>)/g) ?? [];
-    const shown = [...(await rows('/checkouts')), ...(await rows('/checkouts?page=2'))];
-    expect(shown).toEqual(sandbox.checkouts.map(({ id }) => id).reverse());
+    for (let count = 0; count < 502; count++) await client.checkouts.create({ productId: product.id });
+    const page = await (await sandbox.fetch('/checkouts')).text();
+    const newest = sandbox.checkouts.map(({ id }) => id).slice(-500);
+    expect(page.match(/chk_\w+(?=<\/code>)/g)).toEqual(newest.reverse());
   });
 });

@@ -18,7 +18,6 @@ type Tab = keyof typeof tabs;
 /** What of a page is asked for, and why the form that was sent from it failed. */
 export interface Asked {
   id?: string | undefined;
-  page?: string | undefined;
   /** Which secrets are shown. */
   show?: readonly string[] | undefined;
   /** The address that was refused. */
@@ -64,24 +63,14 @@ interface List<T> {
   row(item: T): Html;
 }
 
-/** A list, the newest first, fifty a page. */
+/** A list: the newest 500, newest first. */
 export function listPage<T>(asked: Asked, tab: Tab, list: List<T>): Promise<Response> {
   const { actions, intro, items, none, columns, row } = list;
   const title = tabs[tab];
-  const pages = Math.max(1, Math.ceil(items.length / 50));
-  const page = Math.min(pages, Math.max(1, Number.parseInt(asked.page ?? '1', 10) || 1));
-  const end = items.length - (page - 1) * 50;
-  const rows = items.slice(Math.max(0, end - 50), end).map(row);
+  const rows = items.slice(-500).map(row);
   const content = html`<div class="heading"><h1>${title}</h1>${actions}</div>
 ${intro}
-${live(title.toLowerCase(), rows.length === 0 ? empty(none) : table(title, columns, rows.reverse()))}
-${
-  pages > 1 &&
-  html`<nav class="pager" aria-label="Pages">
-${page > 1 && html`<a class="button small" href="${tab}?page=${page - 1}">Newer</a>`}
-<span class="soft small">Page ${page} of ${pages}</span>
-${page < pages && html`<a class="button small" href="${tab}?page=${page + 1}">Older</a>`}</nav>`
-}`;
+${live(title.toLowerCase(), rows.length === 0 ? empty(none) : table(title, columns, rows.reverse()))}`;
   return dashboardPage(asked, tab, content);
 }
 

@@ -26,9 +26,7 @@ export function dashboardPages(context: SandboxContext): Hono {
   const { sandbox, guard, payments } = context;
   const routes = new Hono();
   for (const [path, show] of Object.entries(pages))
-    routes.get(path, (c) =>
-      show(context, { id: c.req.param('id'), page: c.req.query('page'), show: c.req.queries('show') }),
-    );
+    routes.get(path, (c) => show(context, { id: c.req.param('id'), show: c.req.queries('show') }));
 
   /**
    * Does what a form of a page asks for and redirects to that page, or to another part of it, unless the result is a

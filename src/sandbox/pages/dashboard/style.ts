@@ -88,7 +88,6 @@ export const dashboardStyle = `
   td pre { max-width: 40rem }
   .facts { margin: .75rem 0 }
   .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
-  .pager { display: flex; align-items: center; gap: .75rem; margin-top: 1rem }
   @media (max-width: 719px) {
     nav[aria-label=Dashboard] { margin-inline: -.375rem }
     nav[aria-label=Dashboard] a { padding-inline: .375rem }
