@@ -80,16 +80,8 @@ export function expiredPage(view: CheckoutView): Promise<Response> {
 export const archivedPage = (view: CheckoutView): Promise<Response> =>
   notePage(view, { ...told(view, 'archived'), icon: 'parcel', ways: [back(view)], status: 409 });
 
-/** What went wrong with a request that may have no checkout. */
-export function wrongPage(
-  texts: Texts,
-  what: 'unknown' | 'staleForm' | 'badChoice',
-  status: number,
-  payment?: string,
-): Promise<Response> {
-  const ways = [toPayment(texts, payment)];
-  return notePage(texts, { ...told(texts, what), icon: 'cross', tone: 'bad', ways, status });
-}
+export const unknownPage = (texts: Texts): Promise<Response> =>
+  notePage(texts, { ...told(texts, 'unknown'), icon: 'cross', tone: 'bad', status: 404 });
 
 /**
  * The sandbox's pretend wallet, which the QR code opens. It is no real wallet's format. It asks for approval while

@@ -7,7 +7,7 @@ import { declineReason, type StoredCheckout } from '../../service/records.js';
 import { viewForPage, type Wallet, walletPath } from './checkout-view.js';
 import { speaker } from './messages.js';
 import { cards, openPage, waitingPage, wallets } from './open.js';
-import { archivedPage, cancelledPage, expiredPage, paidPage, walletPage, wrongPage } from './over.js';
+import { archivedPage, cancelledPage, expiredPage, paidPage, unknownPage, walletPage } from './over.js';
 
 type Fields = Record<string, string>;
 /** What a form asks for; `undefined` where the page offers no such thing. */
@@ -22,7 +22,7 @@ export function payPages(context: SandboxContext): Hono {
   const of =
     (show: (checkout: StoredCheckout, c: Context) => Response | Promise<Response>) => async (c: Context) => {
       const checkout = store.checkouts.get(c.req.param('id') ?? '');
-      return checkout ? show(checkout, c) : wrongPage(texts, 'unknown', 404);
+      return checkout ? show(checkout, c) : unknownPage(texts);
     };
 
   /** Does what a form asks for and redirects to the page with the result, so that reloading does not repeat it. */
@@ -30,9 +30,10 @@ export function payPages(context: SandboxContext): Hono {
     of(async (checkout, c) => {
       const page = address(checkout, c);
       const fields = await readForm(c.req.raw);
-      if (!guard.checkToken(checkout.id, fields.token)) return wrongPage(texts, 'staleForm', 403, page);
+      if (!guard.checkToken(checkout.id, fields.token))
+        return c.text('The form is out of date. Nothing was done.\n', 403);
       const act = choose(checkout, fields, c);
-      if (act === undefined) return wrongPage(texts, 'badChoice', 400, page);
+      if (act === undefined) return c.text('The page offers no such choice. Nothing was done.\n', 400);
       try {
         act();
       } catch (error) {
