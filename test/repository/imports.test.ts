@@ -24,7 +24,7 @@ const rooms = new Map(
     'sending/': 'node:crypto, type webhooks/',
     'doctor/': 'node:, sending/, webhooks/, errors.ts, version.ts',
     'sandbox/':
-      'hono, @hono/node-server, uqr, nanoid, zod, node:, schemas/params.ts, schemas/fields.ts, schemas/closest.ts, schemas/url.ts, type schemas/, webhooks/, sending/, doctor/, errors.ts, version.ts',
+      'hono, @hono/node-server, uqr, zod, node:, schemas/params.ts, schemas/fields.ts, schemas/closest.ts, schemas/url.ts, type schemas/, webhooks/, sending/, doctor/, errors.ts, version.ts',
     'cli/':
       'node:, zod, sandbox/, doctor/, inbox/, webhooks/, schemas/closest.ts, schemas/url.ts, schemas/visible.ts, errors.ts, version.ts',
   }).map(([room, allowed]) => [room, allowed.split(', ')]),
