@@ -89,7 +89,10 @@ export class Examination {
     const [says, make] = probes[name];
     const first = this.#probed.get('compact');
     const order = (repeats(name) ? first?.order : undefined) ?? this.newOrder();
-    const outgoing = make(order, this.patient.signer, first?.outgoing);
+    // A receiver may remember just the last signature that was right.
+    const last = bodies.findLast(this.succeeded);
+    const earlier = repeats(name) || last === undefined ? first : this.#probed.get(last);
+    const outgoing = make(order, this.patient.signer, earlier?.outgoing);
     if (!outgoing || this.over) return void (outgoing ? this.untested : this.impossible).add(says);
     this.patient.onStep?.(says);
     const started = performance.now();

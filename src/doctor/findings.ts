@@ -9,12 +9,12 @@ const respondFirst = 'Store the event, respond 200, and fulfil in the background
 export const findings = {
   // It accepts what it must reject.
   accepts_forged: [
-    'DANGER: your handler accepts forged events. It does not verify signatures, so anybody can report an order as paid.',
+    'DANGER: your handler accepts forged events. It does not verify signatures before it responds, or not all of them, so anybody can report an order as paid.',
     'Verify before anything else, and respond 400 if that fails: {verify}.',
   ],
   accepts_unsigned: [
-    'DANGER: your handler accepts deliveries without a signature, or with an empty one, so anybody can report an order as paid.',
-    'Reject a delivery without a signature too: {verify}.',
+    'DANGER: your handler accepts {unsigned}, so anybody can report an order as paid.',
+    'Reject a delivery without a signature too, whatever its content type: {verify}.',
   ],
   weak_comparison: [
     'DANGER: your handler compares only a part of the signature, so it can be guessed.',
@@ -41,7 +41,7 @@ export const findings = {
     'Check the path. If your handler is behind a login: {exempt}.',
   ],
   empty_secret: [
-    "DANGER: your handler's secret is empty, so anybody can sign an order as paid.",
+    'DANGER: your handler takes an empty secret, or the text of one that is not set, so anybody can sign an order as paid.',
     'Set the secret in the environment of that process, and refuse to start without it.',
   ],
   // Nobody but its author knows what it means by that.
@@ -196,6 +196,7 @@ export function findingOf(
   const known: Record<string, string | undefined> = {
     // Unless the probes showed something else.
     changed: 'parsed and encoded again',
+    unsigned: 'deliveries without a signature, or with an empty one',
     ...fixesIn(framework),
     ...facts,
   };

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js';
-import { readScheme } from '../webhooks/scheme.js';
+import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { outgoing, type Signer, signDelivery, signedBy } from './signed.js';
 
 export interface Order {
@@ -9,7 +9,7 @@ export interface Order {
   currency: string;
 }
 
-/** `earlier` is the first valid delivery. A scheme that cannot carry the probe makes none. */
+/** `earlier` is the valid delivery that a probe repeats: the first, or the last that was accepted. A scheme that cannot carry the probe makes none. */
 type Make = (order: Order, signer: Signer, earlier: Outgoing | undefined) => Outgoing | undefined;
 
 const day = 86_400_000;
@@ -35,6 +35,25 @@ const flipped = (at: number, bit: number) =>
 
 /** Signed by somebody who does not know the secret. */
 const foreign = (order: Order, { scheme }: Signer) => valid(order, { scheme, secret: newSecret(scheme) });
+
+/** The same with other headers; one that is `undefined` is left out. */
+const foreignWith =
+  (change: (scheme: Scheme, signature: string) => Record<string, string | undefined>): Make =>
+  (order, signer) => {
+    const { body, headers } = foreign(order, signer);
+    const scheme = readScheme(signer.scheme);
+    const changed = { ...headers, ...change(scheme, headers[scheme.signatureHeader] ?? '') };
+    const kept = Object.entries(changed).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    );
+    return { body, headers: Object.fromEntries(kept) };
+  };
+
+/** Signed with a key that needs no knowledge. */
+const keyed =
+  (key: string): Make =>
+  (order, signer) =>
+    signedBy({ key, text: eventBody(order) }, eventBody(order), signer);
 
 const dearer = (order: Order): Order => ({ ...order, amount: `9${order.amount}` });
 
@@ -74,10 +93,30 @@ export const validProbes = {
 export const forgeries = {
   unsigned: ['no signature at all', (order) => outgoing(eventBody(order), {})],
   forged: ['signed with a different secret', foreign],
-  empty_secret: [
-    'signed with an empty secret',
-    (order, signer) => signedBy({ key: '', text: eventBody(order) }, eventBody(order), signer),
+  unsigned_text: [
+    'no signature, as text/plain',
+    (order) => outgoing(eventBody(order), { 'content-type': 'text/plain' }),
   ],
+  unsigned_form: [
+    'no signature, as a form',
+    (order) => outgoing(formOf(order), { 'content-type': 'application/x-www-form-urlencoded' }),
+  ],
+  no_timestamp: [
+    'signed with a different secret, without a timestamp',
+    foreignWith(({ timestampHeader }) => ({ [timestampHeader]: undefined })),
+  ],
+  odd_timestamp: [
+    'signed with a different secret, with a timestamp that is not a number',
+    foreignWith(({ timestampHeader }) => ({ [timestampHeader]: 'soon' })),
+  ],
+  non_ascii_signature: [
+    'signed with a different secret, and the signature ends in a letter that is not ASCII',
+    foreignWith(({ signatureHeader }, signature) => ({ [signatureHeader]: `${signature.slice(0, -1)}\xe9` })),
+  ],
+  empty_secret: ['signed with an empty secret', keyed('')],
+  undefined_secret: ['signed with the secret "undefined"', keyed('undefined')],
+  null_secret: ['signed with the secret "null"', keyed('null')],
+  none_secret: ['signed with the secret "None"', keyed('None')],
   empty: ['an empty signature', altered(() => '')],
   one_character: ['the first character of the signature', altered((digits) => digits.slice(0, 1))],
   first_half: ['the first half of the signature', altered((digits) => digits.slice(0, digits.length / 2))],
@@ -144,6 +183,13 @@ export const paid = ({ id, amount, currency }: Order) => ({
 });
 
 export const eventBody = (order: Order): string => JSON.stringify(paid(order));
+
+/** The event as a form, as PHP and Express read nested names. */
+const formOf = (order: Order): string => {
+  const { type, data } = paid(order);
+  const fields = Object.entries(data).map(([name, value]) => [`data[${name}]`, value]);
+  return `${new URLSearchParams([['type', type], ...fields])}`;
+};
 
 /** The event with a field that the specification does not list. */
 export function withNote(order: Order, note: string): string {

@@ -7,12 +7,15 @@ import { comparison } from './symptoms.js';
 const digits: readonly ForgeryName[] = ['first_digit', 'middle_digit', 'last_digit'];
 const parts: readonly ForgeryName[] = ['one_character', 'first_half', 'second_half', 'truncated', ...digits];
 
+const otherTypes: readonly ForgeryName[] = ['unsigned_text', 'unsigned_form'];
+
 /** What a receiver shows that accepts a forgery, the most serious first. */
 const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = [
   ['weak_comparison', parts],
-  ['accepts_unsigned', ['unsigned', 'empty']],
+  ['accepts_unsigned', ['unsigned', 'empty', ...otherTypes]],
+  ['accepts_forged', ['no_timestamp', 'odd_timestamp', 'non_ascii_signature']],
   ['loose_signature', ['extended', 'preceded']],
-  ['empty_secret', ['empty_secret']],
+  ['empty_secret', ['empty_secret', 'undefined_secret', 'null_secret', 'none_secret']],
   ['ignores_body', ['tampered', 'empty_body']],
   ['re_encodes', ['reencoded']],
   ['ignores_timestamp', ['redated']],
@@ -30,7 +33,13 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
     const own = taken.filter((name) => names.includes(name));
     if (own.length === 0 || findings.some(isDanger)) continue;
     const when = [own.includes('stale') && 'a day ago', own.includes('future') && 'a day ahead'];
-    const facts = { when: when.filter(Boolean).join(' and '), evidence: exam.evidence(...own, 'compact') };
+    const facts = {
+      when: when.filter(Boolean).join(' and '),
+      evidence: exam.evidence(...own, 'compact'),
+      ...(own.every((name) => otherTypes.includes(name)) && {
+        unsigned: 'deliveries without a signature if they are not application/json',
+      }),
+    };
     findings.push(exam.finding(code, facts));
   }
   const explained = isCalledDuplicate(exam) ? [...taken, 'known_order'] : taken;

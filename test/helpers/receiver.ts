@@ -26,13 +26,21 @@ export async function listen(
   answer: (delivery: Received) => Reply | Promise<Reply> | 'hang up',
 ): Promise<Receiver> {
   const received: Received[] = [];
+  // A handler that throws is a 500 in every framework.
+  const respond = async (delivery: Received) => {
+    try {
+      return await answer(delivery);
+    } catch {
+      return { status: 500, body: 'Internal Server Error' };
+    }
+  };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { headers, headersDistinct } = request;
     const delivery = { headers, headersDistinct, body: Buffer.concat(chunks), path: request.url ?? '' };
     received.push(delivery);
-    const reply = await answer(delivery);
+    const reply = await respond(delivery);
     if (reply === 'hang up') return void request.socket.destroy();
     response.writeHead(reply.status, reply.headers).end(reply.body);
   });

@@ -82,7 +82,8 @@ async function post(
     lookup: guardedLookup(allowRemote),
   });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request.on('response', resolve).on('error', reject).end(body);
+    // Bytes: Node would write the headers before a text in its encoding, UTF-8.
+    request.on('response', resolve).on('error', reject).end(Buffer.from(body));
   });
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   type Answer,
   event,
@@ -277,6 +277,61 @@ const takesUnsigned = [
   ),
 ];
 
+const skips = [
+  row(
+    'skips what has no timestamp',
+    'accepts_forged',
+    () => (incoming) => {
+      if (!incoming.signature) return invalid;
+      return incoming.timestamp && !genuine(incoming) ? invalid : received;
+    },
+    danger,
+  ),
+  row(
+    'skips a timestamp that is not a number',
+    'accepts_forged',
+    () => (incoming) => {
+      if (!incoming.signature || !incoming.timestamp) return invalid;
+      return Number.isNaN(Number(incoming.timestamp)) || genuine(incoming) ? received : invalid;
+    },
+    danger,
+  ),
+  row(
+    'goes on when the signature is not ASCII',
+    'accepts_forged',
+    () => (incoming) => {
+      try {
+        if (!fresh(incoming) || incoming.signature.length !== 64) return invalid;
+        const given = Buffer.from(incoming.signature);
+        return timingSafeEqual(given, Buffer.from(expected(incoming))) ? received : invalid;
+      } catch {
+        return received;
+      }
+    },
+    danger,
+  ),
+  row(
+    'verifies what its JSON parser reads, and takes forms too',
+    'accepts_unsigned',
+    () => (incoming) => {
+      const type = incoming.headers['content-type'];
+      if (type === 'application/json') return genuine(incoming) ? received : invalid;
+      const form = new URLSearchParams(incoming.text);
+      return form.get('type') === 'order.paid' && form.get('data[order_id]') ? received : invalid;
+    },
+    { says: /^DANGER.*not application\/json/ },
+  ),
+  row(
+    'verifies application/json only, and parses anything',
+    'accepts_unsigned',
+    () => (incoming) => {
+      if (incoming.headers['content-type'] === 'application/json' && !genuine(incoming)) return invalid;
+      return order(incoming) ? received : invalid;
+    },
+    danger,
+  ),
+];
+
 const compares = [
   row(
     'mac.startsWith(signature)',
@@ -459,6 +514,20 @@ const bodyAndTime = [
     danger,
   ),
   row(
+    'remembers the last signature that was right',
+    'ignores_body',
+    () => {
+      let last: string | undefined;
+      return (incoming) => {
+        if (incoming.signature === last && fresh(incoming)) return received;
+        if (!genuine(incoming)) return invalid;
+        last = incoming.signature;
+        return received;
+      };
+    },
+    danger,
+  ),
+  row(
     'signs the timestamp only',
     'ignores_body',
     () => (incoming) =>
@@ -562,6 +631,21 @@ const secrets = [
   ),
 ];
 
+const unsetSecrets = ['undefined', 'null', 'None'].map((text) =>
+  row(
+    `the text ${text} as second secret`,
+    'empty_secret',
+    () => (incoming) =>
+      fresh(incoming) &&
+      [secret, text].some((key) =>
+        same(incoming.signature, keyed(key, `${incoming.timestamp}.`, incoming.body)),
+      )
+        ? received
+        : invalid,
+    danger,
+  ),
+);
+
 const successToAll = [
   row(
     'refuses with 200 {"received":false}',
@@ -629,9 +713,11 @@ const successToAll = [
 export const forgeable = [
   ...neverVerifies,
   ...takesUnsigned,
+  ...skips,
   ...compares,
   ...knownOrders,
   ...bodyAndTime,
   ...secrets,
+  ...unsetSecrets,
   ...successToAll,
 ];
