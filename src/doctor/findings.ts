@@ -37,8 +37,8 @@ export const findings = {
     'Verify before you respond, and respond 400 if that fails: {verify}.',
   ],
   login_page: [
-    'A web page responds 200 instead of your handler: a login page, or a single-page app.',
-    'Check the path. If your handler is behind a login: {exempt}.',
+    'A web page responds 200 to everything: a login page or a single-page app instead of your handler. DANGER if it is your handler: then it accepts forged events.',
+    'Check the path. If your handler is behind a login: {exempt}. If the page is its own, verify first: {verify}.',
   ],
   empty_secret: [
     'DANGER: your handler takes an empty secret, or the text of one that is not set, so anybody can sign an order as paid.',

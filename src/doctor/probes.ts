@@ -86,7 +86,17 @@ export const validProbes = {
     'valid, with non-ASCII letters',
     (order, signer) => signDelivery(withNote(order, 'Café ☕ 東京'), signer),
   ],
-  duplicate: ['valid, the same order again', valid],
+  duplicate: [
+    'valid, the same order again',
+    (order, signer, earlier) => {
+      const { signatureHeader } = readScheme(signer.scheme);
+      const now = Date.now();
+      const again = signDelivery(eventBody(order), signer, now);
+      // A receiver may refuse a signature that it has seen, as a replay: this one gets another timestamp.
+      const isReplay = again.headers[signatureHeader] === earlier?.headers[signatureHeader];
+      return isReplay ? signDelivery(eventBody(order), signer, now - 1000) : again;
+    },
+  ],
 } satisfies Record<string, [says: string, make: Make]>;
 
 /** What it refuses. */

@@ -30,8 +30,14 @@ export function unreachable(
   if (status >= 300 && status < 400) return found(...redirected(headers.location, url));
   const code = codes[status];
   if (code !== undefined) return found(code);
-  return /csrf|authenticity token|forgery/i.test(body) ? found('csrf') : undefined;
+  return status >= 400 && saysCsrf(body) ? found('csrf') : undefined;
 }
+
+/** Whether a refusal is that of a CSRF check: any page may carry a token in its head. */
+const saysCsrf = (body: string): boolean =>
+  /csrf|authenticity ?token|request forgery|RequestForgeryProtection/i.test(
+    body.replaceAll(/<meta\b[^>]*>/gi, ''),
+  );
 
 const codes: Readonly<Record<number, FindingCode>> = {
   404: 'not_found',

@@ -58,11 +58,20 @@ export const isCalledDuplicate = (exam: Examination): boolean =>
 
 const isDanger = ({ problem }: Finding): boolean => problem.startsWith('DANGER');
 
+/** Without what says that there was no error, such as `"error":null` and `"failed":0`. */
+const withoutNone = (body: string): string =>
+  body.replaceAll(
+    /"\w*(?:invalid|error|mismatch|reject|denied|fail)\w*"\s*:\s*(?:null|false|0|""|\[\s*\]|\{\s*\})/gi,
+    '',
+  );
+
 async function everythingAccepted(exam: Examination): Promise<Finding> {
   const evidence = exam.evidence(exam.accepted('unsigned') ? 'unsigned' : 'forged', 'compact');
   const { headers = {}, body = '', ...usual } = exam.sent('forged');
   // Words of refusal for everything: it may verify with another secret.
-  if (/invalid|error|mismatch|reject|denied|forbidden|unauthori[sz]ed|fail|:\s*false\b/i.test(body))
+  if (
+    /invalid|error|mismatch|reject|denied|forbidden|unauthori[sz]ed|fail|:\s*false\b/i.test(withoutNone(body))
+  )
     return exam.finding('refuses_with_success', { forged: exam.response('forged'), evidence });
   const everything =
     exam.accepted('unsigned') && (await exam.send(outgoing('neither signed nor JSON {', {})));

@@ -97,7 +97,7 @@ describe('a right receiver', () => {
     });
     const orders: string[] = data.map(({ order_id }) => order_id);
     expect(new Set(orders).size).toBe(orders.length - 2);
-    const [run = ''] = /ord_doctor[0-9a-f]+/.exec(orders[0]) ?? [];
+    const [run = ''] = /ord_doctor[0-9a-f]+/.exec(orders[0] ?? '') ?? [];
     expect(orders.filter((id) => !id.startsWith(`${run}_`))).toEqual([]);
     expect(diagnosis.notes.join()).toContain(run);
     expect(diagnosis.notes.join()).toContain('98765.43 USD. No shop charges that amount');

@@ -81,6 +81,30 @@ const neverVerifies = [
     danger,
   ),
   row(
+    'never verifies: says that there was no error',
+    'accepts_forged',
+    always(() => [200, { ok: true, error: null }]),
+    danger,
+  ),
+  row(
+    'never verifies: counts failures',
+    'accepts_forged',
+    always(() => [200, { processed: 1, failed: 0, errors: [] }]),
+    danger,
+  ),
+  row(
+    'never verifies: an HTML page with a CSRF token in its head',
+    'accepts_forged',
+    always(() => [200, '<html><head><meta name="csrf-token" content="x"></head>Thank you</html>', html]),
+    danger,
+  ),
+  row(
+    'never verifies: a whole HTML page, whatever it gets',
+    'login_page',
+    () => () => [200, '<!DOCTYPE html><html><body>OK</body></html>', html],
+    { says: /DANGER if it is your handler/ },
+  ),
+  row(
     'never verifies: echoes the order',
     'accepts_forged',
     always((i) => [200, { order: order(i), paid: true }]),

@@ -7,6 +7,7 @@ import {
   expected,
   fresh,
   genuine,
+  html,
   type Incoming,
   invalid,
   keyed,
@@ -283,6 +284,23 @@ export const right = [
       };
     },
     { warnings: 'trusts_known_orders' },
+  ),
+  row('refuses a signature that it has seen', '', () => {
+    const seen = new Set<string>();
+    return (incoming) => {
+      if (!genuine(incoming)) return invalid;
+      if (seen.has(incoming.signature)) return [409, { error: 'replayed signature' }];
+      seen.add(incoming.signature);
+      return received;
+    };
+  }),
+  row(
+    'HTML pages with a CSRF token in the head',
+    '',
+    verifying(
+      [200, '<html><head><meta name="csrf-token" content="x"></head>Thanks</html>', html],
+      [400, '<html><head><meta name="csrf-token" content="x"></head>Bad signature</html>', html],
+    ),
   ),
   row(
     'echoes the order',
