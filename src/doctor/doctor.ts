@@ -65,6 +65,9 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
   if (exam.over) return first;
   const second = await found('compact');
   if (first && second?.code === first.code) return second;
+  // A process that dies on the first delivery refuses the connection of the second.
+  if (exam.sent('unsigned').code !== 'ECONNREFUSED' && exam.sent('compact').code === 'ECONNREFUSED')
+    return exam.finding('connection_lost', { evidence: exam.evidence('unsigned', 'compact') });
   // The first response was that of a server that still starts.
   if (first && (exam.sent('unsigned').status ?? 0) >= 500) await exam.probe('unsigned', true);
   return undefined;

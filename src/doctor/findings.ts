@@ -73,7 +73,10 @@ export const findings = {
     'Your handler verifies an empty body, because something else has already read it.',
     '{raw}.',
   ],
-  trims: ['Your handler trims the body before it verifies it.', 'Do not trim it ({trim}). {raw}.'],
+  trims: [
+    'Your handler trims the body or changes its line ends before it verifies it.',
+    'Do neither ({trim}). {raw}.',
+  ],
   wrong_charset: [
     'Your handler decodes the body with a charset other than UTF-8 before it verifies it.',
     'Decode it as UTF-8, never as Latin-1 or ASCII, or not at all. {raw}.',
@@ -151,7 +154,7 @@ export const findings = {
     'Register the URL that it redirects to, or remove the redirect.',
   ],
   not_found: [
-    'There is no route for {path}.',
+    'There is no route for {path}, or it refuses with 404.',
     'Use the whole path of your route, with any prefix or version, or add the route.',
   ],
   wrong_method: [

@@ -98,7 +98,7 @@ const frameworks: Readonly<Record<string, Omit<Framework, 'name'>>> = {
   },
   FastAPI: {
     language: 'Python',
-    sign: /^server: .*(?:uvicorn|hypercorn)|\n\n\{"detail":/m,
+    sign: /^server: .*(?:uvicorn|hypercorn)|\n\n\{"detail":\[\{/m,
     raw: 'await request.body()',
     exempt: 'leave the webhook route out of the dependency that checks the login',
   },

@@ -62,7 +62,9 @@ function redirected(location: string | undefined, from: URL | undefined): Sympto
   const to = new URL(location, from.href);
   const facts = { location: shown, to: to.href.slice(0, 200) };
   const bare = (url: URL) => `${url.host}${url.pathname.replace(/\/$/, '')}${url.search}`;
-  if (/log-?in|sign-?in|\bsso\b|oauth|auth\b/i.test(to.pathname)) return ['redirect_login', facts];
+  const samePath = bare(from).slice(from.host.length) === bare(to).slice(to.host.length);
+  if (!samePath && /log-?in|sign-?in|\bsso\b|oauth|auth\b/i.test(to.pathname))
+    return ['redirect_login', facts];
   if (from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname)
     return ['redirect_https', facts];
   return [from.pathname !== to.pathname && bare(from) === bare(to) ? 'redirect_slash' : 'redirect', facts];
@@ -115,7 +117,7 @@ function readIn(body: string, sentBody: string): Symptom | undefined {
 /** What platforms and handlers write where just one mistake makes them do so. */
 const saidPlainly: readonly [words: RegExp, code: FindingCode][] = [
   [
-    /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))|(?:undefined|missing|no|KeyError|key not found)\b.{0,30}secret|"key" argument must be|\(\$key\) must be of type string, null/i,
+    /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))|(?:undefined|missing|(?<!match(?:es|ed)? )no|KeyError|key not found)\b.{0,30}secret(?!s? match)|"key" argument must be|\(\$key\) must be of type string, null/i,
     'no_secret',
   ],
   [
@@ -132,7 +134,7 @@ const saidPlainly: readonly [words: RegExp, code: FindingCode][] = [
 export const missesHeader = ({ body = '' }: Sent): boolean =>
   /(?:missing|\bno|without|absent|unable to extract)\b.{0,20}(?:signature|timestamp|header)|(?:signature|timestamp)s?\b.{0,20}(?:missing|required|not (?:found|provided|present|set)|absent|is empty)/i.test(
     body,
-  );
+  ) && !/\bno\b[^.]{0,40}\b(?:match|valid\b)/i.test(body);
 
 /** What `webhooks.handler()` and `verify()` say about the body that they received. */
 export function receivedBy(response: string): { bytes: number; sha256: string } | undefined {

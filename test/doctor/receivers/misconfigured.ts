@@ -362,6 +362,31 @@ const headers = [
         ? received
         : [400, { error: 'duplicate_header' }],
   ),
+  row(
+    'another secret: no matching signature',
+    'secret_or_scheme',
+    saying(400, 'No matching signature found'),
+  ),
+  row(
+    'another secret, in the words of a library',
+    'secret_or_scheme',
+    saying(400, 'No signatures found matching the expected signature for payload'),
+  ),
+  row(
+    'another secret: no valid signature',
+    'secret_or_scheme',
+    saying(400, { message: 'Signature verification failed: no valid signature' }),
+  ),
+  row(
+    'another secret: no active secret matches',
+    'secret_or_scheme',
+    saying(400, { error: 'Signature matches no active secret' }),
+  ),
+  row(
+    'another secret: a possible forgery',
+    'secret_or_scheme',
+    saying(400, 'Signature mismatch: possible forgery, request logged'),
+  ),
   row('a proxy drops the timestamp', 'header_lost', () => () => [400, { error: 'missing_timestamp' }]),
 ];
 
@@ -511,6 +536,9 @@ const unreached = [
     '',
     { location: `https://${headers.host}/webhooks` },
   ]),
+  row('a slash below oauth', 'redirect_slash', saying(308, '', { location: '/oauth/webhooks/' }), {
+    url: (port) => `http://127.0.0.1:${port}/oauth/webhooks`,
+  }),
   row('a slash', 'redirect_slash', saying(308, '', { location: '/webhooks/' })),
   row(
     'a redirect to the login',
