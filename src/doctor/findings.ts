@@ -154,7 +154,7 @@ export const findings = {
     'Register the URL that it redirects to, or remove the redirect.',
   ],
   not_found: [
-    'There is no route for {path}, or it refuses with 404.',
+    'There is no route for {path}, or the handler there refuses.',
     'Use the whole path of your route, with any prefix or version, or add the route.',
   ],
   wrong_method: [

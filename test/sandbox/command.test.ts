@@ -136,7 +136,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     const refused = await runBeside(['trigger', 'order.paid', '--url', ready.url]);
     expect([refused.status, refused.stdout]).toEqual([
       1,
-      expect.stringContaining('There is no route for /hook, or it refuses with 404.'),
+      expect.stringContaining('There is no route for /hook, or the handler there refuses.'),
     ]);
 
     expect((await runBeside(['advance', '1d'], env)).stdout).toMatch(/^It is \d{4}-.*Z in the sandbox\.\n$/);
