@@ -72,6 +72,30 @@ test('the shop may run its database SERIALIZABLE, read-only by default, and with
   assert.deepEqual(seen[0], [{ transaction_isolation: 'serializable' }], 'commit() is as the shop wants it');
 });
 
+test('a duplicate and a conflict wait for no commit() that runs, and force takes a delivery out of it', async () => {
+  const url = await newShopDatabase();
+  let attempts = 0;
+  const shop = open(url, {
+    on: {
+      'order.paid': (_, { commit }) =>
+        commit(async (tx) => {
+          await insertPaid(tx, 'ord_1');
+          if (attempts++ === 0) await new Promise(() => {});
+        }),
+    },
+  });
+  assert.equal(await shop.post('ord_1'), 200);
+  for (let tries = 0; tries < 200 && attempts === 0; tries++) await wait(20);
+  const began = performance.now();
+  assert.equal(await shop.post('ord_1'), 200, 'a duplicate');
+  assert.equal(await shop.post('ord_1', '90.00'), 200, 'another amount');
+  assert.equal((await shop.inbox.list({ state: 'parked' })).length, 1);
+  assert.equal(await shop.inbox.retry('order.paid:ord_1', { force: true }), true);
+  assert.ok(performance.now() - began < 4000, 'nothing waited for a lock');
+  await untilDone(shop);
+  assert.deepEqual(await paid(url), ['ord_1']);
+});
+
 test('the row that a 200 promises waits for the disk although the database does not', async () => {
   const url = await newShopDatabase();
   await settings(url, 'ALTER DATABASE $db SET synchronous_commit = off');

@@ -15,6 +15,7 @@ import {
   type Reply,
   type Respond,
 } from '../webhooks/responder.js';
+import { readTolerance } from '../webhooks/timestamp.js';
 import type { InboxEntry, InboxStats, ListParams, RefusedDelivery } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
 import {
@@ -69,6 +70,7 @@ export interface Inbox {
   refused: (params?: { limit?: number | undefined }) => Promise<RefusedDelivery[]>;
   /**
    * Verifies the quarantine again, each delivery as of when it was received: what is authentic is stored and worked on.
+   * Outside of this inbox's tolerance a clock was wrong: `receivedAt` is then when the delivery was signed.
    * Default: the secret, scheme and tolerance of this inbox.
    */
   recover: (params?: RecoverParams) => Promise<Recovered>;
@@ -149,7 +151,10 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
     { callHook, report, mustRead: false, handOver, keep: (refused) => intake.refuse(refused) },
   );
   const store = 'pool' in place ? new PostgresStore(place, { create }) : new SqliteStore(place, { create });
-  const intake = createIntake({ store, callHook, report, keepRefused });
+  const intake = createIntake({
+    ...{ store, callHook, report, keepRefused },
+    toleranceSeconds: readTolerance(own.toleranceSeconds),
+  });
   const worker = new Worker({
     ...{ ...limits, store, find, callHook, report },
     textOf: (error) => redacted(error, secrets),
@@ -174,8 +179,10 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
     get: async (key) => whileOpen().get(readDeliveryKey('get', key)),
     async retry(given, { force = false } = {}) {
       const key = readDeliveryKey('retry', given);
-      const found = await whileOpen().retry(key, force);
+      const open = whileOpen();
+      // First: its function may hold the row in a transaction.
       if (force) worker.release(key);
+      const found = await open.retry(key, force);
       wake();
       return found;
     },

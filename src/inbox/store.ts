@@ -268,6 +268,10 @@ function* insert(key: string, delivery: Delivery, lastError: string | null): Wor
   const state = lastError === null ? 'pending' : 'parked';
   const due = lastError === null ? now : null;
   for (;;) {
+    // Looked for first: an INSERT would wait for as long as a transaction of the shop's holds the row.
+    const [known] =
+      yield sql`SELECT digest, event FROM payments_inbox LEFT JOIN payments_inbox_content USING (id) WHERE key = ${key}`;
+    if (known) return { digest: String(known.digest), event: JSON.parse(String(known.event)) };
     const [stored] =
       yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)
       VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError})
@@ -277,9 +281,5 @@ function* insert(key: string, delivery: Delivery, lastError: string | null): Wor
         (${Number(stored.id)}, ${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)})`;
       return undefined;
     }
-    const [known] =
-      yield sql`SELECT digest, event FROM payments_inbox LEFT JOIN payments_inbox_content USING (id) WHERE key = ${key}`;
-    // Without it, it was removed meanwhile.
-    if (known) return { digest: String(known.digest), event: JSON.parse(String(known.event)) };
   }
 }
