@@ -61,7 +61,7 @@ export interface RefusedRecord {
   receivedAt: string;
   /** Length of the body. */
   bytes: number;
-  /** Those whose names begin with `x-`, and those that the scheme signs. */
+  /** Those that begin with `x-` or that the scheme signs; with a `verify` of yours all but cookies and logins. */
   headers: Record<string, string>;
   /** The body as received; base64 if `encoding` says so. */
   rawBody: string;

@@ -15,7 +15,7 @@ import { headerPairs } from '../webhooks/headers.js';
 import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import { factsOf, type RefusedRequest, type Report } from '../webhooks/responder.js';
-import { eventOf, verifyDelivery } from '../webhooks/verify.js';
+import { eventOf, type VerifiedDelivery, verifyDelivery } from '../webhooks/verify.js';
 import { unreadableText } from './attempt.js';
 import type { Claim, RefusedDelivery } from './entry.js';
 import type { InboxHookFacts } from './options.js';
@@ -37,6 +37,8 @@ interface IntakeSettings {
   report: Report;
   /** How many refused deliveries are kept. */
   keepRefused: number;
+  /** How far the clocks of the sender and of this machine may be apart. */
+  toleranceSeconds: number;
 }
 
 /**
@@ -59,7 +61,7 @@ const longestHeader = 4096;
 const pageSize = 100;
 
 /** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
-export function createIntake({ store, callHook, report, keepRefused }: IntakeSettings) {
+export function createIntake({ store, callHook, report, keepRefused, toleranceSeconds }: IntakeSettings) {
   return { put, reread, refuse, recover };
 
   /** Stores a delivery; `false` if it is a duplicate. Another content under a known key is parked, and so is what cannot be read. */
@@ -88,13 +90,14 @@ export function createIntake({ store, callHook, report, keepRefused }: IntakeSet
 
   /** Keeps a delivery that was refused, if `recover()` may accept it one day. */
   async function refuse(request: RefusedRequest): Promise<void> {
-    const { code, receivedAt, signatureHeaders } = request;
+    const { code, receivedAt, signatureHeaders, readsAny } = request;
     if (keepRefused === 0 || !curable.includes(code)) return;
     const body = readBody(request.rawBody);
     if (body.byteLength > longestRefused) return;
     const kept = headerPairs(request.headers).filter(
       ([name, value]) =>
-        (signatureHeaders.includes(name) || (name.startsWith('x-') && !/cookie|authorization/.test(name))) &&
+        (signatureHeaders.includes(name) ||
+          ((readsAny || name.startsWith('x-')) && !/cookie|authorization/.test(name))) &&
         value.length <= longestHeader,
     );
     if (!kept.some(([name]) => name === signatureHeaders[0])) return;
@@ -116,22 +119,36 @@ export function createIntake({ store, callHook, report, keepRefused }: IntakeSet
     for (let after: number | undefined = 0; after !== undefined; ) {
       const page: RefusedDelivery[] = await store.refused(pageSize, after);
       for (const { id, receivedAt, ...request } of page) {
-        const at = new Date(receivedAt);
-        try {
-          const verified = verifyDelivery(checks, { ...request, now: at.getTime() });
-          const delivery = deliveryOf(verified, at);
-          callHook('received', { ...factsOf(delivery), bytes: request.bytes });
-          if (await put(delivery)) result.recovered++;
-          else result.duplicates++;
-          await store.forget(id);
-        } catch (error) {
-          if (!(error instanceof WebhookVerificationError)) throw error;
+        const at = Date.parse(receivedAt);
+        const verified = await verifyAgain(checks, { ...request, now: at });
+        if (!verified) {
           result.refused++;
+          continue;
         }
+        // Outside of the tolerance one of the clocks was wrong, and only the sender's is signed.
+        const isLate = Math.abs(at - verified.sentAt) > toleranceSeconds * 1000;
+        const delivery = deliveryOf(verified, new Date(isLate ? verified.sentAt : at));
+        callHook('received', { ...factsOf(delivery), bytes: request.bytes });
+        if (await put(delivery)) result.recovered++;
+        else result.duplicates++;
+        await store.forget(id);
       }
       after = page.at(-1)?.id;
     }
     return result;
+  }
+
+  /** Nothing if it is not authentic, or if a verifier of the shop's cannot take it: that must not stop the others. */
+  async function verifyAgain(
+    checks: Checks,
+    request: Parameters<typeof verifyDelivery>[1],
+  ): Promise<VerifiedDelivery | undefined> {
+    try {
+      return verifyDelivery(checks, request);
+    } catch (error) {
+      if (!(error instanceof WebhookVerificationError)) await report(error);
+      return undefined;
+    }
   }
 
   async function park(

@@ -45,7 +45,11 @@ export class SqliteStore extends InboxStore {
     const work = () => {
       if (this.#all(settling(claim, { state: 'done' })).length === 0) throw lostLease();
       const result: unknown = Reflect.apply(fn, undefined, [db.database]);
-      if (!isThenable(result)) return result;
+      if (!isThenable(result)) {
+        if (db.hasTransaction() && !this.#isDone(claim))
+          throw commitError('The function passed to commit() ended its transaction and began another.');
+        return result;
+      }
       // Nobody else handles its rejection, which must not end the process.
       Promise.resolve(result).catch(() => {});
       throw isAsync();
@@ -104,6 +108,10 @@ export class SqliteStore extends InboxStore {
     // One process writes at a time.
     const own = text.replace('FOR UPDATE SKIP LOCKED', '');
     return this.#connection.all(own, ...values.map((value) => (value === now ? time : value)));
+  }
+
+  #isDone({ id }: Claim): boolean {
+    return this.#all(sql`SELECT id FROM payments_inbox WHERE id = ${id} AND state = 'done'`).length > 0;
   }
 
   #setUp(): void {

@@ -71,6 +71,8 @@ export interface RefusedRequest {
   receivedAt: Date;
   /** The names of the headers that the scheme signs. */
   signatureHeaders: readonly string[];
+  /** Whether a verifier of the shop's may read others. */
+  readsAny: boolean;
 }
 
 interface Destination {
@@ -90,7 +92,7 @@ export function createResponder(
   { callHook, report, mustRead, handOver, keep }: Destination,
 ): Respond {
   const checks = lateChecks(own);
-  const { signatureHeader, timestampHeader } = readScheme(own.scheme);
+  const { signatureHeader, timestampHeader, verify } = readScheme(own.scheme);
 
   return async ({ method, headers, read }) => {
     if (method !== undefined && method !== 'POST')
@@ -107,11 +109,15 @@ export function createResponder(
       if (mustRead) readable(delivery.event);
       callHook('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
-      const reply = refusal(error);
+      let reply = refusal(error);
       if (keep && rawBody !== undefined) {
         const signatureHeaders = [signatureHeader, timestampHeader];
-        const code = String(reply.body.error);
-        await keep({ code, rawBody, headers, receivedAt, signatureHeaders }).catch(report);
+        const request = { rawBody, headers, receivedAt, signatureHeaders, readsAny: verify !== undefined };
+        await keep({ code: String(reply.body.error), ...request }).catch(async (failure: unknown) => {
+          // It is nowhere, so the sender must not take it for settled.
+          reply = failedReply;
+          await report(failure);
+        });
       }
       await report(error);
       return refuse(reply);

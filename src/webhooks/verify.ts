@@ -78,6 +78,8 @@ export interface VerifiedDelivery {
   body: Uint8Array;
   /** The headers that were read, by name. */
   headers: Record<string, string>;
+  /** The time of the sender's clock, in milliseconds. */
+  sentAt: number;
 }
 
 /** Runs the checks in order. Nothing is parsed before it is authenticated. */
@@ -108,7 +110,7 @@ export function verifyDelivery(
     : isSigned(keys, signatures, timestamp, body, scheme);
   if (!authentic) throw mismatch(body, keys);
   checkFreshness(sentAt, given.now, toleranceSeconds, scheme.timestamp);
-  return { event: eventOf(body), body, headers };
+  return { event: eventOf(body), body, headers, sentAt };
 }
 
 const bodyIs = 'its body is ';

@@ -41,6 +41,39 @@ it('the option `database` takes a DatabaseSync of the oldest and of the newest t
 });
 
 describe('a database of the shop', () => {
+  it('that was closed gets 500, not 400, for what can be neither verified nor kept', async () => {
+    const database = connect(temporaryFile());
+    const { inbox, post } = opened({ database, on: { 'order.paid': () => {} } });
+    await inbox.stats();
+    database.close();
+    const forged = {
+      'x-service-signature': 'f'.repeat(64),
+      'x-service-timestamp': `${Math.floor(Date.now() / 1000)}`,
+    };
+    expect(await post(orderPaid('ord_1'), forged)).toEqual({
+      status: 500,
+      body: { error: 'internal_error' },
+    });
+  });
+
+  it('in which commit() was rolled back and another transaction begun is not fulfilled again and again', async () => {
+    const database = connect(temporaryFile());
+    database.exec('CREATE TABLE orders (id TEXT)');
+    const { inbox, post, errors } = opened({
+      database,
+      retries: [],
+      on: {
+        'order.paid': (_, { commit }) =>
+          commit((db) => db.exec("ROLLBACK; BEGIN; INSERT INTO orders VALUES ('x')")),
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'parked', attempts: 1 });
+    expect(database.prepare('SELECT * FROM orders').all()).toEqual([]);
+    expect(String(errors[0])).toContain('ended its transaction and began another');
+  });
+
   it('gets the tables, is written in one transaction with the shop’s own, and stays open', async () => {
     const database = connect(temporaryFile());
     database.exec('CREATE TABLE orders (id TEXT, state TEXT)');

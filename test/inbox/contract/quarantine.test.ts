@@ -79,6 +79,36 @@ describe('a shop that goes live with the wrong scheme', () => {
     expect(right.calls).toEqual([['ord_1', 1]]);
   });
 
+  it('or with the wrong verifier: what another one reads is kept, but no cookie and no login', async () => {
+    const place = newPlace();
+    const wrong = opened({ place, scheme: { verify: () => false } });
+    const headers = {
+      ...sign({ rawBody: orderPaid('ord_1'), secret }),
+      ...{ 'webhook-id': 'msg_1', cookie: 'a=b', authorization: 'Basic eDp5' },
+    };
+    await wrong.post(orderPaid('ord_1'), headers);
+    const [kept] = await wrong.inbox.refused();
+    expect(kept?.headers).toMatchObject({ 'webhook-id': 'msg_1' });
+    expect(Object.keys(kept?.headers ?? {})).not.toEqual(expect.arrayContaining(['cookie']));
+    expect(JSON.stringify(kept)).not.toContain('Basic');
+    const verify = ({ header }: { header(name: string): string | null }) => header('webhook-id') === 'msg_1';
+    expect(await wrong.inbox.recover({ scheme: { verify } })).toMatchObject({ recovered: 1 });
+  });
+
+  it('recovers what it can, although a verifier throws at something of a stranger', async () => {
+    const { inbox, post, calls, errors } = opened({ scheme: { verify: () => false } });
+    await post('{}', { 'x-service-signature': 'short', 'x-service-timestamp': '1' });
+    await post(orderPaid('ord_1'));
+    const verify = ({ body }: { body: Uint8Array }) => {
+      if (body.byteLength < 10) throw new RangeError('Input buffers must have the same byte length');
+      return true;
+    };
+    expect(await inbox.recover({ scheme: { verify } })).toEqual({ recovered: 1, duplicates: 0, refused: 1 });
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
+    expect(String(errors.at(-1))).toContain('invalid');
+  });
+
   it('counts what was stored in the meantime as a duplicate', async () => {
     const { inbox, post, calls } = opened();
     await post(orderPaid('ord_1'), signedOtherwise(orderPaid('ord_1')));
@@ -121,6 +151,10 @@ describe('a delivery that is authentic, but not by the clock', () => {
     });
     expect(calls).toEqual([['ord_1', 1]]);
     expect(await inbox.stats()).toMatchObject({ done: 1, refused: 0 });
+    // One of the clocks is wrong. Only the sender's is signed, and says which orders came before the payment.
+    const entry = await inbox.get('order.paid:ord_1');
+    const minutesAgo = (Date.now() - Date.parse(entry?.receivedAt ?? '')) / 60_000;
+    expect(Math.round(minutesAgo)).toBe(minutes);
   });
 
   it('is a duplicate if its order is known: a replay fulfils nothing', async () => {
