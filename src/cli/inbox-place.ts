@@ -3,23 +3,30 @@ import { join } from 'node:path';
 import { PaymentsError } from '../errors.js';
 import { type Inbox, openExistingInbox } from '../inbox/open-inbox.js';
 import { hasMethods, type PostgresPool } from '../inbox/postgres.js';
-import { CommandError } from './terminal.js';
+import { CommandError, codeOf, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
-const isUrl = (place: string) => /^postgres(?:ql)?:\/\//.test(place);
+/** Whether it is a URL of PostgreSQL; another one is refused, and not quoted: it may hold a password. */
+function isUrl(place: string): boolean {
+  const [, scheme] = /^([a-z][\w+.-]*):\/\//i.exec(place) ?? [];
+  if (scheme === undefined || /^postgres(?:ql)?$/i.test(scheme)) return scheme !== undefined;
+  throw new UsageError(`An inbox is in a file or at a postgres: URL, not at a ${scheme}: URL.`);
+}
 
 /** Opens the inbox in a file, or in the database that a URL names, for the time of `work`. */
 export async function withInbox<Result>(
-  place: string,
+  given: string,
   schema: string | undefined,
   work: (inbox: Inbox) => Promise<Result>,
 ): Promise<Result> {
+  const place = given.trim();
   const pool = isUrl(place) ? poolOf(place) : undefined;
   const inbox = openExistingInbox(pool ? { pool, schema } : { file: place }, webhookSecret);
   try {
     return await work(inbox);
   } catch (error) {
-    if (!pool || error instanceof PaymentsError || error instanceof CommandError) throw error;
+    const isOurs = error instanceof PaymentsError || error instanceof CommandError;
+    if (isOurs || !(pool || codeOf(error) === 'ERR_SQLITE_ERROR')) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(`The database cannot be used: ${reason}.`);
   } finally {

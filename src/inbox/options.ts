@@ -229,8 +229,11 @@ function readRetries(given: unknown = defaultRetries): number[] {
     throw invalidOptions('retries must be an array of waits, such as ["5s", "30s", "2m"].');
   return Array.from(given, (each: unknown) => {
     const ms = readDuration(each);
-    if (ms !== undefined) return ms;
-    throw invalidOptions('retries must hold durations such as "500ms", "5s", "2m", "3h", or milliseconds.');
+    // A date beyond JavaScript's could not be shown.
+    if (ms !== undefined && ms <= 366 * dayMs) return ms;
+    throw invalidOptions(
+      'retries must hold durations such as "500ms", "5s", "2m", "3h", or milliseconds, up to a year.',
+    );
   });
 }
 

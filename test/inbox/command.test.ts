@@ -21,6 +21,16 @@ describe('merchant-payments inbox', () => {
     expect(existsSync('inbox.sqlite')).toBe(false);
   });
 
+  it.each(['mysql://u:topsecret@h/db', ' MySQL://u:topsecret@h/db', 'prisma+postgres://u:topsecret@h/db'])(
+    'at %j is an error of usage that does not quote the password',
+    (place) => {
+      const { status, stdout, stderr } = runInbox([place]);
+      expect(status).toBe(2);
+      expect(stdout + stderr).not.toContain('topsecret');
+      expect(stderr).toMatch(/^An inbox is in a file or at a postgres: URL, not at a \S+: URL\./);
+    },
+  );
+
   it('of a file that does not exist is an error, and it is not made', () => {
     const file = temporaryFile();
     expect(runInbox([file])).toEqual({

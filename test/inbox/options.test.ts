@@ -82,6 +82,11 @@ describe('options of openInbox()', () => {
     ['a bad scheme', { ...good, scheme: { algorithm: 'md5' } }, /scheme\.algorithm/],
     ['retries that are no array', { ...good, retries: '5s' }, /retries must be an array/],
     ['a wait that is none', { ...good, retries: ['5s', '5 s'] }, /retries must hold durations/],
+    [
+      'a wait that no date reaches',
+      { ...good, retries: ['100000000d'] },
+      /retries must hold durations .* up to a year/,
+    ],
     ['a hole in retries', { ...good, retries: new Array(1) }, /retries must hold durations/],
     ['a negative graceMs', { ...good, graceMs: -1 }, /graceMs must be an integer from 0 to 86400000/],
     ['a graceMs of more than a day', { ...good, graceMs: 86_400_001 }, /graceMs/],
