@@ -2,11 +2,15 @@
 const credentialName =
   /^(?:(?:proxy-)?authorization|cookie)$|(?:^|[^a-z])(?:key|token|secret|signature|password|credential|session)s?(?:[^a-z]|$)/;
 
-/** The values of headers (names in lower case) that must not show; of `Bearer …` the credentials alone, too. */
+/** The values of headers (names in lower case) that must not show; of `Bearer …` the credentials alone, too, and each cookie. */
 export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
     .filter(([name]) => credentialName.test(name))
-    .flatMap(([, value]) => [value, value.replace(/^[\w-]+ +/, '')]);
+    .flatMap(([name, value]) => [
+      value,
+      value.replace(/^[\w-]+ +/, ''),
+      ...(name === 'cookie' ? value.split(/; */).map((each) => each.replace(/^[^=]*=/, '')) : []),
+    ]);
 }
 
 /** Removes the client's secrets from text that came from outside, in each encoding in which they may be echoed. */
@@ -36,6 +40,14 @@ function formsOf(secret: string): string[] {
  * tokens are, so of a long one only the beginning is compared, and at most as many characters as it has are removed.
  */
 function patternOf(form: string): RegExp {
-  const literal = form.slice(0, 1000).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  const written = form.length <= 200 ? escaped : (sign: string) => `\\${sign}`;
+  const literal = form.slice(0, 1000).replace(/[^a-z\d]/gi, written);
   return new RegExp(form.length > 1000 ? `${literal}.{0,${form.length - 1000}}` : literal, 'gi');
+}
+
+/** A character as it is, or as JSON, HTML or a URL writes it. */
+function escaped(sign: string): string {
+  const code = sign.charCodeAt(0);
+  const hex = code.toString(16).padStart(2, '0');
+  return `(?:\\\\?\\${sign}|\\\\u00${hex}|&#0*${code};|&#x0*${hex};|&[a-z]{2,8};|%${hex})`;
 }

@@ -119,6 +119,25 @@ test('a key and a header of 60,000 characters are redacted too', async () => {
 });
 
 test.each([
+  ['as PHP writes JSON', 'sk\\/AbCd+Ef\\/0123<4&5=='],
+  ['as Go writes JSON', 'sk/AbCd+Ef/0123\\u003c4\\u00265\\u003d\\u003D'],
+  ['as HTML', 'sk&#x2F;AbCd&#43;Ef&#x2f;0123&lt;4&amp;5&#61;&#061;'],
+  ['in a URL', 'sk/AbCd%2BEf%2f0123%3C4%265=='],
+])('a key with signs in it is redacted %s too', async (_form, echoed) => {
+  const fetch = async () => new Response(`<p>bad key ${echoed}.</p>`, { status: 401 });
+  const error: unknown = await create({ apiKey: 'sk/AbCd+Ef/0123<4&5==', fetch })
+    .balance.retrieve()
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ bodySnippet: '<p>bad key [redacted].</p>' });
+});
+
+test('each cookie of a header is redacted by itself', async () => {
+  service.on('GET /v1/balance', jsonResponse({ message: 'No session s3cretCCCC333' }, 403));
+  const call = create({ headers: { cookie: 'sid=s3cretCCCC333; theme=dark' } }).balance.retrieve();
+  await expect(call).rejects.toMatchObject({ apiMessage: 'No session [redacted]' });
+});
+
+test.each([
   'authorization',
   'Proxy-Authorization',
   'cookie',
