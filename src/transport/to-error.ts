@@ -35,6 +35,8 @@ export interface CallDescription extends Operation {
   /** Host of `baseUrl`, for messages. */
   host: string;
   redact(text: string): string;
+  /** What became of the attempts before, if one of them was sent. */
+  earlier?: Outcome | undefined;
 }
 
 /** The time limit that ends an attempt first. */
@@ -55,12 +57,15 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
     const note = kind === 'fetch' ? ` The ${mistakeOfFetch(call, failure)}.` : '';
     return refusal(call, head, { code: undefined, message: undefined, snippet: undefined }, note);
   }
-  const outcome = outcomeOfPhase(phase, head);
+  const own = outcomeOfPhase(phase, head);
+  const isLast = own === 'not_sent' && call.earlier !== undefined;
+  const outcome = (isLast && call.earlier) || own;
   if (head && kind === 'too_large')
     return unusable(call, head, 'too_large', 'it is larger than 8 MiB', outcome);
   const isTimeout = kind === 'stopped';
   const what = isTimeout ? timeoutInWords(call, phase, limit) : failureInWords(call, failure);
-  const message = `${call.method} ${call.path} ${what}.${doubt(call, outcome)}`;
+  const did = isLast ? `failed; its last attempt ${what}` : what;
+  const message = `${call.method} ${call.path} ${did}.${doubt(call, outcome)}`;
   const reason = isTimeout ? 'timeout' : call.redact(code ?? kind);
   const facts = { ...factsOf(call, outcome), phase, reason };
   const error = isTimeout

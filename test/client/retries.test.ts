@@ -86,6 +86,35 @@ test('a write that gets 429 is retried: nothing was done', async () => {
   expect(sentAt).toEqual([0, 250, 750]);
 });
 
+test('a last attempt that was not sent says nothing of those before: their outcome stays', async () => {
+  const refused = () =>
+    Promise.reject(
+      Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED', syscall: 'connect' } }),
+    );
+  const write = clientOf({ fetch: serviceOf(status(429), refused).fetch }).products.create({
+    name: 'Mug',
+    price: '5',
+  });
+  await expect(ended(write)).rejects.toMatchObject({
+    outcome: 'rejected',
+    attempts: 3,
+    message: expect.stringMatching(
+      /^POST \/v1\/products failed; its last attempt was not sent: .* \(ECONNREFUSED\)\.$/,
+    ),
+  });
+  const ends: unknown[] = [];
+  const hooks = { end: ({ outcome }: { outcome: string }) => ends.push(outcome) };
+  const read = clientOf({ fetch: serviceOf(status(503), refused).fetch, hooks }).balance.retrieve();
+  await expect(ended(read)).rejects.toMatchObject({ outcome: 'unknown', phase: 'connect' });
+  expect(ends).toEqual(['unknown']);
+  await expect(ended(clientOf({ fetch: serviceOf(refused).fetch }).balance.retrieve())).rejects.toMatchObject(
+    {
+      outcome: 'not_sent',
+      message: expect.stringMatching(/^GET \/v1\/balance was not sent: /),
+    },
+  );
+});
+
 test('when no attempt succeeds, the last error is thrown and says how many there were', async () => {
   const { fetch, sentAt } = serviceOf(status(503));
   const payments = clientOf({ fetch });
