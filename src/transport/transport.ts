@@ -44,15 +44,19 @@ export class Transport {
     const startedAt = performance.now();
     const progress: Progress = { attempts: 0, outcome: 'not_sent' };
     let ok = false;
+    let signal: AbortSignal | undefined;
     const { hooks } = this.#settings;
     const about = () => ({ ...nameOf(operation), durationMs: performance.now() - startedAt });
     try {
       const { call, ...given } = this.#prepare(operation, options, readParts, startedAt);
+      signal = call.signal;
       const sender = this.#sender ?? (await this.#loadSender(operation));
       const completed = await sender.send(call, schema, progress);
       ok = true;
       return { ...completed, ...given };
     } catch (error) {
+      // The caller's own reason passes untouched, even if it is the error of another call.
+      if (signal?.aborted && error === signal.reason) throw error;
       traced(error);
       if (isPaymentsError(error)) tell(hooks.error, { ...about(), attempt: progress.attempts, error });
       throw error;

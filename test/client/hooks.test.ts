@@ -155,6 +155,22 @@ test('the caller’s own abort is no error of ours: only the hook end is called'
   expect(calls).toMatchObject([['end', { attempts: 0, ok: false, outcome: 'not_sent' }]]);
 });
 
+test('a reason that is the error of another call passes untouched, and is no error of this one', async () => {
+  const { hooks, calls } = noting();
+  const cause = await createClient()
+    .products.create({ name: '', price: '' })
+    .catch((error: unknown) => error);
+  const stack = cause instanceof Error && cause.stack;
+  Object.freeze(cause);
+  service.on('GET /v1/balance', () => new Promise(() => {}));
+  const controller = new AbortController();
+  const call = createClient({ hooks }).balance.retrieve({ signal: controller.signal });
+  setTimeout(() => controller.abort(cause), 20);
+  await expect(call).rejects.toBe(cause);
+  expect(cause).toHaveProperty('stack', stack);
+  expect(calls.map(([name]) => name)).toEqual(['request', 'end']);
+});
+
 test('the hook end has the outcome of a write that its caller aborted', async () => {
   const { hooks, calls } = noting();
   const controller = new AbortController();
