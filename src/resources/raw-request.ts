@@ -53,7 +53,8 @@ export function checkRawRequest(issues: Issue[], request: Partial<RawRequest>): 
   }
   const pathProblem = problemOfPath(path);
   if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
-  if (query !== undefined && !isObject(query)) refuse('query', 'is not an object of names and values.');
+  if (query !== undefined && (!isObject(query) || Symbol.iterator in query))
+    refuse('query', 'is not an object of names and values.');
   for (const [name, value] of Object.entries(query ?? {})) {
     const isScalar = (each: unknown) => ['string', 'number', 'boolean'].includes(typeof each);
     if (value !== undefined && ![value].flat().every(isScalar))
@@ -79,7 +80,9 @@ function problemOfPath(path: unknown): string | undefined {
 
 function isJson(body: unknown): boolean {
   try {
-    return JSON.stringify(body) !== undefined;
+    // A Map or a form would be written as `{}`.
+    const isCollection = isObject(body) && Symbol.iterator in body && !('toJSON' in body);
+    return !isCollection && JSON.stringify(body) !== undefined;
   } catch {
     return false;
   }

@@ -17,7 +17,10 @@ export function readResponse<T>(
     const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key`;
     return unusable(call, response, 'redirect', problem, 'unknown');
   }
-  const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0;
+  // An empty page is not the service's; 204 and 205 have no body, whatever type they name.
+  const isOwn =
+    status === 204 || status === 205 || !/\bhtml\b/i.test(response.headers.get('content-type') ?? '');
+  const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0 && isOwn;
   const { body, fault } = isEmpty ? { body: { code: 0 }, fault: undefined } : parseBody(response);
   const { code, data } = fieldsOf(body);
   const isEnvelope = Number.isInteger(code);

@@ -57,7 +57,8 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
   // Any other fault of TLS, ERR_SSL_WRONG_VERSION_NUMBER too, may come after the request was read.
   { code: /^(?:ERR_SSL_|ERR_TLS_|UNABLE_TO_|EPROTO$)/, kind: 'tls' },
   { code: /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH)/, kind: 'protocol' },
-  { code: /^Z_DATA_ERROR$/, kind: 'encoding' },
+  // Of zlib, and of Brotli, whose codes are ERR__ERROR_FORMAT_….
+  { code: /^(?:Z_DATA_ERROR|Z_NEED_DICT|ERR_\w*_ERROR_FORMAT_\w+)$/, kind: 'encoding' },
   // Arguments that a fetch refuses, such as an agent made for another one.
   { code: /^(?:UND_ERR_INVALID_|ERR_INVALID_)/, kind: 'fetch' },
   { code: /./, kind: 'network' },

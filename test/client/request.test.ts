@@ -72,6 +72,14 @@ describe.each(carriers)('request() over %s', (_, options) => {
       expect(await call()).toBeUndefined();
     });
 
+    test('rejects for an empty web page: it is not known whether the service was there', async () => {
+      service.on('POST /v1/orders', () => new HttpResponse('', { headers: { 'content-type': 'text/html' } }));
+      await expect(payments.request({ method: 'POST', path: '/v1/orders' })).rejects.toMatchObject({
+        name: 'InvalidResponseError',
+        outcome: 'unknown',
+      });
+    });
+
     test('rejects for an empty body of another status', async () => {
       service.on(`${method} /v1/orders/:id`, text('', 400));
       await expect(call()).rejects.toMatchObject({ name: 'InvalidRequestError', outcome: 'rejected' });
@@ -148,6 +156,8 @@ test.each<[string, object, string]>([
   ['a blank', { path: '/v1/x y' }, 'path'],
   ['a character to encode', { path: '/v1/é' }, 'path'],
   ['a query that is a string', { query: 'page=2' }, 'query'],
+  ['a query that is no plain object', { query: new URLSearchParams('id=1') }, 'query'],
+  ['a body that JSON would empty', { method: 'POST', body: new Map([['a', 1]]) }, 'body'],
   ['an object in the query', { query: { filter: {} } }, 'query.filter'],
   ['null in the query', { query: { filter: null } }, 'query.filter'],
   ['a body with GET', { body: {} }, 'body'],
