@@ -110,8 +110,9 @@ export class SqliteStore extends InboxStore {
     return this.#connection.all(own, ...values.map((value) => (value === now ? time : value)));
   }
 
-  #isDone({ id }: Claim): boolean {
-    return this.#all(sql`SELECT id FROM payments_inbox WHERE id = ${id} AND state = 'done'`).length > 0;
+  #isDone({ id, attempt }: Claim): boolean {
+    const done = sql`SELECT id FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt} AND state = 'done'`;
+    return this.#all(done).length > 0;
   }
 
   #setUp(): void {
@@ -140,12 +141,12 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
   } catch (error) {
     if (error instanceof ConfigurationError || isBusy(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    const ownFile =
+    const usableFile =
       reason === 'file is not a database'
         ? 'the SQLite file of the inbox, or the name of a new one'
         : 'a file that can be written, in a folder that exists';
     const [what, advice] =
-      'file' in place ? [JSON.stringify(place.file), ownFile] : ['database', 'an open one'];
+      'file' in place ? [JSON.stringify(place.file), usableFile] : ['database', 'an open one'];
     throw new ConfigurationError(`${what} cannot be used as an inbox: ${reason}. Pass ${advice}.`);
   }
 }
