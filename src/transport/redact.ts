@@ -35,14 +35,18 @@ function formsOf(secret: string): string[] {
   return [secret, json, encodeURIComponent(secret), base64, base64url];
 }
 
+/** V8 refuses a pattern of 64,000 characters. */
+const longestPattern = 20_000;
+
 /**
- * Case-insensitive: host names are echoed in lower case, percent-encoding in either. V8 refuses a pattern as long as some
- * tokens are, so of a long one only the beginning is compared, and at most as many characters as it has are removed.
+ * Case-insensitive: host names are echoed in lower case, percent-encoding in either. Of a form whose pattern would be too
+ * long only the beginning is compared, as it is, and at most as many characters as it has are removed.
  */
 function patternOf(form: string): RegExp {
-  const written = form.length <= 200 ? escaped : (sign: string) => `\\${sign}`;
-  const literal = form.slice(0, 1000).replace(/[^a-z\d]/gi, written);
-  return new RegExp(form.length > 1000 ? `${literal}.{0,${form.length - 1000}}` : literal, 'gi');
+  const whole = form.replace(/[^a-z\d]/gi, escaped);
+  if (whole.length <= longestPattern) return new RegExp(whole, 'gi');
+  const beginning = form.slice(0, 1000).replace(/[^a-z\d]/gi, '\\$&');
+  return new RegExp(`${beginning}.{0,${Math.max(0, form.length - 1000)}}`, 'gi');
 }
 
 /** A character as it is, or as JSON, HTML or a URL writes it. */
