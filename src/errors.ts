@@ -154,7 +154,7 @@ export class ConnectionError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ConnectionError';
   override readonly code: 'connection_error' | 'timeout' = 'connection_error';
   declare readonly outcome: Outcome;
-  /** How far it got: `connect` (nothing was sent), `exchange` (it may have been sent; no response), `body` (the response was cut off). */
+  /** How far the last attempt got: `connect` (nothing was sent), `exchange` (it may have been sent; no response), `body` (the response was cut off). */
   declare readonly phase: 'connect' | 'exchange' | 'body';
   /** Why: the code of the system, such as `ECONNREFUSED`; else `timeout`, `network`, `protocol` (not HTTP) or `fetch` (a mistake of the option). */
   declare readonly reason: string;

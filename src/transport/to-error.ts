@@ -58,13 +58,14 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
     return refusal(call, head, { code: undefined, message: undefined, snippet: undefined }, note);
   }
   const own = outcomeOfPhase(phase, head);
-  const isLast = own === 'not_sent' && call.earlier !== undefined;
-  const outcome = (isLast && call.earlier) || own;
+  // That the last attempt was not sent says nothing of those before.
+  const earlier = own === 'not_sent' ? call.earlier : undefined;
+  const outcome = earlier ?? own;
   if (head && kind === 'too_large')
     return unusable(call, head, 'too_large', 'it is larger than 8 MiB', outcome);
   const isTimeout = kind === 'stopped';
   const what = isTimeout ? timeoutInWords(call, phase, limit) : failureInWords(call, failure);
-  const did = isLast ? `failed; its last attempt ${what}` : what;
+  const did = earlier === undefined ? what : `failed; its last attempt ${what}`;
   const message = `${call.method} ${call.path} ${did}.${doubt(call, outcome)}`;
   const reason = isTimeout ? 'timeout' : call.redact(code ?? kind);
   const facts = { ...factsOf(call, outcome), phase, reason };
