@@ -113,11 +113,13 @@ export function createResponder(
       if (keep && rawBody !== undefined) {
         const signatureHeaders = [signatureHeader, timestampHeader];
         const request = { rawBody, headers, receivedAt, signatureHeaders, readsAny: verify !== undefined };
-        await keep({ code: String(reply.body.error), ...request }).catch(async (failure: unknown) => {
+        try {
+          await keep({ code: String(reply.body.error), ...request });
+        } catch (failure) {
           // It is nowhere, so the sender must not take it for settled.
           reply = failedReply;
           await report(failure);
-        });
+        }
       }
       await report(error);
       return refuse(reply);
