@@ -31,9 +31,13 @@ export function payPages(context: SandboxContext): Hono {
       const page = address(checkout, c);
       const fields = await readForm(c.req.raw);
       if (!guard.checkToken(checkout.id, fields.token))
-        return c.text('The form is out of date. Nothing was done.\n', 403);
+        return c.text('The form is out of date. Nothing was done. Open the payment page again.\n', 403);
       const act = choose(checkout, fields, c);
-      if (act === undefined) return c.text('The page offers no such choice. Nothing was done.\n', 400);
+      if (act === undefined)
+        return c.text(
+          'The page offers no such choice. Nothing was done. Open the payment page again.\n',
+          400,
+        );
       try {
         act();
       } catch (error) {
