@@ -90,7 +90,7 @@ function report(target: string, folder: string, copied: number, kept: readonly s
 }
 
 function nextSteps(target: string, folder: string): string {
-  if (!hasScripts(folder))
+  if (!startsShop(folder))
     return 'The package.json of this folder has other scripts, so "npm start" does not run the shop. Copy into a new folder:\n  merchant-payments examples shop';
   const needed = runsTypeScript ? ['merchant-payments'] : ['merchant-payments', 'tsx'];
   const steps = [
@@ -102,8 +102,8 @@ function nextSteps(target: string, folder: string): string {
   return steps.map((step) => `  ${step}`).join('\n');
 }
 
-/** Whether the folder's package.json is ours, or one that was made from it. */
-function hasScripts(folder: string): boolean {
+/** Whether the scripts of the folder's package.json are ours. */
+function startsShop(folder: string): boolean {
   const { scripts } = parseObject(readFileSync(join(folder, 'package.json'), 'utf8')) ?? {};
   return JSON.stringify(scripts)?.includes('shop/server.ts') ?? false;
 }

@@ -47,17 +47,17 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      warn(`${inFlags(error.message)}\nSee: merchant-payments ${command ? `${name} ` : ''}--help`);
+      warn(`${withFlag(error.message)}\nSee: merchant-payments ${command ? `${name} ` : ''}--help`);
       return 2;
     }
     if (!(error instanceof CommandError) && !isPaymentsError(error)) throw error;
-    warn(inFlags(error.message));
+    warn(withFlag(error.message));
     return 1;
   }
 }
 
-/** A message of the sandbox that names an option, as the command has it. */
-function inFlags(message: string): string {
+/** A message of the sandbox, with the flag in place of the option that it names. */
+function withFlag(message: string): string {
   return message.replace(remoteOption, '--allow-remote');
 }
 

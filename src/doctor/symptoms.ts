@@ -33,7 +33,7 @@ export function unreachable(
   return status >= 400 && saysCsrf(body) ? found('csrf') : undefined;
 }
 
-/** Whether a refusal is that of a CSRF check: any page may carry a token in its head. */
+/** Whether a refusal speaks of CSRF. The token that frameworks put into the head of every page says nothing. */
 const saysCsrf = (body: string): boolean =>
   /csrf|authenticity ?token|request forgery|RequestForgeryProtection/i.test(
     body.replaceAll(/<meta\b[^>]*>/gi, ''),
