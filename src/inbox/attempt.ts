@@ -53,9 +53,8 @@ export class InboxAttempt {
     this.#stopped.catch(() => {});
   }
 
-  /** Whether its claim has to be renewed. */
-  get needsClaim(): boolean {
-    return this.#phase !== 'committed' && this.#phase !== 'over';
+  get phase() {
+    return this.#phase;
   }
 
   async run(): Promise<void> {

@@ -111,15 +111,22 @@ export abstract class InboxStore {
     return { claims, waitMs: rows.length === most ? 0 : waitMs(row.later) };
   }
 
-  /** Extends a claim; `false` if somebody else has taken it. Whoever locks the row commits it: it is not waited for, and has not lost it. */
-  async renew({ id, attempt }: Claim, leaseMs: number): Promise<boolean> {
-    const own = sql`SELECT id FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt}`;
-    const [row] = await this.execute(
+  /**
+   * Extends a claim, and returns whose it is. Whoever locks the row commits it: it is not waited for, and has not lost it.
+   * A lease that ends by time counts as lost: without that, somebody took the claim by force.
+   */
+  async renew({ id, attempt, lost }: Claim, leaseMs: number): Promise<'own' | 'lost' | 'forced'> {
+    const [renewed] = await this.execute(
       sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
-        WHERE id IN (${own} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`,
+        WHERE id IN (SELECT id FROM payments_inbox
+          WHERE id = ${id} AND attempts = ${attempt} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`,
       'quickly',
     );
-    return row !== undefined || (await this.execute(sql`${own} AND state IN ('running', 'done')`)).length > 0;
+    if (renewed) return 'own';
+    const [row] = await this.execute(sql`SELECT state, attempts, lost FROM payments_inbox WHERE id = ${id}`);
+    if (Number(row?.attempts) === attempt && (row?.state === 'running' || row?.state === 'done'))
+      return 'own';
+    return Number(row?.lost) <= lost ? 'forced' : 'lost';
   }
 
   /** Ends a claim; `false` if somebody else has taken it. */

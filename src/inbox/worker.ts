@@ -9,6 +9,7 @@ interface WorkerSettings extends AttemptSettings {
 }
 
 const longestPauseMs = 30_000;
+const forced = 'retry() with force took this delivery from its function.';
 
 /** Claims due deliveries, begins their attempts and renews their leases. */
 export class Worker {
@@ -54,11 +55,11 @@ export class Worker {
     this.#endPauseIn(0);
   }
 
-  /** Frees the slot of a delivery that somebody takes from its function. */
+  /** Frees the slot of a delivery that somebody takes from its function. One that is done cannot be taken. */
   release(key: string): void {
     for (const attempt of this.#running.keys())
-      if (attempt.claim.delivery.key === key)
-        attempt.stop('retry() with force took this delivery from its function.', { isOver: true });
+      if (attempt.claim.delivery.key === key && attempt.phase !== 'committed')
+        attempt.stop(forced, { isOver: true });
   }
 
   /** Works off what is due, and returns when nothing is, or when time is up and what runs has finished. */
@@ -162,10 +163,12 @@ export class Worker {
 
   async #renew(attempt: InboxAttempt): Promise<void> {
     const { store, leaseMs, report } = this.#settings;
-    if (!attempt.needsClaim) return;
     try {
+      const holder = await store.renew(attempt.claim, leaseMs);
+      if (holder === 'own' || attempt.phase === 'over') return;
+      if (holder === 'forced') attempt.stop(forced, { isOver: true });
       // Its slot stays taken: the function still runs, and must not run twice at a time.
-      if (!(await store.renew(attempt.claim, leaseMs))) attempt.lose(lostLease());
+      else attempt.lose(lostLease());
     } catch (error) {
       void report(error);
     }

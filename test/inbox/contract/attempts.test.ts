@@ -52,6 +52,25 @@ describe('a function that never ends', () => {
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
   });
 
+  it('is left alone by force once it is done: onError is not told', async () => {
+    const { promise, resolve } = withResolvers();
+    const { inbox, post, errors, told } = opened({
+      on: {
+        'order.paid': async (_event, { commit }) => {
+          await commit(() => {});
+          return promise;
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1 }));
+    await vi.waitFor(async () => expect(await inbox.retry('order.paid:ord_1', { force: true })).toBe(false));
+    resolve();
+    await inbox.idle();
+    expect(errors).toEqual([]);
+    expect(told.at(-1)?.[0]).toBe('done');
+  });
+
   it.each([0, '8d', 'soon', Number.NaN])('must not have attemptMs %s', (attemptMs) => {
     expect(() => Reflect.apply(opened, undefined, [{ attemptMs }])).toThrow('attemptMs must be a duration');
   });

@@ -142,7 +142,7 @@ describe('a process that lost its lease', () => {
     });
     await slow.post(orderPaid('ord_1'));
     await vi.waitFor(() => expect(signals).toHaveLength(1));
-    await place.run('UPDATE $inbox SET attempts = attempts + 1');
+    await place.run('UPDATE $inbox SET attempts = attempts + 1, lost = lost + 1');
     await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { timeout: 15_000 });
     expect(String(signals[0]?.reason)).toContain('taken this delivery over');
     resolve();
@@ -161,11 +161,42 @@ describe('a delivery that another process took over and lost', () => {
     });
     await post(orderPaid('ord_1'));
     await vi.waitFor(() => expect(attempts).toEqual([1]));
-    await place.run('UPDATE $inbox SET attempts = 2, due_at = $past');
+    await place.run('UPDATE $inbox SET attempts = 2, lost = 1, due_at = $past');
     await sleep(300);
     expect(attempts).toEqual([1]);
     resolve();
     await vi.waitFor(() => expect(attempts).toEqual([1, 3]));
+  });
+});
+
+describe('a delivery that another process takes by force', () => {
+  it.each([
+    ['this one begins it again', false, ['ord_1', 2]],
+    ['the other one begins it', true, ['ord_2', 1]],
+  ])('frees the slot of its function, which may never end: %s', async (_who, work, next) => {
+    const place = newPlace();
+    const never = () => withResolvers().promise;
+    const { post, calls, errors } = opened({
+      place,
+      concurrency: 1,
+      leaseMs: 900,
+      on: {
+        'order.paid': ({ data }, { attempt }) => {
+          calls.push([data.order_id, attempt]);
+          return calls.length === 1 ? never() : undefined;
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(calls).toEqual([['ord_1', 1]]));
+    const other = opened({ place, work, concurrency: 1, on: { 'order.paid': never } });
+    expect(await other.inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
+    if (work) {
+      await vi.waitFor(async () => expect(await other.inbox.stats()).toMatchObject({ running: 1 }));
+      await post(orderPaid('ord_2'));
+    }
+    await vi.waitFor(() => expect(calls[1]).toEqual(next), { timeout: 15_000 });
+    expect(errors).toEqual([]);
   });
 });
 
