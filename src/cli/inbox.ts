@@ -148,7 +148,7 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
     return [text, refused];
   },
   async recover(inbox, { scheme, toleranceSeconds }) {
-    const result = await inbox.recover({ scheme, toleranceSeconds });
+    const result = await inbox.recover({ secret: await webhookSecret(), scheme, toleranceSeconds });
     const { recovered, duplicates, refused } = result;
     const text = `✓ ${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
     return [paint(recovered > 0 ? 'green' : 'yellow', text), result];

@@ -18,7 +18,7 @@ export interface AttemptSettings {
   attemptMs: number;
   callHook: CallHook<InboxHookFacts>;
   report: Report;
-  textOf(error: unknown): string;
+  textOf(error: unknown): Promise<string>;
   /** Stores what an earlier version could not read as this version reads it; `false` if it cannot either. */
   reread(claim: Claim): Promise<boolean>;
 }
@@ -177,7 +177,7 @@ export class InboxAttempt {
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     callHook('failed', { ...this.#facts, durationMs, error, delayMs });
     void report(error);
-    const lastError = textOf(error);
+    const lastError = await textOf(error);
     if (delayMs === null) return this.#park(lastError);
     await store.settle(this.claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
   }

@@ -137,19 +137,11 @@ export function openExistingInbox(place: object, secret: () => Promise<string>):
 function inboxAt(options: object, { create }: { create: boolean }): Inbox {
   const { own, place, work, onPaid, onUnknown, callHook, report, graceMs, keepRefused, ...limits } =
     readInboxOptions(options);
-  const { secret: given } = own;
-  let secrets = given;
-  const secret =
-    typeof given === 'function'
-      ? async () => {
-          secrets = await Reflect.apply(given, undefined, []);
-          return secrets;
-        }
-      : given;
-  const respond = createResponder(
-    { ...own, secret },
-    { callHook, report, mustRead: false, handOver, keep: (refused) => intake.refuse(refused) },
-  );
+  const checks = lateChecks(own);
+  const respond = createResponder(own, {
+    ...{ checks, callHook, report, mustRead: false, handOver },
+    keep: (refused) => intake.refuse(refused),
+  });
   const store = 'pool' in place ? new PostgresStore(place, { create }) : new SqliteStore(place, { create });
   const intake = createIntake({
     ...{ store, callHook, report, keepRefused },
@@ -157,7 +149,7 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
   });
   const worker = new Worker({
     ...{ ...limits, store, find, callHook, report },
-    textOf: (error) => redacted(error, secrets),
+    textOf: async (error) => redacted(error, (await checks().catch(() => undefined))?.secret),
     reread: intake.reread,
   });
   let closing: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors.js';
+import { within } from '../webhooks/within.js';
 import type { Row, SqlValue } from './sql.js';
 
 /** A client of a `pg` pool, or anything of its shape. */
@@ -77,7 +78,7 @@ export function transaction<Result>(
   work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
   return withClient(pool, async (client) => {
-    const run: Run = async (sql, values) => rowsOf(await within(responseMs, client.query(sql, values)));
+    const run: Run = async (sql, values) => rowsOf(await responded(client.query(sql, values)));
     await run(`BEGIN; ${settings}`);
     const result = await work(run);
     await run('COMMIT');
@@ -88,9 +89,7 @@ export function transaction<Result>(
 /** Runs one statement of the inbox in a transaction of its own. Without values, what is sent at once is a transaction. */
 export function execute(pool: PostgresPool, sql: string, values: string[]): Promise<Row[]> {
   if (values.length > 0) return transaction(pool, (run) => run(sql, values));
-  return withClient(pool, async (client) =>
-    rowsOf(await within(responseMs, client.query(`${settings}; ${sql}`))),
-  );
+  return withClient(pool, async (client) => rowsOf(await responded(client.query(`${settings}; ${sql}`))));
 }
 
 /** The rows of the last statement: of several, `pg` returns a list of results, and what wraps another driver a list of lists. */
@@ -127,7 +126,7 @@ export async function withClient<Result>(
   } catch (error) {
     const failed = new Error('The transaction failed.', { cause: error });
     broken = keep
-      ? await within(lockMs, client.query('ROLLBACK')).then(
+      ? await responded(client.query('ROLLBACK'), lockMs).then(
           () => undefined,
           () => failed,
         )
@@ -139,20 +138,11 @@ export async function withClient<Result>(
   }
 }
 
-const noConnection = `The pool gave no connection within ${connectMs / 1000} s: all of them are in use, or PostgreSQL did not respond.`;
+/** A connection may be cut without notice. */
+const responded = <Result>(promise: PromiseLike<Result>, ms = responseMs) =>
+  within(ms, promise, `PostgreSQL did not respond within ${ms / 1000} s.`);
 
-/** Rejects if the database has not responded in time: a connection may be cut without notice. */
-async function within<Result>(
-  ms: number,
-  promise: PromiseLike<Result>,
-  text = `PostgreSQL did not respond within ${ms / 1000} s.`,
-): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(text)), ms);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
+const noConnection = `The pool gave no connection within ${connectMs / 1000} s: all of them are in use, or PostgreSQL did not respond.`;
 
 /** An identifier in quotes. */
 export function quoted(name: string): string {

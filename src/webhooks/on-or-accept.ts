@@ -1,5 +1,6 @@
 import { WebhookPayloadError } from '../errors.js';
 import type { OrderPaidEvent, UnknownEvent } from '../schemas/event.js';
+import { lateChecks } from './checks.js';
 import type { Delivery } from './delivery.js';
 import { readHooks, type WebhookHookFacts, type WebhookHooks, webhookHooks } from './hooks.js';
 import { invalidOptions, isThenable, ownOptions, readFunction } from './own-options.js';
@@ -66,6 +67,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
   const on = accept ? undefined : readOn(own, what);
   const seen = new Map<string, Seen>();
   const respond = createResponder(own, {
+    checks: lateChecks(own),
     callHook,
     report,
     mustRead: on !== undefined,

@@ -5,23 +5,25 @@ import {
   WebhookVerificationError,
 } from '../errors.js';
 import { invalidBody, type RawBody } from './body.js';
-import { type LateSecret, lateChecks } from './checks.js';
+import type { Checks, LateSecret } from './checks.js';
 import { type Delivery, deliveryOf, typeOf } from './delivery.js';
 import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
 import { readFunction } from './own-options.js';
 import { readScheme } from './scheme.js';
 import { readable, type VerifyOptions, verifyDelivery } from './verify.js';
+import { within } from './within.js';
 
 /** Options of every webhook receiver. */
 export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' | 'scheme'> {
   /**
    * The webhook secret, or several while one is being replaced. Required unless `scheme.verify` is given. A function
-   * is called at the first delivery, for build steps that run without the environment.
+   * is called at the first delivery, for build steps that run without the environment, and has 10 seconds.
    */
   secret?: LateSecret;
   /**
    * Called with every error: why a delivery was rejected, and what your functions threw; not of a body over 1 MiB, of
-   * which the hook `refused` tells. Default: `console.error`, with one line for a rejected delivery.
+   * which the hook `refused` tells. The response waits for it, 2 seconds at most. Default: `console.error`, with one line
+   * for a rejected delivery.
    */
   onError?: ((error: unknown) => unknown) | undefined;
 }
@@ -76,6 +78,7 @@ export interface RefusedRequest {
 }
 
 interface Destination {
+  checks(): Promise<Checks>;
   callHook<Name extends 'received' | 'refused'>(name: Name, facts: WebhookHookFacts[Name]): void;
   report: Report;
   /** Refuses authentic events that cannot be read, with 500. */
@@ -88,10 +91,9 @@ interface Destination {
 
 /** Verifies requests, and hands authentic deliveries over. Rejects only if `handOver` does. */
 export function createResponder(
-  own: Record<keyof ReceiverOptions, unknown>,
-  { callHook, report, mustRead, handOver, keep }: Destination,
+  own: Pick<Record<keyof ReceiverOptions, unknown>, 'scheme'>,
+  { checks, callHook, report, mustRead, handOver, keep }: Destination,
 ): Respond {
-  const checks = lateChecks(own);
   const { signatureHeader, timestampHeader, verify } = readScheme(own.scheme);
 
   return async ({ method, headers, read }) => {
@@ -133,12 +135,15 @@ export function createResponder(
   }
 }
 
+/** How long a response waits for `onError`. */
+const longestReportMs = 2000;
+
 /** The option `onError`, or its default: one line for a rejected delivery, the whole error otherwise. */
 export function readReport(given: unknown): Report {
   const onError = readFunction<[unknown]>(given, 'onError') ?? print;
   return async (error) => {
     try {
-      await onError(error);
+      await within(longestReportMs, onError(error), 'onError did not return.');
     } catch {}
   };
 }

@@ -233,6 +233,16 @@ describe('onError', () => {
     }
   });
 
+  it('that never returns does not hold the response', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { answer } = receiver({ onError: () => new Promise(() => {}) });
+    const answered = answer(delivery(orderPaid(), {}));
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+    vi.advanceTimersByTime(2000);
+    expect(await answered).toEqual({ status: 400, body: { error: 'missing_signature' } });
+    vi.useRealTimers();
+  });
+
   it('is console.error where it is not given: one line for a delivery that was refused', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     await receiver({ onError: undefined }).answer(delivery(orderPaid(), {}));
@@ -451,6 +461,19 @@ describe('a secret that is a function', () => {
     expect(errors).toMatchObject([{ name: 'WebhookConfigError', code: 'invalid_secret' }]);
     expect(await answer(delivery())).toMatchObject({ status: 200 });
     expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it('that never returns gives 500 and onError, and is called again at the next delivery', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const read = vi.fn(() => secret as string | Promise<string>).mockReturnValueOnce(new Promise(() => {}));
+    const { answer, errors } = receiver({ secret: read });
+    const answered = answer(delivery());
+    await vi.waitFor(() => expect(read).toHaveBeenCalledOnce());
+    vi.advanceTimersByTime(10_000);
+    expect(await answered).toEqual({ status: 500, body: { error: 'internal_error' } });
+    expect(String(errors)).toContain('The function `secret` returned nothing within 10 s');
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    vi.useRealTimers();
   });
 
   it('that throws gives 500 and onError', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { sign } from '../../../src/webhooks/index.js';
 import { orderPaid, secret } from '../inboxes.js';
-import { opened } from './places.js';
+import { newPlace, opened, settled } from './places.js';
 
 describe('lastError', () => {
   it.each([
@@ -45,6 +45,20 @@ describe('lastError', () => {
     await inbox.handler(new Request('https://shop.example', { method: 'POST', body, headers }));
     await inbox.idle();
     expect((await inbox.get('order.paid:ord_1'))?.lastError).toBe('TypeError: it is [redacted]');
+  });
+
+  it('does not hold the secret of a function that no delivery has called yet, after a restart', async () => {
+    const place = newPlace();
+    const web = opened({ place, work: false });
+    await web.post(orderPaid('ord_1'));
+    const { inbox } = opened({
+      place,
+      secret: () => 'secret-of-a-vault',
+      retries: [],
+      on: { 'order.paid': () => Promise.reject(new Error('it is secret-of-a-vault')) },
+    });
+    await settled(inbox, ['parked']);
+    expect((await inbox.get('order.paid:ord_1'))?.lastError).toBe('Error: it is [redacted]');
   });
 
   it('is at most 500 characters, whatever was thrown', async () => {

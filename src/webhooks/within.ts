@@ -1,0 +1,12 @@
+/** Rejects with `text` unless a promise settles in time. */
+export async function within<Result>(
+  ms: number,
+  promise: Result | PromiseLike<Result>,
+  text: string,
+): Promise<Awaited<Result>> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(text)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
