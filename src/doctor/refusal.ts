@@ -46,7 +46,9 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
       likely: `Usually it verifies a parsed body, or has no secret. ${exam.finding('parsed_object').fix}`,
       evidence,
     });
-  if ((sent.status === 401 || sent.status === 403) && (await exam.respondsElsewhere(sent)))
+  // Whoever names the signature is the handler, even where every path is its own.
+  const isOther = (sent.status === 401 || sent.status === 403) && !/signature/i.test(sent.body ?? '');
+  if (isOther && (await exam.respondsElsewhere(sent)))
     return exam.finding('access_check', {
       evidence: `${found} A path beside your handler's got ${sent.status}, too.`,
     });

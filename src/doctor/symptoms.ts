@@ -130,11 +130,14 @@ const saidPlainly: readonly [words: RegExp, code: FindingCode][] = [
   ],
 ];
 
-/** Whether a response says that a signature header is missing. */
+/** Whether a response says that a signature header is missing, and not that it may be invalid as well. */
 export const missesHeader = ({ body = '' }: Sent): boolean =>
   /(?:missing|\bno|without|absent|unable to extract)\b.{0,20}(?:signature|timestamp|header)|(?:signature|timestamp)s?\b.{0,20}(?:missing|required|not (?:found|provided|present|set)|absent|is empty)/i.test(
     body,
-  ) && !/\bno\b[^.]{0,40}\b(?:match|valid\b)/i.test(body);
+  ) &&
+  !/\bno\b[^.]{0,40}\b(?:match|valid\b)|(?:\bor\b|\/).{0,20}(?:invalid|incorrect|wrong|bad\b|malformed|mismatch)|(?:invalid|incorrect|wrong|\bbad|malformed|mismatch\w*)\W{1,3}(?:or\b|\/)/i.test(
+    body,
+  );
 
 /** What `webhooks.handler()` and `verify()` say about the body that they received. */
 export function receivedBy(response: string): { bytes: number; sha256: string } | undefined {

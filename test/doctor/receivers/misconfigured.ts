@@ -387,6 +387,12 @@ const headers = [
     'secret_or_scheme',
     saying(400, 'Signature mismatch: possible forgery, request logged'),
   ),
+  ...[
+    'Missing or invalid signature',
+    'Invalid or missing signature header',
+    'The signature is missing, or it is wrong',
+    'Signature required/incorrect',
+  ].map((words) => row(`another secret: ${words}`, 'secret_or_scheme', saying(401, { error: words }))),
   row('a proxy drops the timestamp', 'header_lost', () => () => [400, { error: 'missing_timestamp' }]),
 ];
 
