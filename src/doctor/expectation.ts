@@ -32,7 +32,16 @@ export interface Expected {
  * clock expect, then the likely schemes.
  */
 export async function expectation(exam: Examination): Promise<Expected> {
-  const candidates = [...mistakesOf(exam), ...clocksOf(exam), ...likelySchemes(exam)];
+  const schemes = likelySchemes(exam);
+  const isDate = ({ expects }: Candidate) => expects?.timestamp === 'iso8601';
+  const candidates = [
+    ...mistakesOf(exam),
+    ...clocksOf(exam),
+    ...schemes.filter((one) => !isDate(one)),
+    // A receiver that takes this takes a date too, without reading it.
+    unreadTime(exam),
+    ...schemes.filter(isDate),
+  ];
   let tried = 0;
   for (let start = 0; start < candidates.length; start += inFlight) {
     if (exam.over) exam.untested.add(`${candidates.length - start} other ways to sign`);
@@ -120,6 +129,16 @@ function clocksOf(exam: Examination): Candidate[] {
     };
   });
 }
+
+const unreadTime = ({ patient: { signer } }: Examination): Candidate => ({
+  says: 'signed with a timestamp that is no number',
+  make: (order) => {
+    const text = eventBody(order);
+    return signedBy({ key: signer.secret, text, timestamp: 'soon' }, text, signer);
+  },
+  code: 'wrong_clock',
+  facts: { skew: 'off by an unknown amount, or it compares another unit' },
+});
 
 /** Documented schemes, and those that differ in at most two parts from the default. */
 function likelySchemes(exam: Examination): Candidate[] {

@@ -20,16 +20,17 @@ export function signDelivery(body: string, { secret, scheme }: Signer, time = Da
   return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
 }
 
-/** What a signature is made of; without a text, of the timestamp alone. */
+/** What a signature is made of; without a text, of the timestamp alone. The timestamp is that of now, by default. */
 export interface Mistake {
   key: string;
   text?: string | undefined;
+  timestamp?: string;
 }
 
 /** A body with the signature that a receiver's mistake expects: made with any key, over any text. */
-export function signedBy({ key, text }: Mistake, body: string, signer: Signer): Outgoing {
+export function signedBy({ key, text, timestamp: given }: Mistake, body: string, signer: Signer): Outgoing {
   const scheme = readScheme(signer.scheme);
-  const timestamp = signDelivery(body, signer).headers[scheme.timestampHeader] ?? '';
+  const timestamp = given ?? signDelivery(body, signer).headers[scheme.timestampHeader] ?? '';
   const mac =
     text === undefined
       ? macOf(key, '', Buffer.from(timestamp), { ...scheme, before: [''], after: [''] })

@@ -292,6 +292,26 @@ const times = [
     says: /2 hours/,
   }),
   row(
+    'a clock 100 minutes slow, and what is no number passes',
+    'wrong_clock',
+    () => (incoming) =>
+      Math.abs(seconds() - 6000 - Number(incoming.timestamp)) > 300 ||
+      !same(incoming.signature, expected(incoming))
+        ? [400, 'Bad Request']
+        : received,
+    { says: /by an unknown amount/ },
+  ),
+  row(
+    'reads the timestamp as milliseconds, and what is no number passes',
+    'wrong_time_unit',
+    () => (incoming) =>
+      Math.abs(Date.now() - Number(incoming.timestamp)) > 300_000 ||
+      !same(incoming.signature, expected(incoming))
+        ? invalid
+        : received,
+    { says: /milliseconds/ },
+  ),
+  row(
     'a clock that stands still since 2024',
     'wrong_clock|secret_or_scheme',
     () => (incoming) =>
