@@ -39,7 +39,7 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   if (reached) await exam.probe('duplicate');
 
   const fooled = await acceptedForgeries(exam);
-  if (exam.accepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
+  if (exam.stopped || exam.accepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
   const late = [...bodies, 'duplicate' as const].find(exam.late);
   if (late) {
     const how = 'verifies the delivery, and then does not respond in time';
@@ -64,10 +64,8 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
   const first = await found('unsigned');
   if (exam.over) return first;
   const second = await found('compact');
+  if (exam.stopped) return exam.stopped;
   if (first && second?.code === first.code) return second;
-  // A process that dies on the first delivery refuses the connection of the second.
-  if (exam.sent('unsigned').code !== 'ECONNREFUSED' && exam.sent('compact').code === 'ECONNREFUSED')
-    return exam.finding('connection_lost', { evidence: exam.evidence('unsigned', 'compact') });
   // The first response was that of a server that still starts.
   if (first && (exam.sent('unsigned').status ?? 0) >= 500) await exam.probe('unsigned', true);
   return undefined;
@@ -92,7 +90,8 @@ function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
 function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = {}): Diagnosis {
   const why = exam.over ?? 'the receiver was too slow';
   const left = exam.over === 'of a rate limit' ? 'rate_limited' : 'not_tested';
-  const findings = found.length === 0 && exam.untested.size > 0 ? [exam.finding(left)] : found;
+  const findings = [...new Set([...found, exam.stopped ?? []].flat())];
+  if (findings.length === 0 && exam.untested.size > 0) findings.push(exam.finding(left));
   return {
     ok: findings.length === 0,
     target: exam.target,

@@ -38,6 +38,8 @@ export class Examination {
   /** What was not sent, or got no response in time; what the scheme cannot carry. */
   readonly untested = new Set<string>();
   readonly impossible = new Set<string>();
+  /** That the server stopped listening, as a process does that dies. */
+  stopped: Finding | undefined;
   readonly #started = performance.now();
   readonly #probed = new Map<ProbeName, Probed>();
   readonly #responses: Sent[] = [];
@@ -58,8 +60,9 @@ export class Examination {
   }
 
   /** Why no more is sent. */
-  get over(): 'of a rate limit' | 'the receiver was too slow' | undefined {
+  get over(): string | undefined {
     if (this.#limited) return 'of a rate limit';
+    if (this.stopped) return 'the receiver stopped listening';
     return performance.now() - this.#started > patienceMs ? 'the receiver was too slow' : undefined;
   }
 
@@ -97,6 +100,7 @@ export class Examination {
     this.patient.onStep?.(says);
     const started = performance.now();
     const sent = await this.send(outgoing);
+    if (this.stopped) return void this.untested.add(says);
     this.#probed.set(name, { order, outgoing, sent, durationMs: performance.now() - started });
     if (sent.status === 429 || (isForgery(name) && sent.code === 'timeout')) this.untested.add(says);
   }
@@ -160,6 +164,12 @@ export class Examination {
   async send(outgoing: Outgoing, target = this.patient.target): Promise<Sent> {
     const response = asServed(await this.patient.send(target, outgoing), this.target);
     this.#responses.push(response);
+    const last = [...this.#probed.keys()].at(-1);
+    if (response.code === 'ECONNREFUSED' && last && this.sent(last).code !== 'ECONNREFUSED')
+      this.stopped ??= this.finding('connection_lost', {
+        lost: 'responded, and then stopped listening',
+        evidence: `${this.evidence(last)} After that: ${this.#shown(response)}.`,
+      });
     if (response.status !== 429) return response;
     const waitMs = Number(response.headers?.['retry-after']) * 1000;
     this.#limited ||= !(waitMs <= longestWaitMs);

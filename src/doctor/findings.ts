@@ -129,8 +129,8 @@ export const findings = {
   host_unknown: ['The host name does not resolve.', 'Check the host in the webhook URL.'],
   tls: ['The TLS connection failed.', '{tls}'],
   connection_lost: [
-    'The server closed the connection without a response.',
-    'See the log of your handler: it may have crashed. A server that only speaks https does this to http requests too.',
+    'The server {lost}.',
+    'See the log of your handler: it may have crashed. A server that only speaks https closes the connection of an http request too.',
   ],
   time_out: [
     'Your handler does not respond in time.',
@@ -199,6 +199,7 @@ export function findingOf(
   const known: Record<string, string | undefined> = {
     // Unless the probes showed something else.
     changed: 'parsed and encoded again',
+    lost: 'closed the connection without a response',
     unsigned: 'deliveries without a signature, or with an empty one',
     ...fixesIn(framework),
     ...facts,

@@ -37,6 +37,7 @@ function verifiedThen(exam: Examination, evidence: string): Finding {
 
 /** If neither its response nor anything that was tried shows it. */
 async function lastGuess(exam: Examination, words: string, found: string, tried: number): Promise<Finding> {
+  if (exam.stopped) return exam.stopped;
   const sent = exam.sent('compact');
   const evidence = `${found} So did ${tried} other ways to sign.`;
   if (missesHeader(sent)) return exam.finding('header_lost', { words, evidence });

@@ -16,8 +16,15 @@ export interface Incoming {
   timestamp: string;
 }
 
-/** Status, body (an object is sent as JSON) and headers; `hang` never responds, `hang up` closes the connection. */
-export type Answer = readonly [number, (string | object)?, Record<string, string>?] | 'hang' | 'hang up';
+/**
+ * Status, body (an object is sent as JSON) and headers; `hang` never responds, `hang up` closes the connection, `die`
+ * closes the server too.
+ */
+export type Answer =
+  | readonly [number, (string | object)?, Record<string, string>?]
+  | 'hang'
+  | 'hang up'
+  | 'die';
 export type Receiver = (incoming: Incoming) => Answer | Promise<Answer>;
 
 export const received: Answer = [200, { received: true }];
@@ -106,7 +113,8 @@ export async function serve(receiver: Receiver): Promise<{ port: number; close: 
       answer = [500, `<pre>${stack}</pre>`, { 'content-type': 'text/html; charset=utf-8' }];
     }
     if (answer === 'hang') return;
-    if (answer === 'hang up') return void request.socket.destroy();
+    if (answer === 'die') server.close();
+    if (answer === 'die' || answer === 'hang up') return void request.socket.destroy();
     const [status, said, more] = answer;
     const json = typeof said === 'object';
     response.writeHead(status, { ...(json && { 'content-type': 'application/json' }), ...more });

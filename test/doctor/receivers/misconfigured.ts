@@ -526,6 +526,37 @@ const afterVerifying = [
   }),
 ];
 
+/** The process ends, so that the connections after it are refused. */
+const dying = [
+  row('dies on the first delivery', 'connection_lost', () => () => 'die'),
+  row(
+    'dies on uneven spaces',
+    'connection_lost',
+    then(({ text }) => (text.includes(', ') ? 'die' : received)),
+    { says: /stopped listening.*uneven spaces" got socket hang up\. After that: connect ECONNREFUSED/s },
+  ),
+  row(
+    'dies on the last valid delivery',
+    'connection_lost',
+    then(({ text }) => (text.includes('note') ? 'die' : received)),
+  ),
+  row('dies on a signature of another length', 'connection_lost', () => (incoming) => {
+    if (incoming.signature.length % 64 !== 0) return 'die';
+    return genuine(incoming) ? received : invalid;
+  }),
+  row(
+    'has another secret, and dies on a signature of another length',
+    'connection_lost',
+    () =>
+      ({ signature }) =>
+        signature === '' || signature.length === 64 ? invalid : 'die',
+  ),
+  row('never verifies, and dies on uneven spaces', 'accepts_forged connection_lost', () => ({ text }) => {
+    event({ text } as Incoming);
+    return text.includes(', ') ? 'die' : received;
+  }),
+];
+
 const unreached = [
   row('nothing listens', 'not_listening', saying(200), { url: () => 'http://127.0.0.1:9/webhooks' }),
   row('TLS to a plain port', 'tls', saying(200), { url: (port) => `https://127.0.0.1:${port}/webhooks` }),
@@ -655,5 +686,6 @@ export const misconfigured = [
   ...times,
   ...headers,
   ...afterVerifying,
+  ...dying,
   ...unreached,
 ];
