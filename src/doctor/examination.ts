@@ -1,4 +1,4 @@
-import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
+import { newSecret, type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
 import type { ProbeResult } from './diagnosis.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
@@ -146,6 +146,17 @@ export class Examination {
   /** Whether two probes got the same response, but for numbers, ids and what it repeats of them. */
   alike(name: ProbeName, other: ProbeName): boolean {
     return shape(this.#words(name)) === shape(this.#words(other));
+  }
+
+  /** Sends the like of a valid probe, signed with a different secret, and tells which others got the same response. */
+  async forge(name: ProbeName): Promise<{ sent: Sent; isLike: (other: ProbeName) => boolean } | undefined> {
+    const { scheme } = this.patient.signer;
+    const order = this.newOrder();
+    const outgoing = probes[name][1](order, { scheme, secret: newSecret(scheme) }, undefined);
+    if (!outgoing) return undefined;
+    const sent = await this.send(outgoing);
+    const words = shape(wordsOf(sent, outgoing, order));
+    return { sent, isLike: (other) => words === shape(this.#words(other)) };
   }
 
   /** What was sent, and what came back. */

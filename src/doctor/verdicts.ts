@@ -1,6 +1,6 @@
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
-import { bodies, type ForgeryName, forgeryNames, type ProbeName, withNote } from './probes.js';
+import { bodies, type ForgeryName, forgeryNames, type ProbeName, probes, withNote } from './probes.js';
 import { outgoing, signDelivery } from './signed.js';
 import { comparison } from './symptoms.js';
 
@@ -96,15 +96,41 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
     const compared = comparison(exam.sent(name).body ?? '', exam.body(name));
     findings.push(exam.finding(code, { evidence: `${exam.evidence(name, ...others)} ${compared}`.trim() }));
   };
+  /** A finding on how the signature is verified, unless it was not the signature that was refused. */
+  const misread = async (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
+    const failed = await failedBeside(exam, name);
+    if (failed) findings.push(failed);
+    else found(code, name, ...others);
+  };
   if (exam.accepted('compact') && exam.refused('duplicate')) found('refuses_duplicates', 'duplicate');
-  if (exam.refused('spaced')) found('re_encodes', 'spaced', 'compact');
-  else if (exam.refused('compact')) found('re_encodes', 'compact', 'spaced');
+  if (exam.refused('spaced')) await misread('re_encodes', 'spaced', 'compact');
+  else if (exam.refused('compact')) await misread('re_encodes', 'compact', 'spaced');
   else {
-    if (exam.refused('newline')) found('trims', 'newline', 'spaced');
+    if (exam.refused('newline')) await misread('trims', 'newline', 'spaced');
     if (exam.refused('non_ascii')) {
       const plain = await exam.send(signDelivery(withNote(exam.newOrder(), 'plain'), exam.patient.signer));
-      found(succeeded(plain) ? 'wrong_charset' : 'refuses_new_fields', 'non_ascii');
+      if (succeeded(plain)) await misread('wrong_charset', 'non_ascii');
+      else found('refuses_new_fields', 'non_ascii');
     }
   }
-  return findings;
+  return exam.stopped ? [] : findings;
+}
+
+/**
+ * A receiver that refuses a signature does it in the words that a different secret gets. Other words for a valid
+ * delivery come after it was verified; if a forgery with that body gets them too, before.
+ */
+async function failedBeside(exam: Examination, name: ProbeName): Promise<Finding | undefined> {
+  const forged = await exam.forge(name);
+  if (!forged || exam.over || forged.isLike(name) === forged.isLike('forged')) return undefined;
+  const [says] = probes[name];
+  const fails = forged.isLike('forged')
+    ? `verifies "${says}", and then rejects it`
+    : `rejects "${says}", whoever signed it`;
+  return exam.finding('handler_failed', {
+    fails,
+    likely:
+      'It must take any JSON, as must what is in front of it: with uneven spaces, a newline at its end, letters of any script.',
+    evidence: `${exam.evidence(name)} ${exam.told('the same, signed with a different secret', forged.sent)}`,
+  });
 }

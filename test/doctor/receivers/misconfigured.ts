@@ -467,6 +467,50 @@ const afterVerifying = [
     'handler_failed|connection_lost',
     then(() => 'hang up'),
   ),
+  row(
+    'reads the event with a pattern that knows no spaces',
+    'handler_failed',
+    then(({ text }) =>
+      /"order_id":"\w+","amount":"/.test(text) ? received : [422, 'no order_id in the event'],
+    ),
+    { says: /verifies "valid, JSON with uneven spaces", and then.*no order_id/s },
+  ),
+  row(
+    'a parser that takes no newline',
+    'handler_failed',
+    then(({ text }) => (text.endsWith('\n') ? [400, { error: 'trailing characters' }] : received)),
+    { says: /trailing newline.*trailing characters/s },
+  ),
+  row(
+    'a column that takes no letters outside of ASCII',
+    'handler_failed',
+    then(({ text }) =>
+      /[^\0-\x7f]/.test(text) ? [500, "1366 Incorrect string value for column 'payload'"] : received,
+    ),
+    { says: /non-ASCII.*Incorrect string value/s },
+  ),
+  row(
+    'a column that takes no letters outside of ASCII, 500 to forgeries too',
+    'handler_failed',
+    () => (incoming) => {
+      if (!genuine(incoming)) throw new Error('signature mismatch');
+      if (/[^\0-\x7f]/.test(incoming.text)) throw new Error('incorrect string value');
+      return received;
+    },
+  ),
+  row(
+    'crashes on letters outside of ASCII, and hangs up',
+    'handler_failed',
+    then(({ text }) => (/[^\0-\x7f]/.test(text) ? 'hang up' : received)),
+  ),
+  row('a firewall that takes no letters outside of ASCII', 'handler_failed', () => (incoming) => {
+    if (/[^\0-\x7f]/.test(incoming.text)) return [403, '<html>Request blocked by rule 920230</html>', html];
+    return genuine(incoming) ? received : invalid;
+  }),
+  row('fails to decode what is not ASCII', 'handler_failed|wrong_charset', () => (incoming) => {
+    if (/[^\0-\x7f]/.test(incoming.text)) throw new Error("'ascii' codec can't decode byte 0xc3");
+    return genuine(incoming) ? received : invalid;
+  }),
   row('409 to the second delivery', 'refuses_duplicates', () => {
     const seen = new Set<string>();
     return then((incoming) => {
