@@ -184,7 +184,7 @@ export abstract class InboxStore {
 
   /** Does the same for every parked one. Another content under a known key is for a person to decide, one by one. */
   retryParked(): Promise<number> {
-    return this.#makeDue(sql`state = 'parked' AND key NOT LIKE '%#' || digest`);
+    return this.#makeDue(sql`state = 'parked' AND replace(key, '#' || digest, '') = key`);
   }
 
   #makeDue(which: Statement): Promise<number> {

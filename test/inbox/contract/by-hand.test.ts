@@ -33,6 +33,20 @@ describe('retry(), retryParked() and discard()', () => {
     expect(await inbox.retryParked()).toBe(0);
   });
 
+  it.each(['ord_1', 'a\0b', 'a%b_', '#'])(
+    'leave another content under the known key %j to a person',
+    async (id) => {
+      const { inbox, post, calls, told } = opened();
+      for (const amount of ['10.00', '90.00'])
+        await post(JSON.stringify({ type: 'order.paid', data: { order_id: id, amount, currency: 'USD' } }));
+      await inbox.idle();
+      expect(await inbox.retryParked()).toBe(0);
+      expect(calls).toEqual([[id, 1]]);
+      const [, conflict] = told.find(([name]) => name === 'parked') ?? [];
+      expect(await inbox.retry(Reflect.get(conflict ?? {}, 'key'))).toBe(true);
+    },
+  );
+
   it('retry what waits for its next attempt at once', async () => {
     const fn = vi.fn().mockRejectedValueOnce(new Error('down'));
     const { inbox, post } = opened({ retries: ['12h'], on: { 'order.paid': fn } });
