@@ -11,7 +11,7 @@ import { command, type Flags, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
-import { CommandError, columns, paint, print, show, UsageError } from './terminal.js';
+import { CommandError, columns, paint, paragraphs, print, show, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
@@ -23,7 +23,7 @@ const flags = {
   },
   scheme: {
     ...schemeFlag,
-    text: 'with recover: the scheme, as JSON or as a file written by `identify --json`',
+    text: 'with recover: the scheme, as JSON or as a file written by `identify --json`; with --identify: your header names',
   },
   tolerance: {
     value: '<time>',
@@ -71,6 +71,9 @@ export const inbox = command({
         `${JSON.stringify(action)} is not an action. ${didYouMean(action, Object.keys(actions))}`,
       );
     // What is invalid is refused before the file is opened.
+    for (const name of Object.values(flagsOf).flat())
+      if ((given.has(name) || given.text(name) !== undefined) && !flagsOf[action]?.includes(name))
+        throw new UsageError(`${action} takes no --${name}.`);
     const takesKey = keyed.includes(action) && !(action === 'retry' && given.has('parked'));
     refuseWords(keys.slice(takesKey ? 1 : 0));
     const [key = ''] = keys;
@@ -105,13 +108,26 @@ type Result = readonly [text: string, json: unknown, isOk?: boolean];
 
 const keyed = ['show', 'retry', 'discard'];
 
+/** What each action takes beside the flags of all. */
+const flagsOf: Readonly<Record<string, readonly (keyof typeof flags)[]>> = {
+  retry: ['parked', 'force'],
+  purge: ['older-than'],
+  refused: ['identify', 'scheme'],
+  recover: ['scheme', 'tolerance'],
+};
+
 const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promise<Result>>> = {
   async stats(inbox) {
     const stats = await inbox.stats();
     const parked = await inbox.list({ state: 'parked' });
     const lines = parked.map(({ key, attempts, lastError }) => [key, attempts, lastError ?? '']);
-    const text = parked.length === 0 ? '' : `\n\n${table([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines])}`;
-    return [table(Object.entries(stats)) + text, { ...stats, parkedDeliveries: parked }];
+    const more = stats.parked - parked.length;
+    const text = paragraphs(
+      table(Object.entries(stats)),
+      parked.length > 0 && table([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines]),
+      more > 0 && `${more} more are parked; \`inbox.list()\` returns them all.`,
+    );
+    return [text, { ...stats, parkedDeliveries: parked }];
   },
   async show(inbox, { key }) {
     const entry = await inbox.get(key);
@@ -134,9 +150,11 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
     const count = await inbox.purge({ olderThan });
     return [paint('green', `✓ ${count} purged; their keys stay known`), { purged: count }];
   },
-  async refused(inbox, { given }) {
+  async refused(inbox, { given, scheme }) {
     const refused = await inbox.refused({ limit: 1000 });
-    if (given.has('identify')) return identifyFirst(refused);
+    const { refused: count } = await inbox.stats();
+    const newest = count > refused.length && `These are the newest ${refused.length} of ${count}.`;
+    if (given.has('identify')) return identifyFirst(refused, scheme, newest ? [newest] : []);
     const lines = refused.map(({ receivedAt, code, bytes, headers, rawBody, encoding }) => [
       ...[receivedAt, code, bytes, Object.keys(headers).join(' ')],
       encoding === undefined ? rawBody.slice(0, 60) : '(not UTF-8)',
@@ -145,7 +163,7 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
       refused.length === 0
         ? 'Nothing was refused that another scheme, secret or tolerance could cure.'
         : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
-    return [text, refused];
+    return [paragraphs(text, newest), refused];
   },
   async recover(inbox, { scheme, toleranceSeconds }) {
     const result = await inbox.recover({ secret: await webhookSecret(), scheme, toleranceSeconds });
@@ -161,7 +179,11 @@ const lateCodes = ['timestamp_too_old', 'timestamp_in_future'];
  * Among refused deliveries may be those of strangers, which no scheme fits: the first that one fits is shown. Late ones
  * come last, for their scheme was right.
  */
-async function identifyFirst(refused: readonly RefusedDelivery[]): Promise<Result> {
+async function identifyFirst(
+  refused: readonly RefusedDelivery[],
+  names: Partial<SignatureScheme> | undefined,
+  notes: readonly string[],
+): Promise<Result> {
   if (refused.length === 0) throw new CommandError('The quarantine is empty: there is nothing to identify.');
   const secret = await webhookSecret();
   const isLate = ({ code }: RefusedDelivery) => Number(lateCodes.includes(code));
@@ -170,35 +192,41 @@ async function identifyFirst(refused: readonly RefusedDelivery[]): Promise<Resul
     const { encoding, headers } = delivery;
     const rawBody = Buffer.from(delivery.rawBody, encoding ?? 'utf8');
     try {
-      last = identifyScheme({ rawBody, headers, secret });
-      if (last.found) {
-        last.notes.push(...lateness(delivery, { secret, scheme: last.scheme }));
-        break;
-      }
+      const { signatureHeader, timestampHeader } = names ?? {};
+      last = identifyScheme({ rawBody, headers, secret, signatureHeader, timestampHeader });
+      if (last.found) break;
     } catch (error) {
       // Such as one without a timestamp.
       if (!(error instanceof WebhookVerificationError)) throw error;
     }
   }
   if (!last) throw new CommandError('None of the refused deliveries has a signature and a timestamp.');
+  if (last.found) last.notes.push(...lateness(refused, { secret, scheme: last.scheme }));
+  else if (!names) last.notes.push('If openInbox() has header names of its own, pass them as --scheme.');
+  last.notes.push(...notes);
   return [describeIdentification(last), last, last.found];
 }
 
-/** What `recover` also needs if the delivery is not fresh by the scheme that was found. */
-function lateness(delivery: RefusedDelivery, found: Pick<VerifyOptions, 'secret' | 'scheme'>): string[] {
-  const { rawBody, encoding, headers, receivedAt } = delivery;
-  try {
-    verify({ rawBody, encoding, headers, receivedAt, ...found });
-  } catch (error) {
-    if (error instanceof WebhookVerificationError && error.skewSeconds !== undefined) {
-      const seconds = Math.abs(error.skewSeconds);
-      const side = error.skewSeconds > 0 ? 'before' : 'after';
-      return [
-        `By your server's clock, its timestamp lies ${seconds} s ${side} its arrival: recover it with --tolerance ${Math.ceil(seconds / 60)}m.`,
-      ];
+/** What `recover` also needs where deliveries are not fresh by the scheme that was found. */
+function lateness(
+  refused: readonly RefusedDelivery[],
+  found: Pick<VerifyOptions, 'secret' | 'scheme'>,
+): string[] {
+  const skews = refused.flatMap(({ rawBody, encoding, headers, receivedAt }) => {
+    try {
+      verify({ rawBody, encoding, headers, receivedAt, ...found });
+    } catch (error) {
+      if (error instanceof WebhookVerificationError) return error.skewSeconds ?? [];
     }
-  }
-  return [];
+    return [];
+  });
+  const [furthest] = skews.toSorted((one, other) => Math.abs(other) - Math.abs(one));
+  if (furthest === undefined) return [];
+  const seconds = Math.abs(furthest);
+  const side = furthest > 0 ? 'before' : 'after';
+  return [
+    `By your server's clock, ${skews.length} came late or early, the furthest signed ${seconds} s ${side} its arrival: recover it with --tolerance ${Math.ceil(seconds / 60)}m.`,
+  ];
 }
 
 function notWaiting(key: string, force = false): CommandError {

@@ -12,6 +12,9 @@ describe('merchant-payments inbox', () => {
     ['retry without a key', ['inbox.sqlite', 'retry'], 'Pass the key of a delivery'],
     ['retry of one and of all', ['inbox.sqlite', 'retry', 'k', '--parked'], '"k" is not expected here.'],
     ['two keys', ['inbox.sqlite', 'show', 'a', 'b'], '"b" is not expected here.'],
+    ['a flag of another action', ['inbox.sqlite', 'show', 'k', '--force'], 'show takes no --force.'],
+    ['a value of another action', ['inbox.sqlite', 'purge', '--tolerance=2h'], 'purge takes no --tolerance.'],
+    ['a flag without its action', ['inbox.sqlite', '--identify'], 'stats takes no --identify.'],
     ['purge without a time', ['inbox.sqlite', 'purge'], 'Pass --older-than'],
     ['purge with another time', ['inbox.sqlite', 'purge', '--older-than', '90'], 'Pass --older-than'],
   ])('%s is an error of usage, and no file is made', (_form, args, message) => {

@@ -161,6 +161,50 @@ describe('merchant-payments inbox', () => {
     });
   });
 
+  it('names the tolerance that recovers all that came late or early', async () => {
+    const { place, post } = await filled();
+    for (const [id, ms] of [
+      ['ord_6', -390_000],
+      ['ord_7', -7_000_000],
+      ['ord_8', 500_000],
+    ] as const) {
+      const rawBody = orderPaid(id);
+      await post(rawBody, sign({ rawBody, secret, timestamp: new Date(Date.now() + ms) }));
+    }
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
+    expect(run(place, 'refused', '--identify').stdout).toMatch(
+      /3 came late or early, the furthest signed 7000(?:\.\d+)? s before its arrival: recover it with --tolerance 117m\./,
+    );
+    expect(run(place, 'recover', '--tolerance', '117m').stdout).toContain('3 recovered');
+  });
+
+  it('identifies deliveries whose headers have names of your own', async () => {
+    const names = { signatureHeader: 'x-pay-sig', timestampHeader: 'x-pay-time' };
+    const place = newPlace();
+    const { post } = opened({ place, scheme: names });
+    const scheme = { ...names, content: '{timestamp}{body}' };
+    await post(orderPaid('ord_1'), sign({ rawBody: orderPaid('ord_1'), secret, scheme }));
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
+    expect(run(place, 'refused', '--identify')).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('header names of its own, pass them as --scheme'),
+    });
+    const { stdout } = run(place, 'refused', '--identify', '--json', '--scheme', JSON.stringify(names));
+    expect(JSON.parse(stdout)).toMatchObject({ found: true, scheme });
+  });
+
+  it('says how many it does not show', async () => {
+    const place = newPlace();
+    const { post, inbox } = opened({ place, keepRefused: 2000 });
+    for (let number = 0; number < 102; number++) await post(JSON.stringify({ type: `t${number}`, data: {} }));
+    await inbox.idle();
+    expect(run(place).stdout).toMatch(/\n\n2 more are parked/);
+    await place.run(`INSERT INTO $inbox_refused (code, received_at, bytes, headers, raw_body)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1001)
+      SELECT 'signature_mismatch', 0, 4, '{}', 'body' FROM n`);
+    expect(run(place, 'refused').stdout).toMatch(/\n\nThese are the newest 1000 of 1001\./);
+  });
+
   it.each(['0s', '2', 'soon', '-1h'])('refuses --tolerance=%s', (tolerance) => {
     const { status, stderr } = run(newPlace(), 'recover', `--tolerance=${tolerance}`);
     expect(status).toBe(2);
