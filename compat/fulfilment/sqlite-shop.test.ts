@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { openInbox } from 'merchant-payments/inbox';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import { sign } from 'merchant-payments/webhooks';
 import { ShopProcess } from './processes.js';
 import { secret } from './sender.js';
 
@@ -101,6 +103,23 @@ test('the cents are used up: the payment is held, and a person says whose it was
   await fetch(url + chosen, { method: 'POST' });
   assert.match(await read(herOrder), /Thank you\. Paid/);
   assert.match(await read(successUrlOf(his)), /being confirmed/);
+});
+
+test('one order id with two amounts is credited once: a retry of the second says why it fails', async () => {
+  for (const amount of ['10.00', '90.00']) {
+    const body = JSON.stringify({ type: 'order.paid', data: { order_id: 'ord_1', amount, currency: 'USD' } });
+    const headers = sign({ rawBody: body, secret });
+    assert.equal((await fetch(`${url}/webhooks`, { method: 'POST', body, headers })).status, 200);
+  }
+  await using inbox = openInbox({ file: join(folder, 'shop.sqlite'), secret, work: false });
+  const [conflict] = await inbox.list({ state: 'parked' });
+  assert.equal(await inbox.retry(conflict?.key ?? ''), true);
+  let lastError: string | null | undefined;
+  for (let tries = 0; tries < 600 && !lastError?.startsWith('Error'); tries++) {
+    await wait(50);
+    lastError = (await inbox.get(conflict?.key ?? ''))?.lastError;
+  }
+  assert.match(lastError ?? '', /ord_1 came with another amount or currency before/);
 });
 
 test('a service that creates no checkout leaves no order, and no cent taken', async () => {

@@ -38,11 +38,17 @@ const inbox = openInbox({
       commit(async (tx) => {
         const payment = [data.order_id, data.amount, data.currency, receivedAt];
         await tx.query(lock);
-        await tx.query('INSERT INTO payments VALUES ($1, $2, $3, $4)', payment);
+        const insert = 'INSERT INTO payments VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING';
+        const { rowCount } = await tx.query(insert, payment);
+        if (rowCount === 0) throw new Error(conflict(data.order_id));
         for (const { order, payment } of (await review(tx)).matched) await credit(tx, payment.id, order.id);
       }),
   },
 });
+
+/** Why the retry of a delivery fails that was parked for its other amount: a payment has one row. */
+const conflict = (id: string) =>
+  `${id} came with another amount or currency before. Change its row in payments by hand, or discard this delivery.`;
 
 /** Which order each payment is for, as far as it is certain. */
 async function review(db: Pool | PoolClient) {

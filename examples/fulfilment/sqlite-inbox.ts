@@ -46,12 +46,17 @@ const inbox = openInbox({
     'order.paid': ({ data }, { receivedAt, commit }) => {
       commit(() => {
         const payment = [data.order_id, data.amount, data.currency, Date.parse(receivedAt)];
-        database.prepare('INSERT INTO payments VALUES (?, ?, ?, ?, NULL)').run(...payment);
+        const insert = 'INSERT INTO payments VALUES (?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING';
+        if (database.prepare(insert).run(...payment).changes === 0) throw new Error(conflict(data.order_id));
         creditWhatIsCertain();
       });
     },
   },
 });
+
+/** Why the retry of a delivery fails that was parked for its other amount: a payment has one row. */
+const conflict = (id: string) =>
+  `${id} came with another amount or currency before. Change its row in payments by hand, or discard this delivery.`;
 
 /** What is certain, what a person has to decide, and whose webhook may be lost. A return proves nothing. */
 function review() {
