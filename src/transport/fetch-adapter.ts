@@ -36,6 +36,8 @@ export type Fetch = (
   init: SendInit,
 ) => Promise<{ status: number; headers: ResponseHeaders; body: unknown }>;
 
+type Settle = (result: SendResult) => void;
+
 /** What the head of a response settles, so that its body is not read. */
 export function settledBy(head: ResponseHead): SendResult | undefined {
   const { status, headers } = head;
@@ -50,7 +52,7 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
   return (url, init) => {
     const { signal } = init;
     let head: ResponseHead | undefined;
-    const send = async (): Promise<SendResult> => {
+    const send = async (settle: Settle): Promise<SendResult> => {
       const response: unknown = await fetch(url, shielded(init));
       if (!isResponse(response))
         return new SendFailure('exchange', 'fetch', { detail: 'returned no Response' });
@@ -58,7 +60,7 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
       const { headers, body } = response;
       head = { status: response.type === 'opaqueredirect' ? 302 : response.status, headers };
       const settled = settledBy(head);
-      if (!settled) return readBody(response, head);
+      if (!settled) return readBody(response, head, settle);
       leave(body);
       return settled;
     };
@@ -76,7 +78,7 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
       // Not every `fetch` obeys its signal.
       const stop = () => resolve(new SendFailure(head ? 'body' : 'exchange', 'stopped', { head }));
       signal.addEventListener('abort', stop);
-      send()
+      send(resolve)
         .catch(failureOf)
         .then(resolve)
         .finally(() => signal.removeEventListener('abort', stop));
@@ -85,7 +87,7 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
 }
 
 /** Web streams and Node streams (node-fetch) can both be iterated; those of older Safari cannot. */
-async function readBody(response: Response, head: ResponseHead): Promise<SendResult> {
+async function readBody(response: Response, head: ResponseHead, settle: Settle): Promise<SendResult> {
   const { body } = response;
   if (response.bodyUsed) {
     const detail = 'returned a Response whose body was read already: read a clone() of it instead';
@@ -95,8 +97,11 @@ async function readBody(response: Response, head: ResponseHead): Promise<SendRes
   let size = 0;
   for await (const chunk of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
     size += chunk.byteLength;
-    // Leaving the loop cancels the stream.
-    if (size > largestBody) return new SendFailure('body', 'too_large', { head });
+    if (size > largestBody) {
+      // Leaving the loop cancels the stream, and waits until any clone of it is read or cancelled, too.
+      settle(new SendFailure('body', 'too_large', { head }));
+      break;
+    }
     chunks.push(chunk);
   }
   const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());

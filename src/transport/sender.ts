@@ -38,11 +38,13 @@ export class Sender {
       tell(hooks.request, { ...about });
       call.signal?.throwIfAborted();
       const sent = await this.#http.attempt(call, limit.leftMs);
+      const durationMs = performance.now() - began;
+      // A response whose body did not arrive whole is one, too.
+      const head = sent instanceof SendFailure ? sent.details.head : sent;
+      if (head) tell(hooks.response, { ...about, status: head.status, durationMs });
       let failed: FailedAttempt;
       if (sent instanceof SendFailure) failed = noResponse(description, sent, limit);
       else {
-        const durationMs = performance.now() - began;
-        tell(hooks.response, { ...about, status: sent.status, durationMs });
         const result = readResponse(description, sent, schema);
         if (!result.error) {
           progress.outcome = 'done';

@@ -3,7 +3,15 @@ import { type Hooks, type PaymentsClientOptions, TimeoutError } from 'merchant-p
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import created from '../fixtures/product-created.json' with { type: 'json' };
 import unauthorized from '../fixtures/unauthorized.json' with { type: 'json' };
-import { apiKey, carriers, createClient, jsonResponse, mockService, success } from '../helpers/service.js';
+import {
+  apiKey,
+  carriers,
+  createClient,
+  jsonResponse,
+  mockService,
+  success,
+  text,
+} from '../helpers/service.js';
 
 const service = mockService();
 
@@ -147,6 +155,17 @@ test('an attempt without a response has a request and no response', async () => 
   await expect(client.balance.retrieve()).rejects.toBeInstanceOf(TimeoutError);
   expect(calls.map(([name]) => name)).toEqual(['request', 'error', 'end']);
 });
+
+test.each(carriers)(
+  'a response that cannot be read whole is one: the hook gets it over %s',
+  async (_, options) => {
+    service.on('GET /v1/balance', text('x'.repeat(9_000_000)));
+    const { hooks, calls } = noting();
+    await expect(createClient({ ...options, hooks }).balance.retrieve()).rejects.toThrow('larger than 8 MiB');
+    expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'error', 'end']);
+    expect(calls[1]?.[1]).toMatchObject({ attempt: 1, status: 200, durationMs: expect.any(Number) });
+  },
+);
 
 test('the caller’s own abort is no error of ours: only the hook end is called', async () => {
   const { hooks, calls } = noting();
