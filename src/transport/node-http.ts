@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
-import type { Readable } from 'node:stream';
+import type { CompressCallback } from 'node:zlib';
 import { isObject } from '../schemas/object.js';
 import { type Send, type SendResult, settledBy } from './fetch-adapter.js';
 import {
@@ -45,7 +44,6 @@ export function nodeHttp(baseUrl: URL): Send {
     new Promise((resolve) => {
       let phase: Phase = 'connect';
       let head: ResponseHead | undefined;
-      let reading: Readable | undefined;
       const allHeaders: Record<string, string> = { host, ...headers };
       if (method !== 'GET') allHeaders['content-length'] = String(Buffer.byteLength(body ?? ''));
       const path = url.slice(origin.length);
@@ -59,11 +57,15 @@ export function nodeHttp(baseUrl: URL): Send {
       const breakOff = (result: SendResult) => {
         finish(result);
         request.destroy();
-        // Of a small response that has arrived, a decoder would go on alone.
-        reading?.destroy();
       };
       const fail = (kind: FailureKind, code?: string) =>
         breakOff(new SendFailure(phase, kind, { code, head }));
+      const failWith = (error: Error) => {
+        const { kind, code, unsent } = readError(error);
+        // Without a connection TLS can only have failed in its handshake.
+        if (phase === 'connect' && !unsent && kind !== 'tls') phase = 'exchange';
+        fail(kind ?? 'network', code);
+      };
       const stop = () => fail('stopped');
       signal.addEventListener('abort', stop);
       request.on('socket', (socket) => {
@@ -85,46 +87,42 @@ export function nodeHttp(baseUrl: URL): Send {
         head = received;
         const chunks: Buffer[] = [];
         let size = 0;
-        reading = decoded(response, received.headers.get('content-encoding'))
-          .on('error', (error) => {
-            const { kind, code } = readError(error);
-            fail(kind ?? 'network', code);
-          })
+        response
+          .on('error', failWith)
           .on('data', (chunk: Buffer) => {
             size += chunk.byteLength;
             if (size > largestBody) fail('too_large');
             else chunks.push(chunk);
           })
           .on('end', () => {
-            const [first = Buffer.alloc(0)] = chunks;
-            const bytes = chunks.length > 1 ? Buffer.concat(chunks) : first;
-            finish(new CompleteResponse(received.status, received.headers, bytes));
+            decode(Buffer.concat(chunks), received.headers.get('content-encoding'), (error, bytes) => {
+              if (error) failWith(error);
+              else finish(new CompleteResponse(received.status, received.headers, bytes));
+            });
           });
       });
-      request.on('error', (error) => {
-        const { kind, code, unsent } = readError(error);
-        // Without a connection TLS can only have failed in its handshake.
-        if (phase === 'connect' && !unsent && kind !== 'tls') phase = 'exchange';
-        fail(kind ?? 'network', code);
-      });
+      request.on('error', failWith);
       request.end(body ?? undefined);
     });
 }
 
 /**
- * The response, or what decompresses it: some servers compress without being asked. A body in several encodings or an
- * unknown one stays as it is; of a cut one the readable part is kept, as fetch does it.
+ * Decompresses a body: some servers compress without being asked. One in several encodings or an unknown one stays as it
+ * is; of a cut one the readable part is kept, as fetch does it.
  */
-function decoded(response: IncomingMessage, contentEncoding: string | null): Readable {
+function decode(bytes: Buffer<ArrayBuffer>, contentEncoding: string | null, done: CompressCallback): void {
   const encoding = encodingsOf(contentEncoding).join();
-  if (!/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) return response;
+  if (bytes.byteLength === 0 || !/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) {
+    done(null, bytes);
+    return;
+  }
   const zlib = process.getBuiltinModule('node:zlib');
-  const decoder =
-    encoding === 'br'
-      ? zlib.createBrotliDecompress()
-      : zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
-  // Unlike `pipe`, it passes on errors.
-  return process.getBuiltinModule('node:stream').pipeline(response, decoder, () => {});
+  const limit = { maxOutputLength: largestBody };
+  const options = { ...limit, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  if (encoding === 'br') zlib.brotliDecompress(bytes, limit, done);
+  // Some servers leave out the header of zlib (RFC 9110, section 8.4.1.2), whose first byte ends in 8.
+  else if (encoding === 'deflate' && (bytes.readUInt8() & 0xf) !== 8) zlib.inflateRaw(bytes, options, done);
+  else zlib.unzip(bytes, options, done);
 }
 
 /** The headers of a response as they came: few are read, and `Headers` would take them all apart. */

@@ -59,6 +59,7 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
   { code: /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH)/, kind: 'protocol' },
   // Of zlib, and of Brotli, whose codes are ERR__ERROR_FORMAT_….
   { code: /^(?:Z_DATA_ERROR|Z_NEED_DICT|ERR_\w*_ERROR_FORMAT_\w+)$/, kind: 'encoding' },
+  { code: /^ERR_BUFFER_TOO_LARGE$/, kind: 'too_large' },
   // Arguments that a fetch refuses, such as an agent made for another one.
   { code: /^(?:UND_ERR_INVALID_|ERR_INVALID_)/, kind: 'fetch' },
   { code: /./, kind: 'network' },

@@ -1,4 +1,4 @@
-import zlib, { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { bodyCanary } from '../helpers/canary.js';
@@ -170,6 +170,8 @@ test.each(carriers)(
       [{}, whole],
       [{ 'content-encoding': 'gzip' }, gzipSync(whole)],
       [{ 'content-encoding': 'deflate' }, deflateSync(whole)],
+      // Without its header, as some servers send it, and as browsers read it.
+      [{ 'content-encoding': 'deflate' }, deflateRawSync(whole)],
       [{ 'content-encoding': 'br' }, brotliCompressSync(whole, { params: {} })],
     ];
     for (const [headers, bytes] of encodings) {
@@ -211,12 +213,12 @@ test.each(carriers)(
 );
 
 test('of a bomb that has arrived, nothing is decompressed once it is refused', async () => {
-  const made = vi.spyOn(zlib, 'createBrotliDecompress');
+  const decompress = vi.spyOn(zlib, 'brotliDecompress');
   const bomb = brotliCompressSync(Buffer.alloc(100 * 1024 * 1024));
   const { error } = await meet(respondsWith(200, bomb, { 'content-encoding': 'br' }), 'http', 'POST');
   expect(error).toMatchObject({ reason: 'too_large', outcome: 'done' });
-  expect(made.mock.results.map(({ value }) => value.destroyed)).toEqual([true]);
-  made.mockRestore();
+  expect(decompress.mock.calls).toMatchObject([[{}, { maxOutputLength: 8 * 1024 * 1024 }, {}]]);
+  decompress.mockRestore();
 });
 
 test('a body in two encodings is refused, and the message names them', async () => {
