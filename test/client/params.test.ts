@@ -302,6 +302,8 @@ describe.each([
     ['', '"" is not an absolute URL.'],
     [' https://shop.example', '" https://shop.example" is not an absolute URL.'],
     ['https://shop.example/\r\nx: 1', '"https://shop.example/\\r\\nx: 1" is not an absolute URL.'],
+    ['https:/shop.example', '"https:/shop.example" is not an absolute URL.'],
+    ['https:shop.example', '"https:shop.example" is not an absolute URL.'],
     ['https://shop.example/\0', '"https://shop.example/\\u0000" is not an absolute URL.'],
     ['java\tscript:alert(1)', '"java\\tscript:alert(1)" is not an absolute URL.'],
   ])('%j is refused', async (url, found) => {

@@ -91,6 +91,7 @@ const refused: [row: string, Operation, change: object, path: string][] = [
   ['items that are no list', 'products.list', { items: { length: 1 } }, 'items'],
   ...[
     'javascript:alert(1)',
+    'https:/shop.example/pay',
     'data:text/html,x',
     'http://pay.example/x',
     '/relative',
