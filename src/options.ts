@@ -1,7 +1,14 @@
 import * as z from 'zod/mini';
-import { ConfigurationError } from './errors.js';
+import { ConfigurationError, isPaymentsError } from './errors.js';
 import { didYouMean } from './schemas/closest.js';
-import { convertedField, field, optionalField, type Refuse, readFields } from './schemas/fields.js';
+import {
+  convertedField,
+  field,
+  optionalField,
+  type Refuse,
+  readFields,
+  unreadable,
+} from './schemas/fields.js';
 import { isPlainObject, ownFields } from './schemas/object.js';
 import { hasBlankOrControl, isLoopback, isQuoted, parseAbsoluteUrl, urlText } from './schemas/url.js';
 import type { ClientSettings } from './transport/call.js';
@@ -38,6 +45,15 @@ export interface PaymentsClientOptions {
 
 /** Options and environment, checked; throws a `ConfigurationError` with every problem and its fix. */
 export function readOptions(options: PaymentsClientOptions): ClientSettings {
+  try {
+    return settingsFrom(options);
+  } catch (error) {
+    if (isPaymentsError(error)) throw error;
+    throw new ConfigurationError(`new PaymentsClient(): the options ${unreadable}`);
+  }
+}
+
+function settingsFrom(options: PaymentsClientOptions): ClientSettings {
   const given = ownFields(options);
   if (!given) throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
   const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;

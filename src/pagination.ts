@@ -81,7 +81,10 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
    * ```
    */
   async toArray(options: { limit: number }): Promise<T[]> {
-    const limit: unknown = options?.limit;
+    let limit: unknown;
+    try {
+      limit = options?.limit;
+    } catch {} // A getter threw.
     if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
       this.catch(() => {});
       const message = 'must be an integer of at least 1, as in toArray({ limit: 500 }).';

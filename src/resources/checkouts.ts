@@ -1,5 +1,10 @@
 import { ApiPromise } from '../api-promise.js';
-import { type CheckoutSession, type CreatedCheckout, checkoutSchemas } from '../schemas/checkout.js';
+import {
+  type CheckoutSession,
+  type CreatedCheckout,
+  insecureCheckouts,
+  secureCheckouts,
+} from '../schemas/checkout.js';
 import { readFields } from '../schemas/fields.js';
 import { type CheckoutCreateParams, checkId, checkoutCreateParams } from '../schemas/params.js';
 import type { CallOptions } from '../transport/call-options.js';
@@ -16,12 +21,12 @@ const retrieve = { operation: 'checkouts.retrieve', method: 'GET', path: '/v1/ch
 /** `client.checkouts`: the sessions in which customers pay. */
 export class CheckoutsResource {
   readonly #transport: Transport;
-  readonly #schemas: ReturnType<typeof checkoutSchemas>;
+  readonly #schemas: typeof secureCheckouts;
 
   /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
-    this.#schemas = checkoutSchemas(transport);
+    this.#schemas = transport.allowInsecureHttp ? insecureCheckouts : secureCheckouts;
   }
 
   /**

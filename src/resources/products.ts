@@ -141,7 +141,8 @@ function withoutNulls(params: unknown): unknown {
 }
 
 function checkUpdate(issues: Issue[], params: ProductUpdateParams): ProductUpdateParams | undefined {
-  if (isObject(params) && Object.values(params).every((value) => value === undefined))
+  const body = readFields(issues, productUpdateParams, params);
+  if (body && Object.values(body).every((value) => value === undefined))
     issues.push({ path: '', message: 'are empty. Pass at least one field to change.' });
-  return readFields(issues, productUpdateParams, params);
+  return body;
 }

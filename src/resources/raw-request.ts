@@ -1,5 +1,6 @@
 import type { Issue } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
+import { unreadable } from '../schemas/fields.js';
 import { isObject } from '../schemas/object.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
@@ -21,17 +22,17 @@ export interface RawRequest {
 const methods: readonly unknown[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const partNames = ['method', 'path', 'query', 'body'];
 
-/** The request's own fields, read once; `{}` if it has none or cannot be read. */
-export function copyRawRequest(request: unknown): Partial<RawRequest> {
+/** The request's own fields, read once: `{}` if it has none, `undefined` if they cannot be read. */
+export function copyRawRequest(request: unknown): Partial<RawRequest> | undefined {
   try {
     return isObject(request) ? Object.assign(Object.create(null), request) : {};
   } catch {
-    return {};
+    return undefined;
   }
 }
 
 /** What errors and hooks call the request. */
-export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
+export function rawOperation({ method, path }: Partial<RawRequest> = {}): Operation {
   return {
     operation: 'request',
     method: methods.includes(method) ? String(method) : '',
@@ -42,9 +43,13 @@ export function rawOperation({ method, path }: Partial<RawRequest>): Operation {
 }
 
 /** Returns query and body of a request, and adds what is wrong with it to `issues`. */
-export function checkRawRequest(issues: Issue[], request: Partial<RawRequest>): RequestParts {
-  const { method, path, query, body, ...rest } = request;
+export function checkRawRequest(issues: Issue[], request: Partial<RawRequest> | undefined): RequestParts {
   const refuse = (field: string, message: string) => issues.push({ path: visible(field), message });
+  if (!request) {
+    refuse('', unreadable);
+    return {};
+  }
+  const { method, path, query, body, ...rest } = request;
   for (const name of Object.keys(rest))
     refuse(name, `is not a field of a request. ${didYouMean(name, partNames)}`);
   if (method === undefined) refuse('method', 'is missing. Pass GET, POST, PUT, PATCH or DELETE.');
@@ -55,14 +60,16 @@ export function checkRawRequest(issues: Issue[], request: Partial<RawRequest>): 
   if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
   if (query !== undefined && (!isObject(query) || Symbol.iterator in query))
     refuse('query', 'is not an object of names and values.');
-  for (const [name, value] of Object.entries(query ?? {})) {
-    const isScalar = (each: unknown) => ['string', 'number', 'boolean'].includes(typeof each);
-    if (value !== undefined && ![value].flat().every(isScalar))
+  const pairs = Object.entries(query ?? {}).map(([name, value]) => {
+    const values = value === undefined ? [] : [value].flat();
+    if (!values.every((each) => ['string', 'number', 'boolean'].includes(typeof each)))
       refuse(`query.${name}`, 'must be a string, number or boolean, or an array of them.');
-  }
-  if (body !== undefined && method === 'GET') refuse('body', 'is not allowed with GET. Use query.');
-  else if (body !== undefined && !isJson(body)) refuse('body', 'cannot be written as JSON.');
-  return { query: { ...query }, body };
+    return [name, values] as const;
+  });
+  const parts = { query: Object.fromEntries(pairs) };
+  if (body === undefined || method !== 'GET') return { ...parts, body };
+  refuse('body', 'is not allowed with GET. Use query.');
+  return parts;
 }
 
 /** A path must not lead to another path, origin or query: the URL parser must leave it unchanged. */
@@ -76,14 +83,4 @@ function problemOfPath(path: unknown): string | undefined {
   return url?.href === base + path && !/%2e/i.test(path)
     ? undefined
     : `${quote(path)} is not a path with encoded segments.`;
-}
-
-function isJson(body: unknown): boolean {
-  try {
-    // A Map or a form would be written as `{}`.
-    const isCollection = isObject(body) && Symbol.iterator in body && !('toJSON' in body);
-    return !isCollection && JSON.stringify(body) !== undefined;
-  } catch {
-    return false;
-  }
 }

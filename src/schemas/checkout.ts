@@ -27,8 +27,8 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   url: string;
 }
 
-/** The two checkout schemas. `allowInsecureHttp` is the client's option of that name. */
-export function checkoutSchemas({ allowInsecureHttp }: { allowInsecureHttp: boolean }) {
+/** The two schemas, by the client's option `allowInsecureHttp`. */
+function checkoutSchemas(allowInsecureHttp: boolean) {
   // A customer is sent to this address, so it must be https; http only on the local machine, unless allowed.
   const isSafe = (url: URL | undefined) =>
     url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)));
@@ -57,3 +57,6 @@ export function checkoutSchemas({ allowInsecureHttp }: { allowInsecureHttp: bool
     }) satisfies z.ZodMiniType<CreatedCheckout>,
   };
 }
+
+export const secureCheckouts = checkoutSchemas(false);
+export const insecureCheckouts = checkoutSchemas(true);

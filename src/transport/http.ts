@@ -36,7 +36,7 @@ export class Http {
       ...(controller && { signal: controller.signal }),
       fetch: async (request) => {
         // Not in the Request: reading the body back from its stream costs more than everything else in ky.
-        attempt.sent = this.#pass(request, body);
+        attempt.sent = this.#pass(request, body).catch(() => new SendFailure('exchange', 'network'));
         return asResponse(await attempt.sent);
       },
     };

@@ -1,6 +1,8 @@
 import type * as z from 'zod/mini';
 import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
+import { unreadable } from '../schemas/fields.js';
+import { isObject } from '../schemas/object.js';
 import { linkedSignal } from './aborts.js';
 import type { Call, ClientSettings, Operation, Progress, Query, RequestParts } from './call.js';
 import { type ListOptions, readCallOptions, timeLimits } from './call-options.js';
@@ -87,13 +89,14 @@ export class Transport {
       const parts = readParts(issues);
       const settings = this.#settings;
       const given = readCallOptions(issues, options, operation.isList === true, settings);
-      if (issues.length > 0) throw new InvalidParamsError(operation, issues);
       const { id, query, body } = shielded(parts);
+      const json = body === undefined ? null : jsonOf(body, issues);
+      if (issues.length > 0) throw new InvalidParamsError(operation, issues);
       const call = {
         operation,
         url: settings.base + pathOf(operation, id, query),
         headers: { ...settings.headers, ...given.headers },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: json,
         startedAt,
         ...timeLimits({
           timeoutMs: given.timeoutMs ?? settings.timeoutMs,
@@ -105,10 +108,21 @@ export class Transport {
       return { call, parts, options: given };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
-      const message = 'cannot be read: a getter or toJSON threw. Pass plain data.';
-      throw new InvalidParamsError(operation, [{ path: '', message }]);
+      throw new InvalidParamsError(operation, [{ path: '', message: unreadable }]);
     }
   }
+}
+
+/** Written once: a getter could answer otherwise the second time. */
+function jsonOf(body: unknown, issues: Issue[]): string {
+  try {
+    // A Map or a form would be written as `{}`.
+    const isCollection = isObject(body) && Symbol.iterator in body && !('toJSON' in body);
+    const json: unknown = isCollection ? undefined : JSON.stringify(body);
+    if (typeof json === 'string') return json;
+  } catch {}
+  issues.push({ path: 'body', message: 'cannot be written as JSON.' });
+  return '';
 }
 
 /** The path of one request, with its query. */

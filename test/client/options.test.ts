@@ -164,6 +164,10 @@ describe('baseUrl', () => {
     ['/pay', notAbsolute],
     ['//api.example', notAbsolute],
     ['https://', notAbsolute],
+    ['https:/api.example', notAbsolute],
+    ['https:api.example', notAbsolute],
+    ['https:///api.example', notAbsolute],
+    ['https:\\\\api.example', notAbsolute],
     ['localhost:3000', notAbsolute],
     ['api.example:443/pay', notAbsolute],
     [' https://api.example', blank],
@@ -441,5 +445,31 @@ describe('in a browser', () => {
     vi.stubGlobal('WorkerGlobalScope', class {});
     vi.stubGlobal('navigator', { userAgent });
     expect(() => createClient()).not.toThrow();
+  });
+});
+
+describe('options that cannot be read', () => {
+  const throwing = (name: string) =>
+    Object.defineProperty({}, name, {
+      enumerable: true,
+      get: () => {
+        throw new Error('getter');
+      },
+    });
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+
+  test.each<[string, object]>([
+    ['a getter that throws', throwing('apiKey')],
+    ['a header with such a getter', { apiKey, baseUrl, headers: throwing('x-tenant') }],
+    ['a hook with such a getter', { apiKey, baseUrl, hooks: throwing('end') }],
+    ['a revoked proxy', proxy],
+    ['a revoked proxy as hooks', { apiKey, baseUrl, hooks: proxy }],
+  ])('are refused: %s', (_, options) => {
+    expect(() => new PaymentsClient(options)).toThrow(
+      new ConfigurationError(
+        'new PaymentsClient(): the options cannot be read: a getter or toJSON threw. Pass plain data.',
+      ),
+    );
   });
 });

@@ -175,6 +175,28 @@ test.each<[string, object, string]>([
   });
 });
 
+test('request() reads query and body once: what was checked is what is sent', async () => {
+  service.on('POST /v1/x', success({}));
+  let reads = 0;
+  const first = { enumerable: true, get: () => (reads++ === 0 ? 'first' : { toJSON: () => 'other' }) };
+  const query = Object.defineProperty({}, 'q', first);
+  await payments.request({ method: 'POST', path: '/v1/x', query });
+  reads = 0;
+  await payments.request({ method: 'POST', path: '/v1/x', body: Object.defineProperty({}, 'a', first) });
+  expect(service.requests).toMatchObject([{ query: { q: 'first' } }, { body: { a: 'first' } }]);
+});
+
+test('request() says that it cannot be read, where a getter throws', async () => {
+  const request: RawRequest = { method: 'GET', path: '/v1/x' };
+  const get = () => {
+    throw new Error('getter');
+  };
+  Object.defineProperty(request, 'method', { enumerable: true, get });
+  await expect(payments.request(request)).rejects.toMatchObject({
+    issues: [{ path: '', message: 'cannot be read: a getter or toJSON threw. Pass plain data.' }],
+  });
+});
+
 function cycle(): object {
   const whole = { part: {} };
   whole.part = whole;

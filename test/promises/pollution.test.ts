@@ -29,6 +29,7 @@ const pollution: Record<string, unknown> = {
   data: { polluted: 1 },
   metadata: { polluted: '1' },
   description: 'polluted',
+  message: 'polluted',
   // ky's.
   prefix: 'https://evil.example',
   searchParams: { polluted: 1 },
