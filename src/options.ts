@@ -66,8 +66,8 @@ function settingsFrom(options: PaymentsClientOptions): ClientSettings {
   if (!read || problems.length > 0)
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
   const url = new URL(read.baseUrl);
-  return {
-    ...read,
+  // Onto what was read: it inherits nothing.
+  return Object.assign(read, {
     baseUrl: url,
     base: url.href.replace(/(?<!\/)\/+$/, ''),
     maxRetries: read.maxRetries ?? 2,
@@ -75,7 +75,7 @@ function settingsFrom(options: PaymentsClientOptions): ClientSettings {
     hooks: read.hooks ?? Object.create(null),
     userAgent: `merchant-payments/${version}${read.userAgent ? ` ${read.userAgent}` : ''}`,
     allowInsecureHttp,
-  };
+  });
 }
 
 const trueOrFalse = optionalField<boolean>((value) => typeof value === 'boolean', 'must be true or false.');

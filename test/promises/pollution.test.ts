@@ -1,9 +1,10 @@
-import { PaymentsError } from 'merchant-payments';
+import { PaymentsClient, PaymentsError } from 'merchant-payments';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
 import checkout from '../fixtures/checkout-retrieved.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import { rightBody } from '../helpers/bodies.js';
+import { canaryKey } from '../helpers/canary.js';
 import { FaultyServer, respondsWith } from '../helpers/faulty-server.js';
 import { call, clientOf, methods, settled } from '../helpers/meeting.js';
 
@@ -120,6 +121,17 @@ async function bytesSent(name?: string): Promise<string[]> {
 
 test.each(Object.keys(pollution))('what a polluted prototype says of "%s" changes no byte', async (name) => {
   expect(await bytesSent(name)).toEqual(await bytesSent());
+});
+
+test.each([
+  ['fetch', () => sent.push('fetch')],
+  ['timeoutMs', 0.001],
+  ['totalTimeoutMs', 0.001],
+])('a client that is made without the option %s has none from a polluted prototype', async (name, value) => {
+  const server = await FaultyServer.start(respondsWith(200, rightBody('GET')));
+  const calls = () => new PaymentsClient({ apiKey: canaryKey, baseUrl: server.url }).balance.retrieve();
+  expect(await polluted(name, value, calls)).toMatchObject({ available: '1250.00' });
+  await server.close();
 });
 
 test.each([
