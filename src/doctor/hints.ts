@@ -30,11 +30,7 @@ function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: Ret
       verdict: otherSecret,
       evidence: comparison(body, sentBody),
     });
-  if (status >= 500)
-    return findingOf('handler_failed', framework, {
-      fails: 'failed',
-      likely: 'Usually it verifies a parsed body, or has no secret.',
-    });
+  if (status >= 500) return findingOf('handler_failed', framework, { fails: 'failed' });
   return {
     problem: `It responded ${status}.`,
     evidence: undefined,

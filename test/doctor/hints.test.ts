@@ -65,6 +65,19 @@ describe('the hint beside a failed attempt', () => {
     expect(hintFor({ target: '(handler)', error }, sent)).toContain('a parsed object');
   });
 
+  test('guesses at no cause of a 500 that tells none', () => {
+    const hint = `Your handler failed. See its log. To find out why: npx merchant-payments doctor ${target}`;
+    expect(hintFor({ target, status: 500, responseBody: 'Internal Server Error' }, sent)).toBe(hint);
+  });
+
+  test('blames no parsed body for a route handler that returns no Response', async () => {
+    // @ts-expect-error as a handler in JavaScript might
+    const sandbox = createSandbox({ webhook: () => undefined });
+    const { delivery } = await sandbox.trigger('order.paid');
+    expect(delivery?.error).toMatch(/^The handler returned no Response/);
+    expect(delivery?.hint).toBe('Your handler failed. See its log. To find out why: await sandbox.doctor()');
+  });
+
   const sawBytes = (body: string) => ({
     target,
     status: 400,
