@@ -1,12 +1,22 @@
 import * as z from 'zod/mini';
 import { duration } from '../sandbox/checks.js';
-import { type Attempt, eventType, eventTypes, storedAttempt } from '../sandbox/service/event.js';
+import { eventType, eventTypes } from '../sandbox/service/event.js';
 import { visible } from '../schemas/visible.js';
 import { runningCommand } from './running.js';
 import { UsageError } from './terminal.js';
 
+/** What is shown of an attempt. */
+const attempt = z.object({
+  ok: z.boolean(),
+  target: z.string(),
+  status: z.optional(z.number()),
+  error: z.optional(z.string()),
+  durationMs: z.number(),
+  hint: z.optional(z.string()),
+});
+
 /** `Webhook to http://…: 200 in 12 ms.`, or why there was no response, and what to do. */
-function outcomeOf({ target, status, error = '', durationMs, hint }: Attempt): string {
+function outcomeOf({ target, status, error = '', durationMs, hint }: z.output<typeof attempt>): string {
   const outcome = status === undefined ? visible(error) : `${status} in ${Math.round(durationMs)} ms.`;
   return `Webhook to ${visible(target)}: ${outcome}${hint === undefined ? '' : `\n${visible(hint)}`}`;
 }
@@ -36,7 +46,7 @@ export const trigger = runningCommand({
   content: z.object({
     order: z.object({ id: z.string(), amount: z.string(), currency: z.string() }),
     event: z.object({ state: z.string() }),
-    delivery: z.optional(storedAttempt),
+    delivery: z.optional(attempt),
   }),
   says: ({ order: { id, amount, currency }, event, delivery }) =>
     `Order ${id} of ${amount} ${currency} is paid.\n` +
@@ -45,7 +55,7 @@ export const trigger = runningCommand({
 });
 
 const sentOnce = z.pipe(
-  storedAttempt,
+  attempt,
   z.transform((one) => ({ attempts: [one] })),
 );
 
@@ -59,7 +69,7 @@ export const deliver = runningCommand({
     'POST',
     id === undefined ? '/events/deliver' : `/events/${encodeURIComponent(id)}/redeliver`,
   ],
-  content: z.union([z.object({ attempts: z.array(storedAttempt) }), sentOnce]),
+  content: z.union([z.object({ attempts: z.array(attempt) }), sentOnce]),
   says: ({ attempts }) => attempts.map(outcomeOf).join('\n') || 'No event waits.',
   isOk: ({ attempts }) => attempts.every(({ ok }) => ok),
 });

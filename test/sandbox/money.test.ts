@@ -230,6 +230,19 @@ test('a snapshot goes on where it was taken: data, clock, ids, key, secret and w
   expect((await again.trigger('order.paid')).order.id).toBe((await sandbox.trigger('order.paid')).order.id);
 });
 
+test.each([
+  ['products.0.id', { products: [{}] }],
+  ['checkouts.0.expiresAt', { checkouts: [{ id: 'chk_1', createdAt: 0 }] }],
+  ['orders.0.paidAt', { orders: [{ id: 'ord_1', paidAt: 'once' }] }],
+  ['events.0.attempts', { events: [{ id: 'evt_1', createdAt: 0 }] }],
+  ['ledger.pending', { ledger: { available: '0', pending: 'much', frozen: '0', updatedAt: 0 } }],
+])('a snapshot with a broken part, %s, is refused by its name', (path, part) => {
+  const from = { ...createSandbox().snapshot(), ...part };
+  expect(() => createSandbox({ from })).toThrow(
+    `This is not a snapshot that this version can read (${path})`,
+  );
+});
+
 test('reset forgets data, log, faults and clock, and keeps key, secret and webhook', async () => {
   const { sandbox, call } = open({ now: new Date(0), seed: 1, webhook: () => new Response() });
   const { apiKey, webhookSecret } = sandbox;

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { unevenlySpaced } from '../../sending/delivery.js';
 import { nameIn } from '../checks.js';
 import type { SandboxOrder } from './records.js';
@@ -124,31 +123,3 @@ export function newEvent(
 
 /** The beginning of a body, as logs keep it. */
 export const excerpt = (body: string | undefined): string | undefined => body?.slice(0, 4096);
-
-const headers = z.record(z.string(), z.string());
-
-export const storedAttempt = z.object({
-  number: z.number(),
-  cause: z.enum(['due', 'redelivery', 'duplicate']),
-  ok: z.boolean(),
-  at: z.coerce.date(),
-  durationMs: z.number(),
-  target: z.string(),
-  requestHeaders: headers,
-  status: z.optional(z.number()),
-  responseHeaders: z.optional(headers),
-  responseBody: z.optional(z.string()),
-  error: z.optional(z.string()),
-  hint: z.optional(z.string()),
-}) satisfies z.ZodMiniType<Attempt>;
-
-export const storedEvent = z.object({
-  id: z.string(),
-  type: eventType,
-  data: z.object({ order_id: z.string(), amount: z.string(), currency: z.string() }),
-  body: z.string(),
-  state: z.enum(['pending', 'held', 'no_url', 'retrying', 'delivered', 'failed']),
-  attempts: z.array(storedAttempt),
-  nextAttemptAt: z.optional(z.coerce.date()),
-  createdAt: z.coerce.date(),
-}) satisfies z.ZodMiniType<SandboxEvent>;

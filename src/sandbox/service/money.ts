@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import type { Balance } from '../../schemas/balance.js';
 
 export type { Balance };
@@ -23,20 +22,13 @@ export function percentOf(cents: bigint, percent: string): bigint {
   return (cents * toCents(percent) + 5000n) / 10_000n;
 }
 
-const cents = z.pipe(
-  z.string().check(z.regex(/^\d+$/)),
-  z.transform((text: string) => BigInt(text)),
-);
-
 /** The account's money in cents, or hundredths of whatever the currency is. */
-export const storedLedger = z.object({
-  available: cents,
-  pending: cents,
-  frozen: cents,
-  updatedAt: z.coerce.date(),
-});
-
-export type Ledger = z.output<typeof storedLedger>;
+export interface Ledger {
+  available: bigint;
+  pending: bigint;
+  frozen: bigint;
+  updatedAt: Date;
+}
 
 export const viewBalance = (ledger: Ledger, currency: string): Balance => ({
   available: fromCents(ledger.available),

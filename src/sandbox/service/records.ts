@@ -1,25 +1,10 @@
-import * as z from 'zod/mini';
 import type { Product } from '../../schemas/product.js';
 import { oneOf } from '../checks.js';
 import { twoDecimals } from './money.js';
 
 export type { Product };
 
-/** A product as stored, with its price as it was sent, so that `"19.9"` stays `"19.9"`. */
-const storedProduct = z.object({
-  id: z.string(),
-  name: z.string(),
-  description: z.nullable(z.string()),
-  image: z.nullable(z.string()),
-  price: z.string(),
-  currency: z.string(),
-  status: z.enum(['ACTIVE', 'ARCHIVED']),
-  metadata: z.record(z.string(), z.string()),
-  createdAt: z.coerce.date(),
-  updatedAt: z.coerce.date(),
-}) satisfies z.ZodMiniType<Product>;
-
-/** A product as the client returns it. */
+/** A product as the client returns it. The stored price is as it was sent: `"19.9"` stays `"19.9"`. */
 export const viewProduct = (product: Product): Product => ({
   ...structuredClone(product),
   price: twoDecimals(product.price),
@@ -72,22 +57,6 @@ export interface SandboxCheckout {
 /** A checkout as stored: its URL follows from its id. */
 export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
 
-const storedCheckout = z.object({
-  id: z.string(),
-  productId: z.string(),
-  amount: z.string(),
-  currency: z.string(),
-  state: z.enum(['open', 'processing', 'paid', 'cancelled', 'expired']),
-  successUrl: z.optional(z.string()),
-  cancelUrl: z.optional(z.string()),
-  displayMerchantName: z.optional(z.string()),
-  method: z.optional(paymentMethod),
-  declined: z.optional(declineReason),
-  orderId: z.optional(z.string()),
-  createdAt: z.coerce.date(),
-  expiresAt: z.coerce.date(),
-}) satisfies z.ZodMiniType<StoredCheckout>;
-
 /** A paid order. The service shows orders only in the webhook event. */
 export interface SandboxOrder {
   /** The event's `order_id`. */
@@ -111,23 +80,3 @@ export interface SandboxOrder {
   /** Whether it has moved. */
   settled: boolean;
 }
-
-const storedOrder = z.object({
-  id: z.string(),
-  checkoutId: z.string(),
-  productId: z.string(),
-  amount: z.string(),
-  currency: z.string(),
-  method: paymentMethod,
-  paidAt: z.coerce.date(),
-  credited: z.optional(z.string()),
-  settlesAt: z.coerce.date(),
-  settled: z.boolean(),
-}) satisfies z.ZodMiniType<SandboxOrder>;
-
-/** What a snapshot holds of them. */
-export const storedRecords = {
-  products: z.array(storedProduct),
-  checkouts: z.array(storedCheckout),
-  orders: z.array(storedOrder),
-};

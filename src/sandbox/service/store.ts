@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { SandboxError, shown } from '../checks.js';
 import { Agenda, type Clock } from './clock.js';
-import { type SandboxEvent, storedEvent } from './event.js';
+import type { SandboxEvent } from './event.js';
 import { type Ids, newIds } from './ids.js';
-import { type Ledger, storedLedger } from './money.js';
-import { type Product, type SandboxOrder, type StoredCheckout, storedRecords } from './records.js';
+import type { Ledger } from './money.js';
+import type { Product, SandboxOrder, StoredCheckout } from './records.js';
 
 /** The most objects of one kind, so that a runaway loop ends in an error and not in a crash. */
 export const capacity = 100_000;
@@ -69,6 +69,14 @@ export interface SandboxSnapshot {
 }
 
 const counter = z.number();
+const cents = z.coerce.bigint();
+const date = z.coerce.date();
+
+/** Objects that the sandbox wrote itself. Beside their ids, only what JSON made text of is read: their dates. */
+function written<One>(dates: z.core.$ZodLooseShape) {
+  const read = z.looseObject({ id: z.string(), ...dates });
+  return z.array(z.pipe(read, z.custom<One, z.output<typeof read>>()));
+}
 
 const snapshot = z.object({
   version: z.literal(2),
@@ -79,9 +87,15 @@ const snapshot = z.object({
     seed: z.optional(z.number()),
     counts: z.object({ prod: counter, chk: counter, ord: counter, evt: counter }),
   }),
-  ledger: storedLedger,
-  ...storedRecords,
-  events: z.array(storedEvent),
+  ledger: z.object({ available: cents, pending: cents, frozen: cents, updatedAt: date }),
+  products: written<Product>({ createdAt: date, updatedAt: date }),
+  checkouts: written<StoredCheckout>({ createdAt: date, expiresAt: date }),
+  orders: written<SandboxOrder>({ paidAt: date, settlesAt: date }),
+  events: written<SandboxEvent>({
+    createdAt: date,
+    nextAttemptAt: z.optional(date),
+    attempts: z.array(z.looseObject({ at: date })),
+  }),
 });
 
 export type SnapshotContent = z.output<typeof snapshot>;
