@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { PaymentsError, type SandboxErrorCode } from '../errors.js';
-import { closest } from '../schemas/closest.js';
+import { didYouMean } from '../schemas/closest.js';
+import { field } from '../schemas/fields.js';
 
 /** The sandbox cannot do what was asked: an invalid option, an unknown id, a checkout that can no longer be paid. */
 export class SandboxError extends PaymentsError {
@@ -65,11 +66,8 @@ export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, 
 }
 
 /** Says that a name is none of the known ones, and which was likely meant: to follow the name. */
-export function notKnown(name: string, noun: string, known: readonly string[]): string {
-  const meant = closest(name, known);
-  if (meant !== undefined) return ` is not ${noun}. Did you mean ${meant}?`;
-  return ` is not ${noun}. ${known.length === 0 ? 'There are none.' : `Known are ${known.join(', ')}.`}`;
-}
+export const notKnown = (name: string, noun: string, known: readonly string[]) =>
+  ` is not ${noun}. ${known.length === 0 ? 'There are none.' : didYouMean(name, known)}`;
 
 export const oneOf = <const T extends string>(values: readonly T[]) =>
   z.enum(values, `pass one of ${values.join(', ')}.`);
@@ -101,19 +99,18 @@ function readDuration(value: unknown): number | undefined {
 }
 
 /** What is wrong with a duration, to follow its name in a message. */
-function durationProblem(value: unknown): string {
+function durationProblem(value: unknown): string | undefined {
+  if (readDuration(value) !== undefined) return undefined;
   if (typeof value === 'string' && /^[\d.]+$/.test(value))
     return `${shown(value)} has no unit. Pass "${value}s" for seconds; the units are ms, s, m, h and d.`;
   return `${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`;
 }
 
-export const duration = z.custom<Duration>((value) => readDuration(value) !== undefined, {
-  error: ({ input }) => durationProblem(input),
-});
+export const duration = field<Duration>(durationProblem);
 
 export const durationMs = z.pipe(
   duration,
-  z.transform((value: Duration) => readDuration(value) ?? Number.NaN),
+  z.transform((value) => readDuration(value) ?? Number.NaN),
 );
 
 /** An unchecked duration in milliseconds. `what` names it in the error. */

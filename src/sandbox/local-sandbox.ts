@@ -145,9 +145,7 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       deeds.emit({ type: 'clock', now: sandbox.now() });
     },
     async setTime(to) {
-      if (!(to instanceof Date && Number.isFinite(to.getTime())))
-        throw new SandboxError('invalid_options', 'setTime: pass a Date.');
-      await schedule.moveTo(to.getTime());
+      await schedule.moveTo(checked(z.date('pass a Date.'), to, 'setTime').getTime());
       deeds.emit({ type: 'clock', now: sandbox.now() });
     },
     failNext(fault) {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { describeIssues } from '../schemas/fields.js';
+import { describeIssues, field } from '../schemas/fields.js';
 import { type NewProduct, productCreateParams } from '../schemas/params.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
 import { newSecret, type WebhookTarget } from '../sending/delivery.js';
@@ -89,15 +89,10 @@ const pageMessages = closed(
   'a text of the payment page',
 );
 
-const productProblem = (value: unknown) =>
-  describeIssues(
-    productCreateParams.safeParse(value).error?.issues ?? [],
-    Object.keys(productCreateParams.def.shape),
-  )
-    .map(({ path, message }) => `${path} ${message}`)
-    .join(' ');
-const product = z.custom<NewProduct>((value) => productProblem(value) === '', {
-  error: ({ input }) => productProblem(input),
+const product = field<NewProduct>((value) => {
+  const issues = productCreateParams.safeParse(value).error?.issues;
+  const problems = issues && describeIssues(issues, Object.keys(productCreateParams.def.shape));
+  return problems?.map(({ path, message }) => `${path} ${message}`).join(' ');
 });
 
 const token = text(

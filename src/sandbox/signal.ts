@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
 export class Signal<T> {
@@ -14,42 +15,34 @@ export class Signal<T> {
   }
 
   /** The first thing that `look` finds in a value; `undefined` after a time, or a signal. An error in `look` rejects. */
-  first<F>(look: (value: T) => F | undefined, withinMs: number, signals: readonly AbortSignal[]) {
+  async first<F>(look: (value: T) => F | undefined, withinMs: number, signals: readonly AbortSignal[]) {
     const over = new AbortController();
-    let unsubscribe = () => {};
-    const found = new Promise<F>((resolve, reject) => {
-      unsubscribe = this.subscribe((value) => {
-        try {
-          const one = look(value);
-          if (one === undefined) return;
-          resolve(one);
-        } catch (error) {
-          reject(error);
-        }
-        unsubscribe();
-      });
-    });
-    const end = pause(withinMs, [over.signal, ...signals]).then(() => undefined);
-    return Promise.race([found, end]).finally(() => {
+    let result = (): F | undefined => undefined;
+    const unsubscribe = this.subscribe((value) => {
+      try {
+        const found = look(value);
+        if (found === undefined) return;
+        result = () => found;
+      } catch (error) {
+        result = () => {
+          throw error;
+        };
+      }
       unsubscribe();
       over.abort();
     });
+    await pause(withinMs, [over.signal, ...signals]);
+    unsubscribe();
+    return result();
   }
 }
 
 /** What `work` resolves to, or the signal's reason as soon as it is aborted. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  const over = new AbortController();
+  const aborted = signal.aborted ? Promise.resolve() : once(signal, 'abort', { signal: over.signal });
+  const refused = aborted.then(() => Promise.reject(signal.reason));
+  return Promise.race([work, refused]).finally(() => over.abort());
 }
 
 /** Waits in real time, or until a signal ends the wait. */

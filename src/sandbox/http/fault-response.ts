@@ -1,4 +1,4 @@
-import type { networkFaults, RequestFault } from '../faults.js';
+import type { malformedFaults, networkFaults, RequestFault } from '../faults.js';
 
 /** The connection breaks, or nothing responds. It looks different in process and on a socket. */
 export class NetworkFault extends Error {
@@ -24,21 +24,17 @@ export async function spoiltResponse(fault: RequestFault, real: Response | undef
   if ('network' in fault) throw new NetworkFault(fault.network);
   if ('status' in fault) return withStatus(fault);
   if (!('malformed' in fault)) return real ?? withStatus({ status: 503 });
-  const text = real ? await real.text() : '{"code":0,"message":"success","data":{}}';
-  const html = '<!doctype html><title>Please wait</title><p>One moment, please.</p>';
-  switch (fault.malformed) {
-    case 'html':
-      return responseOf(html, 'text/html');
-    case 'truncated':
-      return responseOf(text.slice(0, Math.floor(text.length / 2)));
-    case 'empty':
-      return responseOf('');
-    case 'not-enveloped':
-      return Response.json(dataOf(text));
-    case 'code-not-zero':
-      return Response.json({ code: 1, message: 'A fault was ordered.' });
-  }
+  return malformed[fault.malformed](real ? await real.text() : '{"code":0,"message":"success","data":{}}');
 }
+
+/** What each makes of the sandbox's own response. */
+const malformed: Record<(typeof malformedFaults)[number], (text: string) => Response> = {
+  html: () => responseOf('<!doctype html><title>Please wait</title><p>One moment, please.</p>', 'text/html'),
+  truncated: (text) => responseOf(text.slice(0, Math.floor(text.length / 2))),
+  empty: () => responseOf(''),
+  'not-enveloped': (text) => Response.json(dataOf(text)),
+  'code-not-zero': () => Response.json({ code: 1, message: 'A fault was ordered.' }),
+};
 
 const responseOf = (text: string, type = 'application/json'): Response =>
   new Response(text, { headers: { 'content-type': type } });
@@ -57,6 +53,6 @@ function withStatus({
 }
 
 function dataOf(envelope: string): unknown {
-  const parsed: unknown = JSON.parse(envelope);
-  return typeof parsed === 'object' && parsed !== null && 'data' in parsed ? parsed.data : {};
+  const { data = {} }: { data?: unknown } = JSON.parse(envelope);
+  return data;
 }

@@ -7,32 +7,24 @@ import { isLoopback } from '../../schemas/url.js';
 import { SandboxError } from '../checks.js';
 import { NetworkFault } from './fault-response.js';
 
-/** An open socket in front of the sandbox. */
-export interface Listening {
-  readonly url: string;
-  /** Whether this machine alone can reach it. */
-  readonly local: boolean;
-  close(): Promise<void>;
-}
+/** An open socket in front of the sandbox. `local`: this machine alone can reach it. */
+export type Listening = Awaited<ReturnType<typeof serve>>;
 
 /** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
 export async function serve(
   handle: (request: Request) => Promise<Response>,
   { port, host }: { port: number; host: string },
   names: Pick<HostRule, 'publicUrl' | 'allowed'>,
-): Promise<Listening> {
+) {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new SandboxError('invalid_options', 'listen: port: pass an integer from 0 to 65535.');
   const listener = getRequestListener(
-    async (request, { incoming }) => {
-      try {
-        return await handle(request);
-      } catch (error) {
+    (request, { incoming }) =>
+      handle(request).catch(async (error: unknown) => {
         if (!(error instanceof NetworkFault)) throw error;
         await spoil(incoming.socket, error.fault);
         return RESPONSE_ALREADY_SENT;
-      }
-    },
+      }),
     // The adapter would replace the process's own Request and Response.
     { overrideGlobalObjects: false },
   );
@@ -65,11 +57,11 @@ export async function serve(
   return {
     url,
     local: rule.local,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close(): Promise<void> {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { isPaymentsError } from '../../errors.js';
+import { field, optionalField } from '../../schemas/fields.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
 import { checked, choiceOf, closed, type Duration, durationMs, nameIn, oneOf, problemOf } from '../checks.js';
@@ -7,7 +8,7 @@ import { eventLinks } from './event.js';
 import { type ErrorKind, errorStatuses, type UnspecifiedChoices } from './unspecified.js';
 
 const isStatus = (value: unknown) => Number.isInteger(value) && Number(value) >= 400 && Number(value) <= 599;
-const status = z.optional(z.custom<number>(isStatus, 'pass a status from 400 to 599.'));
+const status = optionalField<number>(isStatus, 'pass a status from 400 to 599.');
 const errorStatus = closed(
   Object.fromEntries(Object.keys(errorStatuses).map((kind) => [kind, status])),
   'a kind of error',
@@ -46,12 +47,7 @@ const schema = closed(
     orderId: choiceOf('own', 'checkout-id'),
     eventLink: z._default(nameIn(eventLinks), 'none'),
     webhookBody: choiceOf('text', 'number'),
-    signature: z._default(
-      z.custom<Partial<SignatureScheme>>((value) => schemeProblem(value) === undefined, {
-        error: ({ input }) => schemeProblem(input),
-      }),
-      {},
-    ),
+    signature: z._default(field<Partial<SignatureScheme>>(schemeProblem), {}),
     retries: z.prefault(z.array(durationMs, 'pass durations, such as ["5s", "30s"].'), defaultRetries),
     deliveryTimeout: z.prefault(durationMs, '10s'),
     cancel: choiceOf('stay-open', 'close'),
