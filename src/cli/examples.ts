@@ -1,8 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseObject } from '../doctor/json.js';
 import { version } from '../version.js';
 import { command } from './command.js';
 import { sandboxKey, sandboxSecret } from './serving-flags.js';
@@ -20,8 +19,7 @@ const packageJson = {
     example: `merchant-payments exec -- ${node}`,
     sandbox: 'merchant-payments sandbox --webhook-url http://localhost:3000/webhooks',
   },
-  dependencies: { 'merchant-payments': `^${version}` },
-  ...(!runsTypeScript && { devDependencies: { tsx: '^4.19.0' } }),
+  dependencies: { 'merchant-payments': `^${version}`, ...(!runsTypeScript && { tsx: '^4.19.0' }) },
 };
 
 const env = `# The sandbox's own values, which open nothing else. Start it with: npm run sandbox
@@ -43,75 +41,63 @@ export const examples = command({
   example: 'examples shop',
   flags: {},
   words: 1,
-  async run({ positionals: [target] }) {
-    if (target === undefined)
-      throw new UsageError('The folder is missing. Name one: merchant-payments examples shop');
+  async run({ positionals: [folder] }) {
+    if (!folder) throw new UsageError('The folder is missing. Name one: merchant-payments examples shop');
     try {
-      const inPackage = fileURLToPath(import.meta.resolve('merchant-payments/package.json'));
-      const source = join(dirname(inPackage), 'examples');
-      const folder = resolve(target);
-      if (folder === source)
-        throw new CommandError(`${target} is the folder of the examples. Pass another one.`);
-      const { copied, kept } = copyInto(folder, source);
-      print(report(target, folder, copied, kept));
+      const { copied, kept } = copyInto(folder);
+      const unchanged =
+        kept.length > 0 ? `${kept.length} were there and are unchanged: ${kept.join(', ')}\n` : '';
+      print(`${copied} files copied to ${folder}\n${unchanged}\n${nextSteps(folder)}`);
       return 0;
     } catch (error) {
       if (!(error instanceof Error) || codeOf(error) === undefined) throw error;
-      throw new CommandError(`${target} could not be filled: ${error.message}`);
+      throw new CommandError(`${folder} could not be filled: ${error.message}`);
     }
   },
 });
 
 /** Never overwrites a file that is there. */
-function copyInto(folder: string, source: string): { copied: number; kept: string[] } {
-  const examples = readdirSync(source, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((from) => [relative(source, from), readFileSync(from)] as const);
+function copyInto(folder: string): { copied: number; kept: string[] } {
+  const source = fileURLToPath(new URL('examples', import.meta.resolve('merchant-payments/package.json')));
+  if (resolve(folder) === source)
+    throw new CommandError(`${folder} is the folder of the examples. Pass another one.`);
+  const examples = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(source, path)).isFile())
+    .map((path) => [path, readFileSync(join(source, path))] as const);
   const files = [...examples, ...Object.entries(made)];
-  const kept: string[] = [];
-  for (const [path, content] of files) {
-    const file = join(folder, path);
-    mkdirSync(dirname(file), { recursive: true });
-    try {
-      writeFileSync(file, content, { flag: 'wx' });
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-      kept.push(path.replaceAll(sep, '/'));
-    }
+  const kept = files.filter(([path, content]) => !writeNew(join(folder, path), content));
+  return { copied: files.length - kept.length, kept: kept.map(([path]) => path.replaceAll(sep, '/')) };
+}
+
+/** Writes a file and its folders; `false` if there is something of that name. */
+function writeNew(file: string, content: string | Uint8Array): boolean {
+  mkdirSync(dirname(file), { recursive: true });
+  try {
+    writeFileSync(file, content, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
   }
-  return { copied: files.length - kept.length, kept };
 }
 
-function report(target: string, folder: string, copied: number, kept: readonly string[]): string {
-  const unchanged =
-    kept.length > 0 ? `${kept.length} were there and are unchanged: ${kept.join(', ')}\n` : '';
-  return `${copied} files copied to ${target}\n${unchanged}\n${nextSteps(target, folder)}`;
-}
-
-function nextSteps(target: string, folder: string): string {
-  if (!startsShop(folder))
+function nextSteps(folder: string): string {
+  if (!readFileSync(join(folder, 'package.json'), 'utf8').includes('shop/server.ts'))
     return 'The package.json of this folder has other scripts, so "npm start" does not run the shop. Copy into a new folder:\n  merchant-payments examples shop';
-  const needed = runsTypeScript ? ['merchant-payments'] : ['merchant-payments', 'tsx'];
   const steps = [
-    `cd ${target}`,
-    ...(needed.every((name) => isInstalled(folder, name)) ? [] : ['npm install']),
+    `cd ${folder}`,
+    ...(isInstalled(folder) ? [] : ['npm install']),
     'npm start                            the sandbox, a shop and its webhooks',
     'npm run example list-products.ts     any other example, with a sandbox of its own',
   ];
   return steps.map((step) => `  ${step}`).join('\n');
 }
 
-/** Whether the scripts of the folder's package.json are ours. */
-function startsShop(folder: string): boolean {
-  const { scripts } = parseObject(readFileSync(join(folder, 'package.json'), 'utf8')) ?? {};
-  return JSON.stringify(scripts)?.includes('shop/server.ts') ?? false;
-}
-
-function isInstalled(folder: string, name: string): boolean {
+/** Whether the folder, or one above it, has what our package.json lists. */
+function isInstalled(folder: string): boolean {
+  const inFolder = createRequire(resolve(folder, 'package.json'));
   try {
-    createRequire(join(folder, 'package.json')).resolve(name);
-    return true;
+    return Object.keys(packageJson.dependencies).every((name) => inFolder.resolve(name));
   } catch {
     return false;
   }
