@@ -2,7 +2,7 @@ import { InvalidField, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
 import { resolvedProblem } from '../sandbox/delivery/send.js';
-import { DataFile } from './data-file.js';
+import { keepData, loadData } from './data-file.js';
 import { allowedHosts, type ServingFlags, sandboxOptions, type servingFlags } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
@@ -23,14 +23,13 @@ export async function startServing(
   }
   const port = flags.integer('port', 0, 65_535) ?? defaultPort;
   const path = flags.text('data');
-  const file = path === undefined ? undefined : new DataFile(path);
-  const saved = await file?.load();
+  const saved = path === undefined ? undefined : loadData(path);
   const options = { ...sandboxOptions(flags, saved), ...(webhook !== undefined && { webhook }) };
   const context = inFlags(flags, () => openSandbox(options));
   const { sandbox, settings } = context;
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
   if (problem !== undefined) throw new UsageError(`${flags.source('webhook-url')}: ${problem}`);
-  file?.keep(() => sandbox.snapshot(), context.changed);
+  const save = path === undefined ? undefined : keepData(path, () => sandbox.snapshot(), context.changed);
   const where = { host: flags.text('host'), allowHosts: allowedHosts(flags) };
   const accessToken = process.env.SANDBOX_TOKEN || undefined;
   await sandbox.listen({ port, ...where, accessToken }).catch(async (error: unknown) => {
@@ -47,7 +46,7 @@ export async function startServing(
     context,
     end: async () => {
       await sandbox.close();
-      await file?.flush();
+      await save?.();
     },
   };
 }

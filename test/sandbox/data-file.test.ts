@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { DataFile } from '../../src/cli/data-file.js';
+import { loadData } from '../../src/cli/data-file.js';
 
-test('names a snapshot of odd shape for what it is, whatever fails while it is read', async () => {
+test('names a snapshot of odd shape for what it is, whatever fails while it is read', () => {
   const folder = mkdtempSync(join(tmpdir(), 'data-file-'));
   const path = join(folder, 'data.json');
   writeFileSync(path, '{}');
@@ -15,7 +15,7 @@ test('names a snapshot of odd shape for what it is, whatever fails while it is r
   };
   const { parse } = JSON;
   vi.spyOn(JSON, 'parse').mockImplementation((text) => (text === '{}' ? odd : parse(text)));
-  await expect(new DataFile(path).load()).rejects.toThrow(
+  expect(() => loadData(path)).toThrow(
     `--data: ${path} could not be read: it is not the data of a sandbox. It was left as it is`,
   );
   expect(readFileSync(path, 'utf8')).toBe('{}');
