@@ -61,7 +61,8 @@ export class Flags<Name extends string> {
       strict: false,
       tokens: true,
     });
-    for (const token of tokens) if (token.kind === 'option') checkFlag(table, token);
+    for (const token of tokens)
+      if (token.kind === 'option') checkFlag(table, token.name, token.value, token.inlineValue);
     refuseWords(positionals.slice(words));
     this.#table = table;
     this.#given = values;
@@ -131,24 +132,13 @@ export function describeFlags(flags: FlagTable): string {
   return columns(rows, '  ');
 }
 
-/** One flag as `parseArgs()` read it. */
-interface Given {
-  name: string;
-  value?: string | undefined;
-  inlineValue?: boolean | undefined;
-}
-
-function checkFlag(table: FlagTable, { name, value, inlineValue }: Given): void {
-  const known = Object.keys({ ...table, help });
-  if (!Object.hasOwn(table, name))
-    throw new UsageError(
-      `--${name} is not a flag. ${didYouMean(
-        name,
-        known.map((one) => `--${one}`),
-      )}`,
-    );
+function checkFlag(table: FlagTable, name: string, value: string | undefined, isInline = false): void {
+  if (!Object.hasOwn(table, name)) {
+    const known = Object.keys({ ...table, help }).map((flag) => `--${flag}`);
+    throw new UsageError(`--${name} is not a flag. ${didYouMean(name, known)}`);
+  }
   const wanted = table[name]?.value;
   if (wanted === undefined && value !== undefined) throw new UsageError(`--${name} takes no value.`);
-  if (wanted !== undefined && (value === undefined || (!inlineValue && /^-./.test(value))))
+  if (wanted !== undefined && (value === undefined || (!isInline && /^-./.test(value))))
     throw new UsageError(`--${name}: pass a value: --${name}=${wanted}`);
 }

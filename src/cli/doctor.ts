@@ -37,15 +37,15 @@ export const doctor = command({
     const price = { amount: given.text('amount'), currency: given.text('currency') };
     const { problem } = readOrderPrice(price);
     if (problem !== undefined) throw new UsageError(`--${problem}`);
-    let [step, told] = ['', ''];
-    // On stderr, what takes longer than a second.
-    const progress = setInterval(() => {
-      if (step !== told) warn(`Waiting for the response to: ${step} …`);
-      told = step;
-    }, 1000);
+    let step = '';
     const onStep = (next: string) => {
       step = next;
     };
+    // On stderr, what takes longer than a second.
+    const progress = setInterval(() => {
+      if (step) warn(`Waiting for the response to: ${step} …`);
+      step = '';
+    }, 1000);
     try {
       const diagnosis = await (target === undefined
         ? fromSandbox(given, price, onStep)

@@ -41,11 +41,7 @@ const described = (
     notes.map((note) => `- ${note}`).join('\n'),
   );
 
-const session = z.object({
-  id: z.unknown(),
-  amount: z.optional(z.unknown()),
-  currency: z.optional(z.unknown()),
-});
+const session = z.object({ id: z.unknown(), amount: z.unknown(), currency: z.unknown() });
 
 const withinSeconds = 10;
 
@@ -67,18 +63,16 @@ function retrieveCheckout(): RetrieveCheckout {
         `${base} could not be asked: ${reasonOf(error)}. Check PAYMENTS_BASE_URL, and try again.`,
       );
     });
-    const { status } = response;
-    const problem = problemOf(status, base);
+    const problem = problemOf(response.status, base);
     if (problem !== undefined) throw new CommandError(problem);
-    if (status !== 200) return undefined;
+    if (response.status !== 200) return undefined;
     const content = parseObject(await response.text().catch(() => ''));
     if (!content || !('code' in content))
       throw new CommandError(
         `${base} responded with something else than the service does. Check PAYMENTS_BASE_URL.`,
       );
     const { data } = session.safeParse(content.data);
-    if (content.code !== 0 || !data || String(data.id) !== id) return undefined;
-    return { amount: data.amount, currency: data.currency };
+    return content.code === 0 && String(data?.id) === id ? data : undefined;
   };
 }
 

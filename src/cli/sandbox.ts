@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { SandboxContext } from '../sandbox/context.js';
 import { span } from '../sandbox/service/clock.js';
 import { version } from '../version.js';
@@ -60,10 +61,9 @@ ${guard.accessToken === undefined ? '' : `\n${paint('yellow', warning)}\n`}
 `;
 }
 
-/** Resolves at the first SIGINT or SIGTERM, or when nobody reads the output. A second signal ends the process at once. */
-function endSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => resolve());
-    process.stdout.once('error', () => resolve());
-  });
-}
+/** Resolves at the first signal, or when nobody reads the output. A second signal ends the process at once. */
+const endSignal = (): Promise<unknown> =>
+  Promise.race([
+    ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name)),
+    once(process.stdout, 'error'),
+  ]);

@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
 import { CommandError, codeOf } from './terminal.js';
@@ -32,26 +31,24 @@ const stored = z.object({
 
 /** Fails where `saveDelivery()` would: to be known before the one delivery comes. */
 export function checkNewFile(name: string): void {
-  if (existsSync(name)) throw new CommandError(`${name} exists already. Pass another --out.`);
-  writing(name, () => accessSync(dirname(name), constants.W_OK));
+  writeNew(name, '');
+  rmSync(name);
 }
 
 /** Writes a delivery byte for byte to a new file that only its owner can read: it holds a customer's payment. */
 export function saveDelivery(name: string, { body, ...request }: Captured): void {
   const texts = { bodyBase64: body.toString('base64'), bodyText: body.toString('utf8') };
   const content = { receivedAt: new Date().toISOString(), ...request, ...texts };
-  writing(name, () =>
-    writeFileSync(name, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flag: 'wx' }),
-  );
+  writeNew(name, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-function writing(name: string, work: () => void): void {
+function writeNew(name: string, text: string): void {
   try {
-    work();
+    writeFileSync(name, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    throw new CommandError(
-      `${name} cannot be written (${codeOf(error) ?? 'unknown error'}). Pass another --out.`,
-    );
+    const code = codeOf(error);
+    const why = code === 'EEXIST' ? 'exists already' : `cannot be written (${code})`;
+    throw new CommandError(`${name} ${why}. Pass another --out.`);
   }
 }
 

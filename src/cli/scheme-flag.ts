@@ -12,8 +12,11 @@ export const schemeFlag = {
 /** Reads a signature scheme from JSON, or from a file that holds one or the output of `identify --json`. */
 export function readSchemeFlag(text: string | undefined): Partial<SignatureScheme> | undefined {
   if (text === undefined) return undefined;
-  const given = parseObject(/^\s*\{/.test(text) ? text : read(text));
-  if (!given) throw new UsageError('--scheme: pass a JSON object, such as {"content":"{timestamp}{body}"}.');
+  const given = parseObject(/^\s*\{/.test(text) ? text : contentOf(text));
+  if (!given)
+    throw new UsageError(
+      `--scheme: ${JSON.stringify(text)} is neither a JSON object such as {"encoding":"base64"} nor a file with one.`,
+    );
   const scheme = 'found' in given ? given.scheme : given;
   if (typeof scheme !== 'object' || scheme === null)
     throw new UsageError(
@@ -24,12 +27,10 @@ export function readSchemeFlag(text: string | undefined): Partial<SignatureSchem
   return { ...scheme };
 }
 
-function read(file: string): string {
+function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw new UsageError(
-      `--scheme: ${JSON.stringify(file)} is neither a JSON object such as {"encoding":"base64"} nor a file that can be read.`,
-    );
+    return '';
   }
 }

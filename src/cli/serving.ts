@@ -34,13 +34,10 @@ export async function startServing(
   const accessToken = process.env.SANDBOX_TOKEN || undefined;
   await sandbox.listen({ port, ...where, accessToken }).catch(async (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === 'port_taken')) throw error;
-    const holder = (await isSandbox(`http://${where.host ?? '127.0.0.1'}:${port}`))
-      ? ' by another sandbox'
-      : '';
-    const remedy = holder ? 'Use that one, end it' : 'End what uses it';
-    throw new CommandError(
-      `Port ${port} is taken${holder}. ${remedy}, or choose another port with --port (0: a free one).`,
-    );
+    const what = (await isSandbox(`http://${where.host ?? '127.0.0.1'}:${port}`))
+      ? 'taken by another sandbox. Use that one, end it'
+      : 'taken. End what uses it';
+    throw new CommandError(`Port ${port} is ${what}, or choose another port with --port (0: a free one).`);
   });
   return {
     context,
@@ -51,12 +48,10 @@ export async function startServing(
   };
 }
 
-async function isSandbox(url: string): Promise<boolean> {
-  const response = await fetch(`${url}/_sandbox/health`, { signal: AbortSignal.timeout(1000) }).catch(
-    () => undefined,
-  );
-  return (await response?.text().catch(() => ''))?.startsWith('{"status":"ok","now":') ?? false;
-}
+const isSandbox = (url: string): Promise<boolean> =>
+  fetch(`${url}/_sandbox/health`, { signal: AbortSignal.timeout(1000) })
+    .then(async (response) => (await response.text()).startsWith('{"status":"ok","now":'))
+    .catch(() => false);
 
 /** The flags of the options that `createSandbox()` may find invalid. */
 const flagOf = new Map<string, keyof typeof servingFlags>([

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { styleText } from 'node:util';
+import { inspect, styleText } from 'node:util';
 import { visible } from '../schemas/visible.js';
 
 // A reader that has seen enough, such as `head`, closes the pipe.
@@ -51,12 +51,7 @@ export function columns(rows: readonly (readonly string[])[], between: string): 
 }
 
 /** An object of strings as a JavaScript literal. */
-export function literal(object: object): string {
-  const quoted = (text: unknown) =>
-    `'${String(text).replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
-  const fields = Object.entries(object).map(([name, value]) => `${name}: ${quoted(value)}`);
-  return `{ ${fields.join(', ')} }`;
-}
+export const literal = (object: object): string => inspect(object, { breakLength: Infinity });
 
 /** The system's code of an error, such as `ENOENT`. */
 export function codeOf(error: unknown): string | undefined {

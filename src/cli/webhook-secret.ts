@@ -1,5 +1,5 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
 import { CommandError, warn } from './terminal.js';
 
 const variable = 'PAYMENTS_WEBHOOK_SECRET';
@@ -11,12 +11,8 @@ export async function webhookSecret(): Promise<string> {
   if (!process.stdin.isTTY)
     throw new CommandError(`Set ${variable} to your webhook secret: there is no terminal to ask on.`);
   process.stderr.write(`Webhook secret (not shown; or set ${variable}): `);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
-  const given = await new Promise<string>((resolve) => {
-    prompt.once('line', resolve);
-    prompt.once('close', () => resolve(''));
-  });
+  const prompt = createInterface({ input: process.stdin, terminal: true });
+  const [given = ''] = await Promise.race([once(prompt, 'line'), once(prompt, 'close')]);
   prompt.close();
   warn('');
   if (given.trim() === '')
