@@ -32,7 +32,7 @@ export const doctor = command({
   words: 1,
   async run(given) {
     const [target] = given.positionals;
-    if (target !== undefined && !/^https?:\/\//.test(target))
+    if (target !== undefined && !/^https?:\/\/./i.test(target))
       throw new UsageError('Pass one URL: your webhook, such as http://localhost:3000/webhooks.');
     const price = { amount: given.text('amount'), currency: given.text('currency') };
     const { problem } = readOrderPrice(price);

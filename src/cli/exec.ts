@@ -29,7 +29,7 @@ export const exec = command({
   async run(given, [program = '', ...args]) {
     const path = webhookPath(given);
     const port = path === undefined ? undefined : await shopPort();
-    const webhook = path === undefined ? undefined : `http://localhost:${port}${path}`;
+    const webhook = port === undefined ? undefined : new URL(`http://localhost:${port}${path}`).href;
     const { context, end } = await startServing(given, { defaultPort: 0, webhook });
     const { url, apiKey, webhookSecret, dashboardUrl } = context.sandbox;
     if (!given.has('quiet')) {
@@ -69,9 +69,9 @@ function webhookPath(given: Flags<keyof typeof flags>): string | undefined {
 /** The port for a program that `exec` runs: its own `PORT`, else 3000 if it is free, else a free one. */
 async function shopPort(): Promise<string> {
   const { PORT } = process.env;
-  if (PORT && !/^\d+$/.test(PORT))
+  if (PORT && /^[1-9]\d{0,4}$/.test(PORT) && Number(PORT) <= 65_535) return PORT;
+  if (PORT)
     throw new UsageError(`PORT: ${JSON.stringify(PORT)} is not a port. Set it to a number, or unset it.`);
-  if (PORT) return PORT;
   // A port may be taken on one address and free on another, and nobody knows which the program wants.
   for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::'])
     if ((await listenOn(3000, host)) === undefined) return String(await listenOn(0, '127.0.0.1'));
@@ -116,4 +116,4 @@ async function runToEnd(program: string, args: readonly string[], env: NodeJS.Pr
 const remedy =
   process.platform === 'win32'
     ? 'If it is a script, such as npm or npx, put cmd /c before it: exec -- cmd /c npm test'
-    : 'Is it installed?';
+    : 'Is it installed? May it be run?';

@@ -41,8 +41,6 @@ const described = (
     notes.map((note) => `- ${note}`).join('\n'),
   );
 
-const session = z.object({ id: z.unknown(), amount: z.unknown(), currency: z.unknown() });
-
 const withinSeconds = 10;
 
 /** Asks the service of the environment for checkout sessions, and for nothing else. */
@@ -71,8 +69,9 @@ function retrieveCheckout(): RetrieveCheckout {
       throw new CommandError(
         `${base} responded with something else than the service does. Check PAYMENTS_BASE_URL.`,
       );
-    const { data } = session.safeParse(content.data);
-    return content.code === 0 && String(data?.id) === id ? data : undefined;
+    const { data = {} } = z.record(z.string(), z.unknown()).safeParse(content.data);
+    const { amount, currency } = data;
+    return content.code === 0 && String(data.id) === id ? { amount, currency } : undefined;
   };
 }
 

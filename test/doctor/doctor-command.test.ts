@@ -143,12 +143,17 @@ describe('merchant-payments doctor', () => {
     expect(status).toBe(1);
   });
 
-  test.each(['localhost:3000/webhooks', '3000', 'POST'])('refuses %s, which is no URL', async (url) => {
-    expect(await run(['doctor', url])).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('Pass one URL: your webhook, such as http://localhost:3000/webhooks.'),
-    });
-  });
+  test.each(['localhost:3000/webhooks', '3000', 'POST', 'http://'])(
+    'refuses %s, which is no URL',
+    async (url) => {
+      expect(await run(['doctor', url])).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(
+          'Pass one URL: your webhook, such as http://localhost:3000/webhooks.',
+        ),
+      });
+    },
+  );
 
   test('says how to go without a sandbox where none runs', async () => {
     const { status, stderr } = await run(['doctor', '--url', 'http://127.0.0.1:9'], {});

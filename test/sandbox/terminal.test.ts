@@ -115,11 +115,23 @@ describe('merchant-payments exec --webhook-path', { timeout: 60_000 }, () => {
     expect(stderr).toContain(`Port 3000 is taken: the command gets PORT=${port}.\n`);
   });
 
-  test('does not take a PORT that is none', async () => {
-    expect(await run(['exec', '--webhook-path', '/a', '--', 'true'], { PORT: 'abc' })).toMatchObject({
+  test.each(['abc', '0', '65536'])('does not take the PORT %s, which is none', async (PORT) => {
+    expect(await run(['exec', '--webhook-path', '/a', '--', 'true'], { PORT })).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('PORT: "abc" is not a port. Set it to a number, or unset it.'),
+      stderr: expect.stringContaining(`PORT: "${PORT}" is not a port. Set it to a number, or unset it.`),
     });
+  });
+
+  test('encodes the blanks of a path', async () => {
+    const { status, stderr } = await run([
+      'exec',
+      '--webhook-path',
+      '/a b',
+      '--',
+      process.execPath,
+      '--version',
+    ]);
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/^Sandbox dashboard: /)]);
   });
 
   test.each<[string[], string]>([
