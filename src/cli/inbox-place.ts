@@ -1,8 +1,13 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { PaymentsError } from '../errors.js';
-import { type Inbox, openExistingInbox } from '../inbox/open-inbox.js';
-import { hasMethods, type PostgresPool } from '../inbox/postgres.js';
+import { type Inbox, openInbox } from '../inbox/open-inbox.js';
+import { hasMethods, type PostgresPool, quoted, transaction } from '../inbox/postgres.js';
+import { isCurrent } from '../inbox/postgres-tables.js';
+import { Connection, databaseClass } from '../inbox/sqlite.js';
+import { readVersion } from '../inbox/sqlite-tables.js';
+import { tablesVersion } from '../inbox/tables.js';
 import { CommandError, codeOf, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
@@ -21,8 +26,11 @@ export async function withInbox<Result>(
 ): Promise<Result> {
   const place = given.trim();
   const pool = isUrl(place) ? poolOf(place) : undefined;
-  const inbox = openExistingInbox(pool ? { pool, schema } : { file: place }, webhookSecret);
+  let inbox: Inbox | undefined;
   try {
+    await (pool ? checkSchema(pool, quoted(schema ?? 'public')) : checkFile(place));
+    const common = { secret: webhookSecret, work: false };
+    inbox = pool ? openInbox({ ...common, pool, schema }) : openInbox({ ...common, file: place });
     return await work(inbox);
   } catch (error) {
     const isOurs = error instanceof PaymentsError || error instanceof CommandError;
@@ -30,8 +38,34 @@ export async function withInbox<Result>(
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(`The database cannot be used: ${reason}.`);
   } finally {
-    await inbox.close();
+    await inbox?.close();
     await pool?.end();
+  }
+}
+
+/** Throws if a schema holds no inbox: to open it would create one. */
+async function checkSchema(pool: PostgresPool, at: string): Promise<void> {
+  if (await transaction(pool, (run) => isCurrent(run, at))) return;
+  throw new CommandError(`Schema ${at} holds no inbox. Pass the schema of openInbox().`);
+}
+
+/** Throws if a file holds no inbox of this version, and leaves it as it is. */
+async function checkFile(file: string): Promise<void> {
+  const name = JSON.stringify(file);
+  if (!existsSync(file)) throw new CommandError(`${name} does not exist.`);
+  const database = new (databaseClass())(resolve(file));
+  try {
+    const db = new Connection(database);
+    const version = await db.whenFree(() => readVersion(db, name));
+    if (version === undefined)
+      throw new CommandError(`${name} holds no inbox. Pass the file of openInbox().`);
+    if (version !== tablesVersion)
+      throw new CommandError(
+        `${name} holds an inbox of version ${version}. Start your server with this version of merchant-payments once, ` +
+          'which brings it up to date.',
+      );
+  } finally {
+    database.close();
   }
 }
 

@@ -126,15 +126,6 @@ export interface RecoverParams {
 export function openInbox(options: InboxOptions): Inbox;
 export function openInbox<Pool extends PostgresPool>(options: PostgresInboxOptions<Pool>): Inbox;
 export function openInbox(options: object): Inbox {
-  return inboxAt(options, { create: true });
-}
-
-/** An inbox that exists, for people: it only stores. */
-export function openExistingInbox(place: object, secret: () => Promise<string>): Inbox {
-  return inboxAt({ ...place, secret, work: false }, { create: false });
-}
-
-function inboxAt(options: object, { create }: { create: boolean }): Inbox {
   const { own, place, work, onPaid, onUnknown, callHook, report, graceMs, keepRefused, ...limits } =
     readInboxOptions(options);
   const checks = lateChecks(own);
@@ -142,7 +133,7 @@ function inboxAt(options: object, { create }: { create: boolean }): Inbox {
     ...{ checks, callHook, report, mustRead: false, handOver },
     keep: (refused) => intake.refuse(refused),
   });
-  const store = 'pool' in place ? new PostgresStore(place, { create }) : new SqliteStore(place, { create });
+  const store = 'pool' in place ? new PostgresStore(place) : new SqliteStore(place);
   const intake = createIntake({
     ...{ store, callHook, report, keepRefused },
     toleranceSeconds: readTolerance(own.toleranceSeconds),

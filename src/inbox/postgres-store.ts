@@ -24,13 +24,11 @@ export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 1000;
   readonly #place: PostgresPlace;
-  readonly #create: boolean;
   #tables: Promise<void> | undefined;
 
-  constructor(place: PostgresPlace, { create = true } = {}) {
+  constructor(place: PostgresPlace) {
     super();
     this.#place = place;
-    this.#create = create;
     this.identity = [place.pool, place.schema];
     bearErrors(place.pool);
   }
@@ -136,7 +134,7 @@ export class PostgresStore extends InboxStore {
 
   /** Makes the tables before the first use, and tries again at the next one if that failed. */
   #ready(): Promise<void> {
-    this.#tables ??= openTables(this.#place, this.#create).catch((error) => {
+    this.#tables ??= openTables(this.#place).catch((error) => {
       this.#tables = undefined;
       throw error;
     });

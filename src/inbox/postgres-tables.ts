@@ -38,13 +38,11 @@ export function inSchema(sql: string, schema: string): string {
 }
 
 /** Makes the tables where there are none, and refuses those of a newer version. */
-export async function openTables({ pool, schema }: PostgresPlace, create: boolean): Promise<void> {
+export async function openTables({ pool, schema }: PostgresPlace): Promise<void> {
   const at = quoted(schema);
   try {
     await transaction(pool, async (run) => {
       if (await isCurrent(run, at)) return;
-      if (!create)
-        throw new ConfigurationError(`Schema ${at} holds no inbox. Pass the schema of openInbox().`);
       await run(`SELECT pg_advisory_xact_lock(${lockId})`);
       // Another instance may have been faster.
       if (await isCurrent(run, at)) return;
@@ -62,7 +60,7 @@ export async function openTables({ pool, schema }: PostgresPlace, create: boolea
 }
 
 /** Whether the tables exist, in this version. */
-async function isCurrent(run: Run, at: string): Promise<boolean> {
+export async function isCurrent(run: Run, at: string): Promise<boolean> {
   const table = `${at}.payments_inbox_version`;
   const [found] = await run('SELECT to_regclass($1)::text AS name', [table]);
   if (!found?.name) return false;

@@ -13,17 +13,15 @@ export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 250;
   readonly #place: SqlitePlace;
-  readonly #create: boolean;
   readonly #connection: Connection;
   readonly #file: string | undefined;
   #isReady = false;
 
   /** Throws what makes the place unusable. If it is only locked, its tables are made later. */
-  constructor(place: SqlitePlace, { create } = { create: true }) {
+  constructor(place: SqlitePlace) {
     super();
     this.#place = place;
-    this.#create = create;
-    const database = 'file' in place ? usable(place, () => openFile(place.file, { create })) : place.database;
+    const database = 'file' in place ? usable(place, () => openFile(place.file)) : place.database;
     this.#connection = usable(place, () => new Connection(database));
     try {
       this.#connection.atOnce(() => this.#setUp());
@@ -118,7 +116,7 @@ export class SqliteStore extends InboxStore {
   #setUp(): void {
     if (this.#isReady) return;
     if ('database' in this.#place) this.#connection.journalMode();
-    usable(this.#place, () => setUp(this.#connection, this.#place, { create: this.#create }));
+    usable(this.#place, () => setUp(this.#connection, this.#place));
     this.#isReady = true;
   }
 

@@ -1,6 +1,5 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ConfigurationError } from '../errors.js';
 import { digestOf } from '../webhooks/delivery.js';
 import { type Connection, databaseClass, type SqliteDatabase } from './sqlite.js';
 import { knownVersion, tables, tablesVersion } from './tables.js';
@@ -24,15 +23,12 @@ const fromVersion1 = `DROP INDEX payments_inbox_due;
     SELECT id, event, raw_body, headers FROM payments_inbox_1 WHERE raw_body IS NOT NULL;
   DROP TABLE payments_inbox_1;`;
 
-/** Opens a file, created with mode 600 if it may be. */
-export function openFile(file: string, { create }: { create: boolean }): SqliteDatabase {
+/** Opens a file, created with mode 600 if there is none. */
+export function openFile(file: string): SqliteDatabase {
   const Database = databaseClass();
   const path = file === ':memory:' ? file : resolve(file);
-  if (path !== ':memory:' && !existsSync(path)) {
-    if (!create) throw new ConfigurationError(`${JSON.stringify(file)} does not exist.`);
-    // SQLite creates its log files with the same mode.
-    closeSync(openSync(path, 'a', 0o600));
-  }
+  // SQLite creates its log files with the same mode.
+  if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   return new Database(path);
 }
 
@@ -40,17 +36,9 @@ export function openFile(file: string, { create }: { create: boolean }): SqliteD
  * Creates the tables where there are none and brings those of version 1 up to date. What is no SQLite database, or comes
  * from a newer version, is left unchanged.
  */
-export function setUp(db: Connection, place: SqlitePlace, { create }: { create: boolean }): void {
+export function setUp(db: Connection, place: SqlitePlace): void {
   const name = JSON.stringify('file' in place ? place.file : 'database');
   const found = readVersion(db, name);
-  if (!create && found !== tablesVersion) {
-    throw new ConfigurationError(
-      found === undefined
-        ? `${name} holds no inbox. Pass the file of openInbox().`
-        : `${name} holds an inbox of version ${found}. Start your server with this version of ` +
-            'merchant-payments once, which brings it up to date.',
-    );
-  }
   // What purge() deletes is overwritten.
   if ('file' in place)
     db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
@@ -70,7 +58,7 @@ function migrate(db: Connection, name: string): void {
 }
 
 /** The version of the tables; `undefined` if there are none. */
-function readVersion(db: Connection, name: string): number | undefined {
+export function readVersion(db: Connection, name: string): number | undefined {
   const [found] = db.all("SELECT 1 FROM sqlite_schema WHERE name = 'payments_inbox_version'");
   if (!found) return undefined;
   const [row] = db.all('SELECT max(version) AS version FROM payments_inbox_version');

@@ -10,15 +10,17 @@ const delivery = readDelivery({
   receivedAt: '2026-01-31T12:00:00Z',
 });
 
-test('a claim that was committed while it was renewed is not lost, and one of another process is', async () => {
+test('a claim that was committed while it was renewed is not lost, one that ended by time is, and without that it was taken by force', async () => {
   const store = new SqliteStore({ file: ':memory:' });
   await store.insert(delivery.key, delivery);
   const { claims } = await store.claimDue(1, [], 60_000);
   const [claim] = claims;
   if (!claim) throw new Error('Nothing was claimed.');
-  expect(await store.renew(claim, 60_000)).toBe(true);
-  expect(await store.renew({ ...claim, attempt: claim.attempt + 1 }, 60_000)).toBe(false);
+  const earlier = { ...claim, attempt: claim.attempt - 1 };
+  expect(await store.renew(claim, 60_000)).toBe('own');
+  expect(await store.renew({ ...earlier, lost: claim.lost - 1 }, 60_000)).toBe('lost');
+  expect(await store.renew(earlier, 60_000)).toBe('forced');
   await store.settle(claim, { state: 'done' });
-  expect(await store.renew(claim, 60_000)).toBe(true);
+  expect(await store.renew(claim, 60_000)).toBe('own');
   await store.close();
 });

@@ -158,28 +158,6 @@ describe('the file', () => {
     other.exec('ROLLBACK');
   });
 
-  it('that must exist is not created', () => {
-    const file = temporaryFile();
-    expect(() => new SqliteStore({ file }, { create: false })).toThrow(ConfigurationError);
-    expect(() => new SqliteStore({ file }, { create: false })).toThrow(
-      `${JSON.stringify(file)} does not exist.`,
-    );
-    expect(existsSync(file)).toBe(false);
-  });
-
-  it('that must hold an inbox gets none', async () => {
-    const other = temporaryFile();
-    connect(other).exec('CREATE TABLE orders (id TEXT)');
-    const before = readFileSync(other);
-    expect(() => new SqliteStore({ file: other }, { create: false })).toThrow(
-      `${JSON.stringify(other)} holds no inbox. Pass the file of openInbox().`,
-    );
-    expect(readFileSync(other)).toEqual(before);
-    const file = temporaryFile();
-    await opened({ file }).inbox.close();
-    await new SqliteStore({ file }, { create: false }).close();
-  });
-
   it('in a folder that does not exist is refused', () => {
     const file = join(temporaryFolder(), 'missing', 'inbox.sqlite');
     expect(open(file)).toThrow(/cannot be used as an inbox: ENOENT.* in a folder that exists/);
