@@ -6,7 +6,7 @@ import {
   secureCheckouts,
 } from '../schemas/checkout.js';
 import { readFields } from '../schemas/fields.js';
-import { type CheckoutCreateParams, checkId, checkoutCreateParams } from '../schemas/params.js';
+import { type CheckoutCreateParams, checkoutCreateParams, idParams } from '../schemas/params.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
 
@@ -71,9 +71,12 @@ export class CheckoutsResource {
    */
   retrieve(id: string, options?: CallOptions): ApiPromise<CheckoutSession> {
     return new ApiPromise(
-      this.#transport.send(retrieve, this.#schemas.session, options, (issues) => ({
-        id: checkId(issues, id),
-      })),
+      this.#transport.send(
+        retrieve,
+        this.#schemas.session,
+        options,
+        (issues) => readFields(issues, idParams, { id }) ?? {},
+      ),
     );
   }
 }

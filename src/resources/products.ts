@@ -4,7 +4,7 @@ import { ListPromise, Page } from '../pagination.js';
 import { readFields } from '../schemas/fields.js';
 import { isObject } from '../schemas/object.js';
 import {
-  checkId,
+  idParams,
   type ProductCreateParams,
   type ProductListParams,
   type ProductUpdateParams,
@@ -29,12 +29,7 @@ const create = {
   path: '/v1/products',
   afterDoubt: 'Look for the product with products.list() before you create it again.',
 };
-const list = {
-  operation: 'products.list',
-  method: 'GET',
-  path: '/v1/products',
-  isList: true,
-};
+const list = { operation: 'products.list', method: 'GET', path: '/v1/products', isList: true };
 const update = {
   operation: 'products.update',
   method: 'PATCH',
@@ -88,7 +83,7 @@ export class ProductsResource {
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
     const first = this.#listPage(options, (issues) => readFields(issues, productListParams, params));
-    return new ListPromise(first, list.operation);
+    return new ListPromise(first);
   }
 
   /** One page, which asks for the others with what was read from the first call's parameters and options. */
@@ -125,7 +120,7 @@ export class ProductsResource {
   update(id: string, params: ProductUpdateParams, options?: CallOptions): ApiPromise<UpdatedProduct> {
     return new ApiPromise(
       this.#transport.send(update, updatedProductSchema, options, (issues) => ({
-        id: checkId(issues, id),
+        ...readFields(issues, idParams, { id }),
         body: checkUpdate(issues, params),
       })),
     );

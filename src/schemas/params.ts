@@ -143,22 +143,9 @@ const url = convertedField((given, refuse) => {
 const theId = 'the id that the service assigned';
 
 /** An id becomes one segment of the path and must not change the rest of it. */
-export const idParam = field<string>(idProblem);
+export const idParam = text('a string', (id) => idProblem(id)?.concat(`. Pass ${theId}.`), theId);
 
-/** Returns the id of a call, and adds what is wrong with it to `problems`. */
-export function checkId(problems: { path: string; message: string }[], id: string): string {
-  const message = idProblem(id);
-  if (message !== undefined) problems.push({ path: 'id', message });
-  return id;
-}
-
-function idProblem(value: unknown): string | undefined {
-  if (typeof value !== 'string') return mustBe('a string', value, theId);
-  const problem = idTextProblem(value);
-  return problem && `${problem}. Pass ${theId}.`;
-}
-
-function idTextProblem(value: string): string | undefined {
+function idProblem(value: string): string | undefined {
   if (value === '') return 'is empty';
   if (value === '.' || value === '..') return `${quote(value)} would change the path`;
   if (value.length > 1024) return `has ${value.length} characters, and at most 1024 are sent`;
@@ -195,6 +182,8 @@ const optionalFields = {
   currency: z.optional(currency),
   metadata: z.optional(metadata),
 };
+
+export const idParams = z.strictObject({ id: idParam });
 
 export const productCreateParams = z.strictObject({
   name,

@@ -58,11 +58,12 @@ export class Http {
       return new SendFailure('connect', 'network', { code: 'wrong_url' });
     const { url, method, signal } = request;
     if (signal.aborted) return new SendFailure('connect', 'stopped');
-    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
-    request.headers.forEach((value, name) => {
-      headers[name] = value;
-    });
-    headers['x-api-key'] = apiKey;
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'user-agent': userAgent,
+      ...Object.fromEntries(request.headers),
+      'x-api-key': apiKey,
+    };
     if (body !== null) headers['content-type'] = 'application/json';
     return this.#send(url, { method, headers, body, redirect: 'manual', signal });
   }
