@@ -2,7 +2,6 @@ import type { Outgoing } from '../sending/delivery.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
-import { fixesIn } from './frameworks.js';
 import { eventBody, type Order, paid } from './probes.js';
 import { type KnownScheme, knownSchemes } from './schemes.js';
 import { type Mistake, signDelivery, signedAs, signedBy } from './signed.js';
@@ -91,7 +90,7 @@ function mistakesOf(exam: Examination): Candidate[] {
       makes(secret).map((key) =>
         mistake(`signed as if the secret ${says}`, 'secret_slip', () => ({ key }), {
           slip: says,
-          remedy: remedy.replace('{trim}', fixesIn(exam.framework).trim ?? ''),
+          remedy,
         }),
       ),
     ),

@@ -75,7 +75,7 @@ export const findings = {
   ],
   trims: [
     'Your handler trims the body or changes its line ends before it verifies it.',
-    'Do neither ({trim}). {raw}.',
+    'Do neither. {raw}.',
   ],
   wrong_charset: [
     'Your handler decodes the body with a charset other than UTF-8 before it verifies it.',

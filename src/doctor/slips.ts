@@ -23,7 +23,7 @@ export const secretSlips: readonly SecretSlip[] = [
     says: 'has white space around it',
     makes: (secret) => [`${secret}\n`, `${secret}\r\n`, `${secret}\r`, `${secret} `, ` ${secret}`],
     undoes: (secret) => secret.trim(),
-    remedy: 'Remove it where it is read ({trim}), or from the file or variable that holds it',
+    remedy: 'Remove it where it is read, or from the file or variable that holds it',
     remedyHere: 'remove it where it is read',
   },
   {
