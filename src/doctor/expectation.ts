@@ -1,5 +1,6 @@
 import type { Outgoing } from '../sending/delivery.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
+import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
 import { eventBody, type Order, paid } from './probes.js';
@@ -32,14 +33,15 @@ export interface Expected {
  */
 export async function expectation(exam: Examination): Promise<Expected> {
   const schemes = likelySchemes(exam);
-  const isDate = ({ expects }: Candidate) => expects?.timestamp === 'iso8601';
   const candidates = [
     ...mistakesOf(exam),
     ...clocksOf(exam),
-    ...schemes.filter((one) => !isDate(one)),
+    // Seconds first: a receiver that reads both does not expect milliseconds.
+    ...schemes('seconds'),
+    ...schemes('milliseconds'),
     // A receiver that takes this takes a date too, without reading it.
     unreadTime(exam),
-    ...schemes.filter(isDate),
+    ...schemes('iso8601'),
   ];
   let tried = 0;
   for (let start = 0; start < candidates.length; start += inFlight) {
@@ -139,32 +141,26 @@ const unreadTime = ({ patient: { signer } }: Examination): Candidate => ({
   facts: { skew: 'off by an unknown amount, or it compares another unit' },
 });
 
-/** Documented schemes, and those that differ in at most two parts from the default. */
-function likelySchemes(exam: Examination): Candidate[] {
-  const { signer } = exam.patient;
+/** Documented schemes, and those that differ in at most two parts from the default, by the unit of the timestamp. */
+function likelySchemes({ patient: { signer } }: Examination): (unit: TimestampUnit) => Candidate[] {
   const written = JSON.stringify(signer.scheme);
   const own = readScheme(signer.scheme);
   const all = knownSchemes();
-  const withoutUnit = ({ header, scheme }: KnownScheme) => `${header} ${JSON.stringify(scheme)}`;
-  const inSeconds = new Map(
-    all.filter(({ unit }) => unit === 'seconds').map((known) => [withoutUnit(known), known]),
-  );
   const toBe = written === '{}' ? `the default: ${all[0]?.name}` : 'the scheme of these deliveries';
   const likely = all
     .filter(({ like, distance }) => like !== undefined || distance <= 2)
-    // Seconds first: a receiver that reads both does not expect milliseconds.
-    .flatMap((known) => [known.unit === 'milliseconds' && inSeconds.get(withoutUnit(known)), known])
-    .filter((known) => typeof known === 'object');
-  return [...new Set(likely)]
-    .filter(({ scheme, unit }) => unit !== 'seconds' || JSON.stringify(scheme) !== written)
-    .map((known) => ({
-      says: `signed by ${known.name}`,
-      make: (order) => signedAs(known, eventBody(order), signer),
-      expects: known.scheme,
-      ...(differsInUnit(known, own)
-        ? { code: 'wrong_time_unit', facts: { unit: known.unit === 'iso8601' ? 'ISO 8601' : known.unit } }
-        : { code: 'other_scheme', facts: { name: known.name, own: toBe } }),
-    }));
+    .filter(({ scheme, unit }) => unit !== 'seconds' || JSON.stringify(scheme) !== written);
+  return (unit) =>
+    likely
+      .filter((known) => known.unit === unit)
+      .map((known) => ({
+        says: `signed by ${known.name}`,
+        make: (order) => signedAs(known, eventBody(order), signer),
+        expects: known.scheme,
+        ...(differsInUnit(known, own)
+          ? { code: 'wrong_time_unit', facts: { unit: unit === 'iso8601' ? 'ISO 8601' : unit } }
+          : { code: 'other_scheme', facts: { name: known.name, own: toBe } }),
+      }));
 }
 
 /** Whether a scheme is the own one but for the timestamp's unit. */

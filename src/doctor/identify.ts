@@ -6,8 +6,7 @@ import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
 import type { TimestampUnit } from './documented-schemes.js';
-import { matchingSchemes, type SignedDelivery } from './scheme-search.js';
-import { listsFor } from './schemes.js';
+import { listsFor, matchingSchemes, type SignedDelivery } from './schemes.js';
 import { otherMac, signatureForm } from './signature-form.js';
 import { bodyVariants, secretVariants, withoutQuotes } from './slips.js';
 

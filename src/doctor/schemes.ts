@@ -1,4 +1,8 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { SignatureScheme } from '../webhooks/index.js';
+import { readScheme, type Scheme } from '../webhooks/scheme.js';
+import { readKey } from '../webhooks/secret.js';
+import { decodeSignature, macOf, readSignatures } from '../webhooks/signature.js';
 import {
   contentsWithUrl,
   documented,
@@ -36,28 +40,90 @@ export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: s
   return { ...documented, content: [...content, ...contents], form: [...form, ...forms] };
 }
 
-/** Every combination of the lists, the likeliest first. */
-export function knownSchemes(): KnownScheme[] {
-  const all: KnownScheme[] = [];
-  for (const content of documented.content)
-    for (const algorithm of documented.algorithm)
-      for (const encoding of documented.encoding)
-        for (const key of documented.key)
-          for (const form of documented.form)
-            for (const unit of documented.unit)
-              all.push(schemeOf({ content, algorithm, encoding, key, form, unit }));
-  return byLikelihood(all);
+/** Every combination of the documented lists, the likeliest first. */
+export const knownSchemes = (): KnownScheme[] => byLikelihood(combinations(documented));
+
+/** What was signed, and the signature. */
+export interface SignedDelivery {
+  body: Uint8Array;
+  /** The values of the two headers. */
+  signature: string;
+  timestamp: string;
+  /** `undefined` if the timestamp has no known format. */
+  unit: TimestampUnit | undefined;
+}
+
+/**
+ * The schemes that make the signature of a delivery, the likeliest first; of several with the same option, one.
+ * Header, key and MAC are read by the very functions of `verify()`, so that it accepts what is found here.
+ */
+export function matchingSchemes(
+  lists: Lists,
+  { body, signature, timestamp, unit: written = 'seconds' }: SignedDelivery,
+  secret: string,
+): KnownScheme[] {
+  const found: Parts[] = [];
+  for (const unit of lists.unit.filter(([value]) => value === written))
+    for (const form of lists.form)
+      for (const algorithm of lists.algorithm)
+        for (const encoding of hasForm(signature, headerOf(form, algorithm)) ? lists.encoding : []) {
+          const digests = digestsIn(signature, readScheme(optionsOf({ algorithm, encoding, form })));
+          if (digests.length === 0) continue;
+          for (const key of lists.key)
+            for (const content of lists.content) {
+              const parts = { content, algorithm, encoding, key, form, unit };
+              const scheme = readScheme(optionsOf(parts));
+              const [mac] = attempt(() => [macOf(readKey(secret, scheme), timestamp, body, scheme)]);
+              if (mac && digests.some((digest) => timingSafeEqual(digest, mac))) found.push(parts);
+            }
+        }
+  const options = new Set<string>();
+  return byLikelihood(found).filter(({ scheme }) => {
+    const option = JSON.stringify(scheme);
+    return !options.has(option) && options.add(option);
+  });
+}
+
+/** Whether a header may be written by a template: both list a timestamp, or it begins as the template does. */
+const hasForm = (header: string, template: string): boolean =>
+  /(?:^|[,;])(?:t|ts|timestamp)=/.test(header)
+    ? template.includes('{timestamp}')
+    : !template.includes('{timestamp}') && header.startsWith(template.slice(0, template.indexOf('{')));
+
+const digestsIn = (header: string, scheme: Scheme): Uint8Array[] =>
+  attempt(() => readSignatures(header, scheme)).flatMap((text) =>
+    attempt(() => [decodeSignature(text, scheme)]),
+  );
+
+/** What a reader returns; nothing if it throws. */
+function attempt<Value>(read: () => Value[]): Value[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}
+
+function combinations(lists: Lists): Parts[] {
+  const all: Parts[] = [];
+  for (const content of lists.content)
+    for (const algorithm of lists.algorithm)
+      for (const encoding of lists.encoding)
+        for (const key of lists.key)
+          for (const form of lists.form)
+            for (const unit of lists.unit) all.push({ content, algorithm, encoding, key, form, unit });
+  return all;
 }
 
 /** The default, then what services document, then what differs least. */
-export function byLikelihood(schemes: readonly KnownScheme[]): KnownScheme[] {
+function byLikelihood(combined: readonly Parts[]): KnownScheme[] {
   const rank = ({ like, distance }: KnownScheme) => (distance === 0 ? -1 : like ? 0 : distance);
-  return [...schemes].sort((a, b) => rank(a) - rank(b));
+  return combined.map(schemeOf).sort((a, b) => rank(a) - rank(b));
 }
 
 const defaults = new Set<unknown>(Object.values(documented).map(([first]) => first));
 
-export function schemeOf(parts: Parts): KnownScheme {
+function schemeOf(parts: Parts): KnownScheme {
   const { content, algorithm, encoding, key, form, unit } = parts;
   const written = [content[0], algorithm[0], encoding[0], key[0], form[0], unit[0]].join(' ');
   const service = documentedSchemes[written];
@@ -74,14 +140,14 @@ export function schemeOf(parts: Parts): KnownScheme {
 }
 
 /** The signature header as a template. */
-export const headerOf = ([text]: Parts['form'], [algorithm]: Parts['algorithm']): string =>
+const headerOf = ([text]: Parts['form'], [algorithm]: Parts['algorithm']): string =>
   text.replace('{algorithm}', algorithm);
 
 /** The parts by which `verify()` reads the signature header. */
 type HeaderParts = Pick<Parts, 'algorithm' | 'encoding' | 'form'>;
 
 /** The option of `webhooks.verify()` for some parts: what differs from its default. */
-export function optionsOf({ content, algorithm, encoding, key, form, unit }: HeaderParts & Partial<Parts>) {
+function optionsOf({ content, algorithm, encoding, key, form, unit }: HeaderParts & Partial<Parts>) {
   const prefix = headerOf(form, algorithm).replace(/^\w+=\{timestamp\}[,;]|\{signature\}$/g, '');
   const [, , separator] = form;
   const scheme: Partial<SignatureScheme> = {

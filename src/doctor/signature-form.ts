@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { createHash, createHmac } from 'node:crypto';
-import type { SignedDelivery } from './scheme-search.js';
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { readScheme } from '../webhooks/scheme.js';
+import { documented } from './documented-schemes.js';
+import type { SignedDelivery } from './schemes.js';
 
 /** Lengths of common MACs and signatures in bytes, and what they are. */
 const lengths: Record<number, string> = {
@@ -16,7 +18,6 @@ const lengths: Record<number, string> = {
 
 /** What a signature that no scheme made looks like, in one sentence. */
 export function signatureForm(header: string): string {
-  if (header.trim() === '') return 'The signature header is empty.';
   const text = bare(header);
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return 'The signature looks like a JSON Web Token.';
   const bytes = decode(text);
@@ -29,38 +30,29 @@ export function signatureForm(header: string): string {
 }
 
 /** Names a MAC that `verify()` has no option for: an old hash, or a hash without HMAC. */
-export function otherMac(delivery: SignedDelivery, secret: string): string | undefined {
-  const given = decode(bare(delivery.signature));
-  if (!given) return undefined;
-  const { timestamp } = delivery;
-  const body = Buffer.from(delivery.body);
-  const joined = (...parts: (string | Uint8Array)[]) => Buffer.concat(parts.map((part) => Buffer.from(part)));
-  const texts: [string, Buffer][] = [
-    ['the body', body],
-    ['timestamp, dot, body', joined(timestamp, '.', body)],
-    ['timestamp and body', joined(timestamp, body)],
-    ['body, then timestamp', joined(body, timestamp)],
-  ];
-  for (const [says, signed] of texts)
+export function otherMac({ body, signature, timestamp }: SignedDelivery, secret: string): string | undefined {
+  const given = decode(bare(signature))?.toString('hex');
+  for (const [content, says] of documented.content) {
+    const { before, after } = readScheme({ content });
+    const signed = [before.join(timestamp), body, after.join(timestamp)];
     for (const hash of ['md5', 'sha1', 'sha256', 'sha384', 'sha512']) {
-      const plain = (content: Uint8Array) => createHash(hash).update(content).digest();
+      const isOf = (made: Hash | Hmac, ...parts: (string | Uint8Array)[]) =>
+        given === parts.reduce((sum: Hash | Hmac, part) => sum.update(part), made).digest('hex');
       const name = hash.toUpperCase().replace('SHA', 'SHA-');
-      if (given.equals(createHmac(hash, secret).update(signed).digest())) return `HMAC-${name} of ${says}`;
-      if (given.equals(plain(joined(secret, signed)))) return `${name} of secret and ${says}, without HMAC`;
-      if (given.equals(plain(joined(signed, secret)))) return `${name} of ${says} and secret, without HMAC`;
-      if (given.equals(plain(signed))) return `${name} of ${says} without any secret, which anybody can make`;
+      if (isOf(createHmac(hash, secret), ...signed)) return `HMAC-${name} of ${says}`;
+      if (isOf(createHash(hash), secret, ...signed)) return `${name} of secret and ${says}, without HMAC`;
+      if (isOf(createHash(hash), ...signed, secret)) return `${name} of ${says} and secret, without HMAC`;
+      if (isOf(createHash(hash), ...signed))
+        return `${name} of ${says} without any secret, which anybody can make`;
     }
+  }
   return undefined;
 }
 
 /** The last value of a header such as `t=1,v1=abc`, without its name. */
 function bare(header: string): string {
-  const part =
-    header
-      .trim()
-      .split(/[;\s]|,(?=\w+=)/)
-      .at(-1) ?? '';
-  return part.replace(/^[\w-]{1,12}=(?=.)/, '').replace(/^v\d,/, '');
+  const [part = ''] = /[^;,\s=]+=*$/.exec(header.trim()) ?? [];
+  return part;
 }
 
 function decode(text: string): Buffer | undefined {
