@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
 import { visible } from '../schemas/visible.js';
@@ -42,9 +43,10 @@ export const capture = command({
 });
 
 /** Waits for the first signed POST. Other requests get a response and are reported. */
-function record(port: number, host: string): Promise<Captured> {
-  return new Promise((resolve, reject) => {
-    const server = createServer({ requestTimeout: 30_000 }, async (request, response) => {
+async function record(port: number, host: string): Promise<Captured> {
+  const server = createServer({ requestTimeout: 30_000 });
+  const captured = new Promise<Captured>((resolve) => {
+    server.on('request', async (request, response) => {
       const { method, url: path = '/', rawHeaders } = request;
       const body = await bodyOf(request).catch(() => undefined);
       const refused = refusal(request, body);
@@ -54,30 +56,27 @@ function record(port: number, host: string): Promise<Captured> {
         .writeHead(status, { connection: 'close', 'content-type': 'text/plain', allow: 'POST' })
         .end(text);
       if (refused || !body) return warn(visible(`A ${method} to ${path} ${refused?.says}. Still waiting.`));
-      response.once('close', () => {
-        server.close();
-        server.closeAllConnections();
-        resolve({ path, headers: pairs(rawHeaders), body });
-      });
+      response.once('close', () => resolve({ path, headers: pairs(rawHeaders), body }));
     });
-    server.once('error', (error) =>
-      reject(
-        new CommandError(
-          codeOf(error) === 'EADDRINUSE'
-            ? `Port ${port} on ${host} is taken. Pass another --port.`
-            : `Cannot listen on ${host}: ${codeOf(error) ?? error.message}.`,
-        ),
-      ),
+  });
+  await once(server.listen(port, host), 'listening').catch((error: unknown) => {
+    const code = codeOf(error);
+    throw new CommandError(
+      code === 'EADDRINUSE'
+        ? `Port ${port} on ${host} is taken. Pass another --port.`
+        : `Cannot listen on ${host}: ${code}.`,
     );
-    server.listen(port, host, () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : port;
-      warn(
-        `Waiting on http://${host.includes(':') ? `[${host}]` : host}:${bound} for one delivery.\n` +
-          "Expose it with a tunnel such as ngrok or cloudflared, enter the tunnel's URL under Developer, Webhook Settings,\n" +
-          'and make one payment. Ctrl+C ends it.',
-      );
-    });
+  });
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  warn(
+    `Waiting on http://${host.includes(':') ? `[${host}]` : host}:${bound} for one delivery.\n` +
+      "Expose it with a tunnel such as ngrok or cloudflared, enter the tunnel's URL under Developer, Webhook Settings,\n" +
+      'and make one payment. Ctrl+C ends it.',
+  );
+  return captured.finally(() => {
+    server.close();
+    server.closeAllConnections();
   });
 }
 

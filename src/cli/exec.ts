@@ -30,7 +30,7 @@ export const exec = command({
     const path = webhookPath(given);
     const port = path === undefined ? undefined : await shopPort();
     const webhook = port === undefined ? undefined : new URL(`http://localhost:${port}${path}`).href;
-    const { context, end } = await startServing(given, { defaultPort: 0, webhook });
+    const { context, end } = await startServing(given, 0, webhook);
     const { url, apiKey, webhookSecret, dashboardUrl } = context.sandbox;
     if (!given.has('quiet')) {
       warn(`Sandbox dashboard: ${dashboardUrl}`);

@@ -20,7 +20,7 @@ export const sandbox = command({
   example: 'sandbox --webhook-url http://localhost:3000/webhooks',
   flags,
   async run(given) {
-    const { context, end } = await startServing(given, { defaultPort: usualPort });
+    const { context, end } = await startServing(given, usualPort);
     const ended = endSignal();
     const json = given.has('json');
     if (json) {

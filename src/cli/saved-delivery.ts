@@ -1,13 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as z from 'zod/mini';
+import type { IdentifyOptions } from '../doctor/identify.js';
 import { parseObject } from '../doctor/json.js';
 import { CommandError, codeOf } from './terminal.js';
 
 /** A stored delivery, as `identifyScheme()` takes it. */
-export interface SavedDelivery {
-  rawBody: Uint8Array;
-  headers: [string, string][] | Record<string, string | undefined>;
-}
+export type SavedDelivery = Pick<IdentifyOptions, 'headers'> & { rawBody: Uint8Array };
 
 /** A delivery as it arrived. */
 export interface Captured {

@@ -6,26 +6,17 @@ import { keepData, loadData } from './data-file.js';
 import { allowedHosts, type ServingFlags, sandboxOptions, type servingFlags } from './serving-flags.js';
 import { CommandError, UsageError } from './terminal.js';
 
-/** A sandbox that listens, and how to end it. */
-export interface Serving {
-  context: SandboxContext;
-  end(): Promise<void>;
-}
-
-export async function startServing(
-  flags: ServingFlags,
-  { defaultPort, webhook }: { defaultPort: number; webhook?: string | undefined },
-): Promise<Serving> {
-  if (process.env.NODE_ENV === 'production' && !flags.has('allow-production')) {
+/** Starts a sandbox that listens, and returns it with what ends it. */
+export async function startServing(flags: ServingFlags, defaultPort: number, webhook?: string) {
+  if (process.env.NODE_ENV === 'production' && !flags.has('allow-production'))
     throw new CommandError(
       'NODE_ENV is production, and a sandbox moves no real money. Pass --allow-production if this is intended.',
     );
-  }
   const port = flags.integer('port', 0, 65_535) ?? defaultPort;
   const path = flags.text('data');
   const saved = path === undefined ? undefined : loadData(path);
-  const options = { ...sandboxOptions(flags, saved), ...(webhook !== undefined && { webhook }) };
-  const context = inFlags(flags, () => openSandbox(options));
+  const options = sandboxOptions(flags, saved);
+  const context = inFlags(flags, () => openSandbox({ ...options, webhook: webhook ?? options.webhook }));
   const { sandbox, settings } = context;
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
   if (problem !== undefined) throw new UsageError(`${flags.source('webhook-url')}: ${problem}`);
