@@ -219,7 +219,6 @@ export function openInbox(options: object): Inbox {
   }
 
   function wake(): void {
-    worker.wake();
     workerOf(store.identity)?.wake();
   }
 

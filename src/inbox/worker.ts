@@ -18,10 +18,11 @@ export class Worker {
   readonly #running = new Map<InboxAttempt, Promise<void>>();
   #claiming: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
-  #endPause = () => {};
   #isWoken = false;
   #mayClaim = false;
-  #isLooping = false;
+  #isLooking = false;
+  /** Since it last looked without one. */
+  #errors = 0;
   #isClosed = false;
 
   constructor(settings: WorkerSettings) {
@@ -37,22 +38,21 @@ export class Worker {
   start(): void {
     if (this.#isClosed) return;
     this.#mayClaim = true;
-    if (this.#isLooping) this.wake();
-    else void this.#loop();
+    this.wake();
   }
 
   /** Claims nothing more; what runs goes on. */
   stop(): void {
     this.#mayClaim = false;
+    this.#isWoken = false;
     clearTimeout(this.#timer);
-    this.#endPause();
   }
 
   /** Looks for work soon. Calling it again before that does not postpone it. */
   wake(): void {
     if (this.#isWoken || !this.#mayClaim) return;
     this.#isWoken = true;
-    this.#endPauseIn(0);
+    if (!this.#isLooking) this.#lookIn(0);
   }
 
   /** Frees the slot of a delivery that somebody takes from its function. One that is done cannot be taken. */
@@ -90,39 +90,27 @@ export class Worker {
     await Promise.all(attempts.map(({ claim }) => this.#giveBack(claim)));
   }
 
-  /** Looks for work until `stop()`: when a delivery is due, when somebody calls `wake()`, and for what others stored. */
-  async #loop(): Promise<void> {
-    const { store, report } = this.#settings;
-    this.#isLooping = true;
-    let delayMs = 0;
-    let errors = 0;
-    while (this.#mayClaim) {
-      await this.#pause(delayMs);
-      if (!this.#mayClaim) break;
-      delayMs = store.pollMs;
-      try {
-        const { waitMs, isFull } = await this.#takeUp();
-        if (!isFull) delayMs = Math.min(delayMs, waitMs);
-        errors = 0;
-      } catch (error) {
-        void report(error);
-        delayMs = Math.min(delayMs * 2 ** errors++, longestPauseMs);
-      }
-    }
-    this.#isLooping = false;
-  }
-
-  async #pause(delayMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#endPause = resolve;
-      this.#endPauseIn(this.#isWoken ? 0 : delayMs);
-    });
-    this.#isWoken = false;
-  }
-
-  #endPauseIn(delayMs: number): void {
+  #lookIn(delayMs: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#endPause(), delayMs);
+    this.#timer = setTimeout(() => void this.#look(), delayMs);
+  }
+
+  /** Looks for work, and again when a delivery is due, when somebody calls `wake()`, and for what others stored. */
+  async #look(): Promise<void> {
+    const { store, report } = this.#settings;
+    this.#isLooking = true;
+    this.#isWoken = false;
+    let delayMs = store.pollMs;
+    try {
+      const { waitMs, isFull } = await this.#takeUp();
+      if (!isFull) delayMs = Math.min(delayMs, waitMs);
+      this.#errors = 0;
+    } catch (error) {
+      void report(error);
+      delayMs = Math.min(delayMs * 2 ** this.#errors++, longestPauseMs);
+    }
+    this.#isLooking = false;
+    if (this.#mayClaim) this.#lookIn(this.#isWoken ? 0 : delayMs);
   }
 
   /** Starts attempts while there is room. One claim at a time: the loop and drain() together would take too many. */
@@ -135,8 +123,7 @@ export class Worker {
   async #claim(): Promise<{ waitMs: number; isFull: boolean }> {
     const { store, leaseMs, concurrency } = this.#settings;
     const most = concurrency - this.#running.size;
-    if (this.#isClosed) return { waitMs: Number.POSITIVE_INFINITY, isFull: false };
-    if (most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: true };
+    if (this.#isClosed || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
     const held = [...this.#running.keys()].map(({ claim }) => claim.id);
     const { claims, waitMs } = await store.claimDue(most, held, leaseMs);
     if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
