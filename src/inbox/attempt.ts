@@ -35,8 +35,6 @@ export class InboxAttempt {
   readonly #settings: AttemptSettings;
   readonly #facts: AttemptFacts;
   readonly #aborter = new AbortController();
-  /** Rejects when nobody waits for the function any longer. */
-  readonly #stopped: Promise<never>;
   #stopWaiting: (reason: Error) => void = () => {};
   /** `marking` once `done()` was called; `over` once it can write nothing more. */
   #phase: 'open' | 'committing' | 'committed' | 'failed' | 'marking' | 'over' = 'open';
@@ -47,10 +45,6 @@ export class InboxAttempt {
     this.#settings = settings;
     this.claim = claim;
     this.#facts = { ...factsOf(claim.delivery), attempt: claim.attempt };
-    this.#stopped = new Promise((_, reject) => {
-      this.#stopWaiting = reject;
-    });
-    this.#stopped.catch(() => {});
   }
 
   get phase() {
@@ -76,7 +70,12 @@ export class InboxAttempt {
     const timer = setTimeout(() => this.stop(late, { isOver: false }), attemptMs);
     let failure: { error: unknown } | undefined;
     try {
-      await Promise.race([fn(this.#delivery()), this.#stopped]);
+      await Promise.race([
+        new Promise((_, reject) => {
+          this.#stopWaiting = reject;
+        }),
+        new Promise((resolve) => resolve(fn(this.#delivery()))),
+      ]);
     } catch (error) {
       failure = { error };
     }
@@ -117,10 +116,8 @@ export class InboxAttempt {
     this.#phase = 'over';
     if (phase === 'failed') throw this.#failure;
     if (phase !== 'marking') return phase === 'committed';
-    const outcome = await this.#settings.store.outcome?.(this.claim);
-    if (outcome === 'lost') throw lostLease();
-    if (outcome === 'open') throw commitError('The transaction that called done() was rolled back.');
-    return true;
+    if (await this.#settings.store.isDone?.(this.claim)) return true;
+    throw commitError('The transaction that called done() was rolled back.');
   }
 
   #delivery(): AttemptDelivery {

@@ -17,7 +17,7 @@ import type { WebhookEvent } from '../webhooks/index.js';
 import { factsOf, type RefusedRequest, type Report } from '../webhooks/responder.js';
 import { eventOf, type VerifiedDelivery, verifyDelivery } from '../webhooks/verify.js';
 import { unreadableText } from './attempt.js';
-import type { Claim, RefusedDelivery } from './entry.js';
+import type { Claim } from './entry.js';
 import type { InboxHookFacts } from './options.js';
 import type { InboxStore } from './store.js';
 
@@ -42,23 +42,12 @@ interface IntakeSettings {
 }
 
 /**
- * What another scheme, secret or tolerance could cure, or a corrected setup: a secret that is missing or unreadable, a
- * verifier that throws. What is too old or in the future is authentic: one of the two clocks may be wrong.
+ * What no other scheme, secret, tolerance, setup or verifier could cure. What is too old or in the future is authentic: one of
+ * the two clocks may be wrong.
  */
-const curable: readonly string[] = [
-  'signature_mismatch',
-  'malformed_signature',
-  'malformed_timestamp',
-  'missing_timestamp',
-  'timestamp_too_old',
-  'timestamp_in_future',
-  'invalid_secret',
-  'invalid_options',
-  'internal_error',
-];
+const incurable = ['duplicate_header', 'invalid_headers', 'invalid_body'];
 const longestRefused = 64 * 1024;
 const longestHeader = 4096;
-const pageSize = 100;
 
 /** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
 export function createIntake({ store, callHook, report, keepRefused, toleranceSeconds }: IntakeSettings) {
@@ -91,7 +80,7 @@ export function createIntake({ store, callHook, report, keepRefused, toleranceSe
   /** Keeps a delivery that was refused, if `recover()` may accept it one day. */
   async function refuse(request: RefusedRequest): Promise<void> {
     const { code, receivedAt, signatureHeaders, readsAny } = request;
-    if (keepRefused === 0 || !curable.includes(code)) return;
+    if (keepRefused === 0 || incurable.includes(code)) return;
     const body = readBody(request.rawBody);
     if (body.byteLength > longestRefused) return;
     const kept = headerPairs(request.headers).filter(
@@ -116,39 +105,28 @@ export function createIntake({ store, callHook, report, keepRefused, toleranceSe
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */
   async function recover(checks: Checks): Promise<Recovered> {
     const result = { recovered: 0, duplicates: 0, refused: 0 };
-    for (let after: number | undefined = 0; after !== undefined; ) {
-      const page: RefusedDelivery[] = await store.refused(pageSize, after);
-      for (const { id, receivedAt, ...request } of page) {
-        const at = Date.parse(receivedAt);
-        const verified = await verifyAgain(checks, { ...request, now: at });
-        if (!verified) {
-          result.refused++;
-          continue;
-        }
-        // Outside of the tolerance one of the clocks was wrong, and only the sender's is signed.
-        const isLate = Math.abs(at - verified.sentAt) > toleranceSeconds * 1000;
-        const delivery = deliveryOf(verified, new Date(isLate ? verified.sentAt : at));
-        callHook('received', { ...factsOf(delivery), bytes: request.bytes });
-        if (await put(delivery)) result.recovered++;
-        else result.duplicates++;
-        await store.forget(id);
+    let [entry] = await store.refused(1, 0);
+    for (; entry; [entry] = await store.refused(1, entry.id)) {
+      const { id, receivedAt, ...request } = entry;
+      const at = Date.parse(receivedAt);
+      let verified: VerifiedDelivery;
+      try {
+        verified = verifyDelivery(checks, { ...request, now: at });
+      } catch (error) {
+        // A verifier of the shop's that cannot take it must not stop the others.
+        if (!(error instanceof WebhookVerificationError)) await report(error);
+        result.refused++;
+        continue;
       }
-      after = page.at(-1)?.id;
+      // Outside of the tolerance one of the clocks was wrong, and only the sender's is signed.
+      const isLate = Math.abs(at - verified.sentAt) > toleranceSeconds * 1000;
+      const delivery = deliveryOf(verified, new Date(isLate ? verified.sentAt : at));
+      callHook('received', { ...factsOf(delivery), bytes: request.bytes });
+      if (await put(delivery)) result.recovered++;
+      else result.duplicates++;
+      await store.forget(id);
     }
     return result;
-  }
-
-  /** Nothing if it is not authentic, or if a verifier of the shop's cannot take it: that must not stop the others. */
-  async function verifyAgain(
-    checks: Checks,
-    request: Parameters<typeof verifyDelivery>[1],
-  ): Promise<VerifiedDelivery | undefined> {
-    try {
-      return verifyDelivery(checks, request);
-    } catch (error) {
-      if (!(error instanceof WebhookVerificationError)) await report(error);
-      return undefined;
-    }
   }
 
   async function park(

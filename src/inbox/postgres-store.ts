@@ -57,7 +57,7 @@ export class PostgresStore extends InboxStore {
       });
     } catch (error) {
       if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
-      if (!isSent || (await this.#lookUp(claim)) !== 'done') throw error;
+      if (!isSent || !(await this.#lookUp(claim))) throw error;
     }
     return result;
   }
@@ -71,12 +71,12 @@ export class PostgresStore extends InboxStore {
     if (rows.length === 0) throw lostLease();
   }
 
-  override async outcome({ id, attempt }: Claim): Promise<'done' | 'open' | 'lost'> {
+  /** Waits for a transaction that has the row, which the condition would not. */
+  override async isDone({ id, attempt }: Claim): Promise<boolean> {
     const [row] = await this.execute(
       sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE`,
     );
-    if (Number(row?.attempts) !== attempt) return 'lost';
-    return row?.state === 'done' ? 'done' : row?.state === 'running' ? 'open' : 'lost';
+    return row?.state === 'done' && Number(row.attempts) === attempt;
   }
 
   /** The pool is the shop's. */
@@ -120,11 +120,11 @@ export class PostgresStore extends InboxStore {
   }
 
   /** Asks until the database responds. */
-  async #lookUp(claim: Claim): Promise<'done' | 'open' | 'lost'> {
+  async #lookUp(claim: Claim): Promise<boolean> {
     const until = performance.now() + lookUpMs;
     for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1000)) {
       try {
-        return await this.outcome(claim);
+        return await this.isDone(claim);
       } catch (error) {
         if (performance.now() >= until) throw error;
       }

@@ -41,8 +41,8 @@ export abstract class InboxStore {
   abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
   /** Marks the claim done in a transaction of the shop's own. */
   done?(claim: Claim, run: unknown): Promise<void>;
-  /** What became of a claim whose `done()` was called. */
-  outcome?(claim: Claim): Promise<'done' | 'open' | 'lost'>;
+  /** Whether a claim whose `done()` was called is done: otherwise that transaction was rolled back. */
+  isDone?(claim: Claim): Promise<boolean>;
   abstract close(): Promise<void>;
 
   /** Executes one statement by itself. One that writes needs `how`: it runs in a transaction. */
