@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { duration } from '../sandbox/checks.js';
-import { choiceNames, choicesProblem } from '../sandbox/service/choices.js';
+import { choiceNames, choicesProblem, type UnspecifiedChoices } from '../sandbox/service/choices.js';
 import type { SandboxSnapshot } from '../sandbox/service/store.js';
-import type { UnspecifiedChoices } from '../sandbox/service/unspecified.js';
 import type { SandboxOptions } from '../sandbox/settings.js';
 import { isQuoted } from '../schemas/url.js';
 import { type Flags, type FlagTable, jsonOrText } from './command.js';

@@ -34,6 +34,11 @@ export class InvalidField extends SandboxError {
   }
 }
 
+/** Refuses what was passed if something is wrong with it: `problem`. */
+export function refuse(what: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
+}
+
 export const shown = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value);
 

@@ -1,9 +1,9 @@
 import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
 import { diagnose, readOrderPrice } from '../doctor/doctor.js';
 import type { WebhookTarget } from '../sending/delivery.js';
-import { SandboxError } from './checks.js';
+import { refuse, SandboxError } from './checks.js';
 import type { SandboxParts } from './context.js';
-import { checkTarget, send } from './delivery/send.js';
+import { send, targetProblem } from './delivery/send.js';
 
 /** Has the doctor examine a receiver with the sandbox's secret, scheme and limits. */
 export async function examine(
@@ -13,11 +13,11 @@ export async function examine(
 ): Promise<Diagnosis> {
   const { webhook, webhookSecret, choices, allowRemoteWebhooks: allowRemote } = settings;
   const patient = target ?? webhook;
-  checkTarget(patient, allowRemote, 'doctor');
+  refuse('doctor', targetProblem(patient, allowRemote));
   if (patient === undefined)
     throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
   const { price, problem } = readOrderPrice(options);
-  if (problem !== undefined) throw new SandboxError('invalid_options', `doctor: ${problem}`);
+  refuse('doctor', problem);
   const limits = { withinMs: choices.deliveryTimeoutMs, allowRemote, stop: reach.closing };
   return diagnose({
     target: patient,
@@ -26,8 +26,8 @@ export async function examine(
     signer: { secret: webhookSecret, scheme: choices.signature },
     send: async (to, outgoing) => {
       const sent = await send(to, outgoing, limits);
-      if (sent.code !== 'address_refused') return sent;
-      throw new SandboxError('invalid_options', `doctor: ${sent.error}`);
+      if (sent.code === 'address_refused') refuse('doctor', sent.error);
+      return sent;
     },
   });
 }

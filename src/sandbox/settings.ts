@@ -6,21 +6,12 @@ import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
-import {
-  checked,
-  choiceOf,
-  closed,
-  type Duration,
-  InvalidField,
-  milliseconds,
-  SandboxError,
-} from './checks.js';
-import { checkTarget, resolvedProblem, targetProblem } from './delivery/send.js';
+import { checked, choiceOf, closed, type Duration, InvalidField, milliseconds, refuse } from './checks.js';
+import { resolvedProblem, targetProblem } from './delivery/send.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
-import { readChoices, schemeProblem } from './service/choices.js';
+import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
 import { randomId } from './service/ids.js';
 import type { SandboxSnapshot, SnapshotContent } from './service/store.js';
-import type { UnspecifiedChoices } from './service/unspecified.js';
 
 /** Options of `createSandbox()`. All have a default that suits a test. */
 export interface SandboxOptions {
@@ -199,11 +190,9 @@ export function changeWebhook(
   target: WebhookTarget | undefined,
   { secret = settings.webhookSecret, scheme = settings.choices.signature }: WebhookSigning,
 ): void {
-  checkTarget(target, settings.allowRemoteWebhooks, 'webhook');
-  const problem = schemeProblem(scheme);
-  if (problem !== undefined) throw new SandboxError('invalid_options', `scheme: ${problem}`);
-  const mismatch = encodingProblem(checked(token, secret, 'secret'), scheme);
-  if (mismatch !== undefined) throw new SandboxError('invalid_options', `secret: ${mismatch}`);
+  refuse('webhook', targetProblem(target, settings.allowRemoteWebhooks));
+  refuse('scheme', schemeProblem(scheme));
+  refuse('secret', encodingProblem(checked(token, secret, 'secret'), scheme));
   settings.webhookSecret = secret;
   settings.choices.signature = scheme;
   settings.webhook = target;
@@ -211,8 +200,7 @@ export function changeWebhook(
 
 /** Refuses a name that resolves to an address to which nothing can be sent. */
 export async function checkResolved({ allowRemoteWebhooks }: Settings, target: WebhookTarget | undefined) {
-  const problem = await resolvedProblem(target, allowRemoteWebhooks);
-  if (problem !== undefined) throw new SandboxError('invalid_options', `webhook: ${problem}`);
+  refuse('webhook', await resolvedProblem(target, allowRemoteWebhooks));
 }
 
 function isOrigin(text: string): boolean {

@@ -4,7 +4,6 @@ import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { parseAbsoluteUrl } from '../../schemas/url.js';
 import type { Outgoing, Sent, WebhookTarget } from '../../sending/delivery.js';
-import { SandboxError } from '../checks.js';
 import { untilAborted } from '../signal.js';
 
 /** Sends a delivery once, to a URL or to a route handler itself. Never rejects. */
@@ -154,11 +153,6 @@ export function targetProblem(target: unknown, allowRemote: boolean): string | u
   if (url && /^https?:$/.test(url.protocol) && url.username + url.password === '')
     return literalProblem(url, allowRemote);
   return 'pass an absolute http: or https: URL without user and password.';
-}
-
-export function checkTarget(target: unknown, allowRemote: boolean, what: string): void {
-  const problem = targetProblem(target, allowRemote);
-  if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
 }
 
 function literalProblem(url: URL, allowRemote: boolean): string | undefined {

@@ -1,4 +1,4 @@
-import type { FixedChoice, UnspecifiedChoices } from '../service/unspecified.js';
+import type { FixedChoice, UnspecifiedChoices } from '../service/choices.js';
 import { Signal } from '../signal.js';
 
 /** A request to the documented API, as the sandbox saw it. */

@@ -1,6 +1,5 @@
-import type { Choices } from '../service/choices.js';
+import type { Choices, ErrorKind } from '../service/choices.js';
 import { excerpt } from '../service/event.js';
-import type { ErrorKind } from '../service/unspecified.js';
 import type { LoggedRequest } from './log.js';
 
 type Silence = LoggedRequest['unspecified'][number];

@@ -4,8 +4,97 @@ import { field, optionalField } from '../../schemas/fields.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
 import { checked, choiceOf, closed, type Duration, durationMs, nameIn, oneOf, problemOf } from '../checks.js';
-import { eventLinks } from './event.js';
-import { type ErrorKind, errorStatuses, type UnspecifiedChoices } from './unspecified.js';
+import { type EventLink, eventLinks } from './event.js';
+
+/** The status of each kind of error, unless another is chosen. */
+export const errorStatuses = {
+  validation: 400,
+  malformed_json: 400,
+  content_type: 415,
+  unknown_id: 404,
+  unknown_path: 404,
+  wrong_method: 405,
+  archived_product: 409,
+  body_too_large: 413,
+  too_many_objects: 507,
+};
+
+/** What went wrong with a request, for `errors` and `errorStatus`. */
+export type ErrorKind = keyof typeof errorStatuses;
+
+/**
+ * Where the specification is silent and the sandbox always does the same, although the service may not: the key is checked
+ * before the path, a PATCH without any field is refused, a price is returned as it was sent, an emoji in a name counts as
+ * one character, an image has an `http:` or `https:` URL, and no URL holds a user or password.
+ */
+export type FixedChoice =
+  | 'authOrder'
+  | 'emptyUpdate'
+  | 'priceText'
+  | 'nameLength'
+  | 'imageScheme'
+  | 'urlCredentials';
+
+/**
+ * What the sandbox does where the specification is silent. Each is the sandbox's own choice, never a promise of the
+ * service; each can be changed. A response that depended on one names it in the header `x-sandbox-unspecified`.
+ */
+export interface UnspecifiedChoices {
+  /** What creating a checkout returns. Default `'session'`, the shape of retrieval; the spec promises `url` alone. */
+  checkoutCreated: 'session' | 'url';
+  /** Which fields creating a checkout needs. Default `['productId']`. */
+  checkoutRequired: readonly ('productId' | 'successUrl' | 'cancelUrl' | 'displayMerchantName')[];
+  /** How long a checkout can be paid, and the unit of `expiresAt`. Default 30 minutes, in milliseconds. */
+  expiresIn:
+    | Duration
+    | {
+        /** How long it can be paid. */
+        after: Duration;
+        /** The unit of `expiresAt`. */
+        unit: 'ms' | 's';
+      };
+  /**
+   * The body of every error but 401. Default `'envelope'`: `{ code: <status>, message }`, by analogy with the 401.
+   * A function makes the whole response.
+   */
+  errors: 'envelope' | ((kind: ErrorKind, message: string) => Response);
+  /** The status of each kind of error. Default: 400, unknown id or path 404, wrong method 405, archived 409, 413, 415. */
+  errorStatus: Readonly<Partial<Record<ErrorKind, number>>>;
+  /** Fields that the spec does not list. Default `'ignore'`, with a warning in the request log. */
+  unknownFields: 'ignore' | 'reject';
+  /** Default `'newest-first'`. A page past the end has no items. */
+  listOrder: 'newest-first' | 'oldest-first';
+  /** Default `'to-text'`: numbers and booleans are accepted and returned as strings. `'text-only'` refuses them. */
+  metadata: 'to-text' | 'text-only';
+  /**
+   * Which currency codes are accepted. Default `'upper-case'`: three upper-case letters; `'any-case'`: three letters;
+   * `'iso-4217'`: codes of ISO 4217 alone.
+   */
+  currencyForm: 'upper-case' | 'any-case' | 'iso-4217';
+  /** Default `'own'`: unrelated to the checkout's id. */
+  orderId: 'own' | 'checkout-id';
+  /**
+   * Where an event names its checkout, as a path in its body. Default `'none'`: the specification ties the two nowhere.
+   * `'order_id'` is `orderId: 'checkout-id'`; `'data.reference'` has the id after `checkout:`.
+   */
+  eventLink: EventLink;
+  /** How `data.amount` is written in an event. Default `'text'`, a string. */
+  webhookBody: 'text' | 'number';
+  /** How deliveries are signed: what differs from the default scheme of `webhooks.verify()`. */
+  signature: Partial<SignatureScheme>;
+  /** The delays before the second and later attempts; `[]` for one attempt. Default 5 s, 30 s, 2 min, 10 min. */
+  retries: readonly Duration[];
+  /** How long a receiver may take. Default 10 seconds, in real time. */
+  deliveryTimeout: Duration;
+  /** What cancelling does to the checkout. Default `'stay-open'`: the customer can come back and pay. */
+  cancel: 'stay-open' | 'close';
+  /** Default `'exact'`: the customer is sent to the very URL given. `'with-ids'` adds `checkout_id` and `order_id`. */
+  redirect: 'exact' | 'with-ids';
+  /** How long a payment stays `pending`. Default 24 hours; `0` makes it `available` at once. */
+  settlement: Duration;
+  /** Fee that the service takes from each payment, in percent with at most two decimals. Default `'0'`. */
+  fees: `${number}`;
+}
 
 const isStatus = (value: unknown) => Number.isInteger(value) && Number(value) >= 400 && Number(value) <= 599;
 const status = optionalField<number>(isStatus, 'pass a status from 400 to 599.');
