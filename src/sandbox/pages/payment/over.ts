@@ -13,7 +13,7 @@ interface Note {
   text: string;
   more?: Html;
   /** Links and buttons, the likeliest first. */
-  ways?: (Html | undefined)[];
+  ways?: (Html | false | undefined)[];
   status?: number;
   refresh?: string | undefined;
 }
@@ -66,7 +66,7 @@ export function cancelledPage(view: CheckoutView, payable: boolean): Promise<Res
     ...note,
     icon: 'cross',
     text: `${note.text} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
-    ways: [back(view), toPayment(view, payable ? `/pay/${view.id}` : undefined)],
+    ways: [back(view), payable && way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment')],
     refresh: cancelUrl,
   });
 }
@@ -112,9 +112,6 @@ export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean)
 }
 
 const back = ({ cancelUrl, say }: CheckoutView) => way(cancelUrl, say('backTo'), 'return-link');
-
-const toPayment = ({ say }: Texts, href: string | undefined) =>
-  way(href, say('returnToPayment'), 'return-to-payment');
 
 const way = (href: string | undefined, text: string, testId: string): Html | undefined =>
   href === undefined
