@@ -12,7 +12,7 @@ import { twoDecimals } from '../service/money.js';
 import type { Product, StoredCheckout } from '../service/records.js';
 import { capacity, found } from '../service/store.js';
 import { checkCredentials, readObject, readParameters, readProduct } from './input.js';
-import { type ApiEnv, Refusal, type RequestNotes } from './notes.js';
+import { type ApiEnv, Refusal, type RequestNotes } from './log.js';
 import { serveTable, type Table } from './table.js';
 import * as wire from './wire.js';
 

@@ -11,8 +11,7 @@ import { documentedApi } from './api.js';
 import { controlRoutes } from './control.js';
 import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';
 import { sameText } from './guard.js';
-import type { LoggedRequest } from './log.js';
-import { type ApiEnv, Refusal, RequestNotes } from './notes.js';
+import { type ApiEnv, type LoggedRequest, Refusal, RequestNotes } from './log.js';
 import { refused, unauthorized } from './wire.js';
 
 /** The whole sandbox as one function from request to response: no socket, no timer. */

@@ -10,7 +10,7 @@ import { eventType } from '../service/event.js';
 import { declineReason, paymentMethod } from '../service/records.js';
 import { checkResolved } from '../settings.js';
 import { readObject } from './input.js';
-import { Refusal } from './notes.js';
+import { Refusal } from './log.js';
 import { serveTable, type Table } from './table.js';
 
 const text = z.string('pass a string.');

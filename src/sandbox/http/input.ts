@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { describeIssues } from '../../schemas/fields.js';
 import { limits } from '../../schemas/params.js';
-import { Refusal, type RequestNotes } from './notes.js';
+import { Refusal, type RequestNotes } from './log.js';
 
 const bodyLimit = 1024 * 1024;
 

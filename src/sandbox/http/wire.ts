@@ -1,7 +1,7 @@
 import { SandboxError, shown } from '../checks.js';
 import { type Ledger, viewBalance } from '../service/money.js';
 import type { Product, StoredCheckout } from '../service/records.js';
-import type { Refusal, RequestNotes } from './notes.js';
+import type { Refusal, RequestNotes } from './log.js';
 
 // What the service sends, quirks included. Spec, "Representation notes".
 
