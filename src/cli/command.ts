@@ -61,8 +61,16 @@ export class Flags<Name extends string> {
       strict: false,
       tokens: true,
     });
-    for (const token of tokens)
-      if (token.kind === 'option') checkFlag(table, token.name, token.value, token.inlineValue);
+    for (const token of tokens) {
+      if (token.kind !== 'option') continue;
+      const { name, rawName, value, inlineValue } = token;
+      if (!Object.hasOwn(table, name))
+        throw new UsageError(`${rawName} is not a flag. ${likelyFlag(table, name)}`);
+      const wanted = table[name]?.value;
+      if (wanted === undefined && value !== undefined) throw new UsageError(`--${name} takes no value.`);
+      if (wanted !== undefined && (value === undefined || (!inlineValue && /^-./.test(value))))
+        throw new UsageError(`--${name}: pass a value: --${name}=${wanted}`);
+    }
     refuseWords(positionals.slice(words));
     this.#table = table;
     this.#given = values;
@@ -132,13 +140,14 @@ export function describeFlags(flags: FlagTable): string {
   return columns(rows, '  ');
 }
 
-function checkFlag(table: FlagTable, name: string, value: string | undefined, isInline = false): void {
-  if (!Object.hasOwn(table, name)) {
-    const known = Object.keys({ ...table, help }).map((flag) => `--${flag}`);
-    throw new UsageError(`--${name} is not a flag. ${didYouMean(name, known)}`);
-  }
-  const wanted = table[name]?.value;
-  if (wanted === undefined && value !== undefined) throw new UsageError(`--${name} takes no value.`);
-  if (wanted !== undefined && (value === undefined || (!isInline && /^-./.test(value))))
-    throw new UsageError(`--${name}: pass a value: --${name}=${wanted}`);
+/** What was likely meant by a flag that does not exist. */
+function likelyFlag(table: FlagTable, name: string): string {
+  const known = Object.keys({ ...table, help });
+  const longer = known.find((flag) => flag.startsWith(`${name}-`) || flag.endsWith(`-${name}`));
+  if (longer !== undefined) return `Did you mean --${longer}?`;
+  if (name.endsWith('secret')) return 'Set PAYMENTS_WEBHOOK_SECRET instead.';
+  return didYouMean(
+    name,
+    known.map((flag) => `--${flag}`),
+  );
 }

@@ -37,12 +37,15 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
   const command = commands.get(name);
   try {
     if (command) return await run(command, args);
-    const about = commands.get(args[0] ?? '');
+    const isHelp = ['help', '--help', '-h'].includes(name);
+    const asked = isHelp ? args[0] : name;
+    const about = commands.get(asked ?? '');
     if (name === '--version' || name === '-v') print(version);
-    else if (name === 'help' || name === '--help' || name === '-h') print(about ? help(about) : overview());
+    else if (about) print(help(about));
+    else if (asked === undefined) print(overview());
     else
       throw new UsageError(
-        `${JSON.stringify(name)} is not a command. ${didYouMean(name, [...commands.keys()])}`,
+        `${JSON.stringify(asked)} is not a command. ${didYouMean(asked, [...commands.keys()])}`,
       );
     return 0;
   } catch (error) {

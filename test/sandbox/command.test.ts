@@ -402,6 +402,15 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
     2,
     '--prot is not a flag. Did you mean --port?\nSee: merchant-payments sandbox --help\n',
   ],
+  [
+    ['sandbox', '--webhook', 'http://localhost/'],
+    {},
+    2,
+    '--webhook is not a flag. Did you mean --webhook-url?',
+  ],
+  [['sandbox', '--secret', 'a'], {}, 2, '--secret is not a flag. Did you mean --webhook-secret?'],
+  [['doctor', '--secret', 'a'], {}, 2, '--secret is not a flag. Set PAYMENTS_WEBHOOK_SECRET instead.'],
+  [['help', 'sandbx'], {}, 2, '"sandbx" is not a command. Did you mean sandbox?'],
   [['sandbox', '--port', '70000'], {}, 2, '--port: "70000" is not an integer from 0 to 65535.'],
   [['sandbox'], { SANDBOX_PORT: 'x' }, 2, 'SANDBOX_PORT: "x" is not an integer'],
   [['sandbox', 'now'], {}, 2, '"now" is not expected here.'],
@@ -533,6 +542,7 @@ test('help lists every command, flag and default port, and production is allowed
     expect(stdout).toContain(`\n  --${flag} `);
   expect(stdout).toContain('port to listen on; default 4380 [SANDBOX_PORT]');
   expect(run(['exec', '--help']).stdout).toContain('port of the sandbox; default: a free one');
+  expect(run(['sandbox', '-p', '1']).stderr).toMatch(/^-p is not a flag\. Known are --port, /);
   expect(run(['--version']).stdout).toBe(`${JSON.parse(readFileSync('package.json', 'utf8')).version}\n`);
   const nothing = ['--', process.execPath, '--eval', ''];
   expect(run(['exec', '--allow-production', ...nothing], { NODE_ENV: 'production' }).status).toBe(0);
