@@ -32,9 +32,10 @@ export class PaymentsClient {
   readonly #transport: Transport;
 
   constructor(options: PaymentsClientOptions = {}) {
-    this.#transport = new Transport(readOptions(options));
+    const settings = readOptions(options);
+    this.#transport = new Transport(settings);
     this.products = new ProductsResource(this.#transport);
-    this.checkouts = new CheckoutsResource(this.#transport);
+    this.checkouts = new CheckoutsResource(this.#transport, settings.allowInsecureHttp);
     this.balance = new BalanceResource(this.#transport);
   }
 

@@ -43,7 +43,8 @@ export class PaymentsError extends Error {
     const { cause, ...own } = facts;
     super(message, cause === undefined ? undefined : { cause });
     for (const [name, value] of Object.entries(own)) {
-      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true, writable: true });
+      const enumerable = name !== 'headers'; // of an ApiError: too long for logs
+      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable, writable: true });
     }
   }
 
@@ -195,12 +196,6 @@ export class ApiError extends PaymentsError {
   declare readonly requestId?: string | undefined;
   /** The beginning of the body, at most 200 characters, redacted. */
   declare readonly bodySnippet?: string | undefined;
-
-  /** @internal */
-  constructor(message: string, { headers, ...facts }: FactsOf<ApiError>) {
-    super(message, facts);
-    Object.defineProperty(this, 'headers', { value: headers, writable: true, configurable: true });
-  }
 }
 
 /** 401: the API key was refused. */

@@ -24,9 +24,9 @@ export class CheckoutsResource {
   readonly #schemas: typeof secureCheckouts;
 
   /** @internal */
-  constructor(transport: Transport) {
+  constructor(transport: Transport, allowInsecureHttp: boolean) {
     this.#transport = transport;
-    this.#schemas = transport.allowInsecureHttp ? insecureCheckouts : secureCheckouts;
+    this.#schemas = allowInsecureHttp ? insecureCheckouts : secureCheckouts;
   }
 
   /**

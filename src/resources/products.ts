@@ -19,7 +19,7 @@ import {
   type UpdatedProduct,
   updatedProductSchema,
 } from '../schemas/product.js';
-import type { Query } from '../transport/call.js';
+import type { RequestParts } from '../transport/call.js';
 import type { CallOptions, ListOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
 
@@ -82,21 +82,20 @@ export class ProductsResource {
    * ```
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
-    const first = this.#listPage(options, (issues) => readFields(issues, productListParams, params));
-    return new ListPromise(first);
+    const readParts = (issues: Issue[]) => ({ query: readFields(issues, productListParams, params) });
+    return new ListPromise(this.#listPage(options, readParts));
   }
 
   /** One page, which asks for the others with what was read from the first call's parameters and options. */
   async #listPage(
     options: ListOptions,
-    readQuery: (issues: Issue[]) => Query | undefined,
+    readParts: (issues: Issue[]) => RequestParts,
   ): Promise<Completed<Page<Product>>> {
-    const readParts = (issues: Issue[]) => ({ query: readQuery(issues) });
     const sent = await this.#transport.send(list, productListSchema, options, readParts);
     const { prefetch = 1, signal } = sent.options;
     const ask = (page: number, until = signal) =>
       new ApiPromise(
-        this.#listPage({ ...sent.options, signal: until }, () => ({ ...sent.parts.query, page })),
+        this.#listPage({ ...sent.options, signal: until }, () => ({ query: { ...sent.parts.query, page } })),
       );
     const source = { prefetch, ask, linked: () => this.#transport.linked(signal) };
     return { data: new Page(sent.data, source), facts: sent.facts };

@@ -15,14 +15,15 @@ export function isQuoted(value: unknown): boolean {
   return typeof value === 'string' && /^(["'`]).*\1$|^<.*>$/.test(value);
 }
 
-/** What the URL parser takes for a scheme: `localhost:3000`. */
-const hostAndPort = /^[^:]*:\d/;
-/** What it repairs, and what a browser takes for a path of the page that leads there: `https:/shop.example`. */
-const wrongSlashes = /^https?:(?!\/\/[^/\\])/i;
+/**
+ * `localhost:3000`, which the URL parser takes for a scheme, and `https:/shop.example`, which it repairs, but which a
+ * browser takes for a path of the page that leads there.
+ */
+const notMeant = /^(?:[^:]*:\d|https?:(?!\/\/[^/\\]))/i;
 
 /** An absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
 export function parseAbsoluteUrl(text: string): URL | undefined {
-  if (hasBlankOrControl(text) || hostAndPort.test(text) || wrongSlashes.test(text)) return undefined;
+  if (hasBlankOrControl(text) || notMeant.test(text)) return undefined;
   try {
     return new URL(text);
   } catch {

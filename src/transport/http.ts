@@ -1,4 +1,4 @@
-import ky, { type KyInstance, type Options, replaceOption } from 'ky';
+import ky, { type Options, replaceOption } from 'ky';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
 import { fetchAdapter, type Send, type SendResult } from './fetch-adapter.js';
@@ -10,20 +10,32 @@ import { isPolluted, shielded } from './shield.js';
 /** Retries and statuses are handled by the sender: writes have their own rules. */
 const defaults: Options = { retry: 0, throwHttpErrors: false };
 
-/** Makes requests through ky, which builds, times out and aborts them. One per client. */
-export class Http {
-  readonly #ky: KyInstance;
-  readonly #settings: ClientSettings;
-  readonly #send: Send;
+/** One request and its whole response, or a failure: of kind `stopped` for time limit and signal. Never rejects. */
+export type SendOnce = (call: Call, limitMs: number) => Promise<SendResult>;
 
-  constructor(settings: ClientSettings) {
-    this.#ky = ky.create(shielded(defaults));
-    this.#settings = settings;
-    this.#send = sendOver(settings);
+/** Makes requests through ky, which builds, times out and aborts them. One per client. */
+export function kyAttempt(settings: ClientSettings): SendOnce {
+  const { apiKey, base, userAgent } = settings;
+  const client = ky.create(shielded(defaults));
+  const send = sendOver(settings);
+
+  /** Sends what ky built. Fixed headers are added here: no object of ky holds the key, and ky does not copy them. */
+  async function pass(request: unknown, body: string | null): Promise<SendResult> {
+    if (!(request instanceof Request && request.url.startsWith(`${base}/`)))
+      return new SendFailure('connect', 'network', { code: 'wrong_url' });
+    const { url, method, signal } = request;
+    if (signal.aborted) return new SendFailure('connect', 'stopped');
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'user-agent': userAgent,
+      ...Object.fromEntries(request.headers),
+      'x-api-key': apiKey,
+    };
+    if (body !== null) headers['content-type'] = 'application/json';
+    return send(url, { method, headers, body, redirect: 'manual', signal });
   }
 
-  /** One request and its whole response, or a failure: of kind `stopped` for time limit and signal. Never rejects. */
-  async attempt({ operation, url, headers, body, signal }: Call, limitMs: number): Promise<SendResult> {
+  return async ({ operation, url, headers, body, signal }, limitMs) => {
     const attempt: { sent?: Promise<SendResult> } = {};
     // One per request: ky rejects signals of another realm, and adds a listener to the one that it gets.
     const controller = signal && new AbortController();
@@ -36,45 +48,28 @@ export class Http {
       ...(controller && { signal: controller.signal }),
       fetch: async (request) => {
         // Not in the Request: reading the body back from its stream costs more than everything else in ky.
-        attempt.sent = this.#pass(request, body).catch(() => new SendFailure('exchange', 'network'));
+        attempt.sent = pass(request, body).catch(() => new SendFailure('exchange', 'network'));
         return asResponse(await attempt.sent);
       },
     };
     try {
       // The result is `attempt.sent`. What ky resolves to is the same response; its errors hold the request, key and all,
       // and do not say how far it got.
-      await (isPolluted() ? this.#kyShielded(url, options, headers) : this.#ky(url, options));
+      await (isPolluted() ? client(...fullyWritten(url, options, headers)) : client(url, options));
     } catch {
     } finally {
       unlink();
     }
     return attempt.sent ?? new SendFailure('connect', 'network');
-  }
+  };
+}
 
-  /** Sends what ky built. Fixed headers are added here: no object of ky holds the key, and ky does not copy them. */
-  async #pass(request: unknown, body: string | null): Promise<SendResult> {
-    const { apiKey, base, userAgent } = this.#settings;
-    if (!(request instanceof Request && request.url.startsWith(`${base}/`)))
-      return new SendFailure('connect', 'network', { code: 'wrong_url' });
-    const { url, method, signal } = request;
-    if (signal.aborted) return new SendFailure('connect', 'stopped');
-    const headers: Record<string, string> = {
-      accept: 'application/json',
-      'user-agent': userAgent,
-      ...Object.fromEntries(request.headers),
-      'x-api-key': apiKey,
-    };
-    if (body !== null) headers['content-type'] = 'application/json';
-    return this.#send(url, { method, headers, body, redirect: 'manual', signal });
-  }
-
-  /** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
-  #kyShielded(url: string, options: Options, headers: Call['headers']): Promise<unknown> {
-    const plain = { headers: {}, body: null, window: null };
-    const request = new Request(url, shielded({ ...plain, method: options.method ?? 'GET' }));
-    const own = { ...defaults, ...plain, ...options, headers: replaceOption(headers) };
-    return this.#ky(request, shielded({ searchParams: '', ...own }));
-  }
+/** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
+function fullyWritten(url: string, options: Options, headers: Call['headers']): [Request, Options] {
+  const plain = { headers: {}, body: null, window: null };
+  const request = new Request(url, shielded({ ...plain, method: options.method ?? 'GET' }));
+  const own = { ...defaults, ...plain, ...options, headers: replaceOption(headers) };
+  return [request, shielded({ searchParams: '', ...own })];
 }
 
 /** ky accepts anything that is tagged as a Response, and rejects with anything that is thrown. */

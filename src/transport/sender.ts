@@ -5,7 +5,7 @@ import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Progress } from './call.js';
 import { readResponse } from './envelope.js';
 import { type HookFacts, nameOf, tell } from './hooks.js';
-import { Http } from './http.js';
+import { kyAttempt, type SendOnce } from './http.js';
 import { redactor, secretsOf } from './redact.js';
 import type { CompleteResponse } from './response.js';
 import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
@@ -15,12 +15,12 @@ import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit 
 /** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
 export class Sender {
   readonly #settings: ClientSettings;
-  readonly #http: Http;
+  readonly #sendOnce: SendOnce;
   readonly #budget = new RetryBudget();
 
   constructor(settings: ClientSettings) {
     this.#settings = settings;
-    this.#http = new Http(settings);
+    this.#sendOnce = kyAttempt(settings);
   }
 
   /** Rejects with an error of the package, or with the caller's `signal.reason`. */
@@ -37,7 +37,7 @@ export class Sender {
       const limit = limitOf(call, began);
       tell(hooks.request, { ...about });
       call.signal?.throwIfAborted();
-      const sent = await this.#http.attempt(call, limit.leftMs);
+      const sent = await this.#sendOnce(call, limit.leftMs);
       const durationMs = performance.now() - began;
       // A response whose body did not arrive whole is one, too.
       const head = sent instanceof SendFailure ? sent.details.head : sent;

@@ -19,7 +19,7 @@ interface Given {
 /**
  * Checks calls, builds their requests and sends them. One per client. The way of a call, which CONTRIBUTING.md describes:
  *
- *     resource → Transport.send → Sender.send → Http.attempt → ky → Http.#pass → nodeHttp or fetchAdapter → socket
+ *     resource → Transport.send → Sender.send → kyAttempt → ky → pass → nodeHttp or fetchAdapter → socket
  */
 export class Transport {
   readonly #settings: ClientSettings;
@@ -27,10 +27,6 @@ export class Transport {
 
   constructor(settings: ClientSettings) {
     this.#settings = settings;
-  }
-
-  get allowInsecureHttp(): boolean {
-    return this.#settings.allowInsecureHttp;
   }
 
   /** For a group of calls that may be left together, such as the pages of a loop. */
