@@ -62,21 +62,19 @@ export function matchingSchemes(
   { body, signature, timestamp, unit: written = 'seconds' }: SignedDelivery,
   secret: string,
 ): KnownScheme[] {
-  const found: Parts[] = [];
-  for (const unit of lists.unit.filter(([value]) => value === written))
-    for (const form of lists.form)
-      for (const algorithm of lists.algorithm)
-        for (const encoding of hasForm(signature, headerOf(form, algorithm)) ? lists.encoding : []) {
-          const digests = digestsIn(signature, readScheme(optionsOf({ algorithm, encoding, form })));
-          if (digests.length === 0) continue;
-          for (const key of lists.key)
-            for (const content of lists.content) {
-              const parts = { content, algorithm, encoding, key, form, unit };
-              const scheme = readScheme(optionsOf(parts));
-              const [mac] = attempt(() => [macOf(readKey(secret, scheme), timestamp, body, scheme)]);
-              if (mac && digests.some((digest) => timingSafeEqual(digest, mac))) found.push(parts);
-            }
-        }
+  // Which header it can be is asked first: that leaves few MACs to make.
+  const isRead = (parts: HeaderParts) =>
+    parts.unit[0] === written &&
+    hasForm(signature, headerOf(parts)) &&
+    holds(parts, (scheme) => digestsIn(scheme).length > 0);
+  const digestsIn = (scheme: Scheme) =>
+    readSignatures(signature, scheme).map((text) => decodeSignature(text, scheme));
+  const found = combinations(lists, isRead).filter((parts) =>
+    holds(parts, (scheme) => {
+      const mac = macOf(readKey(secret, scheme), timestamp, body, scheme);
+      return digestsIn(scheme).some((digest) => timingSafeEqual(digest, mac));
+    }),
+  );
   const options = new Set<string>();
   return byLikelihood(found).filter(({ scheme }) => {
     const option = JSON.stringify(scheme);
@@ -90,28 +88,25 @@ const hasForm = (header: string, template: string): boolean =>
     ? template.includes('{timestamp}')
     : !template.includes('{timestamp}') && header.startsWith(template.slice(0, template.indexOf('{')));
 
-const digestsIn = (header: string, scheme: Scheme): Uint8Array[] =>
-  attempt(() => readSignatures(header, scheme)).flatMap((text) =>
-    attempt(() => [decodeSignature(text, scheme)]),
-  );
-
-/** What a reader returns; nothing if it throws. */
-function attempt<Value>(read: () => Value[]): Value[] {
+/** Whether something is so by a scheme, and nothing that is read by it is malformed. */
+function holds(parts: HeaderParts, isSo: (scheme: Scheme) => boolean): boolean {
   try {
-    return read();
+    return isSo(readScheme(optionsOf(parts)));
   } catch {
-    return [];
+    return false;
   }
 }
 
-function combinations(lists: Lists): Parts[] {
+function combinations(lists: Lists, isPossible: (parts: HeaderParts) => boolean = () => true): Parts[] {
   const all: Parts[] = [];
-  for (const content of lists.content)
-    for (const algorithm of lists.algorithm)
-      for (const encoding of lists.encoding)
-        for (const key of lists.key)
-          for (const form of lists.form)
-            for (const unit of lists.unit) all.push({ content, algorithm, encoding, key, form, unit });
+  for (const unit of lists.unit)
+    for (const form of lists.form)
+      for (const algorithm of lists.algorithm)
+        for (const encoding of lists.encoding)
+          if (isPossible({ algorithm, encoding, form, unit }))
+            for (const key of lists.key)
+              for (const content of lists.content)
+                all.push({ content, algorithm, encoding, key, form, unit });
   return all;
 }
 
@@ -133,31 +128,30 @@ function schemeOf(parts: Parts): KnownScheme {
       `signature ${form[1]}; timestamp in ${unit[1]}`,
     like: service && { service, source: sources[service] },
     scheme: optionsOf(parts),
-    header: headerOf(form, algorithm),
+    header: headerOf(parts),
     unit: unit[0],
     distance: Object.values(parts).filter((part) => !defaults.has(part)).length,
   };
 }
 
-/** The signature header as a template. */
-const headerOf = ([text]: Parts['form'], [algorithm]: Parts['algorithm']): string =>
-  text.replace('{algorithm}', algorithm);
+/** The parts by which `verify()` reads the two headers. */
+type HeaderParts = Omit<Parts, 'content' | 'key'> & Partial<Parts>;
 
-/** The parts by which `verify()` reads the signature header. */
-type HeaderParts = Pick<Parts, 'algorithm' | 'encoding' | 'form'>;
+/** The signature header as a template. */
+const headerOf = ({ form, algorithm }: HeaderParts): string => form[0].replace('{algorithm}', algorithm[0]);
 
 /** The option of `webhooks.verify()` for some parts: what differs from its default. */
-function optionsOf({ content, algorithm, encoding, key, form, unit }: HeaderParts & Partial<Parts>) {
-  const prefix = headerOf(form, algorithm).replace(/^\w+=\{timestamp\}[,;]|\{signature\}$/g, '');
+function optionsOf(parts: HeaderParts): Partial<SignatureScheme> {
+  const { content, algorithm, encoding, key, form, unit } = parts;
+  const prefix = headerOf(parts).replace(/^\w+=\{timestamp\}[,;]|\{signature\}$/g, '');
   const [, , separator] = form;
-  const scheme: Partial<SignatureScheme> = {
+  return {
     ...(content && content !== documented.content[0] && { content: content[0] }),
     ...(algorithm !== documented.algorithm[0] && { algorithm: algorithm[0] }),
     ...(encoding !== documented.encoding[0] && { encoding: encoding[0] }),
     ...(key && key !== documented.key[0] && { secretEncoding: key[0] }),
     ...(prefix !== '' && { prefix }),
     ...(separator !== undefined && { separator }),
-    ...(unit?.[0] === 'iso8601' && { timestamp: unit[0] }),
+    ...(unit[0] === 'iso8601' && { timestamp: unit[0] }),
   };
-  return scheme;
 }
