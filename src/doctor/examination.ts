@@ -105,9 +105,9 @@ export class Examination {
     if (sent.status === 429 || (isForgery(name) && sent.code === 'timeout')) this.untested.add(says);
   }
 
-  leaveOut(what: readonly string[]): void {
-    const sent = [...this.#probed.keys()].map((name) => probes[name][0]);
-    for (const says of what) if (!sent.includes(says)) this.untested.add(says);
+  leaveOutRest(): void {
+    const sent = this.results.map(({ says }) => says);
+    for (const [says] of Object.values(probes)) if (!sent.includes(says)) this.untested.add(says);
   }
 
   sent(name: ProbeName): Sent {

@@ -1,5 +1,6 @@
 import type { Outgoing } from '../sending/delivery.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
+import type { Diagnosis } from './diagnosis.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
@@ -21,11 +22,7 @@ interface Candidate {
 }
 
 /** What a receiver would accept, and how many ways to sign were tried. */
-export interface Expected {
-  finding: Finding | undefined;
-  expects: KnownScheme['scheme'] | undefined;
-  tried: number;
-}
+export type Expected = Pick<Diagnosis, 'expects' | 'tried'> & { finding?: Finding | undefined };
 
 /**
  * What would a receiver that refuses every valid delivery accept? First what the usual mistakes with secret, body and
@@ -62,7 +59,7 @@ export async function expectation(exam: Examination): Promise<Expected> {
     const evidence = `${exam.told(says, found.sent)} ${exam.evidence('compact')}`;
     return { finding: exam.finding(code, { ...facts, evidence }), expects, tried };
   }
-  return { finding: undefined, expects: undefined, tried };
+  return { expects: undefined, tried };
 }
 
 /** A receiver that makes a mistake accepts a signature made with another key, or over another text. */

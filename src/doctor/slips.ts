@@ -44,21 +44,18 @@ export const secretSlips: readonly SecretSlip[] = [
 
 /** How encoders write the same JSON: with and without spaces, indented, with sorted keys. */
 export function encodings(content: object): string[] {
-  const sorted = sortedKeys(content, true);
-  return [content, sorted, sortedKeys(content, false)].flatMap((one) => [
+  const keys: string[] = [];
+  JSON.stringify(content, (key, value: unknown) => {
+    keys.push(key);
+    return value;
+  });
+  const sorted: object = JSON.parse(JSON.stringify(content, keys.sort()));
+  const sortedOutside = Object.fromEntries(Object.entries(content).sort());
+  return [content, sorted, sortedOutside].flatMap((one) => [
     JSON.stringify(one),
     spaced(one),
     JSON.stringify(one, null, 2),
   ]);
-}
-
-function sortedKeys(content: object, deep: boolean): object {
-  const sorted = Object.entries(content).sort(([one], [other]) => (one < other ? -1 : 1));
-  const inner = (value: unknown) =>
-    deep && typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? sortedKeys(value, deep)
-      : value;
-  return Object.fromEntries(sorted.map(([name, value]) => [name, inner(value)]));
 }
 
 /** A value as given, or changed in one common way, which the note names. */
