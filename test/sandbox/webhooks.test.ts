@@ -447,6 +447,79 @@ describe('delivery over HTTP', () => {
     expect(sandbox.now()).toEqual(start);
   });
 
+  test('deliver() takes a due retry away, so that it is not made a second time', async () => {
+    const { got, handler } = receiver(500);
+    const sandbox = createSandbox({ webhook: handler, unspecified: { retries: [1] } });
+    await sandbox.trigger('order.paid');
+    await retryDue();
+    expect(await sandbox.deliver()).toMatchObject([{ ok: true }]);
+    await sandbox.advanceTime('1h');
+    expect(got).toHaveLength(2);
+    expect(sandbox.events[0]).toMatchObject({ state: 'delivered', nextAttemptAt: undefined });
+  });
+
+  test('a redelivery that fails undoes no delivery that succeeded meanwhile', async () => {
+    const { promise: meanwhile, resolve } = deferred();
+    const statuses = [500, 500, 200];
+    let calls = 0;
+    const webhook = async () => {
+      const status = statuses[calls++] ?? 200;
+      if (calls === 2) await meanwhile;
+      return new Response(null, { status });
+    };
+    const sandbox = createSandbox({ webhook, unspecified: { retries: [1] } });
+    const { event } = await sandbox.trigger('order.paid');
+    const again = sandbox.redeliver(event.id);
+    await retryDue();
+    expect(await sandbox.deliver()).toMatchObject([{ ok: true }]);
+    resolve();
+    expect(await again).toMatchObject({ status: 500 });
+    expect(sandbox.events[0]).toMatchObject({ state: 'delivered', nextAttemptAt: undefined });
+  });
+
+  test('a retry that fails undoes no redelivery that succeeded meanwhile', async () => {
+    const [redelivered, retried] = [deferred(), deferred()];
+    let calls = 0;
+    const webhook = async () => {
+      const call = ++calls;
+      if (call === 2) await redelivered.promise;
+      if (call === 3) await retried.promise;
+      return new Response(null, { status: call === 2 ? 200 : 500 });
+    };
+    const sandbox = createSandbox({ webhook, unspecified: { retries: [1, 1] } });
+    const { event } = await sandbox.trigger('order.paid');
+    const again = sandbox.redeliver(event.id);
+    await retryDue();
+    const retry = sandbox.deliver();
+    redelivered.resolve();
+    expect(await again).toMatchObject({ ok: true });
+    retried.resolve();
+    expect(await retry).toMatchObject([{ ok: false }]);
+    expect(sandbox.events[0]).toMatchObject({ state: 'delivered', nextAttemptAt: undefined });
+  });
+
+  test('a retry in flight is shown as one, and a snapshot of it makes the retry again', async () => {
+    const { promise: arrived, resolve } = deferred();
+    let calls = 0;
+    const first = open({
+      webhook: async () => {
+        if (++calls === 1) return new Response(null, { status: 500 });
+        resolve();
+        return new Promise<Response>(() => {});
+      },
+    });
+    await first.trigger('order.paid');
+    const moved = first.advanceTime('5s');
+    await arrived;
+    const shown = await (await first.fetch('/events')).text();
+    expect(shown).toContain('>sending<');
+    const restored = createSandbox({ from: first.snapshot(), webhook: () => new Response() });
+    await restored.advanceTime(0);
+    expect(restored.events[0]).toMatchObject({ state: 'delivered' });
+    await first.close();
+    await moved;
+  });
+
   test('closing the sandbox ends a delivery that hangs', async () => {
     const { promise: arrived, resolve } = deferred();
     const server = createTcpServer((socket) => {
@@ -462,6 +535,8 @@ describe('delivery over HTTP', () => {
     await close();
   });
 });
+
+const retryDue = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 function deferred() {
   let resolve = () => {};

@@ -91,12 +91,15 @@ export function newDeliveries(
   async function runOnce(event: SandboxEvent): Promise<Attempt> {
     const fault = spoilt.get(event);
     spoilt.delete(event);
+    event.nextAttemptAt = undefined;
     const { signal } = stop;
     const first = await attempt(event, 'due', fault);
     if (!holds(event)) return first;
     const tries = event.attempts.filter(({ cause }) => cause === 'due').length;
     const wait = settings.choices.retries[tries - 1];
-    if (first.ok || wait === undefined) event.state = first.ok ? 'delivered' : 'failed';
+    // A redelivery may have succeeded meanwhile.
+    if (first.ok || event.state === 'delivered') event.state = 'delivered';
+    else if (wait === undefined) event.state = 'failed';
     else schedule(event, wait, 'retrying');
     changed.emit(event);
     for (let more = fault?.duplicate ?? 0; more > 0 && !signal.aborted; more--) {
@@ -116,13 +119,11 @@ export function newDeliveries(
   async function redeliver(eventId: string): Promise<Attempt> {
     await running.get(byId(eventId));
     const event = byId(eventId);
-    const { state, nextAttemptAt } = event;
     const made = await attempt(event, 'redelivery');
     if (!holds(event)) return made;
-    const goesOn = !made.ok && (state === 'delivered' || nextAttemptAt !== undefined);
-    const over = made.ok ? 'delivered' : 'failed';
-    event.state = goesOn ? state : over;
-    event.nextAttemptAt = goesOn ? nextAttemptAt : undefined;
+    const goesOn = event.nextAttemptAt !== undefined || running.has(event);
+    if (made.ok) Object.assign(event, { state: 'delivered', nextAttemptAt: undefined });
+    else if (event.state !== 'delivered' && !goesOn) event.state = 'failed';
     changed.emit(event);
     return made;
   }
@@ -153,12 +154,9 @@ export function newDeliveries(
     async due(eventId: string): Promise<void> {
       const event = store.events.get(eventId);
       if (!event || !isDue(event)) return;
-      event.nextAttemptAt = undefined;
-      if (settings.webhook !== undefined) await run(event);
-      else {
-        event.state = 'no_url';
-        changed.emit(event);
-      }
+      if (settings.webhook !== undefined) return void (await run(event));
+      Object.assign(event, { state: 'no_url', nextAttemptAt: undefined });
+      changed.emit(event);
     },
 
     async deliver(): Promise<Attempt[]> {

@@ -132,7 +132,7 @@ export function restore(store: Store, saved: SnapshotContent): void {
   for (const one of saved.orders) store.addOrder(one);
   for (const one of saved.events) {
     // An attempt that was in flight when the snapshot was taken is made again.
-    if (one.state === 'pending') one.nextAttemptAt ??= one.createdAt;
+    if (one.state === 'pending' || one.state === 'retrying') one.nextAttemptAt ??= one.createdAt;
     store.events.set(one.id, one);
     if (one.nextAttemptAt) store.agenda.add({ at: one.nextAttemptAt.getTime(), kind: 'deliver', id: one.id });
   }

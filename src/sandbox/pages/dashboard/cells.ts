@@ -28,7 +28,7 @@ export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number):
   const shown = {
     delivered: badge('delivered', 'good'),
     failed: badge('failed', 'bad'),
-    retrying: badge(`retrying in ${next}`, 'warn'),
+    retrying: badge(next === undefined ? 'sending' : `retrying in ${next}`, 'warn'),
     held: badge('held', 'warn'),
     no_url: badge('no URL', 'calm'),
     pending: badge(next === undefined ? 'sending' : `goes out in ${next}`, 'calm'),
