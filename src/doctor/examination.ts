@@ -71,7 +71,7 @@ export class Examination {
       name,
       says: probes[name][0],
       expected: isForgery(name) ? 'refused' : 'accepted',
-      outcome: outcomeOf(sent),
+      outcome: sent.status === undefined ? 'no response' : succeeded(sent) ? 'accepted' : 'refused',
       status: sent.status,
       error: sent.error,
       response: this.#shown(sent),
@@ -204,11 +204,6 @@ export class Examination {
     const probed = this.#probed.get(name);
     return probed ? wordsOf(probed.sent, probed.outgoing, probed.order) : '';
   }
-}
-
-function outcomeOf(sent: Sent): ProbeResult['outcome'] {
-  if (sent.status === undefined) return 'no response';
-  return succeeded(sent) ? 'accepted' : 'refused';
 }
 
 export const succeeded = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;

@@ -1,5 +1,4 @@
 import type { Outgoing } from '../sending/delivery.js';
-import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
@@ -140,31 +139,23 @@ const unreadTime = ({ patient: { signer } }: Examination): Candidate => ({
 
 /** Documented schemes, and those that differ in at most two parts from the default, by the unit of the timestamp. */
 function likelySchemes({ patient: { signer } }: Examination): (unit: TimestampUnit) => Candidate[] {
-  const written = JSON.stringify(signer.scheme);
-  const own = readScheme(signer.scheme);
+  const parts = ['content', 'algorithm', 'encoding', 'secretEncoding', 'prefix', 'separator'];
+  const own = JSON.stringify(signer.scheme, parts);
+  /** Whether it is the scheme of these deliveries, but for the timestamp's unit. */
+  const isOwn = ({ header, scheme }: KnownScheme) =>
+    !header.includes('{timestamp}') && JSON.stringify(scheme, parts) === own;
   const all = knownSchemes();
-  const toBe = written === '{}' ? `the default: ${all[0]?.name}` : 'the scheme of these deliveries';
-  const likely = all
-    .filter(({ like, distance }) => like !== undefined || distance <= 2)
-    .filter(({ scheme, unit }) => unit !== 'seconds' || JSON.stringify(scheme) !== written);
+  const toBe = own === '{}' ? `the default: ${all[0]?.name}` : 'the scheme of these deliveries';
   return (unit) =>
-    likely
-      .filter((known) => known.unit === unit)
+    all
+      .filter((known) => known.unit === unit && (known.like !== undefined || known.distance <= 2))
+      .filter((known) => unit !== 'seconds' || !isOwn(known))
       .map((known) => ({
         says: `signed by ${known.name}`,
         make: (order) => signedAs(known, eventBody(order), signer),
         expects: known.scheme,
-        ...(differsInUnit(known, own)
+        ...(isOwn(known)
           ? { code: 'wrong_time_unit', facts: { unit: unit === 'iso8601' ? 'ISO 8601' : unit } }
           : { code: 'other_scheme', facts: { name: known.name, own: toBe } }),
       }));
-}
-
-/** Whether a scheme is the own one but for the timestamp's unit. */
-function differsInUnit({ header, scheme }: KnownScheme, own: Scheme): boolean {
-  if (header !== `${own.prefix}{signature}`) return false;
-  const other = readScheme(scheme);
-  return (['content', 'algorithm', 'encoding', 'secretEncoding'] as const).every(
-    (part) => own[part] === other[part],
-  );
 }
