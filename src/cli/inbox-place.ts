@@ -3,11 +3,12 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { PaymentsError } from '../errors.js';
 import { type Inbox, openInbox } from '../inbox/open-inbox.js';
-import { hasMethods, type PostgresPool, quoted, transaction } from '../inbox/postgres.js';
+import { type PostgresPool, quoted, transaction } from '../inbox/postgres.js';
 import { isCurrent } from '../inbox/postgres-tables.js';
 import { Connection, databaseClass } from '../inbox/sqlite.js';
 import { readVersion } from '../inbox/sqlite-tables.js';
 import { tablesVersion } from '../inbox/tables.js';
+import { hasMethods } from '../webhooks/own-options.js';
 import { CommandError, codeOf, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 

@@ -8,10 +8,10 @@ import {
   webhookHooks,
 } from '../webhooks/hooks.js';
 import type { OrderPaidEvent, UnknownEvent } from '../webhooks/index.js';
-import { invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
+import { hasMethods, invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
 import { type Duration, dayMs, readDuration } from './params.js';
-import { type ClientOf, hasMethods, type PostgresPool, type PostgresRun } from './postgres.js';
+import type { ClientOf, PostgresPool, PostgresRun } from './postgres.js';
 import type { PostgresPlace } from './postgres-tables.js';
 import type { SqliteDatabase, SqliteStatement } from './sqlite.js';
 import type { SqlitePlace } from './sqlite-tables.js';

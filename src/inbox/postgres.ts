@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors.js';
+import { hasMethods } from '../webhooks/own-options.js';
 import { within } from '../webhooks/within.js';
 import type { Row, SqlValue } from './sql.js';
 
@@ -147,10 +148,6 @@ const noConnection = `The pool gave no connection within ${connectMs / 1000} s: 
 /** An identifier in quotes. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-export function hasMethods<Type>(value: unknown, ...names: string[]): value is Type {
-  return isRow(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
 }
 
 export function isRow(value: unknown): value is Row {

@@ -1,8 +1,5 @@
 import type { Worker } from './worker.js';
 
-/** A worker that shares its store with others of this process. */
-type SharedWorker = Pick<Worker, 'identity' | 'start' | 'stop' | 'wake'>;
-
 /** Shared by all copies of this module: a bundler may load it more than once. */
 const registry = Symbol.for('merchant-payments.inbox');
 
@@ -10,7 +7,7 @@ const registry = Symbol.for('merchant-payments.inbox');
  * Starts a worker, and stops the one that worked on the same store: a module that is loaded again opens the inbox again,
  * with the functions of its new version.
  */
-export function takeOver(worker: SharedWorker): void {
+export function takeOver(worker: Worker): void {
   const earlier = workerOf(worker.identity);
   if (earlier) {
     earlier.stop();
@@ -23,7 +20,7 @@ export function takeOver(worker: SharedWorker): void {
 }
 
 /** Gives the work back to the worker that did it before. */
-export function giveUp(worker: SharedWorker): void {
+export function giveUp(worker: Worker): void {
   const index = workers().indexOf(worker);
   if (index === -1) return;
   workers().splice(index, 1);
@@ -31,7 +28,7 @@ export function giveUp(worker: SharedWorker): void {
 }
 
 /** Who works on a store in this process. */
-export function workerOf(identity: readonly unknown[]): SharedWorker | undefined {
+export function workerOf(identity: readonly unknown[]): Worker | undefined {
   return workers().findLast(
     (worker) =>
       worker.identity.length === identity.length &&
@@ -39,13 +36,13 @@ export function workerOf(identity: readonly unknown[]): SharedWorker | undefined
   );
 }
 
-function workers(): SharedWorker[] {
+function workers(): Worker[] {
   const known: unknown = Reflect.get(globalThis, registry);
   if (isList(known)) return known;
   Reflect.set(globalThis, registry, []);
   return workers();
 }
 
-function isList(value: unknown): value is SharedWorker[] {
+function isList(value: unknown): value is Worker[] {
   return Array.isArray(value);
 }

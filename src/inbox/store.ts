@@ -57,7 +57,26 @@ export abstract class InboxStore {
    * `lastError` it is parked. Its key differs from the delivery's own if that is known with another content.
    */
   insert(key: string, delivery: Delivery, lastError: string | null = null): Promise<KnownEntry | undefined> {
-    return this.run(() => insert(key, delivery, lastError), 'durably');
+    const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
+    const state = lastError === null ? 'pending' : 'parked';
+    const due = lastError === null ? now : null;
+    return this.run(function* () {
+      for (;;) {
+        // Looked for first: an INSERT would wait for as long as a transaction of the shop's holds the row.
+        const [known] =
+          yield sql`SELECT digest, event FROM payments_inbox LEFT JOIN payments_inbox_content USING (id) WHERE key = ${key}`;
+        if (known) return { digest: String(known.digest), event: JSON.parse(String(known.event)) };
+        const [stored] =
+          yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)
+          VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError})
+          ON CONFLICT DO NOTHING RETURNING id`;
+        if (stored) {
+          yield sql`INSERT INTO payments_inbox_content (id, event, raw_body, encoding, headers) VALUES
+            (${Number(stored.id)}, ${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)})`;
+          return undefined;
+        }
+      }
+    }, 'durably');
   }
 
   /** Deletes a claimed delivery with its key. */
@@ -269,24 +288,3 @@ const content = raw(
 
 const entries = sql`SELECT key, state, event, received_at, attempts, last_error, due_at
   FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)`;
-
-function* insert(key: string, delivery: Delivery, lastError: string | null): Work<KnownEntry | undefined> {
-  const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
-  const state = lastError === null ? 'pending' : 'parked';
-  const due = lastError === null ? now : null;
-  for (;;) {
-    // Looked for first: an INSERT would wait for as long as a transaction of the shop's holds the row.
-    const [known] =
-      yield sql`SELECT digest, event FROM payments_inbox LEFT JOIN payments_inbox_content USING (id) WHERE key = ${key}`;
-    if (known) return { digest: String(known.digest), event: JSON.parse(String(known.event)) };
-    const [stored] =
-      yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)
-      VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError})
-      ON CONFLICT DO NOTHING RETURNING id`;
-    if (stored) {
-      yield sql`INSERT INTO payments_inbox_content (id, event, raw_body, encoding, headers) VALUES
-        (${Number(stored.id)}, ${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)})`;
-      return undefined;
-    }
-  }
-}

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { WebhookConfigError } from '../errors.js';
-import { invalidOptions } from './own-options.js';
+import { hasMethods, invalidOptions, isThenable } from './own-options.js';
 
 /** A body as received: bytes, or the string that they decode to. */
 export type RawBody = string | ArrayBuffer | ArrayBufferView;
@@ -51,11 +51,11 @@ function mistake(given: unknown): [problem: string, fix: string] {
     return ['rawBody is missing', 'In Express, give the route express.raw({ type: "application/json" })'];
   }
   if (typeof given !== 'object') return ['rawBody is neither bytes nor a string', rawBytes];
-  if (has(given, 'then')) return ['rawBody is a promise', 'Write `await` before it'];
-  if (has(given, 'arrayBuffer')) {
+  if (isThenable(given)) return ['rawBody is a promise', 'Write `await` before it'];
+  if (hasMethods(given, 'arrayBuffer')) {
     return ['rawBody is a whole Request, Response or Blob', 'Pass `await request.arrayBuffer()`'];
   }
-  if (has(given, 'getReader') || has(given, 'pipe')) {
+  if (hasMethods(given, 'getReader') || hasMethods(given, 'pipe')) {
     return ['rawBody is a stream', 'Read it to its end and pass the bytes, or use webhooks.nodeHandler()'];
   }
   if (Array.isArray(given)) return ['rawBody is an array', 'Pass bytes as a Uint8Array or Buffer'];
@@ -65,10 +65,6 @@ function mistake(given: unknown): [problem: string, fix: string] {
 export const rawBytes =
   'Keep them: in Express express.raw({ type: "application/json" }) on this route, before express.json(); ' +
   'with a Fetch request `await request.arrayBuffer()`; in NestJS `rawBody: true` and req.rawBody';
-
-function has(value: object, method: string): boolean {
-  return typeof Reflect.get(value, method) === 'function';
-}
 
 export function invalidBody(problem: string, fix: string): WebhookConfigError {
   return new WebhookConfigError(`The webhook cannot be verified: ${problem}. ${fix}.`, 'invalid_body');

@@ -1,4 +1,5 @@
 import { WebhookConfigError, WebhookVerificationError } from '../errors.js';
+import { isThenable } from './own-options.js';
 
 /** Headers in any container: `Headers`, Node's object, a `Map`, pairs. */
 export type WebhookHeaders =
@@ -41,7 +42,7 @@ export function headerPairs(headers: unknown): [name: string, value: string][] {
 /** Throws if the value is no container of headers at all. Called when a header is missing. */
 export function checkContainer(headers: unknown): void {
   if (typeof headers !== 'object' || headers === null) return;
-  if (typeof Reflect.get(headers, 'then') === 'function') {
+  if (isThenable(headers)) {
     throw invalidHeaders('headers is a promise. Write `await headers()`, which Next.js 15 made asynchronous');
   }
   const inner: unknown = Reflect.get(headers, 'headers');

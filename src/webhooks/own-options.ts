@@ -55,9 +55,17 @@ function isFunction<Arguments extends unknown[]>(value: unknown): value is (...a
   return typeof value === 'function';
 }
 
+export function hasMethods<Type>(value: unknown, ...names: string[]): value is Type {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    names.every((name) => typeof Reflect.get(value, name) === 'function')
+  );
+}
+
 /** Whether a value is a promise, of whichever kind. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
+  return hasMethods(value, 'then');
 }
 
 export function isOneOf<Name>(value: unknown, names: readonly Name[]): value is Name {
