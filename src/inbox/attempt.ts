@@ -37,9 +37,9 @@ export class InboxAttempt {
   readonly #aborter = new AbortController();
   #stopWaiting: (reason: Error) => void = () => {};
   /** `marking` once `done()` was called; `over` once it can write nothing more. */
-  #phase: 'open' | 'committing' | 'committed' | 'failed' | 'marking' | 'over' = 'open';
-  #committing: unknown;
-  #failure: unknown;
+  #phase: 'open' | 'committing' | 'committed' | 'marking' | 'over' = 'open';
+  /** Rejects if `commit()` failed. */
+  #committing: Promise<void> | undefined;
 
   constructor(settings: AttemptSettings, claim: Claim) {
     this.#settings = settings;
@@ -111,13 +111,14 @@ export class InboxAttempt {
    * your function caught it: nothing was written. A promise of commit() that nobody awaits is waited for.
    */
   async #end(): Promise<boolean> {
-    await this.#committing;
-    const phase = this.#phase;
-    this.#phase = 'over';
-    if (phase === 'failed') throw this.#failure;
-    if (phase !== 'marking') return phase === 'committed';
-    if (await this.#settings.store.isDone?.(this.claim)) return true;
-    throw commitError('The transaction that called done() was rolled back.');
+    try {
+      await this.#committing;
+      if (this.#phase !== 'marking') return this.#phase === 'committed';
+      if (await this.#settings.store.isDone?.(this.claim)) return true;
+      throw commitError('The transaction that called done() was rolled back.');
+    } finally {
+      this.#phase = 'over';
+    }
   }
 
   #delivery(): AttemptDelivery {
@@ -132,18 +133,19 @@ export class InboxAttempt {
 
   #commit(fn: unknown): unknown {
     this.#begin('commit()', 'committing');
+    const committed = () => {
+      if (this.#phase === 'committing') this.#phase = 'committed';
+    };
     try {
       const result = this.#settings.store.commit(this.claim, fn, this.#aborter.signal);
-      if (isThenable(result))
-        this.#committing = result.then(
-          () => this.#settle('committed'),
-          (error: unknown) => this.#settle('failed', error),
-        );
-      else this.#settle('committed');
+      if (isThenable(result)) this.#committing = Promise.resolve(result).then(committed);
+      else committed();
       return result;
     } catch (error) {
-      this.#settle('failed', error);
+      this.#committing = Promise.reject(error);
       throw error;
+    } finally {
+      this.#committing?.catch(() => {});
     }
   }
 
@@ -158,12 +160,6 @@ export class InboxAttempt {
     if (this.#phase !== 'open')
       throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
     this.#phase = phase;
-  }
-
-  #settle(phase: 'committed' | 'failed', error?: unknown): void {
-    if (this.#phase !== 'committing') return;
-    this.#phase = phase;
-    this.#failure = error;
   }
 
   async #fail(error: unknown, durationMs: number): Promise<void> {

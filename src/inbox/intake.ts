@@ -2,15 +2,7 @@ import { Buffer } from 'node:buffer';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { readBody } from '../webhooks/body.js';
 import type { Checks } from '../webhooks/checks.js';
-import {
-  type Delivery,
-  deliveryOf,
-  digestOf,
-  keyOf,
-  storable,
-  unreadableBecause,
-  writable,
-} from '../webhooks/delivery.js';
+import { type Delivery, deliveryOf, storable, unreadableBecause } from '../webhooks/delivery.js';
 import { headerPairs } from '../webhooks/headers.js';
 import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
@@ -58,11 +50,11 @@ export function createIntake({ store, callHook, report, keepRefused, toleranceSe
     const delivery = readAgain(given);
     const { key, digest, event } = delivery;
     const problem = unreadableBecause(event);
-    if (problem !== undefined) return park(key, delivery, 'invalid_event', unreadableText(problem));
+    if (problem !== undefined) return park(key, delivery, unreadableText(problem));
     const known = await store.insert(key, delivery);
     if (!known) return true;
     if (known.digest !== digest)
-      return park(`${key}#${digest}`, delivery, 'conflicting_event', conflictText(key, known.event, event));
+      return park(`${key}#${digest}`, delivery, conflictText(key, known.event, event));
     callHook('duplicate', factsOf(delivery));
     return false;
   }
@@ -129,20 +121,15 @@ export function createIntake({ store, callHook, report, keepRefused, toleranceSe
     return result;
   }
 
-  async function park(
-    key: string,
-    delivery: Delivery,
-    code: WebhookPayloadError['code'],
-    lastError: string,
-  ): Promise<boolean> {
+  async function park(key: string, delivery: Delivery, lastError: string): Promise<boolean> {
+    const isRead = unreadableBecause(delivery.event) === undefined;
     const facts = factsOf({ key, event: delivery.event });
     if (await store.insert(key, delivery, lastError)) {
       callHook('duplicate', facts);
       return false;
     }
-    await report(
-      new WebhookPayloadError(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`, code),
-    );
+    const message = `${lastError} It is stored and parked as ${JSON.stringify(key)}.`;
+    await report(new WebhookPayloadError(message, isRead ? 'conflicting_event' : 'invalid_event'));
     callHook('parked', { ...facts, attempt: 0, lastError });
     return true;
   }
@@ -152,9 +139,9 @@ export function createIntake({ store, callHook, report, keepRefused, toleranceSe
 function readAgain(delivery: Delivery): Delivery {
   if (unreadableBecause(delivery.event) === undefined) return delivery;
   const body = Buffer.from(delivery.rawBody, delivery.encoding ?? 'utf8');
-  const event = writable(eventOf(body));
-  if (unreadableBecause(event) !== undefined) return delivery;
-  return { ...delivery, event, key: keyOf(event, body), digest: digestOf(event) };
+  const { headers, receivedAt } = delivery;
+  const read = deliveryOf({ event: eventOf(body), body, headers }, new Date(receivedAt));
+  return unreadableBecause(read.event) === undefined ? read : delivery;
 }
 
 function conflictText(key: string, before: WebhookEvent | null, now: WebhookEvent): string {

@@ -4,26 +4,14 @@ import { ConfigurationError } from '../errors.js';
 import { type LateSecret, lateChecks } from '../webhooks/checks.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import { fetchHandler } from '../webhooks/handler.js';
-import type { SignatureScheme, WebhookEvent } from '../webhooks/index.js';
+import type { SignatureScheme } from '../webhooks/index.js';
 import { type NodeRequest, type NodeResponse, nodeListener } from '../webhooks/node-handler.js';
 import { ownOptions } from '../webhooks/own-options.js';
-import {
-  createResponder,
-  factsOf,
-  failedReply,
-  okReply,
-  type Reply,
-  type Respond,
-} from '../webhooks/responder.js';
+import { createResponder, factsOf, failedReply, okReply, type Reply } from '../webhooks/responder.js';
 import { readTolerance } from '../webhooks/timestamp.js';
 import type { InboxEntry, InboxStats, ListParams, RefusedDelivery } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
-import {
-  type AttemptDelivery,
-  type InboxOptions,
-  type PostgresInboxOptions,
-  readInboxOptions,
-} from './options.js';
+import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
 import {
   type Duration,
   readAge,
@@ -126,8 +114,7 @@ export interface RecoverParams {
 export function openInbox(options: InboxOptions): Inbox;
 export function openInbox<Pool extends PostgresPool>(options: PostgresInboxOptions<Pool>): Inbox;
 export function openInbox(options: object): Inbox {
-  const { own, place, work, onPaid, onUnknown, callHook, report, graceMs, keepRefused, ...limits } =
-    readInboxOptions(options);
+  const { own, place, work, callHook, report, graceMs, keepRefused, ...limits } = readInboxOptions(options);
   const checks = lateChecks(own);
   const respond = createResponder(own, {
     ...{ checks, callHook, report, mustRead: false, handOver },
@@ -139,7 +126,7 @@ export function openInbox(options: object): Inbox {
     toleranceSeconds: readTolerance(own.toleranceSeconds),
   });
   const worker = new Worker({
-    ...{ ...limits, store, find, callHook, report },
+    ...{ ...limits, store, callHook, report },
     textOf: async (error) => redacted(error, (await checks().catch(() => undefined))?.secret),
     reread: intake.reread,
   });
@@ -147,7 +134,7 @@ export function openInbox(options: object): Inbox {
   // A build loads the modules of an app, and must not fulfil anything.
   if (work && process.env.NEXT_PHASE !== 'phase-production-build') takeOver(worker);
 
-  const respondWhileOpen: Respond = async (incoming) => (closing ? refuse(closed) : respond(incoming));
+  const respondWhileOpen: typeof respond = async (incoming) => (closing ? refuse(closed) : respond(incoming));
   return {
     handler: fetchHandler(respondWhileOpen),
     nodeHandler: nodeListener({ respond: respondWhileOpen, report }),
@@ -196,11 +183,6 @@ export function openInbox(options: object): Inbox {
     close,
     [Symbol.asyncDispose]: close,
   };
-
-  function find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined {
-    if (event.type === 'order.paid') return onPaid && ((delivery) => onPaid(event, delivery));
-    return onUnknown && ((delivery) => onUnknown(event, delivery));
-  }
 
   async function handOver(delivery: Delivery): Promise<Reply> {
     try {

@@ -7,7 +7,7 @@ import {
   type WebhookHookFacts,
   webhookHooks,
 } from '../webhooks/hooks.js';
-import type { OrderPaidEvent, UnknownEvent } from '../webhooks/index.js';
+import type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
 import { hasMethods, invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
 import { type Duration, dayMs, readDuration } from './params.js';
@@ -173,13 +173,17 @@ export function readInboxOptions(options: object) {
   const attemptMs = readDuration(own.attemptMs === undefined ? '15m' : own.attemptMs);
   if (attemptMs === undefined || attemptMs < 1 || attemptMs > 7 * dayMs)
     throw invalidOptions('attemptMs must be a duration from 1 ms to 7 days, such as "15m".');
+  const onPaid = readOn(own.on, work);
+  const onUnknown = readFunction<[UnknownEvent, AttemptDelivery]>(own.onUnknown, 'onUnknown');
   return {
     own,
     work,
     attemptMs,
     place: readPlace(own),
-    onPaid: readOn(own.on, work),
-    onUnknown: readFunction<[UnknownEvent, AttemptDelivery]>(own.onUnknown, 'onUnknown'),
+    find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined {
+      if (event.type === 'order.paid') return onPaid && ((delivery) => onPaid(event, delivery));
+      return onUnknown && ((delivery) => onUnknown(event, delivery));
+    },
     retriesMs: readRetries(own.retries),
     graceMs: readInteger(own.graceMs, 'graceMs', 10_000, 0, dayMs),
     concurrency: readInteger(own.concurrency, 'concurrency', 4, 1, 1000),
@@ -190,12 +194,9 @@ export function readInboxOptions(options: object) {
   };
 }
 
-function readPlace({
-  file,
-  database,
-  pool,
-  schema = 'public',
-}: Record<string, unknown>): SqlitePlace | PostgresPlace {
+type Place = SqlitePlace | PostgresPlace;
+
+function readPlace({ file, database, pool, schema = 'public' }: Record<string, unknown>): Place {
   const unusable = (text: string) => new ConfigurationError(`${what}: ${text}`);
   if ([file, database, pool].filter((each) => each !== undefined).length > 1)
     throw unusable('pass one of "file", "database" and "pool".');

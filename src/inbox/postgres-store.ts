@@ -1,18 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitError, lostLease, settling } from './claims.js';
 import type { Claim } from './entry.js';
-import {
-  bearErrors,
-  execute,
-  isRow,
-  type PostgresClient,
-  rowsOf,
-  transaction,
-  withClient,
-} from './postgres.js';
+import { bearErrors, execute, type PostgresClient, rowsOf, transaction, withClient } from './postgres.js';
 import { inSchema, openTables, type PostgresPlace } from './postgres-tables.js';
 import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
-import { InboxStore } from './store.js';
+import { type Identity, InboxStore } from './store.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
 
@@ -21,7 +13,7 @@ const lookUpMs = 60_000;
 
 /** The inbox of several servers: tables in a PostgreSQL database, whose clock is the only one that counts. */
 export class PostgresStore extends InboxStore {
-  readonly identity: readonly unknown[];
+  readonly identity: Identity;
   readonly pollMs = 1000;
   readonly #place: PostgresPlace;
   #tables: Promise<void> | undefined;
@@ -66,7 +58,7 @@ export class PostgresStore extends InboxStore {
     if (typeof run !== 'function') throw commitError('done() takes a function that executes a statement.');
     const { text, values } = this.#written(settling(claim, { state: 'done' }));
     const result: unknown = await run(text, values);
-    const rows = isRow(result) && !Array.isArray(result) ? result.rows : result;
+    const rows: unknown = Array.isArray(result) ? result : Reflect.get(Object(result), 'rows');
     if (!Array.isArray(rows)) throw commitError('The function passed to done() must return the rows.');
     if (rows.length === 0) throw lostLease();
   }

@@ -1,3 +1,4 @@
+import type { Identity } from './store.js';
 import type { Worker } from './worker.js';
 
 /** Shared by all copies of this module: a bundler may load it more than once. */
@@ -28,12 +29,8 @@ export function giveUp(worker: Worker): void {
 }
 
 /** Who works on a store in this process. */
-export function workerOf(identity: readonly unknown[]): Worker | undefined {
-  return workers().findLast(
-    (worker) =>
-      worker.identity.length === identity.length &&
-      worker.identity.every((part, at) => part === identity[at]),
-  );
+export function workerOf([place, schema]: Identity): Worker | undefined {
+  return workers().findLast(({ identity }) => identity[0] === place && identity[1] === schema);
 }
 
 function workers(): Worker[] {

@@ -6,11 +6,11 @@ import type { Claim, RefusedRecord } from './entry.js';
 import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, isBusy } from './sqlite.js';
 import { openFile, type SqlitePlace, setUp } from './sqlite-tables.js';
-import { InboxStore } from './store.js';
+import { type Identity, InboxStore } from './store.js';
 
 /** Deliveries in a SQLite database. */
 export class SqliteStore extends InboxStore {
-  readonly identity: readonly unknown[];
+  readonly identity: Identity;
   readonly pollMs = 250;
   readonly #place: SqlitePlace;
   readonly #connection: Connection;
@@ -21,18 +21,18 @@ export class SqliteStore extends InboxStore {
   constructor(place: SqlitePlace) {
     super();
     this.#place = place;
-    const database = 'file' in place ? usable(place, () => openFile(place.file)) : place.database;
-    this.#connection = usable(place, () => new Connection(database));
+    const open = () => new Connection('file' in place ? openFile(place.file) : place.database);
+    this.#connection = usable(place, open);
     try {
       this.#connection.atOnce(() => this.#setUp());
     } catch (error) {
       if (!isBusy(error)) {
-        if ('file' in place) database.close();
+        if ('file' in place) this.#connection.database.close();
         throw error;
       }
     }
     this.#file = identityOf(this.#connection.path);
-    this.identity = [this.#file ?? database];
+    this.identity = [this.#file ?? this.#connection.database];
   }
 
   /** Marks it done first: even if `fn` ends the transaction itself, its writes are not repeated. */

@@ -86,12 +86,11 @@ export class Connection {
     try {
       return this.#within(this.#hasBlocked ? 0 : commitPatienceMs, work);
     } finally {
-      if (performance.now() - startedAt >= 1 && !this.#hasBlocked) {
-        this.#hasBlocked = true;
+      this.#hasBlocked ||= performance.now() - startedAt >= 1;
+      if (this.#hasBlocked)
         setImmediate(() => {
           this.#hasBlocked = false;
         });
-      }
     }
   }
 

@@ -16,11 +16,11 @@ import {
 } from './entry.js';
 import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
+/** Which database an inbox is in: those of one process with the same share their work. */
+export type Identity = readonly [place: unknown, schema?: string];
+
 /** What is stored under a key: the event is `null` once it was purged. */
-export interface KnownEntry {
-  digest: string;
-  event: WebhookEvent | null;
-}
+type Known = { digest: string; event: WebhookEvent | null } | undefined;
 
 /** A clock that was this far ahead is taken for wrong: what it made due is due now. */
 const wrongClockMs = 10_000;
@@ -32,8 +32,7 @@ const purgedAtOnce = 500;
  * the same statements; what processes compare is `now`.
  */
 export abstract class InboxStore {
-  /** Inboxes of one process whose stores have equal parts share their work. */
-  abstract readonly identity: readonly unknown[];
+  abstract readonly identity: Identity;
   /** How often to look for rows that other processes have stored. */
   abstract readonly pollMs: number;
 
@@ -56,7 +55,7 @@ export abstract class InboxStore {
    * Stores a delivery durably, or resolves to what is known under its key: a response of 200 rests on it. With a
    * `lastError` it is parked. Its key differs from the delivery's own if that is known with another content.
    */
-  insert(key: string, delivery: Delivery, lastError: string | null = null): Promise<KnownEntry | undefined> {
+  insert(key: string, delivery: Delivery, lastError: string | null = null): Promise<Known> {
     const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
     const state = lastError === null ? 'pending' : 'parked';
     const due = lastError === null ? now : null;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptSettings, InboxAttempt } from './attempt.js';
 import { lostLease } from './claims.js';
 import type { Claim } from './entry.js';
+import type { Identity } from './store.js';
 
 interface WorkerSettings extends AttemptSettings {
   concurrency: number;
@@ -13,7 +14,7 @@ const forced = 'retry() with force took this delivery from its function.';
 
 /** Claims due deliveries, begins their attempts and renews their leases. */
 export class Worker {
-  readonly identity: readonly unknown[];
+  readonly identity: Identity;
   readonly #settings: WorkerSettings;
   readonly #running = new Map<InboxAttempt, Promise<void>>();
   #claiming: Promise<unknown> = Promise.resolve();
@@ -69,9 +70,8 @@ export class Worker {
       const { waitMs, isFull } = await this.#takeUp();
       if (!isFull && waitMs > 0 && this.isIdle) return;
       const pause = new AbortController();
-      const { signal } = pause;
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now()));
-      await Promise.race([...this.#running.values(), sleep(pauseMs, undefined, { signal })]);
+      await Promise.race([...this.#running.values(), sleep(pauseMs, undefined, { signal: pause.signal })]);
       pause.abort();
     }
     await Promise.all(this.#running.values());

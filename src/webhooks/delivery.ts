@@ -31,7 +31,10 @@ export interface Delivery {
 }
 
 /** The delivery that a body and its headers proved to be. */
-export function deliveryOf({ event: read, body, headers }: VerifiedDelivery, receivedAt: Date): Delivery {
+export function deliveryOf(
+  { event: read, body, headers }: Omit<VerifiedDelivery, 'sentAt'>,
+  receivedAt: Date,
+): Delivery {
   const event = writable(read);
   return {
     key: keyOf(event, body),
@@ -72,7 +75,7 @@ export function unreadableBecause(event: WebhookEvent): string | undefined {
   return event.type === 'unknown' ? event.problem : undefined;
 }
 
-export function keyOf(event: WebhookEvent, body: Uint8Array): string {
+function keyOf(event: WebhookEvent, body: Uint8Array): string {
   if (event.type === 'order.paid') return `order.paid:${event.data.order_id}`;
   const type = event.problem === undefined ? event.originalType : 'invalid';
   return `${type}:${createHash('sha256').update(body).digest('hex')}`;
