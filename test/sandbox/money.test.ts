@@ -232,9 +232,13 @@ test('a snapshot goes on where it was taken: data, clock, ids, key, secret and w
 
 test.each([
   ['products.0.id', { products: [{}] }],
-  ['checkouts.0.expiresAt', { checkouts: [{ id: 'chk_1', createdAt: 0 }] }],
-  ['orders.0.paidAt', { orders: [{ id: 'ord_1', paidAt: 'once' }] }],
-  ['events.0.attempts', { events: [{ id: 'evt_1', createdAt: 0 }] }],
+  ['products.0.price', { products: [{ id: 'prod_1', name: 'Mug', createdAt: 0, updatedAt: 0 }] }],
+  [
+    'checkouts.0.expiresAt',
+    { checkouts: [{ id: 'chk_1', productId: 'prod_1', amount: '1.00', createdAt: 0 }] },
+  ],
+  ['orders.0.paidAt', { orders: [{ id: 'ord_1', amount: '1.00', paidAt: 'once' }] }],
+  ['events.0.attempts', { events: [{ id: 'evt_1', data: { order_id: 'ord_1' }, body: '{}', createdAt: 0 }] }],
   ['ledger.pending', { ledger: { available: '0', pending: 'much', frozen: '0', updatedAt: 0 } }],
 ])('a snapshot with a broken part, %s, is refused by its name', (path, part) => {
   const from = { ...createSandbox().snapshot(), ...part };

@@ -68,30 +68,33 @@ export interface SandboxSnapshot {
   [part: string]: unknown;
 }
 
+const text = z.string();
 const counter = z.number();
 const cents = z.coerce.bigint();
 const date = z.coerce.date();
 
-/** Objects that the sandbox wrote itself. Beside their ids, only what JSON made text of is read: their dates. */
-function written<One>(dates: z.core.$ZodLooseShape) {
-  const read = z.looseObject({ id: z.string(), ...dates });
+/** Objects that the sandbox wrote itself. Read are their dates, which JSON made text, and what pages rely on. */
+function written<One>(fields: z.core.$ZodLooseShape) {
+  const read = z.looseObject({ id: text, ...fields });
   return z.array(z.pipe(read, z.custom<One, z.output<typeof read>>()));
 }
 
 const snapshot = z.object({
   version: z.literal(2),
-  apiKey: z.string(),
-  webhookSecret: z.string(),
+  apiKey: text,
+  webhookSecret: text,
   clock: z.object({ frozenAt: z.optional(z.number()), offset: z.number() }),
   ids: z.object({
     seed: z.optional(z.number()),
     counts: z.object({ prod: counter, chk: counter, ord: counter, evt: counter }),
   }),
   ledger: z.object({ available: cents, pending: cents, frozen: cents, updatedAt: date }),
-  products: written<Product>({ createdAt: date, updatedAt: date }),
-  checkouts: written<StoredCheckout>({ createdAt: date, expiresAt: date }),
-  orders: written<SandboxOrder>({ paidAt: date, settlesAt: date }),
+  products: written<Product>({ name: text, price: text, createdAt: date, updatedAt: date }),
+  checkouts: written<StoredCheckout>({ productId: text, amount: text, createdAt: date, expiresAt: date }),
+  orders: written<SandboxOrder>({ amount: text, paidAt: date, settlesAt: date }),
   events: written<SandboxEvent>({
+    data: z.looseObject({ order_id: text }),
+    body: text,
     createdAt: date,
     nextAttemptAt: z.optional(date),
     attempts: z.array(z.looseObject({ at: date })),
