@@ -55,7 +55,9 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
     }
   };
   const tick = () => {
-    if (store.agenda.next <= clock.now()) void schedule.tick().then(() => changed.emit());
+    if (store.agenda.next > clock.now()) return;
+    schedule.tick();
+    changed.emit();
   };
   const reach = newReach(handle, guard, settings.publicUrl, tick);
   return {

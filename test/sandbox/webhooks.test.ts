@@ -498,6 +498,31 @@ describe('delivery over HTTP', () => {
     expect(sandbox.events[0]).toMatchObject({ state: 'delivered', nextAttemptAt: undefined });
   });
 
+  test('while it listens, a retry that hangs holds up no other event', async () => {
+    const hanging = deferred();
+    const attempts = new Map<string, number>();
+    const sandbox = createSandbox({
+      unspecified: { retries: [1] },
+      webhook: async (request) => {
+        const { data } = await request.json();
+        const attempt = (attempts.get(data.amount) ?? 0) + 1;
+        attempts.set(data.amount, attempt);
+        if (attempt === 2 && data.amount === '1.00') {
+          hanging.resolve();
+          return new Promise<Response>(() => {});
+        }
+        return new Response(null, { status: attempt === 1 ? 500 : 200 });
+      },
+    });
+    await sandbox.listen();
+    await sandbox.trigger('order.paid', { amount: '1.00' });
+    await hanging.promise;
+    const { event } = await sandbox.trigger('order.paid', { amount: '2.00' });
+    const other = await sandbox.waitForEvent(({ id, state }) => id === event.id && state === 'delivered');
+    expect(other.attempts).toHaveLength(2);
+    await sandbox.close();
+  });
+
   test('a retry in flight is shown as one, and a snapshot of it makes the retry again', async () => {
     const { promise: arrived, resolve } = deferred();
     let calls = 0;

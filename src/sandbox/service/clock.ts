@@ -74,38 +74,35 @@ export function newSchedule(
   run: (due: Due) => unknown,
   settled: () => Promise<void>,
 ) {
-  let moving: Promise<unknown> = Promise.resolve();
+  let moving: Promise<void> = Promise.resolve();
   let resets = 0;
 
-  /** Stops whenever something becomes due, even if it was scheduled on the way. Resolves to whether it reached the end. */
-  async function runUntil(time: number, wait = settled): Promise<boolean> {
+  /** Stops whenever something becomes due, even if it was scheduled on the way. A reset ends the move. */
+  async function move(target: () => number): Promise<void> {
+    const time = target();
     const before = resets;
-    await wait(); // An attempt in flight may schedule a retry on the way, and so may what a handler does.
+    await settled(); // An attempt in flight may schedule a retry on the way, and so may what a handler does.
     while (before === resets && agenda.next <= time) {
       const at = agenda.next;
       if (at > clock.now()) clock.moveTo(at);
       await Promise.all(agenda.take(at).map(run));
-      await wait();
+      await settled();
     }
-    return before === resets;
+    if (before === resets) clock.moveTo(time);
   }
 
   /** One move after another: two at once would each see the other's clock. */
-  function inTurn<T>(move: () => Promise<T>): Promise<T> {
-    const done = moving.then(move);
+  function moveTo(target: () => number): Promise<void> {
+    const done = moving.then(() => move(target));
     moving = done.catch(() => undefined);
     return done;
   }
 
-  const moveTo = (target: () => number) =>
-    inTurn(async () => {
-      const time = target();
-      if (await runUntil(time)) clock.moveTo(time);
-    });
-
   return {
-    /** Does everything that is due, beside attempts in flight. */
-    tick: () => inTurn(() => runUntil(clock.now(), async () => {})),
+    /** Does everything that is due, and waits for no delivery: one that hangs must hold up no other. */
+    tick(): void {
+      for (const due of agenda.take(clock.now())) run(due);
+    },
     moveBy: (duration: number) => moveTo(() => clock.now() + duration),
     moveTo: (time: number) => moveTo(() => time),
     /** Ends a move halfway, and sets the clock back. */
