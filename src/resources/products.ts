@@ -2,7 +2,7 @@ import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
 import { ListPromise, Page } from '../pagination.js';
 import { readFields } from '../schemas/fields.js';
-import { isObject } from '../schemas/object.js';
+import { ownFields } from '../schemas/object.js';
 import {
   idParams,
   type ProductCreateParams,
@@ -127,11 +127,9 @@ export class ProductsResource {
 }
 
 /** `null`, as another product may have it, is the same as absent for `description` and `image`. */
-function withoutNulls(params: unknown): unknown {
-  if (!isObject(params)) return params;
-  const isAbsent = (name: string, value: unknown) =>
-    value === null && (name === 'description' || name === 'image');
-  return Object.fromEntries(Object.entries(params).filter(([name, value]) => !isAbsent(name, value)));
+function withoutNulls(params: ProductCreateParams): unknown {
+  const own = ownFields(params);
+  return own ? { ...own, description: own.description ?? undefined, image: own.image ?? undefined } : params;
 }
 
 function checkUpdate(issues: Issue[], params: ProductUpdateParams): ProductUpdateParams | undefined {

@@ -52,10 +52,8 @@ export function checkRawRequest(issues: Issue[], request: Partial<RawRequest> | 
   const { method, path, query, body, ...rest } = request;
   for (const name of Object.keys(rest))
     refuse(name, `is not a field of a request. ${didYouMean(name, partNames)}`);
-  if (method === undefined) refuse('method', 'is missing. Pass GET, POST, PUT, PATCH or DELETE.');
-  else if (!methods.includes(method)) {
-    refuse('method', `${quote(method)} is not supported. Pass GET, POST, PUT, PATCH or DELETE.`);
-  }
+  const whatIsWrong = method === undefined ? 'is missing' : `${quote(method)} is not supported`;
+  if (!methods.includes(method)) refuse('method', `${whatIsWrong}. Pass GET, POST, PUT, PATCH or DELETE.`);
   const pathProblem = problemOfPath(path);
   if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
   if (query !== undefined && (!isObject(query) || Symbol.iterator in query))

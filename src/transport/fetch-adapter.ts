@@ -109,13 +109,12 @@ async function readBody(response: Response, head: ResponseHead, settle: Settle):
 }
 
 function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer>> {
-  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+  return isObject(body) && Symbol.asyncIterator in body;
 }
 
 /** Discards a body that is not read, and closes its connection: a web stream or a Node stream. */
 function leave(body: unknown): void {
-  if (typeof body !== 'object' || body === null) return;
-  const end: unknown = Reflect.get(body, 'cancel') ?? Reflect.get(body, 'destroy');
+  const end = isObject(body) ? (body.cancel ?? body.destroy) : undefined;
   if (typeof end === 'function') Promise.resolve(end.call(body)).catch(() => {});
 }
 
