@@ -1,20 +1,17 @@
 // How services that document their webhooks sign them. The first row of each list is the default's.
 import type { SignatureScheme } from '../webhooks/index.js';
 
-/** One value of one part of a scheme, and what it is in words. */
-export type Part<Value> = readonly [value: Value, says: string];
-
 export type TimestampUnit = 'seconds' | 'milliseconds' | 'iso8601';
 
 /** One choice for every part of a scheme. */
 export interface Parts {
-  content: Part<string>;
-  algorithm: Part<SignatureScheme['algorithm']>;
-  encoding: Part<SignatureScheme['encoding']>;
-  key: Part<SignatureScheme['secretEncoding']>;
-  /** The signature header; `separator` separates signatures, if it may hold several. */
-  form: readonly [text: string, says: string, separator?: SignatureScheme['separator']];
-  unit: Part<TimestampUnit>;
+  content: string;
+  algorithm: SignatureScheme['algorithm'];
+  encoding: SignatureScheme['encoding'];
+  key: SignatureScheme['secretEncoding'];
+  /** The signature header, and what separates signatures if it may hold several. */
+  form: readonly [header: string, separator?: SignatureScheme['separator']];
+  unit: TimestampUnit;
 }
 
 /** The lists whose combinations are the known schemes. */
@@ -22,57 +19,41 @@ export type Lists = { readonly [Name in keyof Parts]: readonly Parts[Name][] };
 
 export const documented: Lists = {
   content: [
-    ['{timestamp}.{body}', 'timestamp, dot, body'],
-    ['{timestamp}{body}', 'timestamp and body, nothing between'],
-    ['{timestamp}:{body}', 'timestamp, colon, body'],
-    ['v0:{timestamp}:{body}', '"v0", timestamp and body with colons between'],
-    ['v1.{timestamp}.{body}', '"v1", timestamp and body with dots between'],
-    ['{timestamp}|{body}', 'timestamp, bar, body'],
-    ['{body}', 'the body alone'],
-    ['{body}{timestamp}', 'body, then timestamp'],
+    '{timestamp}.{body}',
+    '{timestamp}{body}',
+    '{timestamp}:{body}',
+    'v0:{timestamp}:{body}',
+    'v1.{timestamp}.{body}',
+    '{timestamp}|{body}',
+    '{body}',
+    '{body}{timestamp}',
   ],
-  algorithm: [
-    ['sha256', 'HMAC-SHA256'],
-    ['sha512', 'HMAC-SHA512'],
-    ['sha384', 'HMAC-SHA384'],
-  ],
-  encoding: [
-    ['hex', 'hex'],
-    ['base64', 'base64'],
-    ['base64url', 'base64url'],
-  ],
-  key: [
-    ['utf8', 'the secret as text'],
-    ['base64', 'the secret decoded from base64'],
-    ['hex', 'the secret decoded from hex'],
-  ],
+  algorithm: ['sha256', 'sha512', 'sha384'],
+  encoding: ['hex', 'base64', 'base64url'],
+  key: ['utf8', 'base64', 'hex'],
   form: [
-    ['{signature}', 'alone in its header'],
-    ['{algorithm}={signature}', 'with the algorithm before it'],
-    ['v0={signature}', 'with "v0=" before it'],
-    ['v1={signature}', 'with "v1=" before it, several separated by commas', ','],
-    ['t={timestamp},v1={signature}', 'in the list t=…,v1=…', ','],
-    ['ts={timestamp};h1={signature}', 'in the list ts=…;h1=…', ';'],
-    ['v1,{signature}', 'with "v1," before it, several separated by spaces', ' '],
-    ['t={timestamp},s={signature}', 'in the list t=…,s=…', ','],
-    ['timestamp={timestamp},signature={signature}', 'in the list timestamp=…,signature=…', ','],
+    ['{signature}'],
+    ['{algorithm}={signature}'],
+    ['v0={signature}'],
+    ['v1={signature}', ','],
+    ['t={timestamp},v1={signature}', ','],
+    ['ts={timestamp};h1={signature}', ';'],
+    ['v1,{signature}', ' '],
+    ['t={timestamp},s={signature}', ','],
+    ['timestamp={timestamp},signature={signature}', ','],
   ],
-  unit: [
-    ['seconds', 'Unix seconds'],
-    ['milliseconds', 'Unix milliseconds'],
-    ['iso8601', 'ISO 8601'],
-  ],
+  unit: ['seconds', 'milliseconds', 'iso8601'],
 };
 
 /** What Square, HubSpot, UPayments, Alchemy Pay and SMSPortal sign: the URL of the webhook too. */
-export function contentsWithUrl(url: string): readonly Part<string>[] {
+export function contentsWithUrl(url: string): readonly string[] {
   const path = URL.canParse(url) ? new URL(url).pathname : '/';
   return [
-    [`${url}{body}`, 'URL, body'],
-    [`POST${url}{body}{timestamp}`, 'method, URL, body, timestamp'],
-    [`{timestamp}POST${url}{body}`, 'timestamp, method, URL, body'],
-    [`{timestamp}POST${path}{body}`, 'timestamp, method, path, body'],
-    [`v1:{timestamp}|POST|${url}|{body}`, '"v1:", timestamp, method, URL and body with bars between'],
+    `${url}{body}`,
+    `POST${url}{body}{timestamp}`,
+    `{timestamp}POST${url}{body}`,
+    `{timestamp}POST${path}{body}`,
+    `v1:{timestamp}|POST|${url}|{body}`,
   ];
 }
 

@@ -33,11 +33,12 @@ export interface KnownScheme {
  * header that no service here uses, also that one.
  */
 export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: string | undefined }): Lists {
-  const contents = url === undefined ? [] : contentsWithUrl(url);
-  const forms: Lists['form'] =
-    prefix === undefined ? [] : [[`${prefix}{signature}`, `with "${prefix}" before it`]];
   const { content, form } = documented;
-  return { ...documented, content: [...content, ...contents], form: [...form, ...forms] };
+  return {
+    ...documented,
+    content: url === undefined ? content : [...content, ...contentsWithUrl(url)],
+    form: prefix === undefined ? form : [...form, [`${prefix}{signature}`]],
+  };
 }
 
 /** Every combination of the documented lists, the likeliest first. */
@@ -64,7 +65,7 @@ export function matchingSchemes(
 ): KnownScheme[] {
   // Which header it can be is asked first: that leaves few MACs to make.
   const isRead = (parts: HeaderParts) =>
-    parts.unit[0] === written &&
+    parts.unit === written &&
     hasForm(signature, headerOf(parts)) &&
     holds(parts, (scheme) => digestsIn(scheme).length > 0);
   const digestsIn = (scheme: Scheme) =>
@@ -116,42 +117,46 @@ function byLikelihood(combined: readonly Parts[]): KnownScheme[] {
   return combined.map(schemeOf).sort((a, b) => rank(a) - rank(b));
 }
 
-const defaults = new Set<unknown>(Object.values(documented).map(([first]) => first));
+/** What is signed, in words or as the option writes it. */
+export const signedContent = (content: string): string => (content === '{body}' ? 'the body alone' : content);
 
 function schemeOf(parts: Parts): KnownScheme {
   const { content, algorithm, encoding, key, form, unit } = parts;
-  const written = [content[0], algorithm[0], encoding[0], key[0], form[0], unit[0]].join(' ');
-  const service = documentedSchemes[written];
+  const service = documentedSchemes[[content, algorithm, encoding, key, form[0], unit].join(' ')];
+  const header = headerOf(parts);
   return {
     name:
-      `${algorithm[1]} of ${content[1]}, in ${encoding[1]}, keyed with ${key[1]}; ` +
-      `signature ${form[1]}; timestamp in ${unit[1]}`,
+      `HMAC-${algorithm.toUpperCase()} of ${signedContent(content)}, in ${encoding}, ` +
+      `keyed with the secret ${key === 'utf8' ? 'as text' : `decoded from ${key}`}; ` +
+      `signature header ${header}; timestamp in ${unit === 'iso8601' ? 'ISO 8601' : `Unix ${unit}`}`,
     like: service && { service, source: sources[service] },
     scheme: optionsOf(parts),
-    header: headerOf(parts),
-    unit: unit[0],
-    distance: Object.values(parts).filter((part) => !defaults.has(part)).length,
+    header,
+    unit,
+    distance: partNames.filter((name) => parts[name] !== documented[name][0]).length,
   };
 }
+
+const partNames = ['content', 'algorithm', 'encoding', 'key', 'form', 'unit'] as const;
 
 /** The parts by which `verify()` reads the two headers. */
 type HeaderParts = Omit<Parts, 'content' | 'key'> & Partial<Parts>;
 
 /** The signature header as a template. */
-const headerOf = ({ form, algorithm }: HeaderParts): string => form[0].replace('{algorithm}', algorithm[0]);
+const headerOf = ({ form, algorithm }: HeaderParts): string => form[0].replace('{algorithm}', algorithm);
 
 /** The option of `webhooks.verify()` for some parts: what differs from its default. */
 function optionsOf(parts: HeaderParts): Partial<SignatureScheme> {
   const { content, algorithm, encoding, key, form, unit } = parts;
   const prefix = headerOf(parts).replace(/^\w+=\{timestamp\}[,;]|\{signature\}$/g, '');
-  const [, , separator] = form;
+  const [, separator] = form;
   return {
-    ...(content && content !== documented.content[0] && { content: content[0] }),
-    ...(algorithm !== documented.algorithm[0] && { algorithm: algorithm[0] }),
-    ...(encoding !== documented.encoding[0] && { encoding: encoding[0] }),
-    ...(key && key !== documented.key[0] && { secretEncoding: key[0] }),
+    ...(content !== undefined && content !== documented.content[0] && { content }),
+    ...(algorithm !== documented.algorithm[0] && { algorithm }),
+    ...(encoding !== documented.encoding[0] && { encoding }),
+    ...(key !== undefined && key !== documented.key[0] && { secretEncoding: key }),
     ...(prefix !== '' && { prefix }),
     ...(separator !== undefined && { separator }),
-    ...(unit[0] === 'iso8601' && { timestamp: unit[0] }),
+    ...(unit === 'iso8601' && { timestamp: unit }),
   };
 }
