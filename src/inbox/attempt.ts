@@ -47,8 +47,8 @@ export class InboxAttempt {
     this.#facts = { ...factsOf(claim.delivery), attempt: claim.attempt };
   }
 
-  get phase() {
-    return this.#phase;
+  get isCommitted(): boolean {
+    return this.#phase === 'committed';
   }
 
   async run(): Promise<void> {
@@ -94,6 +94,7 @@ export class InboxAttempt {
 
   /** Somebody else has the delivery: it can write nothing more. */
   lose(reason: Error): void {
+    if (this.#phase === 'over') return;
     if (this.#phase !== 'committed') this.#phase = 'over';
     this.#aborter.abort(reason);
   }

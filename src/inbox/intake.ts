@@ -74,7 +74,8 @@ export function createIntake({ store, callHook, report, keepRefused, toleranceSe
     const { code, receivedAt, signatureHeaders, readsAny } = request;
     if (keepRefused === 0 || incurable.includes(code)) return;
     const body = readBody(request.rawBody);
-    if (body.byteLength > longestRefused) return;
+    const bytes = body.byteLength;
+    if (bytes > longestRefused) return;
     const kept = headerPairs(request.headers).filter(
       ([name, value]) =>
         (signatureHeaders.includes(name) ||
@@ -82,16 +83,9 @@ export function createIntake({ store, callHook, report, keepRefused, toleranceSe
         value.length <= longestHeader,
     );
     if (!kept.some(([name]) => name === signatureHeaders[0])) return;
-    await store.refuse(
-      {
-        code,
-        receivedAt: receivedAt.toISOString(),
-        bytes: body.byteLength,
-        headers: Object.fromEntries(kept),
-        ...storable(body),
-      },
-      keepRefused,
-    );
+    const headers = Object.fromEntries(kept);
+    const refused = { code, receivedAt: receivedAt.toISOString(), bytes, headers, ...storable(body) };
+    await store.refuse(refused, keepRefused);
   }
 
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */

@@ -71,9 +71,6 @@ export class PostgresStore extends InboxStore {
     return row?.state === 'done' && Number(row.attempts) === attempt;
   }
 
-  /** The pool is the shop's. */
-  async close(): Promise<void> {}
-
   protected async execute(statement: Statement): Promise<Row[]> {
     await this.#ready();
     const { text, values } = this.#written(statement);

@@ -62,15 +62,11 @@ const heard = new WeakSet<object>();
  * A connection that breaks while nobody waits for it must not end the process: neither an idle one, nor one that breaks in
  * the packet that hands it out, before anybody can listen.
  */
-export function bearErrors(pool: PostgresPool): void {
-  if (heard.has(pool)) return;
-  heard.add(pool);
-  pool.on?.('error', () => {});
-  pool.on?.('acquire', (client) => {
-    if (!hasMethods<PostgresClient>(client, 'on') || heard.has(client)) return;
-    heard.add(client);
-    client.on?.('error', () => {});
-  });
+export function bearErrors(poolOrClient: unknown): void {
+  if (!hasMethods<Pick<PostgresPool, 'on'>>(poolOrClient, 'on') || heard.has(poolOrClient)) return;
+  heard.add(poolOrClient);
+  poolOrClient.on?.('error', () => {});
+  poolOrClient.on?.('acquire', bearErrors);
 }
 
 /** Runs statements of the inbox in a transaction of their own. */
@@ -150,6 +146,6 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-export function isRow(value: unknown): value is Row {
+function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null;
 }

@@ -67,7 +67,7 @@ export class SqliteStore extends InboxStore {
     await super.refuse(refused, most, Number(row?.count) < most ? 'durably' : 'quickly');
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     if ('file' in this.#place) this.#connection.database.close();
   }
 

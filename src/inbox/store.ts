@@ -22,6 +22,9 @@ export type Identity = readonly [place: unknown, schema?: string];
 /** What is stored under a key: the event is `null` once it was purged. */
 type Known = { digest: string; event: WebhookEvent | null } | undefined;
 
+/** What was claimed, and how long until the next one is due: infinite if none is known. */
+type Due = { claims: Claim[]; waitMs: number };
+
 /** A clock that was this far ahead is taken for wrong: what it made due is due now. */
 const wrongClockMs = 10_000;
 
@@ -42,7 +45,8 @@ export abstract class InboxStore {
   done?(claim: Claim, run: unknown): Promise<void>;
   /** Whether a claim whose `done()` was called is done: otherwise that transaction was rolled back. */
   isDone?(claim: Claim): Promise<boolean>;
-  abstract close(): Promise<void>;
+  /** Closes what is the inbox's own: a pool or a database of the shop's is not. */
+  async close(): Promise<void> {}
 
   /** Executes one statement by itself. One that writes needs `how`: it runs in a transaction. */
   protected abstract execute(statement: Statement, how?: Durability): Promise<Row[]>;
@@ -90,13 +94,9 @@ export abstract class InboxStore {
   /**
    * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has ended.
    * Leaves out running ones in `held`: their functions still run in this process. It looks first, because a claim locks the
-   * database of SQLite. `waitMs` is how long until the next one is due, infinite if none is known.
+   * database of SQLite.
    */
-  async claimDue(
-    most: number,
-    held: readonly number[],
-    leaseMs: number,
-  ): Promise<{ claims: Claim[]; waitMs: number }> {
+  async claimDue(most: number, held: readonly number[], leaseMs: number): Promise<Due> {
     const [row = {}] = await this.execute(sql`SELECT ${now} AS at,
       (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
       (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
@@ -240,11 +240,8 @@ export abstract class InboxStore {
   }
 
   /** Keeps a refused delivery. Of `most`, the first tenth stays; of the others, the oldest makes room. */
-  refuse(
-    { code, receivedAt, bytes, headers, rawBody, encoding }: RefusedRecord,
-    most: number,
-    how: Durability = 'durably',
-  ): Promise<void> {
+  refuse(refused: RefusedRecord, most: number, how: Durability = 'durably'): Promise<void> {
+    const { code, receivedAt, bytes, headers, rawBody, encoding } = refused;
     const first = Math.ceil(most / 10);
     return this.run(function* () {
       yield sql`INSERT INTO payments_inbox_refused (code, received_at, bytes, headers, raw_body, encoding)

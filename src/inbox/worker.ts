@@ -59,8 +59,7 @@ export class Worker {
   /** Frees the slot of a delivery that somebody takes from its function. One that is done cannot be taken. */
   release(key: string): void {
     for (const attempt of this.#running.keys())
-      if (attempt.claim.delivery.key === key && attempt.phase !== 'committed')
-        attempt.stop(forced, { isOver: true });
+      if (attempt.claim.delivery.key === key && !attempt.isCommitted) attempt.stop(forced, { isOver: true });
   }
 
   /** Works off what is due, and returns when nothing is, or when time is up and what runs has finished. */
@@ -152,10 +151,9 @@ export class Worker {
     const { store, leaseMs, report } = this.#settings;
     try {
       const holder = await store.renew(attempt.claim, leaseMs);
-      if (holder === 'own' || attempt.phase === 'over') return;
       if (holder === 'forced') attempt.stop(forced, { isOver: true });
       // Its slot stays taken: the function still runs, and must not run twice at a time.
-      else attempt.lose(lostLease());
+      else if (holder === 'lost') attempt.lose(lostLease());
     } catch (error) {
       void report(error);
     }

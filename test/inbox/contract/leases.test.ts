@@ -200,6 +200,28 @@ describe('a delivery that another process takes by force', () => {
   });
 });
 
+describe('a delivery whose lease had ended and that another process takes by force', () => {
+  it('frees the slot of the function that still runs', async () => {
+    const place = newPlace();
+    const started: [attempt: number, signal: AbortSignal][] = [];
+    const { post } = opened({
+      place,
+      concurrency: 1,
+      leaseMs: 300,
+      on: {
+        'order.paid': (_event, { attempt, signal }) =>
+          started.push([attempt, signal]) === 1 ? withResolvers().promise : undefined,
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(started).toHaveLength(1));
+    await place.run('UPDATE $inbox SET attempts = 2, lost = 1');
+    await vi.waitFor(() => expect(started[0]?.[1].aborted).toBe(true), { timeout: 15_000 });
+    expect(await opened({ place, work: false }).inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
+    await vi.waitFor(() => expect(started[1]?.[0]).toBe(3), { timeout: 15_000 });
+  });
+});
+
 describe('a delivery whose function ends the process', () => {
   it('is parked after 20 attempts, so that a restart does not meet it for ever', async () => {
     const place = newPlace();
