@@ -10,10 +10,9 @@ export interface Framework {
   raw: string;
   /** Exempts the webhook path from the CSRF or login check, if there is one usual way. */
   exempt?: string;
-  /** Compares the signature. */
-  verify: string;
-  /** Compares the timestamp. */
-  fresh: string;
+  /** Compares the signature, and the timestamp; as in JavaScript by default. */
+  verify?: string;
+  fresh?: string;
 }
 
 const javaScript = {
@@ -27,21 +26,18 @@ const frameworks: readonly Framework[] = [
     name: 'NestJS',
     sign: /^x-powered-by: express.*\n\n\{.*"statusCode":\d+/ims,
     raw: 'NestFactory.create(AppModule, { rawBody: true }), then verify req.rawBody',
-    ...javaScript,
   },
   {
     name: 'Express',
     sign: /^(?:server|x-powered-by): .*express/im,
     raw: "app.post('/webhooks', express.raw({ type: 'application/json' }), handler), above app.use(express.json())",
     exempt: 'register the webhook route above app.use() of the login or CSRF middleware',
-    ...javaScript,
   },
   {
     name: 'Next.js',
     sign: /^(?:server|x-powered-by): .*next|^x-nextjs-cache:/im,
     raw: 'a route handler with `await request.arrayBuffer()`; under pages/api, `bodyParser: false`',
     exempt: 'leave the webhook path out of the `matcher` of the middleware',
-    ...javaScript,
   },
   {
     name: 'PHP',
@@ -87,7 +83,6 @@ const frameworks: readonly Framework[] = [
     name: 'Fastify',
     sign: /\n\n\{"statusCode":\d+,.*"(?:error|message)":|"code":"FST_ERR/,
     raw: "app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body))",
-    ...javaScript,
   },
   {
     name: 'Go',

@@ -141,8 +141,8 @@ function readDelivery(options: IdentifyOptions): Delivery {
     timestamp,
     unit: unitOf(timestamp),
     headerNames: {
-      ...(signatureHeader === undefined ? {} : { signatureHeader: names.signatureHeader }),
-      ...(timestampHeader === undefined ? {} : { timestampHeader: names.timestampHeader }),
+      ...(signatureHeader && { signatureHeader: names.signatureHeader }),
+      ...(timestampHeader && { timestampHeader: names.timestampHeader }),
     },
     note: own === undefined ? missing : undefined,
   };
