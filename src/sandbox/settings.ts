@@ -144,7 +144,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const frozenAt = now === 'real' ? undefined : now.getTime();
   const problems = {
     webhook: targetProblem(own.webhook, own.allowRemoteWebhooks),
-    webhookSecret: own.webhookSecret && encodingProblem(own.webhookSecret, choices.signature),
+    webhookSecret: own.webhookSecret && secretProblem(own.webhookSecret, choices.signature),
   };
   for (const [option, problem] of Object.entries(problems))
     if (problem) throw new InvalidField('createSandbox', option, `: ${problem}`);
@@ -163,14 +163,15 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
 }
 
 /** Why a secret is no key for a scheme; `undefined` if it is one. */
-function encodingProblem(secret: string, scheme: Partial<SignatureScheme>): string | undefined {
-  const { secretEncoding } = scheme;
-  if (secretEncoding === undefined) return undefined;
+function secretProblem(secret: string, scheme: Partial<SignatureScheme>): string | undefined {
+  const { secretEncoding = 'utf8' } = scheme;
   try {
     readKey(secret, readScheme(scheme));
     return undefined;
   } catch {
-    return `pass ${secretEncoding}, as secretEncoding of the signature scheme says.`;
+    return secretEncoding === 'utf8'
+      ? 'pass the secret itself: without quotes, not its prefix alone, not the string of a missing value.'
+      : `pass ${secretEncoding}, as secretEncoding of the signature scheme says.`;
   }
 }
 
@@ -192,7 +193,7 @@ export function changeWebhook(
 ): void {
   refuse('webhook', targetProblem(target, settings.allowRemoteWebhooks));
   refuse('scheme', schemeProblem(scheme));
-  refuse('secret', encodingProblem(checked(token, secret, 'secret'), scheme));
+  refuse('secret', secretProblem(checked(token, secret, 'secret'), scheme));
   settings.webhookSecret = secret;
   settings.choices.signature = scheme;
   settings.webhook = target;

@@ -381,6 +381,9 @@ test.each<[object, string]>([
   [{ apiKey: 'service_live_x' }, 'a live key moves real money'],
   [{ apiKey: 'a b' }, 'apiKey: pass a string without white space'],
   [{ webhookSecret: '' }, 'webhookSecret: pass a string'],
+  [{ webhookSecret: 'undefined' }, 'webhookSecret: pass the secret itself'],
+  [{ webhookSecret: '"whsec_x"' }, 'webhookSecret: pass the secret itself'],
+  [{ webhookSecret: 'whsec_' }, 'webhookSecret: pass the secret itself'],
   [
     { webhookSecret: 'whsec_-', unspecified: { signature: { secretEncoding: 'hex' } } },
     'webhookSecret: pass hex,',

@@ -27,6 +27,7 @@ describe('input that is wrong is named', () => {
     ['reset', [{ seed: 1.5 }], 'reset: seed: pass an integer.'],
     ['setWebhook', ['localhost:3000'], 'webhook: pass an absolute http: or https: URL'],
     ['setWebhook', [undefined, { secret: '' }], 'secret: pass a string without white space.'],
+    ['setWebhook', [undefined, { secret: '<secret>' }], 'secret: pass the secret itself'],
     ['setWebhook', [undefined, { scheme: { encoding: 'base32' } }], 'scheme: '],
     ['failNext', [undefined], 'failNext: pass status, network, malformed, delay or webhook'],
     [
