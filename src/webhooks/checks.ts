@@ -31,7 +31,7 @@ export type LateSecret = GivenSecret | (() => GivenSecret | Promise<GivenSecret>
 
 /** How long deliveries wait for a `secret` function. */
 const longestReadMs = 10_000;
-const tooSlow = `The function \`secret\` returned nothing within ${longestReadMs / 1000} s, so the delivery could not be verified.`;
+const tooSlow = `The function \`secret\` returned nothing within ${longestReadMs / 1000} s.`;
 
 /**
  * The checks of a handler. Invalid options throw now, except for the result of a `secret` function: it is called at the

@@ -143,7 +143,7 @@ export function readReport(given: unknown): Report {
   const onError = readFunction<[unknown]>(given, 'onError') ?? print;
   return async (error) => {
     try {
-      await within(longestReportMs, onError(error), 'onError did not return.');
+      await within(longestReportMs, onError(error));
     } catch {}
   };
 }

@@ -1,8 +1,8 @@
 /** Rejects with `text` unless a promise settles in time. */
-export async function within<Result>(
+export function within<Result>(
   ms: number,
   promise: Result | PromiseLike<Result>,
-  text: string,
+  text?: string,
 ): Promise<Awaited<Result>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
