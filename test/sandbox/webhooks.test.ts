@@ -423,6 +423,17 @@ describe('delivery over HTTP', () => {
     await expect(seen).rejects.toMatchObject({ code: 'wait_timeout' });
   });
 
+  test('duplicates end when the webhook is taken away', async () => {
+    const sandbox = open();
+    sandbox.setWebhook(() => {
+      sandbox.setWebhook(undefined);
+      return new Response();
+    });
+    sandbox.failNext({ webhook: true, duplicate: 2 });
+    const { event } = await sandbox.trigger('order.paid');
+    expect(event).toMatchObject({ state: 'delivered', attempts: [{ ok: true }] });
+  });
+
   test('a redelivery that fails takes no due attempt away', async () => {
     const { handler } = receiver(500, 200);
     const sandbox = open({ webhook: handler, webhooks: { delay: '1m' } });

@@ -102,7 +102,8 @@ export function newDeliveries(
     else if (wait === undefined) event.state = 'failed';
     else schedule(event, wait, 'retrying');
     changed.emit(event);
-    for (let more = fault?.duplicate ?? 0; more > 0 && !signal.aborted; more--) {
+    const goesOn = () => !signal.aborted && settings.webhook !== undefined;
+    for (let more = fault?.duplicate ?? 0; more > 0 && goesOn(); more--) {
       await attempt(event, 'duplicate');
       if (holds(event)) changed.emit(event);
     }
