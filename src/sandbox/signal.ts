@@ -45,9 +45,13 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   return Promise.race([work, refused]).finally(() => over.abort());
 }
 
+/** Node fires a longer timer at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 /** Waits in real time, or until a signal ends the wait. */
 export async function pause(forMs: number, signals: readonly AbortSignal[]): Promise<void> {
-  await setTimeout(forMs, undefined, { signal: AbortSignal.any([...signals]) }).catch(() => undefined);
+  const signal = AbortSignal.any([...signals]);
+  await setTimeout(Math.min(forMs, longestTimerMs), undefined, { signal }).catch(() => undefined);
 }
 
 /** Runs so many tasks at the same time; the others wait in turn. */

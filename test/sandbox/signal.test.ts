@@ -14,6 +14,14 @@ test('what waits for the first value looks at no other', async () => {
   expect(seen).toEqual([1, 2]);
 });
 
+test('what waits for the first value waits longer than any timer can', async () => {
+  const signal = new Signal<number>();
+  const first = signal.first((value) => value, Number.POSITIVE_INFINITY, []);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  signal.emit(1);
+  expect(await first).toBe(1);
+});
+
 test('what waits for the first value ends with the time, with a signal, and with an error', async () => {
   const signal = new Signal<number>();
   const nothing = () => undefined;

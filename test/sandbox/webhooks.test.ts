@@ -423,6 +423,12 @@ describe('delivery over HTTP', () => {
     await expect(seen).rejects.toMatchObject({ code: 'wait_timeout' });
   });
 
+  test('a time limit may be longer than any timer', async () => {
+    const webhook = () => new Promise<Response>((resolve) => setTimeout(resolve, 20, new Response()));
+    const sandbox = open({ webhook, unspecified: { deliveryTimeout: '30d' } });
+    expect((await sandbox.trigger('order.paid')).delivery).toMatchObject({ ok: true });
+  });
+
   test('duplicates end when the webhook is taken away', async () => {
     const sandbox = open();
     sandbox.setWebhook(() => {

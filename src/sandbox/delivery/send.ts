@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { parseAbsoluteUrl } from '../../schemas/url.js';
 import type { Outgoing, Sent, WebhookTarget } from '../../sending/delivery.js';
-import { untilAborted } from '../signal.js';
+import { longestTimerMs, untilAborted } from '../signal.js';
 
 /** Sends a delivery once, to a URL or to a route handler itself. Never rejects. */
 export async function send(
@@ -13,7 +13,7 @@ export async function send(
   { withinMs, allowRemote, stop }: { withinMs: number; allowRemote: boolean; stop: AbortSignal },
 ): Promise<Sent> {
   const timer = new AbortController();
-  const timeout = setTimeout(() => timer.abort(), withinMs);
+  const timeout = setTimeout(() => timer.abort(), Math.min(withinMs, longestTimerMs));
   const signal = AbortSignal.any([timer.signal, stop]);
   try {
     stop.throwIfAborted();
