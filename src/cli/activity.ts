@@ -60,8 +60,9 @@ function deliveryLine(event: SandboxEvent, attempt: Attempt | undefined, now: nu
   const waits = {
     held: 'held until you deliver it',
     no_url: 'kept: no webhook is set',
-    pending: `goes out in ${wait}`,
-    retrying: `next attempt in ${wait}`,
+    // Without a time it is on its way.
+    pending: wait && `goes out in ${wait}`,
+    retrying: wait && `next attempt in ${wait}`,
     delivered: undefined,
     failed: 'no more attempts',
   }[state];

@@ -44,7 +44,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
   if ((sent.status ?? 500) >= 500)
     return exam.finding('handler_failed', {
       fails: 'fails on every delivery',
-      likely: `Usually it verifies a parsed body, or has no secret. ${exam.finding('parsed_object').fix}`,
+      likely: `It may have no secret, verify a parsed body, or return no response. ${exam.finding('parsed_object').fix}`,
       evidence,
     });
   // Whoever names the signature is the handler, even where every path is its own.

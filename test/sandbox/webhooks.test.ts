@@ -4,6 +4,8 @@ import { createServer as createTcpServer } from 'node:net';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import * as webhooks from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
+import { watchDeliveries } from '../../src/cli/activity.js';
+import { openSandbox } from '../../src/sandbox/create.js';
 import { guardedLookup } from '../../src/sandbox/delivery/send.js';
 
 const start = new Date('2026-01-01T00:00:00Z');
@@ -560,6 +562,31 @@ describe('delivery over HTTP', () => {
     expect(restored.events[0]).toMatchObject({ state: 'delivered' });
     await first.close();
     await moved;
+  });
+
+  test('the log names no time for a retry that is on its way', async () => {
+    const [redelivered, retried] = [deferred(), deferred()];
+    let calls = 0;
+    const webhook = async () => {
+      const call = ++calls;
+      if (call === 2) await redelivered.promise;
+      if (call === 3) await retried.promise;
+      return new Response(null, { status: 500 });
+    };
+    const context = openSandbox({ webhook, unspecified: { retries: [1, 1] } });
+    const lines: string[] = [];
+    watchDeliveries(context, false, (line) => lines.push(line));
+    const { sandbox } = context;
+    const { event } = await sandbox.trigger('order.paid');
+    const again = sandbox.redeliver(event.id);
+    await retryDue();
+    const retry = sandbox.deliver();
+    redelivered.resolve();
+    await again;
+    retried.resolve();
+    await retry;
+    expect(lines).toContainEqual(expect.stringMatching(/, redelivery\)$/m));
+    expect(lines.join('\n')).not.toContain('undefined');
   });
 
   test('closing the sandbox ends a delivery that hangs', async () => {
