@@ -1,5 +1,4 @@
 import type { RequestOptions } from 'node:https';
-import type { CompressCallback } from 'node:zlib';
 import { isObject } from '../schemas/object.js';
 import { type Send, type SendResult, settledBy } from './fetch-adapter.js';
 import {
@@ -95,7 +94,10 @@ export function nodeHttp(baseUrl: URL): Send {
             else chunks.push(chunk);
           })
           .on('end', () => {
-            decode(Buffer.concat(chunks), received.headers.get('content-encoding'), (error, bytes) => {
+            // Copied only if it must be: buffers lie outside the heap, and more of them bring more full collections.
+            const [first = Buffer.alloc(0)] = chunks;
+            const whole = chunks.length > 1 ? Buffer.concat(chunks) : first;
+            decode(whole, received.headers.get('content-encoding'), (error, bytes) => {
               if (error) failWith(error);
               else finish(new CompleteResponse(received.status, received.headers, bytes));
             });
@@ -110,7 +112,11 @@ export function nodeHttp(baseUrl: URL): Send {
  * Decompresses a body: some servers compress without being asked. One in several encodings or an unknown one stays as it
  * is; of a cut one the readable part is kept, as fetch does it.
  */
-function decode(bytes: Buffer<ArrayBuffer>, contentEncoding: string | null, done: CompressCallback): void {
+function decode(
+  bytes: Buffer,
+  contentEncoding: string | null,
+  done: (error: Error | null, bytes: Uint8Array) => void,
+): void {
   const encoding = encodingsOf(contentEncoding).join();
   if (bytes.byteLength === 0 || !/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) {
     done(null, bytes);
