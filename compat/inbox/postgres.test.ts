@@ -1,8 +1,11 @@
 // What is the inbox's own on PostgreSQL: settings of the shop's database, roles, broken connections, done().
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { PostgresClient } from 'merchant-payments/inbox';
 import { type Postgres, startPostgres } from '../lib/servers.js';
 import { startCutter } from './chaos/cutter.js';
@@ -92,6 +95,39 @@ test('a duplicate and a conflict wait for no commit() that runs, and force takes
   assert.equal((await shop.inbox.list({ state: 'parked' })).length, 1);
   assert.equal(await shop.inbox.retry('order.paid:ord_1', { force: true }), true);
   assert.ok(performance.now() - began < 4000, 'nothing waited for a lock');
+  await untilDone(shop);
+  assert.deepEqual(await paid(url), ['ord_1']);
+});
+
+test('force by the command says that a transaction holds the delivery', async () => {
+  const url = await newShopDatabase();
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let began = false;
+  const shop = open(url, {
+    on: {
+      'order.paid': (_, { commit }) =>
+        commit(async (tx) => {
+          await insertPaid(tx, 'ord_1');
+          began = true;
+          await finished;
+        }),
+    },
+  });
+  await shop.post('ord_1');
+  for (let tries = 0; tries < 200 && !began; tries++) await wait(20);
+  const cli = fileURLToPath(new URL('../node_modules/merchant-payments/dist/cli.js', import.meta.url));
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const args = [cli, 'inbox', url, 'retry', 'order.paid:ord_1', '--force'];
+  const command = promisify(execFile)(process.execPath, args, { cwd });
+  await assert.rejects(command, {
+    code: 1,
+    stderr:
+      'A transaction holds the delivery: its function is inside commit() or done(). Wait until attemptMs is over, or restart its server.\n',
+  });
+  finish();
   await untilDone(shop);
   assert.deepEqual(await paid(url), ['ord_1']);
 });

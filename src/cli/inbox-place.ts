@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { PaymentsError } from '../errors.js';
@@ -27,19 +27,34 @@ export async function withInbox<Result>(
 ): Promise<Result> {
   const place = given.trim();
   const pool = isUrl(place) ? poolOf(place) : undefined;
+  if (!pool && schema !== undefined) throw new UsageError('A file has no schema. Leave --schema out.');
+  const common = { secret: webhookSecret, work: false };
   let inbox: Inbox | undefined;
+  let database: InstanceType<ReturnType<typeof databaseClass>> | undefined;
   try {
-    await (pool ? checkSchema(pool, quoted(schema ?? 'public')) : checkFile(place));
-    const common = { secret: webhookSecret, work: false };
-    inbox = pool ? openInbox({ ...common, pool, schema }) : openInbox({ ...common, file: place });
+    if (pool) {
+      await checkSchema(pool, quoted(schema ?? 'public'));
+      inbox = openInbox({ ...common, pool, schema });
+    } else {
+      const mode = await journalModeOf(place);
+      // A file becomes one with a write-ahead log, which the shop's own database may not be.
+      if (mode !== 'wal') database = new (databaseClass())(resolve(place));
+      inbox = openInbox(database ? { ...common, database } : { ...common, file: place });
+    }
     return await work(inbox);
   } catch (error) {
+    if (codeOf(error) === lockTimeout)
+      throw new CommandError(
+        'A transaction holds the delivery: its function is inside commit() or done(). Wait until attemptMs is over, or ' +
+          'restart its server.',
+      );
     const isOurs = error instanceof PaymentsError || error instanceof CommandError;
     if (isOurs || !(pool || codeOf(error) === 'ERR_SQLITE_ERROR')) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(`The database cannot be used: ${reason}.`);
   } finally {
     await inbox?.close();
+    database?.close();
     await pool?.end();
   }
 }
@@ -50,10 +65,19 @@ async function checkSchema(pool: PostgresPool, at: string): Promise<void> {
   throw new CommandError(`Schema ${at} holds no inbox. Pass the schema of openInbox().`);
 }
 
-/** Throws if a file holds no inbox of this version, and leaves it as it is. */
-async function checkFile(file: string): Promise<void> {
+/** Throws if a file holds no inbox of this version, or not for this user, and leaves it as it is. */
+async function journalModeOf(file: string): Promise<string> {
   const name = JSON.stringify(file);
-  if (!existsSync(file)) throw new CommandError(`${name} does not exist.`);
+  try {
+    // Who may only read it would leave a log behind that its server cannot write.
+    accessSync(file, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    throw new CommandError(
+      codeOf(error) === 'ENOENT'
+        ? `${name} does not exist.`
+        : `This user may not read and write ${name}. Run the command as the user of your server.`,
+    );
+  }
   const database = new (databaseClass())(resolve(file));
   try {
     const db = new Connection(database);
@@ -65,10 +89,14 @@ async function checkFile(file: string): Promise<void> {
         `${name} holds an inbox of version ${version}. Start your server with this version of merchant-payments once, ` +
           'which brings it up to date.',
       );
+    return db.journalMode();
   } finally {
     database.close();
   }
 }
+
+/** Of PostgreSQL: somebody else had the row for too long. */
+const lockTimeout = '55P03';
 
 type OpenPool = PostgresPool & { end(): Promise<void> };
 

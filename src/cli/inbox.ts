@@ -75,6 +75,8 @@ export const inbox = command({
       if ((given.has(name) || given.text(name) !== undefined) && !flagsOf[action]?.includes(name))
         throw new UsageError(`${action} takes no --${name}.`);
     const takesKey = keyed.includes(action) && !(action === 'retry' && given.has('parked'));
+    if (given.has('parked') && given.has('force'))
+      throw new UsageError('--force takes one running delivery by its key, not with --parked.');
     refuseWords(keys.slice(takesKey ? 1 : 0));
     const [key = ''] = keys;
     if (takesKey && key === '')

@@ -23,7 +23,7 @@ export function settling({ id, attempt }: Claim, settlement: Settlement): Statem
 
 export function lostLease(): PaymentsError {
   return commitError(
-    'Another process has taken this delivery over, because its lease had ended: nothing was written. ' +
+    'Another process has taken this delivery over, after its lease had ended or by force: nothing was written. ' +
       'Pass a longer leaseMs if your function blocks the process for so long.',
   );
 }

@@ -24,7 +24,7 @@ import {
 import type { PostgresPool } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
 import { redacted } from './redact.js';
-import { giveUp, takeOver, workerOf } from './shared-work.js';
+import { giveUp, takeOver, workersOf } from './shared-work.js';
 import { SqliteStore } from './sqlite-store.js';
 import type { InboxStore } from './store.js';
 import { Worker } from './worker.js';
@@ -129,6 +129,7 @@ export function openInbox(options: object): Inbox {
     ...{ ...limits, store, callHook, report },
     textOf: async (error) => redacted(error, (await checks().catch(() => undefined))?.secret),
     reread: intake.reread,
+    others: () => workersOf(store.identity),
   });
   let closing: Promise<void> | undefined;
   // A build loads the modules of an app, and must not fulfil anything.
@@ -151,7 +152,7 @@ export function openInbox(options: object): Inbox {
       const key = readDeliveryKey('retry', given);
       const open = whileOpen();
       // First: its function may hold the row in a transaction.
-      if (force) worker.release(key);
+      if (force) for (const each of [worker, ...workersOf(store.identity)]) each.release(key);
       const found = await open.retry(key, force);
       wake();
       return found;
@@ -178,7 +179,7 @@ export function openInbox(options: object): Inbox {
       await worker.drain(readTime('drain', 'forMs', params?.forMs, '"20s"'));
     },
     async idle() {
-      while (!closing && ((await store.hasWork()) || !worker.isIdle)) await sleep(10);
+      while (!closing && ((await store.hasWork()) || worker.held.length > 0)) await sleep(10);
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -201,7 +202,7 @@ export function openInbox(options: object): Inbox {
   }
 
   function wake(): void {
-    workerOf(store.identity)?.wake();
+    workersOf(store.identity).at(-1)?.wake();
   }
 
   function refuse(reply: Reply): Reply {

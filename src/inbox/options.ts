@@ -90,7 +90,7 @@ export type InboxHooks = HooksOf<InboxHookFacts>;
 export interface CommonInboxOptions<Given> extends ReceiverOptions {
   /**
    * Your functions, by event type. One may run more than once for a delivery, but never twice at a time: except beside one
-   * that outlived `attemptMs`, or from which `retry()` with `force` took its delivery.
+   * that outlived `attemptMs` or, in another process, its lease, or from which `retry()` with `force` took its delivery.
    */
   on?:
     | {

@@ -9,7 +9,7 @@ const registry = Symbol.for('merchant-payments.inbox');
  * with the functions of its new version.
  */
 export function takeOver(worker: Worker): void {
-  const earlier = workerOf(worker.identity);
+  const earlier = workersOf(worker.identity).at(-1);
   if (earlier) {
     earlier.stop();
     console.warn(
@@ -25,21 +25,17 @@ export function giveUp(worker: Worker): void {
   const index = workers().indexOf(worker);
   if (index === -1) return;
   workers().splice(index, 1);
-  workerOf(worker.identity)?.start();
+  workersOf(worker.identity).at(-1)?.start();
 }
 
-/** Who works on a store in this process. */
-export function workerOf([place, schema]: Identity): Worker | undefined {
-  return workers().findLast(({ identity }) => identity[0] === place && identity[1] === schema);
+/** Whose functions run for a store in this process; the last one claims. */
+export function workersOf([place, schema]: Identity): Worker[] {
+  return workers().filter(({ identity }) => identity[0] === place && identity[1] === schema);
 }
 
 function workers(): Worker[] {
   const known: unknown = Reflect.get(globalThis, registry);
-  if (isList(known)) return known;
+  if (Array.isArray(known)) return known;
   Reflect.set(globalThis, registry, []);
   return workers();
-}
-
-function isList(value: unknown): value is Worker[] {
-  return Array.isArray(value);
 }

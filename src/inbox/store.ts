@@ -93,8 +93,8 @@ export abstract class InboxStore {
 
   /**
    * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has ended.
-   * Leaves out running ones in `held`: their functions still run in this process. It looks first, because a claim locks the
-   * database of SQLite.
+   * Leaves out those in `held`, unless somebody took them by force: their functions still run in this process. It looks
+   * first, because a claim locks the database of SQLite.
    */
   async claimDue(most: number, held: readonly number[], leaseMs: number): Promise<Due> {
     const [row = {}] = await this.execute(sql`SELECT ${now} AS at,
@@ -115,7 +115,7 @@ export abstract class InboxStore {
     const rows = await this.execute(
       sql`WITH due AS MATERIALIZED (
           SELECT id FROM payments_inbox
-          WHERE due_at <= ${now} AND NOT (state = 'running' AND id IN (${[0, ...held]}))
+          WHERE due_at <= ${now} AND NOT (id IN (${[0, ...held]}) AND (state = 'running' OR lost > 0))
           ORDER BY due_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED
         )
         UPDATE payments_inbox

@@ -7,6 +7,8 @@ import type { Identity } from './store.js';
 interface WorkerSettings extends AttemptSettings {
   concurrency: number;
   leaseMs: number;
+  /** Those that work on the same store in this process. */
+  others(): readonly Worker[];
 }
 
 const longestPauseMs = 30_000;
@@ -31,9 +33,9 @@ export class Worker {
     this.identity = settings.store.identity;
   }
 
-  /** Whether no function of this process is running. */
-  get isIdle(): boolean {
-    return this.#running.size === 0;
+  /** The rows whose functions run here. */
+  get held(): number[] {
+    return [...this.#running.keys()].map(({ claim }) => claim.id);
   }
 
   start(): void {
@@ -67,9 +69,9 @@ export class Worker {
     const until = performance.now() + forMs;
     while (!this.#isClosed && performance.now() < until) {
       const { waitMs, isFull } = await this.#takeUp();
-      if (!isFull && waitMs > 0 && this.isIdle) return;
+      if (!isFull && waitMs > 0 && this.#running.size === 0) return;
       const pause = new AbortController();
-      const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now()));
+      const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
       await Promise.race([...this.#running.values(), sleep(pauseMs, undefined, { signal: pause.signal })]);
       pause.abort();
     }
@@ -120,10 +122,10 @@ export class Worker {
   }
 
   async #claim(): Promise<{ waitMs: number; isFull: boolean }> {
-    const { store, leaseMs, concurrency } = this.#settings;
+    const { store, leaseMs, concurrency, others } = this.#settings;
     const most = concurrency - this.#running.size;
     if (this.#isClosed || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
-    const held = [...this.#running.keys()].map(({ claim }) => claim.id);
+    const held = [this, ...others()].flatMap((worker) => worker.held);
     const { claims, waitMs } = await store.claimDue(most, held, leaseMs);
     if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
     else for (const claim of claims) this.#begin(claim);

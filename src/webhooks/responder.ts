@@ -112,6 +112,7 @@ export function createResponder(
       callHook('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
       let reply = refusal(error);
+      const errors = [error];
       if (keep && rawBody !== undefined) {
         const signatureHeaders = [signatureHeader, timestampHeader];
         const request = { rawBody, headers, receivedAt, signatureHeaders, readsAny: verify !== undefined };
@@ -120,10 +121,10 @@ export function createResponder(
         } catch (failure) {
           // It is nowhere, so the sender must not take it for settled.
           reply = failedReply;
-          await report(failure);
+          errors.push(failure);
         }
       }
-      await report(error);
+      await Promise.all(errors.map(report));
       return refuse(reply);
     }
     return handOver(delivery);

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connect, temporaryFile } from './inboxes.js';
+import { connect, opened, orderPaid, temporaryFile } from './inboxes.js';
 import { runInbox } from './program.js';
 
 /** What it does with an inbox, on both stores, is in contract/. */
@@ -15,6 +16,8 @@ describe('merchant-payments inbox', () => {
     ['a flag of another action', ['inbox.sqlite', 'show', 'k', '--force'], 'show takes no --force.'],
     ['a value of another action', ['inbox.sqlite', 'purge', '--tolerance=2h'], 'purge takes no --tolerance.'],
     ['a flag without its action', ['inbox.sqlite', '--identify'], 'stats takes no --identify.'],
+    ['a schema in a file', ['inbox.sqlite', '--schema', 'shop'], 'A file has no schema.'],
+    ['force of all', ['inbox.sqlite', 'retry', '--parked', '--force'], '--force takes one running delivery'],
     ['purge without a time', ['inbox.sqlite', 'purge'], 'Pass --older-than'],
     ['purge with another time', ['inbox.sqlite', 'purge', '--older-than', '90'], 'Pass --older-than'],
   ])('%s is an error of usage, and no file is made', (_form, args, message) => {
@@ -43,6 +46,35 @@ describe('merchant-payments inbox', () => {
     });
     expect(existsSync(file)).toBe(false);
   });
+
+  it('leaves the journal of a database as the shop has it', async () => {
+    const file = temporaryFile();
+    const shop = opened({ database: connect(file) });
+    await shop.post(orderPaid('ord_1'));
+    await shop.inbox.idle();
+    expect(runInbox([file, 'show', 'order.paid:ord_1']).status).toBe(0);
+    expect(connect(file).prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
+    expect(readdirSync(dirname(file))).toEqual([basename(file)]);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'of a file that this user may only read is an error, and leaves no log that its server cannot write',
+    async () => {
+      const file = temporaryFile();
+      const server = opened({ file });
+      await server.post(orderPaid('ord_1'));
+      await server.inbox.close();
+      chmodSync(file, 0o400);
+      // Root may write to any file.
+      const asOwner = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all'] : [];
+      expect(runInbox([file], undefined, asOwner)).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: `This user may not read and write ${JSON.stringify(file)}. Run the command as the user of your server.\n`,
+      });
+      expect(readdirSync(dirname(file))).toEqual([basename(file)]);
+    },
+  );
 
   it('of a file that holds no inbox is an error, and it is left as it was', () => {
     const text = temporaryFile();

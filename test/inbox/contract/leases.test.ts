@@ -47,6 +47,40 @@ describe('processes that share an inbox', () => {
     expect(await slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 1 });
   });
 
+  it('begin nothing whose function still runs here, after another process has failed with it', async () => {
+    const place = newPlace();
+    const { promise, resolve } = withResolvers();
+    const begun: number[] = [];
+    const slow = opened({
+      place,
+      on: {
+        'order.paid': async ({ data }, { attempt }) => {
+          if (data.order_id === 'ord_1' && begun.push(attempt) === 1) await promise;
+        },
+      },
+    });
+    await slow.post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(begun).toEqual([1]));
+    const other = opened({
+      place,
+      retries: ['1ms'],
+      on: { 'order.paid': () => Promise.reject(new Error('down')) },
+    });
+    await endLease(place);
+    await vi.waitFor(() => expect(other.errors.length).toBeGreaterThan(0));
+    await other.inbox.close();
+    await place.run("UPDATE $inbox SET state = 'pending', due_at = $past");
+    await slow.post(orderPaid('ord_2'));
+    await vi.waitFor(async () =>
+      expect(await slow.inbox.get('order.paid:ord_2')).toMatchObject({ state: 'done' }),
+    );
+    expect(begun).toEqual([1]);
+    resolve();
+    await slow.inbox.idle();
+    expect(begun).toHaveLength(2);
+    expect(await slow.inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done' });
+  });
+
   it('take up what a dead process held once its lease has ended', async () => {
     const place = newPlace();
     const dead = opened({ place, on: { 'order.paid': () => withResolvers().promise } });
@@ -104,7 +138,7 @@ describe('a process that lost its lease', () => {
       {
         code: 'inbox_commit',
         message:
-          'Another process has taken this delivery over, because its lease had ended: nothing was written. ' +
+          'Another process has taken this delivery over, after its lease had ended or by force: nothing was written. ' +
           'Pass a longer leaseMs if your function blocks the process for so long.',
       },
     ]);

@@ -49,6 +49,34 @@ describe('an inbox that is open in this process already', () => {
     expect([first.calls, warn.mock.calls]).toEqual([[['ord_1', 1]], []]);
   });
 
+  it('begins nothing whose function still runs in the earlier inbox, and takes it by force at once', async () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const place = newPlace();
+    let stuck: AbortSignal | undefined;
+    const old = opened({
+      place,
+      on: {
+        'order.paid': (_, { signal }) => {
+          stuck = signal;
+          return withResolvers().promise;
+        },
+      },
+    });
+    await old.post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(stuck).toBeDefined());
+    const fresh = opened({ place }, sameProcess);
+    await place.run('UPDATE $inbox SET due_at = $past');
+    await fresh.post(orderPaid('ord_2'));
+    await vi.waitFor(() => expect(fresh.calls).toEqual([['ord_2', 1]]));
+    expect(await fresh.inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
+    expect(stuck?.aborted).toBe(true);
+    await fresh.inbox.idle();
+    expect(fresh.calls).toEqual([
+      ['ord_2', 1],
+      ['ord_1', 2],
+    ]);
+  });
+
   it('lets a function finish that runs when the next inbox is opened', async () => {
     vi.spyOn(console, 'warn').mockImplementation(() => {});
     const place = newPlace();
