@@ -98,9 +98,10 @@ async function readBody(response: Response, head: ResponseHead, settle: Settle):
   for await (const chunk of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
     size += chunk.byteLength;
     if (size > largestBody) {
+      const failure = new SendFailure('body', 'too_large', { head });
       // Leaving the loop cancels the stream, and waits until any clone of it is read or cancelled, too.
-      settle(new SendFailure('body', 'too_large', { head }));
-      break;
+      settle(failure);
+      return failure;
     }
     chunks.push(chunk);
   }
