@@ -19,7 +19,8 @@ const packageJson = {
     example: `merchant-payments exec -- ${node}`,
     sandbox: 'merchant-payments sandbox --webhook-url http://localhost:3000/webhooks',
   },
-  dependencies: { 'merchant-payments': `^${version}`, ...(!runsTypeScript && { tsx: '^4.19.0' }) },
+  dependencies: { 'merchant-payments': `^${version}` },
+  ...(!runsTypeScript && { devDependencies: { tsx: '^4.19.0' } }),
 };
 
 const env = `# The sandbox's own values, which open nothing else. Start it with: npm run sandbox
@@ -97,7 +98,8 @@ function nextSteps(folder: string): string {
 function isInstalled(folder: string): boolean {
   const inFolder = createRequire(resolve(folder, 'package.json'));
   try {
-    return Object.keys(packageJson.dependencies).every((name) => inFolder.resolve(name));
+    const { dependencies, devDependencies } = packageJson;
+    return Object.keys({ ...dependencies, ...devDependencies }).every((name) => inFolder.resolve(name));
   } catch {
     return false;
   }
