@@ -48,8 +48,13 @@ export function list<T>(item: Wire<T>): Wire<T[]> {
   const { read: readItem } = item;
   const read = (value: unknown): T[] | undefined => {
     if (!Array.isArray(value)) return undefined;
-    const items = value.map((each) => readItem(each));
-    return items.every((each) => each !== undefined) ? items : undefined;
+    const items: T[] = [];
+    for (const each of value) {
+      const result = readItem(each);
+      if (result === undefined) return undefined;
+      items.push(result);
+    }
+    return items;
   };
   return schemaOf(read, (value) => {
     if (!Array.isArray(value)) return expects('an array');
