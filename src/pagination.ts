@@ -1,4 +1,4 @@
-import { ApiPromise } from './api-promise.js';
+import { ApiPromise, type Completed } from './api-promise.js';
 import { InvalidParamsError, traced } from './errors.js';
 import type { Pagination } from './schemas/pagination.js';
 
@@ -57,6 +57,14 @@ export class Page<T extends { id: string }> implements AsyncIterable<T> {
  * ```
  */
 export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
+  readonly #operation: string;
+
+  /** @internal */
+  constructor(completed: Promise<Completed<Page<T>>>, operation: string) {
+    super(completed);
+    this.#operation = operation;
+  }
+
   /** Every item, page after page, in order. Pages are requested as they are needed, `prefetch` of them ahead. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     return itemsFrom(this);
@@ -80,8 +88,7 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
     if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
       this.catch(() => {});
       const message = 'must be an integer of at least 1, as in toArray({ limit: 500 }).';
-      // The one list that there is.
-      throw new InvalidParamsError({ operation: 'products.list' }, [{ path: 'limit', message }]);
+      throw new InvalidParamsError({ operation: this.#operation }, [{ path: 'limit', message }]);
     }
     const items: T[] = [];
     for await (const item of this) if (items.push(item) === limit) break;

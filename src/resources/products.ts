@@ -83,7 +83,7 @@ export class ProductsResource {
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
     const readParts = (issues: Issue[]) => ({ query: readFields(issues, productListParams, params) });
-    return new ListPromise(this.#listPage(options, readParts));
+    return new ListPromise(this.#listPage(options, readParts), list.operation);
   }
 
   /** One page, which asks for the others with what was read from the first call's parameters and options. */
