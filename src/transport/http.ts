@@ -48,6 +48,7 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
       ...(controller && { signal: controller.signal }),
       fetch: async (request) => {
         // Not in the Request: reading the body back from its stream costs more than everything else in ky.
+        // Node's agent throws where the prototype of all objects is polluted: how far it got is not known.
         attempt.sent = pass(request, body).catch(() => new SendFailure('exchange', 'network'));
         return asResponse(await attempt.sent);
       },
