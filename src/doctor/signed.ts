@@ -20,7 +20,7 @@ export function signDelivery(body: string, { secret, scheme }: Signer, time = Da
   return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
 }
 
-/** What a signature is made of; without a text, of the timestamp alone. The timestamp is that of now, by default. */
+/** How a receiver's mistake makes a signature: over `text`, or over the timestamp alone. Default timestamp: the current time. */
 export interface Mistake {
   key: string;
   text?: string | undefined;
