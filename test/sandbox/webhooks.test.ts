@@ -497,14 +497,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('a retry that fails undoes no redelivery that succeeded meanwhile', async () => {
-    const [redelivered, retried] = [deferred(), deferred()];
-    let calls = 0;
-    const webhook = async () => {
-      const call = ++calls;
-      if (call === 2) await redelivered.promise;
-      if (call === 3) await retried.promise;
-      return new Response(null, { status: call === 2 ? 200 : 500 });
-    };
+    const { redelivered, retried, webhook } = secondAndThirdHeld(200);
     const sandbox = createSandbox({ webhook, unspecified: { retries: [1, 1] } });
     const { event } = await sandbox.trigger('order.paid');
     const again = sandbox.redeliver(event.id);
@@ -565,14 +558,7 @@ describe('delivery over HTTP', () => {
   });
 
   test('the log names no time for a retry that is on its way', async () => {
-    const [redelivered, retried] = [deferred(), deferred()];
-    let calls = 0;
-    const webhook = async () => {
-      const call = ++calls;
-      if (call === 2) await redelivered.promise;
-      if (call === 3) await retried.promise;
-      return new Response(null, { status: 500 });
-    };
+    const { redelivered, retried, webhook } = secondAndThirdHeld(500);
     const context = openSandbox({ webhook, unspecified: { retries: [1, 1] } });
     const lines: string[] = [];
     watchDeliveries(context, false, (line) => lines.push(line));
@@ -604,6 +590,19 @@ describe('delivery over HTTP', () => {
     await close();
   });
 });
+
+/** A receiver that fails, and responds to the second and third request only when told to; to the second with `status`. */
+function secondAndThirdHeld(status: number) {
+  const [redelivered, retried] = [deferred(), deferred()];
+  let calls = 0;
+  const webhook = async () => {
+    const call = ++calls;
+    if (call === 2) await redelivered.promise;
+    if (call === 3) await retried.promise;
+    return new Response(null, { status: call === 2 ? status : 500 });
+  };
+  return { redelivered, retried, webhook };
+}
 
 const retryDue = () => new Promise((resolve) => setTimeout(resolve, 5));
 
