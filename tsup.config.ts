@@ -21,6 +21,14 @@ const webhooksApart: Plugin = {
   },
 };
 
+/** Leaves what the command imports as a user of the package does to the package's own entries. */
+const packageApart: Plugin = {
+  name: 'package-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^merchant-payments$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 const common: Options = { silent: true, target: 'node20', removeNodeProtocol: false };
 
 /** All that is imported, Node's own modules apart, goes into the output: users install one package. */
@@ -52,7 +60,13 @@ export default defineConfig([
   { ...bundled, ...minified, keepNames: true, entry: client, format: 'cjs' },
   { ...bundled, ...minified, entry: inbox, format: 'cjs' },
   { ...bundled, ...minified, entry: matching, format: 'cjs' },
-  { ...bundled, ...minified, entry: { ...sandbox, ...command }, format: 'esm' },
+  {
+    ...bundled,
+    ...minified,
+    entry: { ...sandbox, ...command },
+    format: 'esm',
+    esbuildPlugins: [remembersBundled, packageApart],
+  },
   { ...bundled, ...minified, entry: sandbox, format: 'cjs' },
   {
     ...common,

@@ -1,13 +1,11 @@
 import * as z from 'zod/mini';
-import { parseObject } from '../doctor/json.js';
-import { fieldsOf, findLink, type Link, type RetrieveCheckout } from '../doctor/link.js';
+import { fieldsOf, findLink, type Link } from '../doctor/link.js';
 import { eventLinks } from '../sandbox/service/event.js';
-import { isLoopback, parseAbsoluteUrl } from '../schemas/url.js';
-import { CommandError, codeOf, paragraphs, show, verdict } from './terminal.js';
+import { CommandError, paragraphs, show, verdict } from './terminal.js';
 
 /** Finds the field that names the checkout, prints it, and returns the exit code. */
 export async function showLink(rawBody: Uint8Array, json: boolean): Promise<number> {
-  const result = await findLink(rawBody, retrieveCheckout());
+  const result = await linkIn(rawBody);
   const sandbox = result.found ? choiceFor(rawBody, result) : 'none';
   return show(json, { ...result, sandbox }, () => described(result, sandbox), result.found);
 }
@@ -41,65 +39,36 @@ const described = (
     notes.map((note) => `- ${note}`).join('\n'),
   );
 
-const withinSeconds = 10;
-
-/** Asks the service of the environment for checkout sessions, and for nothing else. */
-function retrieveCheckout(): RetrieveCheckout {
-  const { PAYMENTS_API_KEY: key = '' } = process.env;
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw new CommandError(
-      'Set PAYMENTS_API_KEY to your API key: --link asks the service for checkout sessions.',
-    );
-  const base = baseUrl();
-  return async (id) => {
-    const response = await fetch(`${base}/v1/checkouts/${encodeURIComponent(id)}`, {
-      headers: { 'x-api-key': key, accept: 'application/json' },
-      redirect: 'manual',
-      signal: AbortSignal.timeout(withinSeconds * 1000),
-    }).catch((error: unknown) => {
-      throw new CommandError(
-        `${base} could not be asked: ${reasonOf(error)}. Check PAYMENTS_BASE_URL, and try again.`,
-      );
+/** Asks the service of the environment for checkout sessions, as a user of the package would, and for nothing else. */
+async function linkIn(rawBody: Uint8Array): Promise<Link> {
+  const { ApiError, isPaymentsError, PaymentsClient } = await import('merchant-payments');
+  try {
+    const payments = new PaymentsClient({ timeoutMs: 10_000, maxRetries: 0 });
+    return await findLink(rawBody, async (id) => {
+      const path = `/v1/checkouts/${encodeURIComponent(id)}`;
+      const data = await payments.request({ method: 'GET', path }).catch((error: unknown) => {
+        if (error instanceof ApiError && saysNone.has(error.status)) return undefined;
+        throw error;
+      });
+      const { data: { id: own, amount, currency } = {} } = session.safeParse(data);
+      return String(own) === id ? { amount, currency } : undefined;
     });
-    const problem = problemOf(response.status, base);
-    if (problem !== undefined) throw new CommandError(problem);
-    if (response.status !== 200) return undefined;
-    const content = parseObject(await response.text().catch(() => ''));
-    if (!content || !('code' in content))
-      throw new CommandError(
-        `${base} responded with something else than the service does. Check PAYMENTS_BASE_URL.`,
-      );
-    const { data = {} } = z.record(z.string(), z.unknown()).safeParse(content.data);
-    const { amount, currency } = data;
-    return content.code === 0 && String(data.id) === id ? { amount, currency } : undefined;
-  };
+  } catch (error) {
+    throw isPaymentsError(error) ? new CommandError(inEnvironment(error.message)) : error;
+  }
 }
 
-/** What a status says that tells nothing of a checkout. */
-function problemOf(status: number, base: string): string | undefined {
-  if (status === 401 || status === 403)
-    return `The service responded ${status}: the API key was refused. Check that PAYMENTS_API_KEY belongs to PAYMENTS_BASE_URL.`;
-  if (status >= 300 && status < 400)
-    return `${base} responded ${status}, a redirect, which is not followed with an API key. Check PAYMENTS_BASE_URL.`;
-  const isFailure = status === 429 || status >= 500;
-  return isFailure ? `The service responded ${status}, which answers nothing. Try again later.` : undefined;
-}
+/** How the service may refuse an id that it does not know: the specification does not show it. Other refusals say nothing of the id. */
+const saysNone = new Set([200, 400, 404, 410, 422]);
 
-function baseUrl(): string {
-  const given = process.env.PAYMENTS_BASE_URL;
-  if (!given) throw new CommandError('Set PAYMENTS_BASE_URL to the address of the service, without /v1.');
-  const url = parseAbsoluteUrl(given);
-  const plain =
-    url && url.username + url.password + url.search + url.hash === '' && !/\/v1\/*$/.test(url.pathname);
-  if (url && plain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))))
-    return url.href.replace(/(?<!\/)\/+$/, '');
-  throw new CommandError(
-    'PAYMENTS_BASE_URL is invalid. Set an https: URL without /v1, user, query or hash; http: only for this machine.',
-  );
-}
+/** Read by hand: an id is enough here. */
+const session = z.record(z.string(), z.unknown());
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'the request failed';
-  if (error.name === 'TimeoutError') return `no response within ${withinSeconds} s`;
-  return codeOf(error.cause) ?? error.message;
-}
+/** A message of the client, with the variables in place of its options. */
+const inEnvironment = (message: string): string =>
+  message
+    .replace('new PaymentsClient(): ', '')
+    .replaceAll('Pass it, or set', 'Set')
+    .replaceAll('baseUrl', 'PAYMENTS_BASE_URL')
+    .replaceAll('apiKey', 'PAYMENTS_API_KEY')
+    .replace(', or pass allowInsecureHttp: true', '');

@@ -151,11 +151,11 @@ describe('identify --link', () => {
     [
       'a redirect',
       (_, response) => response.writeHead(302, { location: '/elsewhere' }).end(),
-      'not followed',
+      'returned 302, but the response cannot be used: it redirects to',
     ],
-    ['a failure of the service', (_, response) => response.writeHead(503).end(), 'responded 503'],
-    ['a web page', (_, response) => response.end('<html>'), 'something else than the service'],
-    ['a connection that is closed', (request) => request.destroy(), 'could not be asked'],
+    ['a failure of the service', (_, response) => response.writeHead(503).end(), 'returned 503'],
+    ['a web page', (_, response) => response.end('<html>'), 'not valid JSON. Check PAYMENTS_BASE_URL.'],
+    ['a connection that is closed', (request) => request.destroy(), 'got no response'],
   ])('tells %s from a checkout that is not there', async (_what, respond, words) => {
     const env = { PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: await service(respond) };
     expect(await identify(body, env)).toMatchObject({
@@ -177,7 +177,7 @@ describe('identify --link', () => {
 
   test('says that no response came in time', async () => {
     const soon =
-      'const { timeout } = AbortSignal; AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 100);';
+      'const { setTimeout } = globalThis; globalThis.setTimeout = (run, ms, ...more) => setTimeout(run, ms / 100, ...more);';
     const env = {
       PAYMENTS_API_KEY: key,
       PAYMENTS_BASE_URL: await service(() => {}),
@@ -185,14 +185,16 @@ describe('identify --link', () => {
     };
     expect(await identify(body, env)).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('could not be asked: no response within 10 s. Check PAYMENTS_BASE_URL'),
+      stderr: expect.stringContaining('timed out after 10000 ms'),
     });
   });
 
-  test.each([400, 404, 410, 422])('takes %s for a checkout that is not there', async (status) => {
+  test.each([200, 400, 404, 410, 422])('takes %s for a checkout that is not there', async (status) => {
     const env = {
       PAYMENTS_API_KEY: key,
-      PAYMENTS_BASE_URL: await service((_, response) => response.writeHead(status).end('{}')),
+      PAYMENTS_BASE_URL: await service((_, response) =>
+        response.writeHead(status).end('{"code":1001,"message":"Unknown"}'),
+      ),
     };
     expect(await identify(body, env)).toMatchObject({
       status: 1,
@@ -203,12 +205,22 @@ describe('identify --link', () => {
   test.each([
     [{ PAYMENTS_BASE_URL: 'http://127.0.0.1:1' }, 'Set PAYMENTS_API_KEY'],
     [{ PAYMENTS_API_KEY: key }, 'Set PAYMENTS_BASE_URL'],
-    [{ PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: 'http://203.0.113.7' }, 'http: only for this machine'],
+    [
+      { PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: 'http://203.0.113.7' },
+      'PAYMENTS_BASE_URL is http: to 203.0.113.7, so the API key would be sent in clear text. Use https:.',
+    ],
     [
       { PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: 'https://a:b@shop.example' },
-      'PAYMENTS_BASE_URL is invalid',
+      'PAYMENTS_BASE_URL contains credentials',
     ],
-    [{ PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: 'https://shop.example/v1' }, 'without /v1'],
+    [
+      { PAYMENTS_API_KEY: key, PAYMENTS_BASE_URL: 'https://shop.example/v1' },
+      'PAYMENTS_BASE_URL ends in /v1',
+    ],
+    [
+      { PAYMENTS_API_KEY: `"${key}"`, PAYMENTS_BASE_URL: 'https://shop.example' },
+      'PAYMENTS_API_KEY is in quotes',
+    ],
   ])('refuses an environment that cannot work: %j', async (env, words) => {
     expect(await identify(body, env)).toMatchObject({ status: 1, stderr: expect.stringContaining(words) });
   });

@@ -26,7 +26,7 @@ const rooms = new Map(
     'sandbox/':
       'hono, @hono/node-server, uqr, zod, node:, schemas/params.ts, schemas/fields.ts, schemas/closest.ts, schemas/url.ts, type schemas/, webhooks/, sending/, doctor/, errors.ts, version.ts',
     'cli/':
-      'node:, zod, sandbox/, doctor/, inbox/, webhooks/, schemas/closest.ts, schemas/url.ts, schemas/visible.ts, errors.ts, version.ts',
+      'node:, zod, sandbox/, doctor/, inbox/, webhooks/, schemas/closest.ts, schemas/url.ts, schemas/visible.ts, errors.ts, version.ts, merchant-payments',
   }).map(([room, allowed]) => [room, allowed.split(', ')]),
 );
 
