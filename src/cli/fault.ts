@@ -77,6 +77,8 @@ function ordered(what: string, words: readonly string[], given: Flags<keyof type
   if (what === 'clear') return kind(value);
   if (what === 'delay' && value === undefined)
     throw new UsageError('Pass the duration, such as: fault delay 2s');
+  if (what === 'delay' && given.text('delay') !== undefined)
+    throw new UsageError('--delay does not go with: fault delay');
   const more = {
     delay: given.text('delay'),
     method: given.text('method'),

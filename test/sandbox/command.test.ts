@@ -468,6 +468,7 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['fault', 'status', '503', 'twice'], {}, 2, '"twice" is not expected here.'],
   [['fault', 'status', '503', '--times', '0'], {}, 2, '--times: "0" is not an integer from 1'],
   [['fault', 'status', '503', '--drop'], {}, 2, '--drop does not go with: fault status'],
+  [['fault', 'delay', '2s', '--delay', '3s'], {}, 2, '--delay does not go with: fault delay'],
   [['fault', 'delay'], {}, 2, 'Pass the duration, such as: fault delay 2s'],
   [['fault', 'clear', 'now'], {}, 2, '"now" is not expected here.'],
   [['fault', 'refused', '--when', 'after'], {}, 2, '--when: a refused connection carries no request'],

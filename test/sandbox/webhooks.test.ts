@@ -466,6 +466,33 @@ describe('delivery over HTTP', () => {
     expect(sandbox.now()).toEqual(start);
   });
 
+  test('a delivery that takes longer than the clock is moved by sets it back by nothing', async () => {
+    const webhook = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return new Response();
+    };
+    const sandbox = createSandbox({ webhook, webhooks: { delay: 10 } });
+    await sandbox.trigger('order.paid');
+    const times = [sandbox.now().getTime()];
+    const moved = sandbox.advanceTime(50);
+    for (let looks = 0; looks < 30; looks++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      times.push(sandbox.now().getTime());
+    }
+    await moved;
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+  });
+
+  test('takes the Response of another library', async () => {
+    const undici = await import('undici');
+    // Its types are not those of the platform's.
+    const Other: unknown = undici.Response;
+    const webhook = (): Response =>
+      typeof Other === 'function' ? Reflect.construct(Other, ['kept', { status: 202 }]) : new Response();
+    const { delivery } = await open({ webhook }).trigger('order.paid');
+    expect(delivery).toMatchObject({ ok: true, status: 202, responseBody: 'kept' });
+  });
+
   test('deliver() takes a due retry away, so that it is not made a second time', async () => {
     const { got, handler } = receiver(500);
     const sandbox = createSandbox({ webhook: handler, unspecified: { retries: [1] } });
