@@ -305,6 +305,63 @@ test('done() in a transaction that is rolled back has not happened, whether the 
   }
 });
 
+test('a delivery that done() has marked is left alone by force: its function goes on, and the hook done is called', async () => {
+  const url = await newShopDatabase();
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let signal: AbortSignal | undefined;
+  let done = 0;
+  const shop = open(url, {
+    hooks: { done: () => done++ },
+    on: {
+      'order.paid': async (_event, delivery) => {
+        await delivery.done((text, values) => shop.pool.query(text, values));
+        signal = delivery.signal;
+        await ended;
+      },
+    },
+  });
+  await shop.post('ord_1');
+  for (let tries = 0; tries < 200 && !signal; tries++) await wait(20);
+  assert.equal(await shop.inbox.retry('order.paid:ord_1', { force: true }), false);
+  assert.equal(signal?.aborted, false);
+  end();
+  await shop.inbox.idle();
+  assert.deepEqual([done, shop.errors], [1, []]);
+});
+
+test('a function that hangs after done() ends as done, if close() or force comes while that commits', async () => {
+  for (const stop of ['close', 'retry'] as const) {
+    const url = await newShopDatabase();
+    const told: string[] = [];
+    const note = (name: string) => () => told.push(name);
+    let isReady = false;
+    const shop = open(url, {
+      hooks: { done: note('done'), failed: note('failed') },
+      on: {
+        'order.paid': async (_event, delivery) => {
+          const client = await shop.pool.connect();
+          await client.query('BEGIN');
+          await delivery.done((text, values) => client.query(text, values));
+          isReady = true;
+          await new Promise((resolve) => delivery.signal.addEventListener('abort', resolve));
+          await client.query('COMMIT');
+          client.release();
+          await new Promise(() => {});
+        },
+      },
+    });
+    await shop.post('ord_1');
+    for (let tries = 0; tries < 200 && !isReady; tries++) await wait(20);
+    if (stop === 'close') await shop.inbox.close();
+    else assert.equal(await shop.inbox.retry('order.paid:ord_1', { force: true }), false);
+    for (let tries = 0; tries < 50 && told.length === 0; tries++) await wait(20);
+    assert.deepEqual(told, ['done'], stop);
+  }
+});
+
 test('done() that is executed through the pool is done at once, and onError gets what the function threw', async () => {
   const url = await newShopDatabase();
   const failure = new Error('the transaction of the shop failed');

@@ -36,8 +36,9 @@ export class InboxAttempt {
   readonly #facts: AttemptFacts;
   readonly #aborter = new AbortController();
   #stopWaiting: (reason: Error) => void = () => {};
-  /** `marking` once `done()` was called; `over` once it can write nothing more. */
+  /** `marking` once `done()` was called. */
   #phase: 'open' | 'committing' | 'committed' | 'marking' | 'over' = 'open';
+  #isTaken = false;
   /** Rejects if `commit()` failed. */
   #committing: Promise<void> | undefined;
 
@@ -45,10 +46,6 @@ export class InboxAttempt {
     this.#settings = settings;
     this.claim = claim;
     this.#facts = { ...factsOf(claim.delivery), attempt: claim.attempt };
-  }
-
-  get isCommitted(): boolean {
-    return this.#phase === 'committed';
   }
 
   async run(): Promise<void> {
@@ -80,11 +77,12 @@ export class InboxAttempt {
       failure = { error };
     }
     clearTimeout(timer);
-    if (this.#phase === 'over') return;
-    const isDone = await this.#end().catch((error: unknown) => {
+    const isDone = await this.#isDone().catch((error: unknown) => {
       failure ??= { error };
       return false;
     });
+    this.#phase = 'over';
+    if (this.#isTaken && !isDone) return;
     if (failure && !isDone) return this.#fail(failure.error, durationMs());
     // The delivery is done; a later error does not undo it.
     if (failure) void report(failure.error);
@@ -94,8 +92,7 @@ export class InboxAttempt {
 
   /** Somebody else has the delivery: it can write nothing more. */
   lose(reason: Error): void {
-    if (this.#phase === 'over') return;
-    if (this.#phase !== 'committed') this.#phase = 'over';
+    this.#isTaken = true;
     this.#aborter.abort(reason);
   }
 
@@ -108,18 +105,14 @@ export class InboxAttempt {
   }
 
   /**
-   * Ends it, so that a later commit throws. Returns whether it is done, and throws the error of a failed commit, even if
-   * your function caught it: nothing was written. A promise of commit() that nobody awaits is waited for.
+   * Throws the error of a failed commit, even if your function caught it: nothing was written. A promise of commit() that
+   * nobody awaits is waited for.
    */
-  async #end(): Promise<boolean> {
-    try {
-      await this.#committing;
-      if (this.#phase !== 'marking') return this.#phase === 'committed';
-      if (await this.#settings.store.isDone?.(this.claim)) return true;
-      throw commitError('The transaction that called done() was rolled back.');
-    } finally {
-      this.#phase = 'over';
-    }
+  async #isDone(): Promise<boolean> {
+    await this.#committing;
+    if (this.#phase !== 'marking') return this.#phase === 'committed';
+    if (await this.#settings.store.isDone?.(this.claim)) return true;
+    throw commitError('The transaction that called done() was rolled back.');
   }
 
   #delivery(): AttemptDelivery {
@@ -135,7 +128,7 @@ export class InboxAttempt {
   #commit(fn: unknown): unknown {
     this.#begin('commit()', 'committing');
     const committed = () => {
-      if (this.#phase === 'committing') this.#phase = 'committed';
+      this.#phase = 'committed';
     };
     try {
       const result = this.#settings.store.commit(this.claim, fn, this.#aborter.signal);
@@ -156,7 +149,7 @@ export class InboxAttempt {
   }
 
   #begin(name: string, phase: 'committing' | 'marking'): void {
-    if (this.#phase === 'over')
+    if (this.#isTaken || this.#phase === 'over')
       throw commitError(`${name} came after the attempt had ended. Nothing was written.`);
     if (this.#phase !== 'open')
       throw commitError('commit() can be called once per attempt. Nothing was written by this call.');

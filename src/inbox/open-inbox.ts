@@ -151,8 +151,9 @@ export function openInbox(options: object): Inbox {
     async retry(given, { force = false } = {}) {
       const key = readDeliveryKey('retry', given);
       const open = whileOpen();
-      // First: its function may hold the row in a transaction.
-      if (force) for (const each of [worker, ...workersOf(store.identity)]) each.release(key);
+      // First: its function may hold the row in a transaction. What is done cannot be taken.
+      if (force && (await open.get(key))?.state !== 'done')
+        for (const each of [worker, ...workersOf(store.identity)]) each.release(key);
       const found = await open.retry(key, force);
       wake();
       return found;

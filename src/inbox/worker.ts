@@ -58,10 +58,10 @@ export class Worker {
     if (!this.#isLooking) this.#lookIn(0);
   }
 
-  /** Frees the slot of a delivery that somebody takes from its function. One that is done cannot be taken. */
+  /** Frees the slot of a delivery that somebody takes from its function. */
   release(key: string): void {
     for (const attempt of this.#running.keys())
-      if (attempt.claim.delivery.key === key && !attempt.isCommitted) attempt.stop(forced, { isOver: true });
+      if (attempt.claim.delivery.key === key) attempt.stop(forced, { isOver: true });
   }
 
   /** Works off what is due, and returns when nothing is, or when time is up and what runs has finished. */
