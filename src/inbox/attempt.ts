@@ -165,6 +165,7 @@ export class InboxAttempt {
     callHook('failed', { ...this.#facts, durationMs, error, delayMs });
     void report(error);
     const lastError = await textOf(error);
+    if (this.#isTaken) return;
     if (delayMs === null) return this.#park(lastError);
     await store.settle(this.claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { sign } from '../../../src/webhooks/index.js';
-import { orderPaid, secret } from '../inboxes.js';
+import { orderPaid, secret, withResolvers } from '../inboxes.js';
 import { newPlace, opened, settled } from './places.js';
 
 describe('lastError', () => {
@@ -59,6 +59,25 @@ describe('lastError', () => {
     });
     await settled(inbox, ['parked']);
     expect((await inbox.get('order.paid:ord_1'))?.lastError).toBe('Error: it is [redacted]');
+  });
+
+  it('that waits for a secret function when the inbox is closed leaves the delivery to the next start, and is quiet', async () => {
+    const { promise, resolve } = withResolvers<string>();
+    const place = newPlace();
+    const web = opened({ place, work: false });
+    await web.post(orderPaid('ord_1'));
+    const { inbox, errors, told } = opened({
+      place,
+      secret: () => promise,
+      on: { 'order.paid': () => Promise.reject(new Error('down')) },
+    });
+    await vi.waitFor(() => expect(told.map(([name]) => name)).toEqual(['started', 'failed']));
+    await inbox.close();
+    resolve(secret);
+    await new Promise((done) => setTimeout(done, 20));
+    expect(errors).toEqual([new Error('down')]);
+    const entry = await web.inbox.get('order.paid:ord_1');
+    expect(entry).toMatchObject({ state: 'pending', attempts: 1, lastError: null });
   });
 
   it('is at most 500 characters, whatever was thrown', async () => {
