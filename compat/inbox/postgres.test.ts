@@ -99,7 +99,7 @@ test('a duplicate and a conflict wait for no commit() that runs, and force takes
   assert.deepEqual(await paid(url), ['ord_1']);
 });
 
-test('force by the command says that a transaction holds the delivery', async () => {
+test('force by another process, or by the command, says that a transaction holds the delivery', async () => {
   const url = await newShopDatabase();
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
@@ -122,6 +122,11 @@ test('force by the command says that a transaction holds the delivery', async ()
   const cwd = fileURLToPath(new URL('..', import.meta.url));
   const args = [cli, 'inbox', url, 'retry', 'order.paid:ord_1', '--force'];
   const command = promisify(execFile)(process.execPath, args, { cwd });
+  const other = open(url, { work: false });
+  await assert.rejects(other.inbox.retry('order.paid:ord_1', { force: true }), {
+    code: 'inbox_busy',
+    message: /^A transaction holds the delivery: its function is inside commit\(\) or done\(\)\./,
+  });
   await assert.rejects(command, {
     code: 1,
     stderr:

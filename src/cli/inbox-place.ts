@@ -43,11 +43,6 @@ export async function withInbox<Result>(
     }
     return await work(inbox);
   } catch (error) {
-    if (codeOf(error) === lockTimeout)
-      throw new CommandError(
-        'A transaction holds the delivery: its function is inside commit() or done(). Wait until attemptMs is over, or ' +
-          'restart its server.',
-      );
     const isOurs = error instanceof PaymentsError || error instanceof CommandError;
     if (isOurs || !(pool || codeOf(error) === 'ERR_SQLITE_ERROR')) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -94,9 +89,6 @@ async function journalModeOf(file: string): Promise<string> {
     database.close();
   }
 }
-
-/** Of PostgreSQL: somebody else had the row for too long. */
-const lockTimeout = '55P03';
 
 type OpenPool = PostgresPool & { end(): Promise<void> };
 

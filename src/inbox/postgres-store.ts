@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PaymentsError } from '../errors.js';
 import { commitError, lostLease, settling } from './claims.js';
 import type { Claim } from './entry.js';
 import { bearErrors, execute, type PostgresClient, rowsOf, transaction, withClient } from './postgres.js';
@@ -7,6 +8,12 @@ import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 import { type Identity, InboxStore } from './store.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
+
+/** Of PostgreSQL: somebody else had the row for too long. */
+const lockTimeout = '55P03';
+const held =
+  'A transaction holds the delivery: its function is inside commit() or done(). Wait until attemptMs is over, or restart ' +
+  'its server.';
 
 /** How long to look for the outcome of a commit while the database cannot be reached. */
 const lookUpMs = 60_000;
@@ -69,6 +76,13 @@ export class PostgresStore extends InboxStore {
       sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE`,
     );
     return row?.state === 'done' && Number(row.attempts) === attempt;
+  }
+
+  override async retry(key: string, force: boolean): Promise<boolean> {
+    return super.retry(key, force).catch((error: unknown) => {
+      if (!(error instanceof Error) || Reflect.get(error, 'code') !== lockTimeout) throw error;
+      throw new PaymentsError(held, { code: 'inbox_busy', cause: error });
+    });
   }
 
   protected async execute(statement: Statement): Promise<Row[]> {
