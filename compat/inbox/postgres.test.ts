@@ -448,6 +448,18 @@ test('a commit that is aborted writes nothing afterwards, wherever it was', asyn
   }
 });
 
+test('a commit that hangs and that nobody awaits has failed after attemptMs', async () => {
+  const url = await newShopDatabase();
+  const shop = open(url, {
+    attemptMs: '300ms',
+    retries: [],
+    on: { 'order.paid': (_event, { commit }) => void commit(() => new Promise(() => {})) },
+  });
+  await shop.post('ord_1');
+  for (let tries = 0; tries < 200 && (await shop.inbox.stats()).parked === 0; tries++) await wait(20);
+  assert.match((await shop.inbox.get('order.paid:ord_1'))?.lastError ?? '', /after 300 ms/);
+});
+
 test('an instance whose clock is a year ahead or behind changes nothing for the others', async () => {
   const url = await newShopDatabase();
   const { now } = Date;

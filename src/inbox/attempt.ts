@@ -2,7 +2,6 @@ import { PaymentsError } from '../errors.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
-import { isThenable } from '../webhooks/own-options.js';
 import { factsOf, type Report } from '../webhooks/responder.js';
 import { commitError, lostLease } from './claims.js';
 import type { Claim } from './entry.js';
@@ -37,10 +36,10 @@ export class InboxAttempt {
   readonly #aborter = new AbortController();
   #stopWaiting: (reason: Error) => void = () => {};
   /** `marking` once `done()` was called. */
-  #phase: 'open' | 'committing' | 'committed' | 'marking' | 'over' = 'open';
+  #phase: 'open' | 'committing' | 'marking' | 'over' = 'open';
   #isTaken = false;
   /** Rejects if `commit()` failed. */
-  #committing: Promise<void> | undefined;
+  #committing: Promise<unknown> | undefined;
 
   constructor(settings: AttemptSettings, claim: Claim) {
     this.#settings = settings;
@@ -76,11 +75,11 @@ export class InboxAttempt {
     } catch (error) {
       failure = { error };
     }
-    clearTimeout(timer);
     const isDone = await this.#isDone().catch((error: unknown) => {
       failure ??= { error };
       return false;
     });
+    clearTimeout(timer);
     this.#phase = 'over';
     if (this.#isTaken && !isDone) return;
     if (failure && !isDone) return this.#fail(failure.error, durationMs());
@@ -110,7 +109,7 @@ export class InboxAttempt {
    */
   async #isDone(): Promise<boolean> {
     await this.#committing;
-    if (this.#phase !== 'marking') return this.#phase === 'committed';
+    if (this.#phase !== 'marking') return this.#phase === 'committing';
     if (await this.#settings.store.isDone?.(this.claim)) return true;
     throw commitError('The transaction that called done() was rolled back.');
   }
@@ -127,13 +126,9 @@ export class InboxAttempt {
 
   #commit(fn: unknown): unknown {
     this.#begin('commit()', 'committing');
-    const committed = () => {
-      this.#phase = 'committed';
-    };
     try {
       const result = this.#settings.store.commit(this.claim, fn, this.#aborter.signal);
-      if (isThenable(result)) this.#committing = Promise.resolve(result).then(committed);
-      else committed();
+      this.#committing = Promise.resolve(result);
       return result;
     } catch (error) {
       this.#committing = Promise.reject(error);
