@@ -1,22 +1,13 @@
 import { PaymentsError } from '../errors.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
-import type { CallHook } from '../webhooks/hooks.js';
-import type { WebhookEvent } from '../webhooks/index.js';
-import { factsOf, type Report } from '../webhooks/responder.js';
-import { commitError, lostLease } from './claims.js';
+import { factsOf } from '../webhooks/responder.js';
 import type { Claim } from './entry.js';
-import type { AttemptDelivery, AttemptFacts, InboxHookFacts } from './options.js';
-import type { InboxStore } from './store.js';
+import type { AttemptDelivery, AttemptFacts, InboxSettings } from './options.js';
+import { commitError, type InboxStore, lostLease } from './store.js';
 
 /** What an attempt needs to know. */
-export interface AttemptSettings {
+export interface AttemptSettings extends InboxSettings {
   store: InboxStore;
-  /** Your function for an event, or `undefined` if there is none. */
-  find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined;
-  retriesMs: readonly number[];
-  attemptMs: number;
-  callHook: CallHook<InboxHookFacts>;
-  report: Report;
   textOf(error: unknown): Promise<string>;
   /** Stores what an earlier version could not read as this version reads it; `false` if it cannot either. */
   reread(claim: Claim): Promise<boolean>;

@@ -4,13 +4,12 @@ import { readBody } from '../webhooks/body.js';
 import type { Checks } from '../webhooks/checks.js';
 import { type Delivery, deliveryOf, storable, unreadableBecause } from '../webhooks/delivery.js';
 import { headerPairs } from '../webhooks/headers.js';
-import type { CallHook } from '../webhooks/hooks.js';
 import type { WebhookEvent } from '../webhooks/index.js';
-import { factsOf, type RefusedRequest, type Report } from '../webhooks/responder.js';
+import { factsOf, type RefusedRequest } from '../webhooks/responder.js';
 import { eventOf, type VerifiedDelivery, verifyDelivery } from '../webhooks/verify.js';
 import { unreadableText } from './attempt.js';
 import type { Claim } from './entry.js';
-import type { InboxHookFacts } from './options.js';
+import type { InboxSettings } from './options.js';
 import type { InboxStore } from './store.js';
 
 /** What `recover()` found. */
@@ -23,16 +22,6 @@ export interface Recovered {
   refused: number;
 }
 
-interface IntakeSettings {
-  store: InboxStore;
-  callHook: CallHook<InboxHookFacts>;
-  report: Report;
-  /** How many refused deliveries are kept. */
-  keepRefused: number;
-  /** How far the clocks of the sender and of this machine may be apart. */
-  toleranceSeconds: number;
-}
-
 /**
  * What no other scheme, secret, tolerance, setup or verifier could cure. What is too old or in the future is authentic: one of
  * the two clocks may be wrong.
@@ -42,7 +31,8 @@ const longestRefused = 64 * 1024;
 const longestHeader = 4096;
 
 /** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
-export function createIntake({ store, callHook, report, keepRefused, toleranceSeconds }: IntakeSettings) {
+export function createIntake(settings: InboxSettings, store: InboxStore) {
+  const { callHook, report, keepRefused, toleranceSeconds } = settings;
   return { put, reread, refuse, recover };
 
   /** Stores a delivery; `false` if it is a duplicate. Another content under a known key is parked, and so is what cannot be read. */

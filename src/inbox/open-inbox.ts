@@ -8,7 +8,6 @@ import type { SignatureScheme } from '../webhooks/index.js';
 import { type NodeRequest, type NodeResponse, nodeListener } from '../webhooks/node-handler.js';
 import { ownOptions } from '../webhooks/own-options.js';
 import { createResponder, factsOf, failedReply, okReply, type Reply } from '../webhooks/responder.js';
-import { readTolerance } from '../webhooks/timestamp.js';
 import type { InboxEntry, InboxStats, ListParams, RefusedDelivery } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
 import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
@@ -24,10 +23,9 @@ import {
 import type { PostgresPool } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
 import { redacted } from './redact.js';
-import { giveUp, takeOver, workersOf } from './shared-work.js';
 import { SqliteStore } from './sqlite-store.js';
 import type { InboxStore } from './store.js';
-import { Worker } from './worker.js';
+import { Worker, workersOf } from './worker.js';
 
 /** A durable webhook receiver. Its methods need no `this`: pass `inbox.nodeHandler` as it is. */
 export interface Inbox {
@@ -114,26 +112,22 @@ export interface RecoverParams {
 export function openInbox(options: InboxOptions): Inbox;
 export function openInbox<Pool extends PostgresPool>(options: PostgresInboxOptions<Pool>): Inbox;
 export function openInbox(options: object): Inbox {
-  const { own, place, work, callHook, report, graceMs, keepRefused, ...limits } = readInboxOptions(options);
+  const settings = readInboxOptions(options);
+  const { own, place, work, callHook, report, graceMs } = settings;
   const checks = lateChecks(own);
   const respond = createResponder(own, {
     ...{ checks, callHook, report, mustRead: false, handOver },
     keep: (refused) => intake.refuse(refused),
   });
   const store = 'pool' in place ? new PostgresStore(place) : new SqliteStore(place);
-  const intake = createIntake({
-    ...{ store, callHook, report, keepRefused },
-    toleranceSeconds: readTolerance(own.toleranceSeconds),
-  });
+  const intake = createIntake(settings, store);
   const worker = new Worker({
-    ...{ ...limits, store, callHook, report },
+    ...{ ...settings, store, reread: intake.reread },
     textOf: async (error) => redacted(error, (await checks().catch(() => undefined))?.secret),
-    reread: intake.reread,
-    others: () => workersOf(store.identity),
   });
   let closing: Promise<void> | undefined;
   // A build loads the modules of an app, and must not fulfil anything.
-  if (work && process.env.NEXT_PHASE !== 'phase-production-build') takeOver(worker);
+  if (work && process.env.NEXT_PHASE !== 'phase-production-build') worker.takeOver();
 
   const respondWhileOpen: typeof respond = async (incoming) => (closing ? refuse(closed) : respond(incoming));
   return {
@@ -217,7 +211,6 @@ export function openInbox(options: object): Inbox {
   }
 
   function close(): Promise<void> {
-    giveUp(worker);
     closing ??= worker.close(graceMs).then(() => store.close());
     return closing;
   }

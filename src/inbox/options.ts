@@ -10,6 +10,7 @@ import {
 import type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
 import { hasMethods, invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
+import { readTolerance } from '../webhooks/timestamp.js';
 import { type Duration, dayMs, readDuration } from './params.js';
 import type { ClientOf, PostgresPool, PostgresRun } from './postgres.js';
 import type { PostgresPlace } from './postgres-tables.js';
@@ -165,6 +166,8 @@ const inboxHooks = { ...webhookHooks, started: undefined, parked: undefined };
 const what = 'openInbox()';
 const defaultRetries = ['5s', '30s', '2m', '10m', '30m', '1h', '3h', '6h', '12h'];
 
+export type InboxSettings = ReturnType<typeof readInboxOptions>;
+
 /** Checks the options, before a file is touched. */
 export function readInboxOptions(options: object) {
   const own = ownOptions(options, absent, what);
@@ -180,6 +183,7 @@ export function readInboxOptions(options: object) {
     work,
     attemptMs,
     place: readPlace(own),
+    /** The function for an event. */
     find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined {
       if (event.type === 'order.paid') return onPaid && ((delivery) => onPaid(event, delivery));
       return onUnknown && ((delivery) => onUnknown(event, delivery));
@@ -188,6 +192,7 @@ export function readInboxOptions(options: object) {
     graceMs: readInteger(own.graceMs, 'graceMs', 10_000, 0, dayMs),
     concurrency: readInteger(own.concurrency, 'concurrency', 4, 1, 1000),
     leaseMs: readInteger(own.leaseMs, 'leaseMs', 60_000, 100, dayMs),
+    toleranceSeconds: readTolerance(own.toleranceSeconds),
     keepRefused: readInteger(own.keepRefused, 'keepRefused', 100, 0, 10_000),
     callHook: readHooks<InboxHookFacts>(own.hooks, inboxHooks, what),
     report: readReport(own.onError),

@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { isThenable } from '../webhooks/own-options.js';
-import { commitError, lostLease, settling } from './claims.js';
 import type { Claim, RefusedRecord } from './entry.js';
 import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, isBusy } from './sqlite.js';
 import { openFile, type SqlitePlace, setUp } from './sqlite-tables.js';
-import { type Identity, InboxStore } from './store.js';
+import { commitError, type Identity, InboxStore, lostLease, settling } from './store.js';
 
 /** Deliveries in a SQLite database. */
 export class SqliteStore extends InboxStore {

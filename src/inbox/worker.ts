@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptSettings, InboxAttempt } from './attempt.js';
-import { lostLease } from './claims.js';
 import type { Claim } from './entry.js';
-import type { Identity } from './store.js';
+import { type Identity, lostLease } from './store.js';
 
-interface WorkerSettings extends AttemptSettings {
-  concurrency: number;
-  leaseMs: number;
-  /** Those that work on the same store in this process. */
-  others(): readonly Worker[];
-}
+/** Shared by all copies of this module: a bundler may load it more than once. */
+const registry = Symbol.for('merchant-payments.inbox');
 
 const longestPauseMs = 30_000;
 const forced = 'retry() with force took this delivery from its function.';
@@ -17,7 +12,7 @@ const forced = 'retry() with force took this delivery from its function.';
 /** Claims due deliveries, begins their attempts and renews their leases. */
 export class Worker {
   readonly identity: Identity;
-  readonly #settings: WorkerSettings;
+  readonly #settings: AttemptSettings;
   readonly #running = new Map<InboxAttempt, Promise<void>>();
   #claiming: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -28,7 +23,7 @@ export class Worker {
   #errors = 0;
   #isClosed = false;
 
-  constructor(settings: WorkerSettings) {
+  constructor(settings: AttemptSettings) {
     this.#settings = settings;
     this.identity = settings.store.identity;
   }
@@ -36,6 +31,22 @@ export class Worker {
   /** The rows whose functions run here. */
   get held(): number[] {
     return [...this.#running.keys()].map(({ claim }) => claim.id);
+  }
+
+  /**
+   * Starts, and stops the one that worked on the same store: a module that is loaded again opens the inbox again, with the
+   * functions of its new version.
+   */
+  takeOver(): void {
+    const earlier = workersOf(this.identity).at(-1);
+    if (earlier) {
+      earlier.stop();
+      console.warn(
+        'merchant-payments: this inbox is open in this process already. The one opened last does the work from now on.',
+      );
+    }
+    workers().push(this);
+    this.start();
   }
 
   start(): void {
@@ -78,10 +89,18 @@ export class Worker {
     await Promise.all(this.#running.values());
   }
 
-  /** Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. */
+  /**
+   * Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. The one that worked
+   * before works again.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     this.stop();
+    const index = workers().indexOf(this);
+    if (index !== -1) {
+      workers().splice(index, 1);
+      workersOf(this.identity).at(-1)?.start();
+    }
     await this.#claiming;
     // Renewals keep the process alive meanwhile.
     await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
@@ -122,10 +141,10 @@ export class Worker {
   }
 
   async #claim(): Promise<{ waitMs: number; isFull: boolean }> {
-    const { store, leaseMs, concurrency, others } = this.#settings;
+    const { store, leaseMs, concurrency } = this.#settings;
     const most = concurrency - this.#running.size;
     if (this.#isClosed || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
-    const held = [this, ...others()].flatMap((worker) => worker.held);
+    const held = [this, ...workersOf(this.identity)].flatMap((worker) => worker.held);
     const { claims, waitMs } = await store.claimDue(most, held, leaseMs);
     if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
     else for (const claim of claims) this.#begin(claim);
@@ -166,4 +185,16 @@ export class Worker {
     const { store, report } = this.#settings;
     await store.settle(claim, { state: 'pending', waitMs: 0 }).catch((error: unknown) => void report(error));
   }
+}
+
+/** Whose functions run for a store in this process; the last one claims. */
+export function workersOf([place, schema]: Identity): Worker[] {
+  return workers().filter(({ identity }) => identity[0] === place && identity[1] === schema);
+}
+
+function workers(): Worker[] {
+  const known: unknown = Reflect.get(globalThis, registry);
+  if (Array.isArray(known)) return known;
+  Reflect.set(globalThis, registry, []);
+  return workers();
 }
