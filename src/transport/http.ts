@@ -61,7 +61,9 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
     } finally {
       unlink();
     }
-    return attempt.sent ?? new SendFailure('connect', 'network');
+    // Node itself cannot make a request where every object has a `signal`.
+    const code = isPolluted() ? 'polluted_prototype' : undefined;
+    return attempt.sent ?? new SendFailure('connect', 'network', { code });
   };
 }
 

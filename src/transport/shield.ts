@@ -6,6 +6,8 @@ export function isPolluted(): boolean {
 /** Options for code of others: unchanged, or a copy that hides the fields of a polluted prototype. */
 export function shielded<T extends object>(options: T): T {
   if (!isPolluted()) return options;
-  const hidden = Object.keys(Object.prototype).map((name) => [name, undefined]);
+  // ky refuses an own `prefixUrl`, even `undefined`, and looks for no other.
+  const names = Object.keys(Object.prototype).filter((name) => name !== 'prefixUrl');
+  const hidden = names.map((name) => [name, undefined]);
   return { ...Object.fromEntries(hidden), ...options };
 }

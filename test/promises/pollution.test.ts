@@ -33,6 +33,7 @@ const pollution: Record<string, unknown> = {
   message: 'polluted',
   // ky's.
   prefix: 'https://evil.example',
+  prefixUrl: 'https://evil.example',
   searchParams: { polluted: 1 },
   json: { polluted: 1 },
   retry: 5,
@@ -121,6 +122,16 @@ async function bytesSent(name?: string): Promise<string[]> {
 
 test.each(Object.keys(pollution))('what a polluted prototype says of "%s" changes no byte', async (name) => {
   expect(await bytesSent(name)).toEqual(await bytesSent());
+});
+
+// Its `EventTarget` refuses every listener.
+test('where Node itself cannot make a request, the error names the polluted prototype', async () => {
+  const server = await FaultyServer.start(respondsWith(200, rightBody('GET')));
+  const client = clientOf('http', server.url, { maxRetries: 0 });
+  const { error } = await polluted('signal', {}, () => settled(call(client, 'GET')));
+  expect(error).toMatchObject({ outcome: 'not_sent', reason: 'polluted_prototype' });
+  expect(server.requests).toHaveLength(0);
+  await server.close();
 });
 
 test.each([
