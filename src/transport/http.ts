@@ -1,4 +1,4 @@
-import ky, { type Options, replaceOption } from 'ky';
+import ky, { type Options } from 'ky';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
 import { fetchAdapter, type Send, type SendResult } from './fetch-adapter.js';
@@ -19,23 +19,24 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
   const client = ky.create(shielded(defaults));
   const send = sendOver(settings);
 
-  /** Sends what ky built. Fixed headers are added here: no object of ky holds the key, and ky does not copy them. */
-  async function pass(request: unknown, body: string | null): Promise<SendResult> {
+  /** Sends what ky built. Headers are added here: no object of ky holds the key, and ky does not copy them three times. */
+  async function pass(request: unknown, { body, headers }: Call): Promise<SendResult> {
     if (!(request instanceof Request && request.url.startsWith(`${base}/`)))
       return new SendFailure('connect', 'network', { code: 'wrong_url' });
     const { url, method, signal } = request;
     if (signal.aborted) return new SendFailure('connect', 'stopped');
-    const headers: Record<string, string> = {
+    const all: Record<string, string> = {
       accept: 'application/json',
       'user-agent': userAgent,
-      ...Object.fromEntries(request.headers),
+      ...headers,
       'x-api-key': apiKey,
     };
-    if (body !== null) headers['content-type'] = 'application/json';
-    return send(url, { method, headers, body, redirect: 'manual', signal });
+    if (body !== null) all['content-type'] = 'application/json';
+    return send(url, { method, headers: all, body, redirect: 'manual', signal });
   }
 
-  return async ({ operation, url, headers, body, signal }, limitMs) => {
+  return async (call, limitMs) => {
+    const { operation, url, signal } = call;
     const attempt: { sent?: Promise<SendResult> } = {};
     // One per request: ky rejects signals of another realm, and adds a listener to the one that it gets.
     const controller = signal && new AbortController();
@@ -43,20 +44,18 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
     const options: Options = {
       method: operation.method,
       timeout: limitMs,
-      // ky copies headers three times, even none.
-      ...(Object.keys(headers).length > 0 && { headers }),
       ...(controller && { signal: controller.signal }),
       fetch: async (request) => {
         // Not in the Request: reading the body back from its stream costs more than everything else in ky.
         // Node's agent throws where the prototype of all objects is polluted: how far it got is not known.
-        attempt.sent = pass(request, body).catch(() => new SendFailure('exchange', 'network'));
+        attempt.sent = pass(request, call).catch(() => new SendFailure('exchange', 'network'));
         return asResponse(await attempt.sent);
       },
     };
     try {
       // The result is `attempt.sent`. What ky resolves to is the same response; its errors hold the request, key and all,
       // and do not say how far it got.
-      await (isPolluted() ? client(...fullyWritten(url, options, headers)) : client(url, options));
+      await (isPolluted() ? client(...fullyWritten(url, options)) : client(url, options));
     } catch {
     } finally {
       unlink();
@@ -68,11 +67,10 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
 }
 
 /** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
-function fullyWritten(url: string, options: Options, headers: Call['headers']): [Request, Options] {
+function fullyWritten(url: string, options: Options): [Request, Options] {
   const plain = { headers: {}, body: null, window: null };
   const request = new Request(url, shielded({ ...plain, method: options.method ?? 'GET' }));
-  const own = { ...defaults, ...plain, ...options, headers: replaceOption(headers) };
-  return [request, shielded({ searchParams: '', ...own })];
+  return [request, shielded({ ...defaults, ...plain, searchParams: '', ...options })];
 }
 
 /** ky accepts anything that is tagged as a Response, and rejects with anything that is thrown. */
