@@ -8,12 +8,13 @@ class Runs extends Set<() => void> {
 const bySignal = new WeakMap<AbortSignal, Runs>();
 
 /**
- * Runs a function when the signal is aborted; call the returned function to cancel that.
+ * Runs a function when the signal is aborted, at once if it is; call the returned function to cancel that.
  *
  * A signal gets one listener, however many calls share it: Node warns of a leak at the eleventh.
  */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
-  if (!signal) return () => {};
+  if (signal?.aborted) run();
+  if (!signal || signal.aborted) return () => {};
   const runs = bySignal.get(signal) ?? new Runs();
   bySignal.set(signal, runs);
   if (runs.size === 0) signal.addEventListener('abort', runs.listener);
@@ -27,9 +28,7 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
 /** A signal that is aborted with another one, or by `abort`, which also ends the link. */
 export function linkedSignal(signal: AbortSignal | undefined): { signal: AbortSignal; abort(): void } {
   const controller = new AbortController();
-  const follow = () => controller.abort(signal?.reason);
-  const unlink = onAbort(signal, follow);
-  if (signal?.aborted) follow();
+  const unlink = onAbort(signal, () => controller.abort(signal?.reason));
   return {
     signal: controller.signal,
     abort: () => {

@@ -26,20 +26,26 @@ export interface ListOptions extends CallOptions {
 /** The longest delay that setTimeout accepts. */
 const longestTimerMs = 2 ** 31 - 1;
 
-const isMilliseconds = (value: unknown) => isNumberUpTo(value, longestTimerMs);
+function isMilliseconds(value: unknown): value is number {
+  return typeof value === 'number' && value > 0 && value <= longestTimerMs;
+}
+
 const milliseconds = optionalField<number>(
   isMilliseconds,
   `must be a number of milliseconds above 0, at most ${longestTimerMs}.`,
 );
 
+const integer = (least: number, most: number) =>
+  optionalField<number>(
+    (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+    `must be an integer from ${least} to ${most}.`,
+  );
+
 /** The options that client and call have in common. */
 export const sharedFields = {
   timeoutMs: milliseconds,
   totalTimeoutMs: milliseconds,
-  maxRetries: optionalField<number>(
-    (value) => value === 0 || (isNumberUpTo(value, 100) && Number.isInteger(value)),
-    'must be an integer from 0 to 100.',
-  ),
+  maxRetries: integer(0, 100),
   headers: z.optional(convertedField(readHeaders)),
 };
 
@@ -47,12 +53,8 @@ const callFields = {
   signal: optionalField<AbortSignal>(isSignal, 'is not an AbortSignal.'),
   ...sharedFields,
 };
-const prefetch = optionalField<number>(
-  (value) => isNumberUpTo(value, 8) && Number.isInteger(value),
-  'must be an integer from 1 to 8.',
-);
 const callOptions = z.strictObject(callFields);
-const listOptions = z.strictObject({ ...callFields, prefetch });
+const listOptions = z.strictObject({ ...callFields, prefetch: integer(1, 8) });
 
 /** The options of a call, copied; adds what is wrong with them to `issues`. */
 export function readCallOptions(
@@ -86,8 +88,7 @@ export function timeLimits({ timeoutMs, totalTimeoutMs }: TimeLimits) {
 /** A limit of one attempt that the limit of the whole call makes void. */
 export function timeProblems({ timeoutMs, totalTimeoutMs }: TimeLimits): Issue[] {
   const message = `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`;
-  const isVoid =
-    isMilliseconds(timeoutMs) && isMilliseconds(totalTimeoutMs) && Number(timeoutMs) > Number(totalTimeoutMs);
+  const isVoid = isMilliseconds(timeoutMs) && isMilliseconds(totalTimeoutMs) && timeoutMs > totalTimeoutMs;
   return isVoid ? [{ path: 'timeoutMs', message }] : [];
 }
 
@@ -108,10 +109,6 @@ function readHeaders(headers: unknown, refuse: Refuse): Record<string, string> {
       : refuseIt('must be visible ASCII without line breaks.');
   });
   return Object.fromEntries(entries);
-}
-
-function isNumberUpTo(value: unknown, most: number): boolean {
-  return typeof value === 'number' && value > 0 && value <= most;
 }
 
 /** Checked by shape: jsdom and edge runtimes have their own AbortSignal. */

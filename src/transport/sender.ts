@@ -101,7 +101,6 @@ function factsOf({ startedAt }: Call, { status, headers }: CompleteResponse, att
 }
 
 async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
   let forget = () => {};
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
