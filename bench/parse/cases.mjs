@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { secureCheckouts } from '../../src/schemas/checkout.ts';
+import { checkoutSchemas } from '../../src/schemas/checkout.ts';
 import { productListSchema, productSchema } from '../../src/schemas/product.ts';
 import * as wire from '../../src/schemas/wire.ts';
 import { checkout, product, productPage } from '../lib/answers.mjs';
@@ -39,7 +39,7 @@ const transformed = z.looseObject({
   createdAt: wire.moment,
   updatedAt: wire.moment,
 });
-const { session } = secureCheckouts;
+const { session } = checkoutSchemas.secure;
 
 const cases = [
   { name: 'checkout', body: checkout(), times: 5000, schemas: { ours: session } },

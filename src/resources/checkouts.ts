@@ -1,10 +1,5 @@
 import { ApiPromise } from '../api-promise.js';
-import {
-  type CheckoutSession,
-  type CreatedCheckout,
-  insecureCheckouts,
-  secureCheckouts,
-} from '../schemas/checkout.js';
+import { type CheckoutSession, type CreatedCheckout, checkoutSchemas } from '../schemas/checkout.js';
 import { readFields } from '../schemas/fields.js';
 import { type CheckoutCreateParams, checkoutCreateParams, idParams } from '../schemas/params.js';
 import type { CallOptions } from '../transport/call-options.js';
@@ -21,12 +16,12 @@ const retrieve = { operation: 'checkouts.retrieve', method: 'GET', path: '/v1/ch
 /** `client.checkouts`: the sessions in which customers pay. */
 export class CheckoutsResource {
   readonly #transport: Transport;
-  readonly #schemas: typeof secureCheckouts;
+  readonly #schemas: (typeof checkoutSchemas)['secure'];
 
   /** @internal */
   constructor(transport: Transport, allowInsecureHttp: boolean) {
     this.#transport = transport;
-    this.#schemas = allowInsecureHttp ? insecureCheckouts : secureCheckouts;
+    this.#schemas = checkoutSchemas[allowInsecureHttp ? 'insecure' : 'secure'];
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Issue } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
 import { unreadable } from '../schemas/fields.js';
-import { isObject } from '../schemas/object.js';
+import { isObject, ownFields } from '../schemas/object.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
 import { visible } from '../schemas/visible.js';
@@ -22,10 +22,10 @@ export interface RawRequest {
 const methods: readonly unknown[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const partNames = ['method', 'path', 'query', 'body'];
 
-/** The request's own fields, read once: `{}` if it has none, `undefined` if they cannot be read. */
-export function copyRawRequest(request: unknown): Partial<RawRequest> | undefined {
+/** The request's own fields, read once; `undefined` if they cannot be read. */
+export function copyRawRequest(request: RawRequest): Partial<RawRequest> | undefined {
   try {
-    return isObject(request) ? Object.assign(Object.create(null), request) : {};
+    return ownFields(request) ?? {};
   } catch {
     return undefined;
   }
@@ -45,10 +45,7 @@ export function rawOperation({ method, path }: Partial<RawRequest> = {}): Operat
 /** Returns query and body of a request, and adds what is wrong with it to `issues`. */
 export function checkRawRequest(issues: Issue[], request: Partial<RawRequest> | undefined): RequestParts {
   const refuse = (field: string, message: string) => issues.push({ path: visible(field), message });
-  if (!request) {
-    refuse('', unreadable);
-    return {};
-  }
+  if (!request) throw new TypeError(unreadable);
   const { method, path, query, body, ...rest } = request;
   for (const name of Object.keys(rest))
     refuse(name, `is not a field of a request. ${didYouMean(name, partNames)}`);

@@ -27,8 +27,7 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   url: string;
 }
 
-/** The two schemas, by the client's option `allowInsecureHttp`. */
-function checkoutSchemas(allowInsecureHttp: boolean) {
+function schemasFor(allowInsecureHttp: boolean) {
   // A customer is sent to this address, so it must be https; http only on the local machine, unless allowed.
   const isSafe = (url: URL | undefined) =>
     url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)));
@@ -58,5 +57,5 @@ function checkoutSchemas(allowInsecureHttp: boolean) {
   };
 }
 
-export const secureCheckouts = checkoutSchemas(false);
-export const insecureCheckouts = checkoutSchemas(true);
+/** By the client's option `allowInsecureHttp`. */
+export const checkoutSchemas = { secure: schemasFor(false), insecure: schemasFor(true) };

@@ -4,10 +4,7 @@ import { ownFields } from './object.js';
 import { visible } from './visible.js';
 
 /** One problem: where, and what. */
-interface Problem {
-  path: string;
-  message: string;
-}
+type Problem = Record<'path' | 'message', string>;
 
 /** Refuses a value with what is wrong with it, to follow the field's name in a message. */
 export type Refuse = (message: string, path?: string[]) => never;

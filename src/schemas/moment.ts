@@ -8,10 +8,8 @@ export const firstMillisecond = 1e11;
  * by size), or ISO 8601 with a zone. The service uses both forms for one field (spec, "Representation notes").
  */
 export function readMoment(value: unknown): Date | undefined {
-  if (typeof value === 'number') {
-    if (!(value >= 0)) return undefined;
+  if (typeof value === 'number' && value >= 0)
     return valid(new Date(value < firstMillisecond ? value * 1000 : value));
-  }
   return typeof value === 'string' ? (readUsualForm(value) ?? readIsoMoment(value)) : undefined;
 }
 

@@ -23,12 +23,8 @@ const notMeant = /^(?:[^:]*:\d|https?:(?!\/\/[^/\\]))/i;
 
 /** An absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
 export function parseAbsoluteUrl(text: string): URL | undefined {
-  if (hasBlankOrControl(text) || notMeant.test(text)) return undefined;
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
+  if (hasBlankOrControl(text) || notMeant.test(text) || !URL.canParse(text)) return undefined;
+  return new URL(text);
 }
 
 /** White space and control characters, which the URL parser drops silently. */

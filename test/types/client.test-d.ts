@@ -33,7 +33,7 @@ import {
 import { expectTypeOf, test } from 'vitest';
 import type * as z from 'zod/mini';
 import type { balanceSchema } from '../../src/schemas/balance.js';
-import type { secureCheckouts } from '../../src/schemas/checkout.js';
+import type { checkoutSchemas } from '../../src/schemas/checkout.js';
 import type { paginationSchema } from '../../src/schemas/pagination.js';
 import type {
   CheckoutCreateParams,
@@ -59,8 +59,12 @@ test('each schema gives its interface, field by field', () => {
   expectTypeOf<Output<typeof updatedProductSchema>>().branded.toEqualTypeOf<UpdatedProduct>();
   expectTypeOf<Output<typeof balanceSchema>>().branded.toEqualTypeOf<Balance>();
   expectTypeOf<Output<typeof paginationSchema>>().branded.toEqualTypeOf<Page<Product>['pagination']>();
-  expectTypeOf<Output<(typeof secureCheckouts)['session']>>().branded.toEqualTypeOf<CheckoutSession>();
-  expectTypeOf<Output<(typeof secureCheckouts)['created']>>().branded.toEqualTypeOf<CreatedCheckout>();
+  expectTypeOf<
+    Output<(typeof checkoutSchemas)['secure']['session']>
+  >().branded.toEqualTypeOf<CheckoutSession>();
+  expectTypeOf<
+    Output<(typeof checkoutSchemas)['secure']['created']>
+  >().branded.toEqualTypeOf<CreatedCheckout>();
   expectTypeOf<keyof Output<typeof productListSchema>>().toEqualTypeOf<'items' | 'pagination'>();
 
   // What may be passed in more forms than one, such as a URL, is sent in one.
