@@ -40,20 +40,17 @@ export class SendFailure extends Error {
   }
 }
 
+/** No address, nobody listening, no tunnel through the proxy; the last two are Bun's. */
+const noConnection =
+  /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/;
+/** The certificate was refused, so the key stayed here. */
+const certificateRefused =
+  /^(?:CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:VERIFY|GET_ISSUER_CERT)_?\w*|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/;
+
 /** What the code of an error shows; `unsent` where it exists for nothing that happens after connecting. */
 const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
-  // No address, nobody listening, no tunnel through the proxy; the last two are Bun's.
-  {
-    code: /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/,
-    kind: 'network',
-    unsent: true,
-  },
-  // The certificate was refused, so the key stayed here.
-  {
-    code: /^(?:CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:VERIFY|GET_ISSUER_CERT)_?\w*|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
-    kind: 'tls',
-    unsent: true,
-  },
+  { code: noConnection, kind: 'network', unsent: true },
+  { code: certificateRefused, kind: 'tls', unsent: true },
   // Any other fault of TLS, ERR_SSL_WRONG_VERSION_NUMBER too, may come after the request was read.
   { code: /^(?:ERR_SSL_|ERR_TLS_|UNABLE_TO_|EPROTO$)/, kind: 'tls' },
   { code: /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH)/, kind: 'protocol' },
