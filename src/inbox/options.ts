@@ -199,9 +199,8 @@ export function readInboxOptions(options: object) {
   };
 }
 
-type Place = SqlitePlace | PostgresPlace;
-
-function readPlace({ file, database, pool, schema = 'public' }: Record<string, unknown>): Place {
+function readPlace(own: Record<string, unknown>): SqlitePlace | PostgresPlace {
+  const { file, database, pool, schema = 'public' } = own;
   const unusable = (text: string) => new ConfigurationError(`${what}: ${text}`);
   if ([file, database, pool].filter((each) => each !== undefined).length > 1)
     throw unusable('pass one of "file", "database" and "pool".');

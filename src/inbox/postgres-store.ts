@@ -4,7 +4,7 @@ import type { Claim } from './entry.js';
 import { bearErrors, execute, type PostgresClient, rowsOf, transaction, withClient } from './postgres.js';
 import { inSchema, openTables, type PostgresPlace } from './postgres-tables.js';
 import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
-import { commitError, type Identity, InboxStore, lostLease, settling } from './store.js';
+import { commitError, InboxStore, lostLease, settling } from './store.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
 
@@ -19,7 +19,7 @@ const lookUpMs = 60_000;
 
 /** The inbox of several servers: tables in a PostgreSQL database, whose clock is the only one that counts. */
 export class PostgresStore extends InboxStore {
-  readonly identity: Identity;
+  readonly identity: readonly unknown[];
   readonly pollMs = 1000;
   readonly #place: PostgresPlace;
   #tables: Promise<void> | undefined;

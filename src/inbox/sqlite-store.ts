@@ -1,15 +1,19 @@
 import { statSync } from 'node:fs';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { isThenable } from '../webhooks/own-options.js';
-import type { Claim, RefusedRecord } from './entry.js';
+import type { Claim } from './entry.js';
 import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, isBusy } from './sqlite.js';
 import { openFile, type SqlitePlace, setUp } from './sqlite-tables.js';
-import { commitError, type Identity, InboxStore, lostLease, settling } from './store.js';
+import { commitError, InboxStore, lostLease, settling } from './store.js';
+
+const isAsync =
+  'commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
+  'Await what is needed first, then call commit().';
 
 /** Deliveries in a SQLite database. */
 export class SqliteStore extends InboxStore {
-  readonly identity: Identity;
+  readonly identity: readonly unknown[];
   readonly pollMs = 250;
   readonly #place: SqlitePlace;
   readonly #connection: Connection;
@@ -37,7 +41,7 @@ export class SqliteStore extends InboxStore {
   /** Marks it done first: even if `fn` ends the transaction itself, its writes are not repeated. */
   commit(claim: Claim, fn: unknown): unknown {
     if (typeof fn !== 'function') throw commitError('commit() takes a function.');
-    if (Object.prototype.toString.call(fn) === '[object AsyncFunction]') throw isAsync();
+    if (Object.prototype.toString.call(fn) === '[object AsyncFunction]') throw commitError(isAsync);
     const db = this.#connection;
     const work = () => {
       if (this.#all(settling(claim, { state: 'done' })).length === 0) throw lostLease();
@@ -49,7 +53,7 @@ export class SqliteStore extends InboxStore {
       }
       // Nobody else handles its rejection, which must not end the process.
       Promise.resolve(result).catch(() => {});
-      throw isAsync();
+      throw commitError(isAsync);
     };
     try {
       return db.atOnce(() => db.transaction(work, 'durably'));
@@ -58,12 +62,6 @@ export class SqliteStore extends InboxStore {
       const text = `commit() could not write: ${error.message}. Nothing was written; the delivery is tried again.`;
       throw new PaymentsError(text, { code: 'inbox_busy' });
     }
-  }
-
-  /** Once it is full, a flood must not wait for the disk each time. */
-  override async refuse(refused: RefusedRecord, most: number): Promise<void> {
-    const [row] = await this.execute(sql`SELECT count(*) AS count FROM payments_inbox_refused`);
-    await super.refuse(refused, most, Number(row?.count) < most ? 'durably' : 'quickly');
   }
 
   override async close(): Promise<void> {
@@ -152,11 +150,4 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
 function identityOf(path: string): string | undefined {
   const found = path === '' ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
-}
-
-function isAsync(): PaymentsError {
-  return commitError(
-    'commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
-      'Await what is needed first, then call commit().',
-  );
 }

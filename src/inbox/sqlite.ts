@@ -138,7 +138,15 @@ export class Connection {
   }
 
   all(sql: string, ...values: SqliteValue[]): Row[] {
-    return this.#statement(sql).all(...values);
+    let statement = this.#compiled.get(sql);
+    if (!statement) {
+      statement = this.database.prepare(sql);
+      // Overrides the options of the connection.
+      statement.setReadBigInts?.(false);
+      statement.setReturnArrays?.(false);
+      this.#compiled.set(sql, statement);
+    }
+    return statement.all(...values);
   }
 
   /** In other modes than these a crash can take away, or damage, what was stored. A database in memory is for tests. */
@@ -167,17 +175,6 @@ export class Connection {
     } finally {
       this.database.exec(`PRAGMA busy_timeout = ${own}`);
     }
-  }
-
-  #statement(sql: string): SqliteStatement {
-    const known = this.#compiled.get(sql);
-    if (known) return known;
-    const statement = this.database.prepare(sql);
-    // Overrides the options of the connection.
-    statement.setReadBigInts?.(false);
-    statement.setReturnArrays?.(false);
-    this.#compiled.set(sql, statement);
-    return statement;
   }
 }
 

@@ -16,9 +16,6 @@ import {
 } from './entry.js';
 import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
-/** Which database an inbox is in: those of one process with the same share their work. */
-export type Identity = readonly [place: unknown, schema?: string];
-
 /** How a claimed delivery ends. A `lastError` of a pending one counts as a failed attempt. */
 type Settlement =
   | { state: 'done' }
@@ -41,7 +38,8 @@ const purgedAtOnce = 500;
  * the same statements; what processes compare is `now`.
  */
 export abstract class InboxStore {
-  abstract readonly identity: Identity;
+  /** Which database it is in: inboxes of one process with the same share their work. */
+  abstract readonly identity: readonly unknown[];
   /** How often to look for rows that other processes have stored. */
   abstract readonly pollMs: number;
 
@@ -246,10 +244,13 @@ export abstract class InboxStore {
   }
 
   /** Keeps a refused delivery. Of `most`, the first tenth stays; of the others, the oldest makes room. */
-  refuse(refused: RefusedRecord, most: number, how: Durability = 'durably'): Promise<void> {
+  async refuse(refused: RefusedRecord, most: number): Promise<void> {
     const { code, receivedAt, bytes, headers, rawBody, encoding } = refused;
     const first = Math.ceil(most / 10);
-    return this.run(function* () {
+    const [row] = await this.execute(sql`SELECT count(*) AS count FROM payments_inbox_refused`);
+    // Once it is full, a flood must not wait for the disk each time.
+    const how = Number(row?.count) < most ? 'durably' : 'quickly';
+    await this.run(function* () {
       yield sql`INSERT INTO payments_inbox_refused (code, received_at, bytes, headers, raw_body, encoding)
         VALUES (${code}, ${Date.parse(receivedAt)}, ${bytes}, ${JSON.stringify(headers)}, ${rawBody}, ${encoding ?? null})`;
       yield sql`DELETE FROM payments_inbox_refused WHERE id IN (

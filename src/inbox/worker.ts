@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptSettings, InboxAttempt } from './attempt.js';
 import type { Claim } from './entry.js';
-import { type Identity, lostLease } from './store.js';
+import { lostLease } from './store.js';
 
 /** Shared by all copies of this module: a bundler may load it more than once. */
 const registry = Symbol.for('merchant-payments.inbox');
@@ -11,7 +11,7 @@ const forced = 'retry() with force took this delivery from its function.';
 
 /** Claims due deliveries, begins their attempts and renews their leases. */
 export class Worker {
-  readonly identity: Identity;
+  readonly identity: readonly unknown[];
   readonly #settings: AttemptSettings;
   readonly #running = new Map<InboxAttempt, Promise<void>>();
   #claiming: Promise<unknown> = Promise.resolve();
@@ -188,8 +188,8 @@ export class Worker {
 }
 
 /** Whose functions run for a store in this process; the last one claims. */
-export function workersOf([place, schema]: Identity): Worker[] {
-  return workers().filter(({ identity }) => identity[0] === place && identity[1] === schema);
+export function workersOf(identity: readonly unknown[]): Worker[] {
+  return workers().filter((worker) => worker.identity.every((part, index) => part === identity[index]));
 }
 
 function workers(): Worker[] {
