@@ -69,7 +69,7 @@ export class Connection {
     const turn = this.#last.then(async () => {
       for (;;) {
         try {
-          return this.#within(0, work);
+          return this.#with('busy_timeout', 0, work);
         } catch (error) {
           if (!isBusy(error) || performance.now() >= until) throw error;
         }
@@ -84,7 +84,7 @@ export class Connection {
   atOnce<Result>(work: () => Result): Result {
     const startedAt = performance.now();
     try {
-      return this.#within(this.#hasBlocked ? 0 : commitPatienceMs, work);
+      return this.#with('busy_timeout', this.#hasBlocked ? 0 : commitPatienceMs, work);
     } finally {
       this.#hasBlocked ||= performance.now() - startedAt >= 1;
       if (this.#hasBlocked)
@@ -97,10 +97,7 @@ export class Connection {
   /** Runs `work` in a transaction that no other process can write into. `durably`: it is on the disk when this returns. */
   transaction<Result>(work: () => Result, how: Durability): Result {
     if (this.hasTransaction()) throw new OpenTransaction();
-    const own = Number(this.pragma('synchronous'));
-    const level = this.#syncLevel(own, how === 'durably');
-    if (level !== own) this.database.exec(`PRAGMA synchronous = ${level}`);
-    try {
+    return this.#with('synchronous', this.#syncLevel(how === 'durably'), () => {
       this.database.exec('BEGIN IMMEDIATE');
       try {
         const result = work();
@@ -114,9 +111,7 @@ export class Connection {
         }
         throw error;
       }
-    } finally {
-      if (level !== own) this.database.exec(`PRAGMA synchronous = ${own}`);
-    }
+    });
   }
 
   /** Before Node 22.16 the only way to know is to try to begin one. */
@@ -160,20 +155,21 @@ export class Connection {
   }
 
   /** With a write-ahead log, FULL waits for the disk and NORMAL does not; with a journal, only EXTRA survives a power cut. */
-  #syncLevel(own: number, durable: boolean): number {
+  #syncLevel(durable: boolean): number {
+    const own = Number(this.pragma('synchronous'));
     if (this.journalMode() === 'wal') return durable ? Math.max(own, 2) : 1;
     return durable ? 3 : own;
   }
 
-  /** The shop's own time-out would block the event loop. */
-  #within<Result>(waitMs: number, work: () => Result): Result {
-    const own = Number(this.pragma('busy_timeout'));
-    if (own === waitMs) return work();
-    this.database.exec(`PRAGMA busy_timeout = ${waitMs}`);
+  /** Runs work with another value of a pragma than the shop's, whose time-out would block the event loop. */
+  #with<Result>(pragma: string, value: number, work: () => Result): Result {
+    const own = Number(this.pragma(pragma));
+    if (own === value) return work();
+    this.database.exec(`PRAGMA ${pragma} = ${value}`);
     try {
       return work();
     } finally {
-      this.database.exec(`PRAGMA busy_timeout = ${own}`);
+      this.database.exec(`PRAGMA ${pragma} = ${own}`);
     }
   }
 }
