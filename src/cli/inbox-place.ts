@@ -5,7 +5,7 @@ import { PaymentsError } from '../errors.js';
 import { type Inbox, openInbox } from '../inbox/open-inbox.js';
 import { type PostgresPool, quoted, transaction } from '../inbox/postgres.js';
 import { isCurrent } from '../inbox/postgres-tables.js';
-import { Connection, databaseClass } from '../inbox/sqlite.js';
+import { Connection, databaseClass, type SqliteDatabase } from '../inbox/sqlite.js';
 import { readVersion } from '../inbox/sqlite-tables.js';
 import { tablesVersion } from '../inbox/tables.js';
 import { hasMethods } from '../webhooks/own-options.js';
@@ -30,16 +30,17 @@ export async function withInbox<Result>(
   if (!pool && schema !== undefined) throw new UsageError('A file has no schema. Leave --schema out.');
   const common = { secret: webhookSecret, work: false };
   let inbox: Inbox | undefined;
-  let database: InstanceType<ReturnType<typeof databaseClass>> | undefined;
+  let database: SqliteDatabase | undefined;
   try {
     if (pool) {
       await checkSchema(pool, quoted(schema ?? 'public'));
       inbox = openInbox({ ...common, pool, schema });
     } else {
-      const mode = await journalModeOf(place);
-      // A file becomes one with a write-ahead log, which the shop's own database may not be.
-      if (mode !== 'wal') database = new (databaseClass())(resolve(place));
-      inbox = openInbox(database ? { ...common, database } : { ...common, file: place });
+      checkAccess(place);
+      // Not `file`, which becomes one with a write-ahead log: the shop's own database may not be that.
+      database = new (databaseClass())(resolve(place));
+      await checkVersion(database, JSON.stringify(place));
+      inbox = openInbox({ ...common, database });
     }
     return await work(inbox);
   } catch (error) {
@@ -60,11 +61,10 @@ async function checkSchema(pool: PostgresPool, at: string): Promise<void> {
   throw new CommandError(`Schema ${at} holds no inbox. Pass the schema of openInbox().`);
 }
 
-/** Throws if a file holds no inbox of this version, or not for this user, and leaves it as it is. */
-async function journalModeOf(file: string): Promise<string> {
+/** Who may only read a file would leave a log behind that its server cannot write. */
+function checkAccess(file: string): void {
   const name = JSON.stringify(file);
   try {
-    // Who may only read it would leave a log behind that its server cannot write.
     accessSync(file, constants.R_OK | constants.W_OK);
   } catch (error) {
     throw new CommandError(
@@ -73,21 +73,20 @@ async function journalModeOf(file: string): Promise<string> {
         : `This user may not read and write ${name}. Run the command as the user of your server.`,
     );
   }
-  const database = new (databaseClass())(resolve(file));
-  try {
-    const db = new Connection(database);
-    const version = await db.whenFree(() => readVersion(db, name));
-    if (version === undefined)
-      throw new CommandError(`${name} holds no inbox. Pass the file of openInbox().`);
-    if (version !== tablesVersion)
-      throw new CommandError(
-        `${name} holds an inbox of version ${version}. Start your server with this version of merchant-payments once, ` +
-          'which brings it up to date.',
-      );
-    return db.journalMode();
-  } finally {
-    database.close();
-  }
+}
+
+/** Throws if a file holds no inbox of this version, and leaves it as it is. */
+async function checkVersion(database: SqliteDatabase, name: string): Promise<void> {
+  const db = new Connection(database);
+  const version = await db.whenFree(() => readVersion(db, name));
+  if (version === undefined) throw new CommandError(`${name} holds no inbox. Pass the file of openInbox().`);
+  if (version !== tablesVersion)
+    throw new CommandError(
+      `${name} holds an inbox of version ${version}. Start your server with this version of merchant-payments once, ` +
+        'which brings it up to date.',
+    );
+  // As in the inbox's own file: what purge() deletes is overwritten.
+  database.exec('PRAGMA secure_delete = ON');
 }
 
 type OpenPool = PostgresPool & { end(): Promise<void> };
