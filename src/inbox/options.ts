@@ -223,7 +223,7 @@ function readPlace(own: Record<string, unknown>): SqlitePlace | PostgresPlace {
 
 function readOn(given: unknown, work: boolean) {
   if (given === undefined && !work) return undefined;
-  const on = ownOptions(given, { 'order.paid': undefined }, `${what}: on`);
+  const on = ownOptions(given, { 'order.paid': undefined }, `${what}: on`, [], 'event type');
   const onPaid = readFunction<[OrderPaidEvent, AttemptDelivery]>(on['order.paid'], 'on["order.paid"]');
   if (onPaid || !work) return onPaid;
   throw invalidOptions(`${what}: on has no function for "order.paid", so orders would not be fulfilled.`);

@@ -84,7 +84,7 @@ export class PostgresStore extends InboxStore {
     });
   }
 
-  protected async execute(statement: Statement): Promise<Row[]> {
+  protected override async execute(statement: Statement): Promise<Row[]> {
     await this.#ready();
     const { text, values } = this.#written(statement);
     return (await execute(this.#place.pool, text, values)).map(decoded);

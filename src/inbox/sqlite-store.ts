@@ -68,34 +68,27 @@ export class SqliteStore extends InboxStore {
     if ('file' in this.#place) this.#connection.database.close();
   }
 
-  protected execute(statement: Statement, how?: Durability): Promise<Row[]> {
-    return this.#whenFree(() => this.#all(statement), how);
-  }
-
-  protected run<Result>(work: () => Work<Result>, how: Durability): Promise<Result> {
-    return this.#whenFree(() => {
+  protected run<Result>(work: () => Work<Result>, how?: Durability): Promise<Result> {
+    const db = this.#connection;
+    const executed = () => {
       const steps = work();
       let step = steps.next([]);
       while (!step.done) step = steps.next(this.#all(step.value));
       return step.value;
-    }, how);
+    };
+    return db.whenFree(() => {
+      this.#setUp();
+      if (!how) return executed();
+      const result = db.transaction(executed, how);
+      if (how === 'durably') this.#checkFile();
+      return result;
+    });
   }
 
   /** The write-ahead log has it too. SQLite refuses this while a transaction is open. */
   protected async reclaim(): Promise<void> {
     const db = this.#connection;
     await db.whenFree(() => db.hasTransaction() || db.database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
-  }
-
-  #whenFree<Result>(work: () => Result, how: Durability | undefined): Promise<Result> {
-    const db = this.#connection;
-    return db.whenFree(() => {
-      this.#setUp();
-      if (!how) return work();
-      const result = db.transaction(work, how);
-      if (how === 'durably') this.#checkFile();
-      return result;
-    });
   }
 
   #all({ text, values }: Statement): Row[] {

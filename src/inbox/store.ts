@@ -52,12 +52,16 @@ export abstract class InboxStore {
   /** Closes what is the inbox's own: a pool or a database of the shop's is not. */
   async close(): Promise<void> {}
 
-  /** Executes one statement by itself. One that writes needs `how`: it runs in a transaction. */
-  protected abstract execute(statement: Statement, how?: Durability): Promise<Row[]>;
-  /** Executes statements that belong together in one transaction. */
-  protected abstract run<Result>(work: () => Work<Result>, how: Durability): Promise<Result>;
+  /** Executes statements that belong together. What writes needs `how`: it runs in a transaction. */
+  protected abstract run<Result>(work: () => Work<Result>, how?: Durability): Promise<Result>;
   /** Frees the space of what was deleted. */
   protected abstract reclaim(): Promise<void>;
+
+  protected execute(statement: Statement, how?: Durability): Promise<Row[]> {
+    return this.run(function* (): Work<Row[]> {
+      return yield statement;
+    }, how);
+  }
 
   /**
    * Stores a delivery durably, or resolves to what is known under its key: a response of 200 rests on it. With a

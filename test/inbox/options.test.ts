@@ -61,6 +61,11 @@ describe('options of openInbox()', () => {
       /no function for "order\.paid", so orders would not be/,
     ],
     [
+      'an event type that does not exist',
+      { ...good, on: { 'order.payed': () => {} } },
+      /there is no event type "order\.payed"\. Write "order\.paid"/,
+    ],
+    [
       'a function that is not one',
       { ...good, on: { 'order.paid': 1 } },
       /on\["order\.paid"\] must be a function/,
