@@ -94,10 +94,7 @@ export class InboxAttempt {
     this.#stopWaiting(error);
   }
 
-  /**
-   * Throws the error of a failed commit, even if your function caught it: nothing was written. A promise of commit() that
-   * nobody awaits is waited for.
-   */
+  /** Throws the error of a failed commit even if your function caught it, and waits for one that nobody awaits. */
   async #isDone(): Promise<boolean> {
     await this.#committing;
     if (this.#phase !== 'marking') return this.#phase === 'committing';

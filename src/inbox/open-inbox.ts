@@ -148,15 +148,9 @@ export function openInbox(options: object): Inbox {
       // First: its function may hold the row in a transaction. What is done cannot be taken.
       if (force && (await open.get(key))?.state !== 'done')
         for (const each of [worker, ...workersOf(store.identity)]) each.release(key);
-      const found = await open.retry(key, force);
-      wake();
-      return found;
+      return open.retry(key, force).finally(wake);
     },
-    async retryParked() {
-      const count = await whileOpen().retryParked();
-      wake();
-      return count;
-    },
+    retryParked: async () => whileOpen().retryParked().finally(wake),
     discard: async (key) => whileOpen().discard(readDeliveryKey('discard', key)),
     purge: async (params) => whileOpen().purge(readAge(params?.olderThan)),
     refused: async ({ limit } = {}) => whileOpen().refused(readLimit('refused', limit)),
@@ -165,9 +159,7 @@ export function openInbox(options: object): Inbox {
       const absent = { secret: undefined, scheme: undefined, toleranceSeconds: undefined };
       const other = ownOptions(params, absent, 'inbox.recover()');
       const { secret = own.secret, scheme = own.scheme, toleranceSeconds = own.toleranceSeconds } = other;
-      const result = await intake.recover(await lateChecks({ secret, scheme, toleranceSeconds })());
-      wake();
-      return result;
+      return intake.recover(await lateChecks({ secret, scheme, toleranceSeconds })()).finally(wake);
     },
     async drain(params) {
       whileOpen();

@@ -37,8 +37,5 @@ export function raw(text: string): Statement {
 /** Whether what is written is on the disk when it is over. A claim and its renewal need not be: they end by themselves. */
 export type Durability = 'durably' | 'quickly';
 
-/**
- * Statements that belong together, each yielded and its rows returned: SQLite runs them in one turn of the event loop,
- * PostgreSQL awaits each.
- */
+/** Statements that belong together, each yielded for its rows: SQLite runs all in one turn, PostgreSQL awaits each. */
 export type Work<Result> = Generator<Statement, Result, Row[]>;

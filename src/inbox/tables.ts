@@ -3,10 +3,7 @@ import { ConfigurationError } from '../errors.js';
 /** Version of the tables. Raise it with every change to them. */
 export const tablesVersion = 2;
 
-/**
- * The statements that create the tables. What a delivery contains has a table of its own: `purge()` then frees whole
- * pages, which SQLite uses again.
- */
+/** What a delivery contains has a table of its own: `purge()` then frees whole pages, which SQLite uses again. */
 export function tables({ id, counted, unique }: Record<'id' | 'counted' | 'unique', string>): string {
   return `CREATE TABLE IF NOT EXISTS payments_inbox (
   id ${id} ${counted} PRIMARY KEY,

@@ -33,10 +33,7 @@ export class Worker {
     return [...this.#running.keys()].map(({ claim }) => claim.id);
   }
 
-  /**
-   * Starts, and stops the one that worked on the same store: a module that is loaded again opens the inbox again, with the
-   * functions of its new version.
-   */
+  /** Starts, and stops the one before: a module that is loaded again opens the inbox again, with newer functions. */
   takeOver(): void {
     const earlier = workersOf(this.identity).at(-1);
     if (earlier) {
@@ -45,12 +42,11 @@ export class Worker {
         'merchant-payments: this inbox is open in this process already. The one opened last does the work from now on.',
       );
     }
-    workers().push(this);
+    workers().add(this);
     this.start();
   }
 
   start(): void {
-    if (this.#isClosed) return;
     this.#mayClaim = true;
     this.wake();
   }
@@ -89,18 +85,12 @@ export class Worker {
     await Promise.all(this.#running.values());
   }
 
-  /**
-   * Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. The one that worked
-   * before works again.
-   */
+  /** Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     this.stop();
-    const index = workers().indexOf(this);
-    if (index !== -1) {
-      workers().splice(index, 1);
-      workersOf(this.identity).at(-1)?.start();
-    }
+    // The one before works again.
+    if (workers().delete(this)) workersOf(this.identity).at(-1)?.start();
     await this.#claiming;
     // Renewals keep the process alive meanwhile.
     await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
@@ -189,12 +179,12 @@ export class Worker {
 
 /** Whose functions run for a store in this process; the last one claims. */
 export function workersOf(identity: readonly unknown[]): Worker[] {
-  return workers().filter((worker) => worker.identity.every((part, index) => part === identity[index]));
+  return [...workers()].filter((worker) => worker.identity.every((part, index) => part === identity[index]));
 }
 
-function workers(): Worker[] {
+function workers(): Set<Worker> {
   const known: unknown = Reflect.get(globalThis, registry);
-  if (Array.isArray(known)) return known;
-  Reflect.set(globalThis, registry, []);
+  if (known instanceof Set) return known;
+  Reflect.set(globalThis, registry, new Set());
   return workers();
 }
