@@ -10,6 +10,9 @@ import { isPolluted, shielded } from './shield.js';
 /** Retries and statuses are handled by the sender: writes have their own rules. */
 const defaults: Options = { retry: 0, throwHttpErrors: false };
 
+/** What ky and `Request` would read from a polluted prototype, even where a request says `undefined`. */
+const fullyWritten: Options = { ...defaults, headers: {}, body: null, window: null, searchParams: '' };
+
 /** One request and its whole response, or a failure: of kind `stopped` for time limit and signal. Never rejects. */
 export type SendOnce = (call: Call, limitMs: number) => Promise<SendResult>;
 
@@ -42,6 +45,7 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
     const controller = signal && new AbortController();
     const unlink = onAbort(signal, () => controller?.abort());
     const options: Options = {
+      ...(isPolluted() && fullyWritten),
       method: operation.method,
       timeout: limitMs,
       ...(controller && { signal: controller.signal }),
@@ -55,7 +59,7 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
     try {
       // The result is `attempt.sent`. What ky resolves to is the same response; its errors hold the request, key and all,
       // and do not say how far it got.
-      await (isPolluted() ? client(...fullyWritten(url, options)) : client(url, options));
+      await client(url, shielded(options));
     } catch {
     } finally {
       unlink();
@@ -64,13 +68,6 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
     const code = isPolluted() ? 'polluted_prototype' : undefined;
     return attempt.sent ?? new SendFailure('connect', 'network', { code });
   };
-}
-
-/** Sets every option: ky and `Request` would read missing ones from a polluted prototype. */
-function fullyWritten(url: string, options: Options): [Request, Options] {
-  const plain = { headers: {}, body: null, window: null };
-  const request = new Request(url, shielded({ ...plain, method: options.method ?? 'GET' }));
-  return [request, shielded({ ...defaults, ...plain, searchParams: '', ...options })];
 }
 
 /** ky accepts anything that is tagged as a Response, and rejects with anything that is thrown. */
