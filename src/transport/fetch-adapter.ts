@@ -1,4 +1,5 @@
 import { isObject } from '../schemas/object.js';
+import { onAbort } from './aborts.js';
 import {
   CompleteResponse,
   isRedirect,
@@ -7,7 +8,7 @@ import {
   type ResponseHead,
   type ResponseHeaders,
 } from './response.js';
-import { type Evidence, type FailureKind, readError, SendFailure } from './send-failure.js';
+import { type FailureKind, readError, SendFailure } from './send-failure.js';
 import { shielded } from './shield.js';
 
 /** The second argument of `fetch`, of the option and of ours over `node:http`: plain data, no `Request`. */
@@ -36,8 +37,6 @@ export type Fetch = (
   init: SendInit,
 ) => Promise<{ status: number; headers: ResponseHeaders; body: unknown }>;
 
-type Settle = (result: SendResult) => void;
-
 /** What the head of a response settles, so that its body is not read. */
 export function settledBy(head: ResponseHead): SendResult | undefined {
   const { status, headers } = head;
@@ -49,42 +48,39 @@ export function settledBy(head: ResponseHead): SendResult | undefined {
 
 /** Sends through the option `fetch`, or through the platform's own, which makes no mistakes of its own. */
 export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
-  return (url, init) => {
-    const { signal } = init;
-    let head: ResponseHead | undefined;
-    const send = async (settle: Settle): Promise<SendResult> => {
-      const response: unknown = await fetch(url, shielded(init));
-      if (!isResponse(response))
-        return new SendFailure('exchange', 'fetch', { detail: 'returned no Response' });
-      if (response.type === 'error') return new SendFailure('exchange', 'network');
-      const { headers, body } = response;
-      head = { status: response.type === 'opaqueredirect' ? 302 : response.status, headers };
-      const settled = settledBy(head);
-      if (!settled) return readBody(response, head, settle);
-      leave(body);
-      return settled;
-    };
-    const failureOf = (error: unknown) => {
-      const { kind, code, unsent, detail } = read(error);
-      // Only its error shows whether a `fetch` was still connecting. Within a body, one without a code is that of the stream.
-      const isMistake = isOption && (!head || code !== undefined);
-      return new SendFailure(
-        head ? 'body' : unsent ? 'connect' : 'exchange',
-        kind === 'fetch' && !isMistake ? 'network' : kind,
-        { code, head, detail: isOption ? detail : undefined },
-      );
-    };
-    return new Promise((resolve) => {
+  return (url, init) =>
+    new Promise((resolve) => {
+      let head: ResponseHead | undefined;
+      const send = async (): Promise<SendResult> => {
+        const response: unknown = await fetch(url, shielded(init));
+        if (!isResponse(response))
+          return new SendFailure('exchange', 'fetch', { detail: 'returned no Response' });
+        if (response.type === 'error') return new SendFailure('exchange', 'network');
+        const { headers, body } = response;
+        head = { status: response.type === 'opaqueredirect' ? 302 : response.status, headers };
+        const settled = settledBy(head);
+        if (!settled) return readBody(response, head, resolve);
+        leave(body);
+        return settled;
+      };
+      const failureOf = (error: unknown) => {
+        const { kind, code, unsent, detail } = read(error);
+        // Only its error shows whether a `fetch` was still connecting. Within a body, one without a code is that of the stream.
+        const isMistake = isOption && (!head || code !== undefined);
+        return new SendFailure(
+          head ? 'body' : unsent ? 'connect' : 'exchange',
+          kind === 'fetch' && !isMistake ? 'network' : kind,
+          { code, head, detail: isOption ? detail : undefined },
+        );
+      };
       // Not every `fetch` obeys its signal.
       const stop = () => resolve(new SendFailure(head ? 'body' : 'exchange', 'stopped', { head }));
-      signal.addEventListener('abort', stop);
-      send(resolve)
-        .catch(failureOf)
-        .then(resolve)
-        .finally(() => signal.removeEventListener('abort', stop));
+      const forget = onAbort(init.signal, stop);
+      send().catch(failureOf).then(resolve).finally(forget);
     });
-  };
 }
+
+type Settle = (result: SendResult) => void;
 
 /** Web streams and Node streams (node-fetch) can both be iterated; those of older Safari cannot. */
 async function readBody(response: Response, head: ResponseHead, settle: Settle): Promise<SendResult> {
@@ -120,7 +116,7 @@ function leave(body: unknown): void {
 }
 
 /** What was thrown, and what it says; without a code, words tell a connection from a mistake. */
-function read(error: unknown): Evidence & { kind: FailureKind; detail: string } {
+function read(error: unknown) {
   try {
     const detail = `threw ${inWords(error)}`;
     // To undici a 101 is a failure of its socket.
@@ -128,7 +124,8 @@ function read(error: unknown): Evidence & { kind: FailureKind; detail: string } 
     return { ...evidence, kind: evidence.kind ?? kindInWords(detail), detail };
   } catch {
     // Its fields throw.
-    return { kind: 'fetch', code: undefined, unsent: false, detail: 'threw something that cannot be read' };
+    const detail = 'threw something that cannot be read';
+    return { kind: 'fetch' as const, code: undefined, unsent: false, detail };
   }
 }
 

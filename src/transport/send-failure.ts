@@ -62,20 +62,12 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
   { code: /./, kind: 'network' },
 ];
 
-/** What an error says of a request. */
-export interface Evidence {
-  /** `undefined` if it has no code. */
-  kind: FailureKind | undefined;
-  code: string | undefined;
-  /** Whether it proves that no byte of the request was sent. */
-  unsent: boolean;
-}
-
 /**
  * Reads an error of any `fetch` or of `node:http`, its causes, and the errors of an AggregateError (one for each
  * address of a host). A system call says more than any code: EHOSTUNREACH comes from `connect`, and from `read` too.
+ * `kind` is `undefined` without a code; `unsent` says whether the error proves that no byte of the request was sent.
  */
-export function readError(error: unknown): Evidence {
+export function readError(error: unknown) {
   const code = codeOf(error);
   return { kind: ruleFor(code)?.kind, code, unsent: isUnsent(error) === true };
 }
