@@ -137,10 +137,7 @@ function headersFrom(raw: readonly string[]): ResponseHeaders {
     for (let index = 0; index < raw.length; index += 2) run(raw[index + 1] ?? '', raw[index] ?? '');
   };
   const get = (name: string) => {
-    const values: string[] = [];
-    forEach((value, key) => {
-      if (key.toLowerCase() === name) values.push(value);
-    });
+    const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === name);
     return values.length === 0 ? null : values.join(', ');
   };
   return { get, forEach };

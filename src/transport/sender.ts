@@ -62,11 +62,8 @@ export class Sender {
   }
 
   /** Waits for the next attempt, or throws the failure if there is none. */
-  async #waitToRetry(
-    { startedAt, totalTimeoutMs, maxRetries, signal }: Call,
-    about: HookFacts,
-    { error, retriable }: FailedAttempt,
-  ): Promise<void> {
+  async #waitToRetry(call: Call, about: HookFacts, { error, retriable }: FailedAttempt): Promise<void> {
+    const { startedAt, totalTimeoutMs, maxRetries, signal } = call;
     const { method, attempt } = about;
     if (retriable === 'never' && !(error instanceof ConnectionError)) this.#budget.answered();
     const allowed = retriable === 'any' || (retriable === 'reads' && method === 'GET');

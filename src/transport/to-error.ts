@@ -1,21 +1,5 @@
-import {
-  ApiError,
-  AuthenticationError,
-  ConflictError,
-  ConnectionError,
-  type FactsOf,
-  InvalidRequestError,
-  InvalidResponseError,
-  type InvalidResponseReason,
-  type Issue,
-  NotFoundError,
-  type Outcome,
-  type PaymentsError,
-  PermissionDeniedError,
-  RateLimitError,
-  ServerError,
-  TimeoutError,
-} from '../errors.js';
+import type { FactsOf, InvalidResponseReason, Issue, Outcome } from '../errors.js';
+import * as errors from '../errors.js';
 import { visible } from '../schemas/visible.js';
 import type { Operation } from './call.js';
 import { nameOf } from './hooks.js';
@@ -25,7 +9,7 @@ import type { Phase, SendFailure } from './send-failure.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
 export interface FailedAttempt {
-  error: PaymentsError;
+  error: errors.PaymentsError;
   retriable: Retriable;
 }
 
@@ -70,8 +54,8 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
   const reason = isTimeout ? 'timeout' : call.redact(code ?? kind);
   const facts = { ...factsOf(call, outcome), phase, reason };
   const error = isTimeout
-    ? new TimeoutError(message, { ...facts, scope: limit.scope })
-    : new ConnectionError(message, facts);
+    ? new errors.TimeoutError(message, { ...facts, scope: limit.scope })
+    : new errors.ConnectionError(message, facts);
   const mayPass = isTimeout ? limit.scope === 'attempt' : kind === 'network';
   if (!mayPass) return { error, retriable: 'never' };
   return { error, retriable: phase === 'connect' ? 'any' : 'reads' };
@@ -99,7 +83,7 @@ export function refusal(
   const apiMessage = text === undefined ? undefined : shown(call, text);
   const redacted = headersOf(headers, call.redact);
   const retryAfterMs = readRetryAfterMs(headers.get('retry-after'), headers.get('date'));
-  const facts: FactsOf<ApiError> = {
+  const facts: FactsOf<errors.ApiError> = {
     ...factsOf(call, outcome),
     status,
     apiCode: typeof code === 'string' ? shown(call, code) : code,
@@ -118,25 +102,25 @@ export function refusal(
 }
 
 /** A class, what its refusals mean, and what to do, as far as the spec or the HTTP standard says. */
-type Refusal = readonly [type: typeof ApiError, meaning: string];
+type Refusal = readonly [type: typeof errors.ApiError, meaning: string];
 
-const apiError: Refusal = [ApiError, '.'];
-const serverError: Refusal = [ServerError, ': the service failed.'];
-const invalidRequest: Refusal = [InvalidRequestError, ': the content of the request was refused.'];
+const apiError: Refusal = [errors.ApiError, '.'];
+const serverError: Refusal = [errors.ServerError, ': the service failed.'];
+const invalidRequest: Refusal = [errors.InvalidRequestError, ': the content of the request was refused.'];
 const keyRefused =
   ': the API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
 const notFound = ': nothing was found there. Check the id, and that baseUrl names the right environment.';
 
 const refusals: ReadonlyMap<number, Refusal> = new Map([
   [400, invalidRequest],
-  [401, [AuthenticationError, keyRefused]],
-  [403, [PermissionDeniedError, ': this API key is not allowed to do that.']],
-  [404, [NotFoundError, notFound]],
-  [405, [ApiError, ': the method is not allowed there. Check baseUrl.']],
-  [409, [ConflictError, '.']],
+  [401, [errors.AuthenticationError, keyRefused]],
+  [403, [errors.PermissionDeniedError, ': this API key is not allowed to do that.']],
+  [404, [errors.NotFoundError, notFound]],
+  [405, [errors.ApiError, ': the method is not allowed there. Check baseUrl.']],
+  [409, [errors.ConflictError, '.']],
   [413, invalidRequest],
   [422, invalidRequest],
-  [429, [RateLimitError, ': too many requests. Wait before the next one.']],
+  [429, [errors.RateLimitError, ': too many requests. Wait before the next one.']],
 ]);
 
 /** A 2xx response that cannot be used, or a redirect, which is never followed. */
@@ -157,7 +141,7 @@ export function unusable(
   const where = outcome === 'unknown' ? ' Check baseUrl.' : '';
   const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(shown(call, problem, 1_000))}.`;
   return {
-    error: new InvalidResponseError(message + where + its + doubt(call, outcome), facts),
+    error: new errors.InvalidResponseError(message + where + its + doubt(call, outcome), facts),
     retriable: 'never',
   };
 }
