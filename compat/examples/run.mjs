@@ -60,7 +60,7 @@ for (const version of ['20', '22', '24', '26']) {
       example('import-products.ts', 'products.csv'),
       /3 created, 0 already there, 1 refused/,
     );
-    assert.match(await example('check-balance.ts', 'orders.json'), /less than your paid orders/);
+    assert.match(await example('check-balance.ts', 'orders.json'), /Your paid orders explain/);
     assert.match(await example('quickstart.ts'), /pending: '19\.90'/);
   });
 

@@ -37,10 +37,19 @@ async function servesDeliveries(receiver: Receiver): Promise<void> {
   assert.deepEqual(receiver.fulfilled(), [event.data.order_id, second.event.data.order_id]);
 }
 
-for (const name of ['node-http.ts', 'express.ts', 'fastify.ts', 'hono.ts', 'nestjs.ts']) {
+/** Each with what a monitor's GET receives: docs/when-the-webhook-never-comes.md. */
+const receivers = {
+  'node-http.ts': 405,
+  'express.ts': 404,
+  'fastify.ts': 404,
+  'hono.ts': 404,
+  'nestjs.ts': 404,
+};
+for (const [name, toGet] of Object.entries(receivers)) {
   test(`${name}: good delivery 200, tampered 400, stale 400, repeated 200 and fulfilled once`, async (context) => {
     const receiver = await start(name, { PAYMENTS_WEBHOOK_SECRET: secret });
     context.after(() => receiver.stop());
+    assert.equal((await fetch(receiver.url)).status, toGet);
     await servesDeliveries(receiver);
     assert.match(receiver.output(), /signature_mismatch/);
     assert.doesNotMatch(receiver.output(), new RegExp(secret));
