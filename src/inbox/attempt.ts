@@ -54,7 +54,7 @@ export class InboxAttempt {
     const durationMs = () => performance.now() - startedAt;
     callHook('started', this.#facts);
     const late = `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`;
-    const timer = setTimeout(() => this.stop(late, { isOver: false }), attemptMs);
+    const timer = setTimeout(() => this.stop(late, { isTaken: false }), attemptMs);
     let failure: { error: unknown } | undefined;
     try {
       await Promise.race([
@@ -86,10 +86,10 @@ export class InboxAttempt {
     this.#aborter.abort(reason);
   }
 
-  /** Waits for its function no longer; with `isOver`, it has not failed, but is somebody else's. */
-  stop(reason: string, { isOver }: { isOver: boolean }): void {
+  /** Waits for its function no longer; with `isTaken`, it has not failed, but is somebody else's. */
+  stop(reason: string, { isTaken }: { isTaken: boolean }): void {
     const error = commitError(reason);
-    if (isOver) this.lose(error);
+    if (isTaken) this.lose(error);
     else this.#aborter.abort(error);
     this.#stopWaiting(error);
   }

@@ -43,7 +43,8 @@ export interface Inbox {
   get: (key: string) => Promise<InboxEntry | undefined>;
   /**
    * Makes a pending or parked delivery due now, with all its retries; one that could not be read is read again. `force`
-   * also takes a running one from its function, which may be stuck. `false` if there is none with that key.
+   * also takes a running one from its function, which may be stuck. `false` if there is none with that key. On PostgreSQL it
+   * rejects with `inbox_busy` if another process still has the delivery in a transaction after five seconds.
    */
   retry: (key: string, options?: { force?: boolean | undefined }) => Promise<boolean>;
   /** Does the same for every parked delivery but those with another content under a known key; returns how many there were. */

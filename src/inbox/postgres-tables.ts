@@ -48,7 +48,7 @@ export async function openTables({ pool, schema }: PostgresPlace): Promise<void>
       if (await isCurrent(run, at)) return;
       const [found] = await run('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
       if (!found) await run(`CREATE SCHEMA ${at}`);
-      for (const statement of inSchema(created, schema).split(/;\n/)) await run(statement);
+      await run(inSchema(created, schema));
     });
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, 'code') !== '42501') throw error;

@@ -68,7 +68,7 @@ export class Worker {
   /** Frees the slot of a delivery that somebody takes from its function. */
   release(key: string): void {
     for (const attempt of this.#running.keys())
-      if (attempt.claim.delivery.key === key) attempt.stop(forced, { isOver: true });
+      if (attempt.claim.delivery.key === key) attempt.stop(forced, { isTaken: true });
   }
 
   /** Works off what is due, and returns when nothing is, or when time is up and what runs has finished. */
@@ -96,7 +96,7 @@ export class Worker {
     await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
     const attempts = [...this.#running.keys()];
     for (const attempt of attempts)
-      attempt.stop('The inbox was closed before the function had finished.', { isOver: true });
+      attempt.stop('The inbox was closed before the function had finished.', { isTaken: true });
     await Promise.all(attempts.map(({ claim }) => this.#giveBack(claim)));
   }
 
@@ -162,7 +162,7 @@ export class Worker {
     const { store, leaseMs, report } = this.#settings;
     try {
       const holder = await store.renew(attempt.claim, leaseMs);
-      if (holder === 'forced') attempt.stop(forced, { isOver: true });
+      if (holder === 'forced') attempt.stop(forced, { isTaken: true });
       // Its slot stays taken: the function still runs, and must not run twice at a time.
       else if (holder === 'lost') attempt.lose(lostLease());
     } catch (error) {
