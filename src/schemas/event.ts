@@ -49,15 +49,14 @@ export function readEvent(body: unknown): WebhookEvent {
     const { problem: _, ...fields } = body;
     return { ...fields, type: 'unknown', originalType: type, data };
   }
-  if (!isObject(data)) return unreadable('data: expected an object', type, data);
+  const refused = (problem: string) => unreadable(problem, type, data);
+  if (!isObject(data)) return refused('data: expected an object');
   const order_id = own(data, 'order_id');
-  if (typeof order_id !== 'string' || order_id === '')
-    return unreadable('data.order_id: expected a string', type, data);
+  if (typeof order_id !== 'string' || order_id === '') return refused('data.order_id: expected a string');
   const amount = readPrice(own(data, 'amount'));
-  if (amount === undefined) return unreadable('data.amount: expected a decimal amount', type, data);
+  if (amount === undefined) return refused('data.amount: expected a decimal amount');
   const currency = own(data, 'currency');
-  if (typeof currency !== 'string' || currency === '')
-    return unreadable('data.currency: expected a string', type, data);
+  if (typeof currency !== 'string' || currency === '') return refused('data.currency: expected a string');
   return { ...body, type, data: { ...data, order_id, amount, currency } };
 }
 
