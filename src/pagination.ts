@@ -8,8 +8,8 @@ export interface PageSource<T extends { id: string }> {
   prefetch: number;
   /** Another page, with a signal in place of the call's. */
   ask(page: number, signal?: AbortSignal): ApiPromise<Page<T>>;
-  /** A signal that is aborted with the call's, or when a loop is left. */
-  linked(): { signal: AbortSignal; abort(): void };
+  /** Aborted with the call's signal, or when a loop is left. */
+  linked(): AbortController;
 }
 
 /** One page of a list. Iterate over it for every item from this page on. */

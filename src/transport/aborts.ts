@@ -25,15 +25,10 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
   };
 }
 
-/** A signal that is aborted with another one, or by `abort`, which also ends the link. */
-export function linkedSignal(signal: AbortSignal | undefined): { signal: AbortSignal; abort(): void } {
+/** A controller that is aborted with a signal, too. Aborting it ends the link. */
+export function linkedController(signal: AbortSignal | undefined): AbortController {
   const controller = new AbortController();
   const unlink = onAbort(signal, () => controller.abort(signal?.reason));
-  return {
-    signal: controller.signal,
-    abort: () => {
-      unlink();
-      controller.abort();
-    },
-  };
+  onAbort(controller.signal, unlink);
+  return controller;
 }

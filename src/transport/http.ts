@@ -84,9 +84,6 @@ function sendOver({ baseUrl, fetch }: ClientSettings): Send {
 
 function hasNodeHttp(): boolean {
   if (typeof process === 'undefined' || typeof process.getBuiltinModule !== 'function') return false;
-  return (
-    process.release?.name === 'node' &&
-    !process.versions.bun &&
-    globalThis.navigator?.userAgent !== 'Cloudflare-Workers'
-  );
+  const isWorker = globalThis.navigator?.userAgent === 'Cloudflare-Workers';
+  return process.release?.name === 'node' && !process.versions.bun && !isWorker;
 }

@@ -3,7 +3,7 @@ import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { unreadable } from '../schemas/fields.js';
 import { isObject } from '../schemas/object.js';
-import { linkedSignal } from './aborts.js';
+import { linkedController } from './aborts.js';
 import type { Call, ClientSettings, Operation, Progress, Query, RequestParts } from './call.js';
 import { type ListOptions, readCallOptions, timeLimits } from './call-options.js';
 import { nameOf, tell } from './hooks.js';
@@ -30,7 +30,7 @@ export class Transport {
   }
 
   /** For a group of calls that may be left together, such as the pages of a loop. */
-  readonly linked = linkedSignal;
+  readonly linked = linkedController;
 
   /** Sends one call. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise. */
   async send<T>(
