@@ -50,9 +50,7 @@ export class PostgresStore extends InboxStore {
       await client.query(this.#written(check).text);
     };
     try {
-      await withClient(this.#place.pool, (client) => Promise.race([commit(client), aborted]), {
-        keep: false,
-      });
+      await withClient(this.#place.pool, (client) => Promise.race([commit(client), aborted]));
     } catch (error) {
       if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
       if (!isSent || !(await this.#lookUp(claim))) throw error;
