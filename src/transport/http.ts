@@ -3,12 +3,14 @@ import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
 import { fetchAdapter, type Send, type SendResult } from './fetch-adapter.js';
 import { nodeHttp } from './node-http.js';
-import { isResponse } from './response.js';
 import { SendFailure } from './send-failure.js';
 import { isPolluted, shielded } from './shield.js';
 
-/** Retries and statuses are handled by the sender: writes have their own rules. */
-const defaults: Options = { retry: 0, throwHttpErrors: false };
+/** Retries are handled by the sender: writes have their own rules. */
+const defaults: Options = { retry: 0 };
+
+/** What ky gets for every response. */
+const answered = new Response();
 
 /** What ky and `Request` would read from a polluted prototype, even where a request says `undefined`. */
 const fullyWritten: Options = { ...defaults, headers: {}, body: null, window: null, searchParams: '' };
@@ -40,7 +42,7 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
 
   return async (call, limitMs) => {
     const { operation, url, signal } = call;
-    const attempt: { sent?: Promise<SendResult> } = {};
+    const attempt: { sent?: Promise<SendResult> | undefined } = {};
     // One per request: ky rejects signals of another realm, and adds a listener to the one that it gets.
     const controller = signal && new AbortController();
     const unlink = onAbort(signal, () => controller?.abort());
@@ -53,12 +55,13 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
         // Not in the Request: reading the body back from its stream costs more than everything else in ky.
         // Node's agent throws where the prototype of all objects is polluted: how far it got is not known.
         attempt.sent = pass(request, call).catch(() => new SendFailure('exchange', 'network'));
-        return asResponse(await attempt.sent);
+        const sent = await attempt.sent;
+        if (sent instanceof SendFailure) throw sent;
+        return answered;
       },
     };
     try {
-      // The result is `attempt.sent`. What ky resolves to is the same response; its errors hold the request, key and all,
-      // and do not say how far it got.
+      // The result is `attempt.sent`. ky's errors hold the request, and do not say how far it got.
       await client(url, shielded(options));
     } catch {
     } finally {
@@ -66,14 +69,11 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
     }
     // Node itself cannot make a request where every object has a `signal`.
     const code = isPolluted() ? 'polluted_prototype' : undefined;
-    return attempt.sent ?? new SendFailure('connect', 'network', { code });
+    const { sent = new SendFailure('connect', 'network', { code }) } = attempt;
+    // What ky made stays until the next full garbage collection (docs/decisions/ky.md): it must not hold the body.
+    attempt.sent = undefined;
+    return sent;
   };
-}
-
-/** ky accepts anything that is tagged as a Response, and rejects with anything that is thrown. */
-function asResponse(sent: unknown): Response {
-  if (isResponse(sent)) return sent;
-  throw sent;
 }
 
 /** In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */

@@ -10,10 +10,8 @@ export interface ResponseHead {
   headers: ResponseHeaders;
 }
 
-/** A response whose body was read to the end. ky accepts it as one: see docs/decisions/ky.md. */
+/** A response whose body was read to the end. */
 export class CompleteResponse implements ResponseHead {
-  readonly [Symbol.toStringTag] = 'Response';
-
   /** `bytes` are decoded; empty for a redirect, whose body is never read. */
   constructor(
     readonly status: number,

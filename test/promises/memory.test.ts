@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { children } from '../helpers/child.js';
-import { type Behaviour, FaultyServer, rawResponse } from '../helpers/faulty-server.js';
+import { type Behaviour, FaultyServer, rawResponse, respondsWith } from '../helpers/faulty-server.js';
 import { carriers } from '../helpers/meeting.js';
 
 const { run } = children();
@@ -88,5 +88,27 @@ test('one AbortSignal serves 5,000 calls: no listener is left, no warning comes,
   );
   expect(found).toMatchObject({ listeners: 0, warnings: [] });
   expect(Reflect.get(Object(found), 'growth')).toBeLessThan(3);
+  await server.close();
+});
+
+test('bodies are freed without a full garbage collection, though ky keeps what it makes until then', async () => {
+  const body = JSON.stringify({ code: 0, data: 'x'.repeat(50_000) });
+  const server = await FaultyServer.start(respondsWith(200, body));
+  const found = await run(
+    `
+    const { PaymentsClient } = await import(entry);
+    const client = new PaymentsClient();
+    const calls = async (count) => {
+      for (let n = 0; n < count; n++) await client.request({ method: 'GET', path: '/v1/balance' });
+      for (let n = 0; n < 3; n++) globalThis.gc({ type: 'minor' });
+    };
+    await calls(20);
+    const before = process.memoryUsage().arrayBuffers;
+    await calls(200);
+    console.log(JSON.stringify({ kept: (process.memoryUsage().arrayBuffers - before) / 50_000 }));
+  `,
+    { flags: ['--expose-gc'], env: { PAYMENTS_API_KEY: 'key', PAYMENTS_BASE_URL: server.url } },
+  );
+  expect(Reflect.get(Object(found), 'kept')).toBeLessThan(20);
   await server.close();
 });
