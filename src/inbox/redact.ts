@@ -7,9 +7,7 @@ const longest = 500;
 export function redacted(error: unknown, secrets: unknown): string {
   let text = readable(error);
   for (const given of [secrets, process.env.PAYMENTS_API_KEY].flat()) {
-    const secret = ArrayBuffer.isView(given)
-      ? Buffer.from(given.buffer, given.byteOffset, given.byteLength).toString()
-      : String(given ?? '');
+    const secret = ArrayBuffer.isView(given) ? new TextDecoder().decode(given) : String(given ?? '');
     if (secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
   }
   return text.replace(secretLike, '[redacted]').slice(0, longest);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
+import { hasMethods } from '../webhooks/own-options.js';
 import type { Durability, Row } from './sql.js';
 
 /** The parts of a `node:sqlite` `DatabaseSync` that are used. */
@@ -179,16 +180,11 @@ type DatabaseSync = new (path: string) => SqliteDatabase;
 /** `node:sqlite`, loaded when an inbox is opened, so that importing this entry works on every platform. */
 export function databaseClass(): DatabaseSync {
   const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
-  const found: unknown = sqlite && Reflect.get(sqlite, 'DatabaseSync');
-  if (isDatabaseClass(found)) return found;
+  if (hasMethods<{ DatabaseSync: DatabaseSync }>(sqlite, 'DatabaseSync')) return sqlite.DatabaseSync;
   throw new ConfigurationError(
     'An inbox in a file needs node:sqlite, which this runtime does not have. Use Node 22.13 or later, pass "pool" for ' +
       'PostgreSQL, or store deliveries in a queue of yours with the option `accept` of handler() and nodeHandler().',
   );
-}
-
-function isDatabaseClass(value: unknown): value is DatabaseSync {
-  return typeof value === 'function';
 }
 
 /** Whether trying again may help: another connection writes, or a transaction is open on this one. */
