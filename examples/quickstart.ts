@@ -23,9 +23,9 @@ const secret = 'whsec_of_the_quickstart';
 const received: WebhookEvent[] = [];
 const browser = new EventEmitter();
 const shop = createServer((request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/webhooks') void receive(request, response);
-  else response.end('Thank you. Back to your terminal.', () => browser.emit(pathname));
+  const [path = ''] = (request.url ?? '').split('?');
+  if (path === '/webhooks') void receive(request, response);
+  else response.end('Thank you. Back to your terminal.', () => browser.emit(path));
 }).listen(0, '127.0.0.1');
 await once(shop, 'listening');
 const shopUrl = `http://127.0.0.1:${String((shop.address() as AddressInfo).port)}`;

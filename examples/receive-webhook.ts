@@ -28,8 +28,7 @@ async function fulfil({ data }: OrderPaidEvent): Promise<void> {
 
 const port = process.env.PORT ?? '3002';
 createServer((request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/webhooks') {
+  if (request.url?.split('?')[0] === '/webhooks') {
     receive(request, response);
     return;
   }

@@ -19,7 +19,7 @@ const pages: Record<string, string> = {
 };
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-  const route = `${request.method ?? ''} ${new URL(request.url ?? '/', shopUrl).pathname}`;
+  const route = `${request.method ?? ''} ${request.url?.split('?')[0] ?? ''}`;
   const reply = (status: number, body: string) =>
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(body);
   if (route !== 'POST /buy') return reply(pages[route] ? 200 : 404, pages[route] ?? '<h1>Not found</h1>');

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openInbox } from 'merchant-payments/inbox';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
+import { statusOf, strangeTargets } from '../../test/helpers/strange-requests.js';
 import { ShopProcess } from './processes.js';
 import { secret } from './sender.js';
 
@@ -44,6 +45,10 @@ test('the shop sells a mug, and its order is paid once the webhook has come', as
   await sandbox.deliver();
   await until(order, /Thank you\. Paid/);
   assert.equal((await fetch(`${url}/orders`)).status, 404);
+});
+
+test('a strange request gets 404, and the shop goes on', async () => {
+  for (const target of strangeTargets) assert.equal(await statusOf(shop.port, target), 404, target);
 });
 
 test('two customers want the same mug and one pays: she is credited, and the other is not, who opens his successUrl', async () => {

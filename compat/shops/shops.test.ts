@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { freePort } from '../../test/helpers/ports.js';
+import { statusOf, strangeTargets } from '../../test/helpers/strange-requests.js';
 
 const here = new URL('..', import.meta.url);
 const secret = 'whsec_of_the_shops';
@@ -31,6 +32,8 @@ test('the Express shop stocks itself once, and tells two customers of one produc
   await start(['--import', 'tsx', '.examples/shop-express/shop.ts']);
   assert.equal(sandbox.products.length, 3);
   await sellTwo('/webhooks', (id) => post(`/buy/${id}`));
+  await survivesStrangeRequests();
+  assert.equal((await post('/orders', new URLSearchParams({ order: 'a'.repeat(2_000_000) }))).status, 413);
 });
 
 test('the Next.js shop, built by its own toolchain, tells two customers of one product apart', async () => {
@@ -50,6 +53,7 @@ test('the Next.js shop, built by its own toolchain, tells two customers of one p
   });
   assert.deepEqual(await once(stock, 'exit'), [0, null]);
   await sellTwo('/api/webhooks', (productId) => post('/api/checkout', new URLSearchParams({ productId })));
+  await survivesStrangeRequests();
 });
 
 async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Response>): Promise<void> {
@@ -103,6 +107,14 @@ async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Res
   const failed = await buy(mug);
   assert.equal(failed.status, 502);
   assert.match(await failed.text(), /Nothing was charged/);
+}
+
+async function survivesStrangeRequests(): Promise<void> {
+  for (const target of [...strangeTargets, '/buy/%E0%A4%A'])
+    for (const method of ['GET', 'POST']) {
+      const status = await statusOf(port, target, method);
+      assert.ok([308, 400, 404, 405].includes(status ?? 0), `${method} ${target}: ${status}`);
+    }
 }
 
 const text = async (path: string) => (await fetch(shop + path)).text();

@@ -191,9 +191,9 @@ function decide(response: ServerResponse, paymentId: string, orderId: string): S
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-  const { pathname, searchParams } = new URL(request.url ?? '/', shopUrl);
-  const [, room = '', id = ''] = pathname.split('/');
-  const given = (name: string) => searchParams.get(name) ?? '';
+  const [path = '', query] = (request.url ?? '').split('?');
+  const [, room, id = ''] = path.split('/');
+  const given = (name: string) => new URLSearchParams(query).get(name) ?? '';
   const isOrders = room === 'orders' && given('key') === ordersKey;
   if (request.method === 'POST') {
     if (room === 'webhooks') {
@@ -203,7 +203,7 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     if (room === 'buy') return buy(response);
     if (isOrders) return decide(response, given('payment'), given('order'));
   } else {
-    if (room === '')
+    if (path === '/')
       return page(
         response,
         `<h1>${mug.name}</h1><p>${mug.price} ${mug.currency}</p><form method="post" action="/buy"><button>Buy</button></form>`,

@@ -67,15 +67,19 @@ app.post('/orders', express.text({ type: '*/*' }), (request, response) => {
 });
 
 app.get('/pictures/:name', (request, response, next) => {
-  const picture = pictures[request.params.name];
+  const picture = pictures.get(request.params.name);
   if (picture) response.type('svg').send(picture);
   else next();
 });
 app.use((_request, response) => {
   response.status(404).send(page.missing());
 });
-const failed: ErrorRequestHandler = (error, _request, response, _next) => {
-  console.error(isPaymentsError(error) ? error.message : error);
+const failed: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (!isPaymentsError(error)) {
+    next(error); // Express responds 400 or 413 to what it cannot read
+    return;
+  }
+  console.error(error.message);
   response.status(502).send(page.failed());
 };
 app.use(failed);

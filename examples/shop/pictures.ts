@@ -3,8 +3,7 @@ const drawing = (from: string, to: string, shapes: string): string =>
   `<stop stop-color="${from}"/><stop offset="1" stop-color="${to}"/></linearGradient></defs>` +
   `<rect width="400" height="300" fill="url(#g)"/><ellipse cx="200" cy="246" rx="120" ry="12" fill="#000" opacity=".12"/>${shapes}</svg>`;
 
-/** Drawings of the goods. */
-export const pictures: Record<string, string> = {
+const drawings = {
   'mug.svg': drawing(
     '#f3dcc6',
     '#cf8a66',
@@ -31,3 +30,6 @@ export const pictures: Record<string, string> = {
 <rect x="162" y="168" width="76" height="44" rx="5" fill="#4b4f86"/><path d="m200 174 12 16h-7l9 14h-28l9-14h-7z" fill="#f7efdf"/>`,
   ),
 };
+
+/** Drawings of the goods. A map, because a name in an address can be `__proto__`. */
+export const pictures = new Map(Object.entries(drawings));

@@ -28,14 +28,15 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
   });
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-    const { pathname, searchParams } = new URL(request.url ?? '/', shopUrl);
-    const [, room = '', id = ''] = pathname.split('/');
+    const [path = '', query] = (request.url ?? '').split('?');
+    const [, room = '', id = ''] = path.split('/');
     const local = isLocal((name) => request.headers[name]?.toString());
     switch (`${request.method ?? ''} /${room}`) {
       case 'POST /webhooks':
         receiveWebhook(request, response);
         return;
       case 'GET /': {
+        if (path !== '/') return html(response, 404, page.missing());
         return html(response, 200, page.catalogue(await catalogue(payments)));
       }
       case 'POST /buy': {
@@ -43,7 +44,7 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
         return url ? redirect(response, url) : html(response, 404, page.missing());
       }
       case 'GET /thanks': {
-        const order = book.comeBack(id, searchParams.get('token') ?? '');
+        const order = book.comeBack(id, new URLSearchParams(query).get('token') ?? '');
         return order ? html(response, 200, page.order(order)) : html(response, 404, page.missing());
       }
       case 'GET /orders':
@@ -57,7 +58,7 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
         return status === 303 ? redirect(response, '/orders') : html(response, status, page.undecided());
       }
       case 'GET /pictures': {
-        const picture = pictures[id];
+        const picture = pictures.get(id);
         if (!picture) return html(response, 404, page.missing());
         return response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(picture);
       }
@@ -69,7 +70,8 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     respond(request, response).catch((error: unknown) => {
       console.error(isPaymentsError(error) ? error.message : error);
-      html(response, 502, page.failed());
+      if (response.headersSent) response.destroy();
+      else html(response, 502, page.failed());
     });
   };
 }

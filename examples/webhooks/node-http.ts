@@ -20,8 +20,7 @@ const receive = nodeHandler({
 
 const port = process.env.PORT ?? '3003';
 createServer((request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/webhooks') {
+  if (request.url?.split('?')[0] === '/webhooks') {
     receive(request, response);
     return;
   }

@@ -9,6 +9,7 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { sign } from '../../src/webhooks/index.js';
 import { filesIn } from '../helpers/files.js';
 import { freePort } from '../helpers/ports.js';
+import { statusOf, strangeTargets } from '../helpers/strange-requests.js';
 
 const tsx = import.meta.resolve('tsx');
 let sandbox: Sandbox;
@@ -152,6 +153,15 @@ test('receive-webhook.ts fulfils each order once, holds one of a price that it n
       'ignored an event of type refund.created',
     ]);
 });
+
+test.each(['webhooks/node-http.ts', 'receive-webhook.ts', 'redirect-to-checkout.ts', 'shop/server.ts'])(
+  '%s responds 404 to each strange request, and ends at none',
+  async (example) => {
+    const port = await freePort();
+    await start(example, { PORT: String(port), PAYMENTS_WEBHOOK_SECRET: sandbox.webhookSecret }).ready;
+    for (const target of strangeTargets) expect(await statusOf(port, target), target).toBe(404);
+  },
+);
 
 test('import-products.ts creates each row once, reports the refused ones, and can be run again', async () => {
   const first = await start('import-products.ts', {}, ['products.csv']).done;
@@ -355,6 +365,8 @@ test('quickstart.ts --open stays until the browser is back at the shop', async (
   const { output, done } = start('quickstart.ts', { PATH: '' }, ['--open']);
   const pageUrl = () => /open it yourself: (\S+)/.exec(output())?.[1] ?? '';
   await expect.poll(pageUrl, { timeout: 20_000 }).not.toBe('');
+  const shopPort = Number(/your shop listens at http:\S+:(\d+)/.exec(output())?.[1]);
+  for (const target of strangeTargets) expect(await statusOf(shopPort, target), target).toBe(200);
   const returnUrl = await payInBrowser(pageUrl());
   await expect.poll(output, { timeout: 20_000 }).toContain('payments.balance.retrieve()');
   expect(output()).not.toContain('Done in');

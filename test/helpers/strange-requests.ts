@@ -1,0 +1,20 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+
+/** Targets that no route has. `fetch` would mend them, or refuse to send them. */
+export const strangeTargets = [
+  '//',
+  '//other.example/',
+  'http://a:99999/',
+  '/thanks/%E0%A4%A?token=%E0',
+  '/pictures/__proto__',
+  '/pictures/constructor',
+];
+
+/** The status of a request whose line has this target as it is. */
+export async function statusOf(port: number, target: string, method = 'GET'): Promise<number | undefined> {
+  const sent = request({ host: 'localhost', port, path: target, method, agent: false }).end();
+  const [response]: [IncomingMessage] = await once(sent, 'response');
+  response.resume();
+  return response.statusCode;
+}
