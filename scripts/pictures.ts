@@ -14,7 +14,7 @@ const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 await mkdir(folder, { recursive: true });
 
 const images = createServer((_, response) =>
-  response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(pictures['mug.svg']),
+  response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(pictures.get('mug.svg')),
 ).listen(0, '127.0.0.1');
 await once(images, 'listening');
 const address = images.address();

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { sign } from 'merchant-payments/webhooks';
+import { createNodeRedisClient, Queue } from 'bullmq';
+import { type Delivery, sign } from 'merchant-payments/webhooks';
 import { Client } from 'pg';
+import { createClient } from 'redis';
 import { type Server, startPostgres, startRedis } from '../lib/servers.js';
 import { ShopProcess } from './processes.js';
 import { secret } from './sender.js';
@@ -37,7 +39,7 @@ test('pg-boss: an event that cannot be read is parked, shown, and tried again on
   assert.equal(await deliver({ order_id: 'ord_1', amount: '10.00', currency: 'USD' }), 200);
   assert.equal(await deliver({ order_id: 'ord_2', amount: '19,90', currency: 'USD' }), 200);
   await until(async () => (await fulfilled()).length === 1);
-  assert.match(await run('pg-boss.ts', 'parked'), /19,90/);
+  assert.match(await run('pg-boss.ts', 'parked'), /19,90.*data\.amount: expected a decimal amount/s);
   assert.equal(await run('pg-boss.ts', 'retry'), 'To be tried again: 1\n');
   assert.equal(await run('pg-boss.ts', 'parked'), '');
   const { rows } = await database.query(
@@ -47,6 +49,34 @@ test('pg-boss: an event that cannot be read is parked, shown, and tried again on
     rows.map(({ body }) => JSON.parse(body).data.order_id),
     ['ord_2'],
   );
+});
+
+test('pg-boss: what an older version could not read is fulfilled on retry', async () => {
+  await open('pg-boss.ts');
+  assert.equal(await deliver({ order_id: 'ord_3', amount: '30,00', currency: 'USD' }), 200);
+  const change = `UPDATE pgboss.job SET data = data || $1 WHERE name = 'order.paid.parked'`;
+  assert.equal(
+    (await database.query(change, [signed({ order_id: 'ord_3', amount: '30.00', currency: 'USD' })]))
+      .rowCount,
+    1,
+  );
+  await run('pg-boss.ts', 'retry');
+  await until(async () => (await fulfilled()).includes('ord_3 30.00'));
+});
+
+test('BullMQ: what cannot be read is parked with the reason, and fulfilled on retry by a version that can', async () => {
+  await open('bullmq.ts');
+  assert.equal(await deliver({ order_id: 'ord_3', amount: '30,00', currency: 'USD' }), 200);
+  const shown = /30,00.*data\.amount: expected a decimal amount/;
+  await until(async () => shown.test(await run('bullmq.ts', 'parked')));
+  const client = createClient({ url: redis.url });
+  const queue = new Queue<Delivery>('order-paid', { connection: createNodeRedisClient(client) });
+  const [job] = await queue.getFailed();
+  await job?.updateData({ ...job.data, ...signed({ order_id: 'ord_3', amount: '30.00', currency: 'USD' }) });
+  await queue.close();
+  await client.close();
+  await run('bullmq.ts', 'retry');
+  await until(async () => (await fulfilled()).includes('ord_3 30.00'));
 });
 
 test('BullMQ: one order with another amount is parked, shown, and fulfilled once a person has decided', async () => {
@@ -85,8 +115,14 @@ async function run(example: string, mode: string): Promise<string> {
   return (await promisify(execFile)(process.execPath, [file(example), mode], options)).stdout;
 }
 
-async function deliver(data: object): Promise<number> {
+/** What a stored delivery of this event has, which the version that stored it could not read. */
+function signed(data: object): Pick<Delivery, 'rawBody' | 'headers'> {
   const rawBody = JSON.stringify({ type: 'order.paid', data });
+  return { rawBody, headers: { ...sign({ rawBody, secret }) } };
+}
+
+async function deliver(data: object): Promise<number> {
+  const { rawBody } = signed(data);
   const url = `http://127.0.0.1:${shop?.port}/webhooks`;
   for (;;) {
     const headers = { ...sign({ rawBody, secret }) };

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -144,9 +145,26 @@ test('every payment that got 200 is credited once, to the order that it was for,
   }
 });
 
+test('a delivery whose body still arrives at SIGTERM is stored, and gets 200', async () => {
+  const one = shop[0] ?? assert.fail();
+  const body = bodyOf('ord_late', '1.00');
+  const headers = { ...sign({ rawBody: body, secret }), 'content-length': body.length };
+  const sent = request(`${one.url}/webhooks`, { method: 'POST', headers, agent: false });
+  sent.write(body.slice(0, 9));
+  await wait(200);
+  const ended = one.end('SIGTERM');
+  await wait(200);
+  sent.end(body.slice(9));
+  const [response] = await once(sent, 'response');
+  assert.equal(response.resume().statusCode, 200);
+  await ended;
+  const [stored] = await sql(postgres.url, "SELECT state FROM payments_inbox WHERE key LIKE '%ord_late'");
+  assert.ok(stored);
+});
+
 /** To an instance that runs, as a load balancer does; a refused connection carried nothing. */
 async function deliver(order_id: string, amount: string): Promise<number | undefined> {
-  const body = JSON.stringify({ type: 'order.paid', data: { order_id, amount, currency: 'USD' } });
+  const body = bodyOf(order_id, amount);
   for (;;) {
     const { url } = shop[Math.floor(Math.random() * shop.length)] ?? assert.fail();
     try {
@@ -159,3 +177,6 @@ async function deliver(order_id: string, amount: string): Promise<number | undef
     await wait(20);
   }
 }
+
+const bodyOf = (order_id: string, amount: string) =>
+  JSON.stringify({ type: 'order.paid', data: { order_id, amount, currency: 'USD' } });

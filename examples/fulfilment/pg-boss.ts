@@ -3,15 +3,19 @@
  * Several instances and PostgreSQL: the webhook stores each delivery as a pg-boss job before it responds 200, and a worker
  * fulfils in one transaction with the completion of the job. Without an argument, one process does both. `parked` lists
  * what could not be read or fulfilled; `retry` runs it again once the cause is fixed.
+ *
+ * Needs Node 22.18 or later, and `npm install merchant-payments pg pg-boss@12`: without the version, npm under Node 20
+ * installs an old pg-boss, on which this fails.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type Delivery, nodeHandler } from 'merchant-payments/webhooks';
+import { type Delivery, nodeHandler, verify } from 'merchant-payments/webhooks';
 import { Pool } from 'pg';
 import { type Job, PgBoss } from 'pg-boss';
 
 const [role = 'both'] = process.argv.slice(2);
 const [queue, parked] = ['order.paid', 'order.paid.parked'];
+const secret = process.env.PAYMENTS_WEBHOOK_SECRET;
 const connectionString = process.env.DATABASE_URL ?? 'postgres://localhost/shop';
 const pool = new Pool({ connectionString });
 pool.on('error', console.error);
@@ -49,8 +53,8 @@ if (role === 'worker' || role === 'both') {
   console.log('Working');
 }
 if (role === 'parked')
-  for (const { data } of await boss.findJobs<Delivery>(parked))
-    console.log(data.key, data.receivedAt, data.rawBody);
+  for (const { data, sourceOutput } of await boss.findJobs<Delivery>(parked))
+    console.log(data.key, data.receivedAt, data.rawBody, sourceOutput ?? data.event);
 if (role === 'retry') console.log('To be tried again:', await boss.redrive(parked, { destination: queue }));
 
 process.once('SIGTERM', () => void shutDown());
@@ -58,7 +62,7 @@ if (role === 'parked' || role === 'retry') await shutDown();
 
 function listen(): Server {
   const receive = nodeHandler({
-    secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+    secret,
     // One order with another amount is another job. What this version cannot read waits for a person, or the next version.
     accept: (delivery) =>
       boss.send(delivery.event.type === 'order.paid' ? queue : parked, delivery, {
@@ -89,7 +93,9 @@ async function shutDown(): Promise<void> {
   await pool.end();
 }
 
-async function fulfil({ id, data: { event } }: Job<Delivery>): Promise<void> {
+async function fulfil({ id, data }: Job<Delivery>): Promise<void> {
+  // What the version that stored it could not read is read again.
+  const event = data.event.type === 'order.paid' ? data.event : verify({ ...data, secret });
   if (event.type !== 'order.paid') throw new Error(`No code handles ${event.originalType}.`);
   const { order_id, amount, currency } = event.data;
   const client = await pool.connect();

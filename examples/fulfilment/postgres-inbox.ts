@@ -4,6 +4,7 @@
  * got 200 is credited once, whatever dies when; one that fits several orders waits at /held for a person.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import express from 'express';
 import { PaymentsClient } from 'merchant-payments';
 import { openInbox } from 'merchant-payments/inbox';
@@ -150,8 +151,12 @@ const server = app.listen(Number(port), () => {
 });
 process.once('SIGTERM', () => void shutDown());
 
+/** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in the database. */
 async function shutDown(): Promise<void> {
-  server.close();
+  setTimeout(() => {
+    server.closeAllConnections();
+  }, 10_000).unref();
+  await once(server.close(), 'close');
   await inbox.close();
   await pool.end();
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { request } from 'node:http';
 
 /** Targets that no route has. `fetch` would mend them, or refuse to send them. */
 export const strangeTargets = [
@@ -14,7 +14,6 @@ export const strangeTargets = [
 /** The status of a request whose line has this target as it is. */
 export async function statusOf(port: number, target: string, method = 'GET'): Promise<number | undefined> {
   const sent = request({ host: 'localhost', port, path: target, method, agent: false }).end();
-  const [response]: [IncomingMessage] = await once(sent, 'response');
-  response.resume();
-  return response.statusCode;
+  const [response] = await once(sent, 'response');
+  return response.resume().statusCode;
 }
