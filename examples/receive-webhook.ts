@@ -1,5 +1,6 @@
 /**
- * A webhook receiver on `node:http` that fulfils each order once, and only when the price is right.
+ * A webhook receiver on `node:http` that fulfils each order once, and only when the price is right. Which orders were
+ * fulfilled is known until this process ends; `fulfilment/` has what outlasts it.
  *
  *     npx merchant-payments exec --port 4380 --webhook-url http://localhost:3002/webhooks -- node receive-webhook.ts
  *

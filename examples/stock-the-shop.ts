@@ -1,5 +1,6 @@
 /**
  * Fills the catalogue of the example shops with three products. Run it as often as you like: what is there stays.
+ * The pictures are those of the shop on port 3000. For another one, set SHOP_URL=http://127.0.0.1:3020 first.
  *
  *     node --env-file=.env stock-the-shop.ts     (Node 20: npx tsx --env-file=.env stock-the-shop.ts)
  */

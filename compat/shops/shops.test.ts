@@ -31,7 +31,7 @@ test('the Express shop stocks itself once, and tells two customers of one produc
   running.pop()?.kill();
   await start(['--import', 'tsx', '.examples/shop-express/shop.ts']);
   assert.equal(sandbox.products.length, 3);
-  await sellTwo('/webhooks', (id) => post(`/buy/${id}`));
+  await sellTwo('/webhooks', '/orders', (id) => post(`/buy/${id}`));
   await survivesStrangeRequests();
   assert.equal(await statusOf(port, '/buy/%E0%A4%A', 'POST'), 400);
   assert.equal((await post('/orders', new URLSearchParams({ order: 'a'.repeat(2_000_000) }))).status, 413);
@@ -53,13 +53,22 @@ test('the Next.js shop, built by its own toolchain, tells two customers of one p
     env: environment(),
   });
   assert.deepEqual(await once(stock, 'exit'), [0, null]);
-  await sellTwo('/api/webhooks', (productId) => post('/api/checkout', new URLSearchParams({ productId })));
+  const orders = '/orders?key=key_of_the_counter';
+  await sellTwo('/api/webhooks', orders, (productId) =>
+    post('/api/checkout', new URLSearchParams({ productId })),
+  );
+  const forged = { headers: { 'x-forwarded-for': '127.0.0.1' } };
+  assert.equal((await fetch(`${shop}/orders`, forged)).status, 404);
   await survivesStrangeRequests();
 });
 
-async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Response>): Promise<void> {
+async function sellTwo(
+  webhooks: string,
+  orders: string,
+  buy: (productId: string) => Promise<Response>,
+): Promise<void> {
   assert.match(await text('/'), /Handmade mug/);
-  assert.match(await text('/orders'), /None yet/);
+  assert.match(await text(orders), /None yet/);
   const mug = sandbox.products.find(({ name }) => name === 'Handmade mug')?.id ?? '';
   for (let customer = 1; customer <= 2; customer++) {
     const bought = await buy(mug);
@@ -78,13 +87,13 @@ async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Res
   assert.match(await (await fetch(redirectUrl)).text(), /class="state paid"/);
   assert.match(await (await fetch(second.successUrl ?? '')).text(), /being confirmed/);
   assert.equal((await fetch(second.successUrl?.replace(/token=.*/, 'token=guess') ?? '')).status, 404);
-  assert.doesNotMatch(await text('/orders'), /Payments that need a decision/);
+  assert.doesNotMatch(await text(orders), /Payments that need a decision/);
   const tunnel = { headers: { 'x-forwarded-for': '203.0.113.7' } };
   assert.equal((await fetch(`${shop}/orders`, tunnel)).status, 404);
 
   // A payment for no order is dismissed by a person.
   const { order: stray } = await sandbox.trigger('order.paid', { amount: '1.00' });
-  const page = await text('/orders');
+  const page = await text(orders);
   assert.match(page, new RegExp(`paid as <code>${stray.id}`));
   assert.match(page, /No open order asks for this amount/);
   const formToken = /name="formToken" value="(\w+)"/.exec(page)?.[1] ?? '';
@@ -92,7 +101,7 @@ async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Res
   assert.equal((await post('/orders', wrong)).status, 403);
   const form = new URLSearchParams({ formToken, payment: stray.id, order: '' });
   assert.equal((await post('/orders', form)).status, 303);
-  assert.doesNotMatch(await text('/orders'), /Payments that need a decision/);
+  assert.doesNotMatch(await text(orders), /Payments that need a decision/);
 
   // The other customer's page says paid with his own webhook, and not before.
   sandbox.setWebhook(undefined);
@@ -131,6 +140,7 @@ function environment(): NodeJS.ProcessEnv {
     PAYMENTS_API_KEY: sandbox.apiKey,
     PAYMENTS_BASE_URL: sandbox.url,
     PAYMENTS_WEBHOOK_SECRET: secret,
+    ORDERS_KEY: 'key_of_the_counter',
     NEXT_TELEMETRY_DISABLED: '1',
   };
 }

@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import type { OrderBook, Payment } from './orders.ts';
 
 /**
- * Whether a request comes from this machine. The page of orders is behind the counter, so a tunnel to the shop must
- * not show it to the public; in a real shop it is behind a login.
+ * Whether a request is for this machine, and not passed on by a tunnel that says so. Headers are easily forged: this is
+ * enough only for a shop that listens on 127.0.0.1 and sells nothing. In a real one, the page of orders is behind a login.
  */
 export function isLocal(header: (name: string) => string | null | undefined): boolean {
   const hosts = [header('host') ?? '', header('x-forwarded-host') ?? 'localhost'];

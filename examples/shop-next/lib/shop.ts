@@ -1,26 +1,33 @@
 /**
  * The same shop in Next.js: `npm install next react react-dom`, then
  *
- *     npx merchant-payments exec --port 4380 --webhook-url http://localhost:3020/api/webhooks -- npx next dev shop-next --port 3020
+ *     npx merchant-payments exec --port 4380 --webhook-url http://127.0.0.1:3020/api/webhooks -- npx next dev shop-next --hostname 127.0.0.1 --port 3020
  *
- * The shelves are empty until `stock-the-shop.ts` has run. The orders, the pages and the goods are those of `../shop`.
+ * Ctrl-C ends all of it. npx does not pass on a `kill`: for that, put `node_modules/.bin/` in place of both `npx `.
+ *
+ * The shelves are empty until `stock-the-shop.ts` has run with SHOP_URL=http://127.0.0.1:3020. A visit to /orders prints the
+ * address of the orders. The orders, the pages and the goods are those of `../shop`.
  */
 import { randomBytes } from 'node:crypto';
 import { PaymentsClient } from 'merchant-payments';
 import { OrderBook } from '../../shop/orders.ts';
 
-/** The orders, which are tables of a database in a real shop, and the token of the form behind the counter. */
 interface Shop {
+  /** Tables of a database in a real shop. */
   book: OrderBook;
-  formToken: string;
+  /** Opens /orders, which is behind a login in a real shop. No header proves that a request comes from this machine. */
+  counterKey: string;
 }
 declare global {
   var shop: Shop | undefined;
 }
 
 /** Next.js loads a module once for pages and once for routes, so a plain variable would be two shops. */
-globalThis.shop ??= { book: new OrderBook(), formToken: randomBytes(16).toString('hex') };
-export const { book, formToken } = globalThis.shop;
+globalThis.shop ??= {
+  book: new OrderBook(),
+  counterKey: process.env.ORDERS_KEY ?? randomBytes(16).toString('hex'),
+};
+export const { book, counterKey } = globalThis.shop;
 
 let client: PaymentsClient | undefined;
 
