@@ -111,7 +111,7 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
   leaseMs?: number | undefined;
   /** How long a function may run: after that the attempt has failed and its `signal` is aborted; default `'15m'`. */
   attemptMs?: Duration | undefined;
-  /** How many refused deliveries the quarantine holds; default 100, 0 for none. Of several processes, the least counts. */
+  /** How many refused deliveries the quarantine holds; default 100, 0 for none. If processes differ, the smallest applies. */
   keepRefused?: number | undefined;
   /** `false`: only store deliveries, and let another process work on them. Then `on` is not needed. Default `true`. */
   work?: boolean | undefined;
