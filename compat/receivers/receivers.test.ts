@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import express from 'express';
 import { createSandbox, type Sandbox, type SandboxEvent } from 'merchant-payments/sandbox';
 import { nodeHandler } from 'merchant-payments/webhooks';
+import { statusOf, strangeTargets } from '../../test/helpers/strange-requests.js';
 import { type Receiver, start } from '../lib/receiver.js';
 
 const secret = 'whsec_of_the_receivers';
@@ -31,6 +32,7 @@ async function servesDeliveries(receiver: Receiver): Promise<void> {
   assert.equal(await send(event, 'body'), 400);
   assert.equal(await send(event, 'stale'), 400);
   assert.equal((await sandbox.redeliver(event.id)).status, 200);
+  for (const target of strangeTargets) assert.match(`${await statusOf(receiver.port, target)}`, /^40[04]$/);
   const second = await pay();
   assert.equal(second.status, 200);
   await receiver.stop(); // its response may overtake what it printed
