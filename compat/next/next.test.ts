@@ -16,6 +16,7 @@ const app = `${compat}.examples/nextjs`;
 const orders = `${app}/orders.sqlite`;
 const next = [`${compat}node_modules/next/dist/bin/next`];
 const secret = 'whsec_of_the_shop';
+const ordersKey = 'key_of_the_counter';
 let port: number;
 let shop: string;
 let sandbox: Sandbox;
@@ -52,6 +53,44 @@ test('the success page shows what the webhook wrote', async () => {
   sandbox.setWebhook(`${shop}/webhooks`);
   const redirectUrl = await buyAndPay();
   await until(async () => (await text(redirectUrl)).includes('Paid. Thank you!'));
+});
+
+test('neither an order that nobody pays nor one whose checkout failed holds the payment of a later one', async () => {
+  const unpaid = await buy();
+  sandbox.failNext({ method: 'POST', path: '/v1/checkouts', status: 503 });
+  assert.equal((await buy()).status, 500);
+  await until(async () => (await text(await buyAndPay())).includes('Paid. Thank you!'));
+  assert.equal(count('orders', 'paid_by IS NULL'), 1);
+  assert.equal(count('orders', 'expires_at > created_at'), count('orders'));
+
+  await sandbox.completeCheckout(unpaid.headers.get('location') ?? '');
+  await until(() => count('orders', 'paid_by IS NULL') === 0);
+  const names = sandbox.products.map(({ name, price }) => `${name} ${price}`);
+  assert.equal(new Set(names).size, names.length, 'a product of each amount, made once');
+});
+
+test('who has the key of /orders sees held payments and decides on them, and nobody else', async () => {
+  await buy();
+  const expired = Date.now() - 3_600_000;
+  const { id, amount } = query('UPDATE orders SET expires_at = ? WHERE paid_by IS NULL RETURNING *', expired);
+  const { order } = await sandbox.trigger('order.paid', { amount: String(amount) });
+  await until(() => count('held_payments', `id = '${order.id}'`) === 1);
+
+  const decide = (key: string) => {
+    const body = new URLSearchParams({ key, payment: order.id, order: String(id) });
+    return fetch(`${shop}/orders/decide`, { method: 'POST', body, redirect: 'manual' });
+  };
+  for (const address of ['/orders', '/orders?key=', '/orders?key=wrong'])
+    assert.equal((await fetch(shop + address)).status, 404);
+  assert.equal((await decide('wrong')).status, 404);
+  assert.equal(count('held_payments', `id = '${order.id}'`), 1);
+
+  const page = await text(`${shop}/orders?key=${ordersKey}`);
+  assert.ok(page.includes(order.id) && page.includes(`value="${String(id)}"`), page);
+  const decided = await decide(ordersKey);
+  assert.deepEqual([decided.status, decided.headers.get('location')], [303, `/orders?key=${ordersKey}`]);
+  assert.equal(count('held_payments', `id = '${order.id}'`), 0);
+  assert.match(await text(`${shop}/thanks/${String(id)}`), /Paid\. Thank you!/);
   await stop();
 });
 
@@ -64,7 +103,7 @@ test('after each of three edits the new function runs, once for each payment', a
   for (const version of ['one', 'two', 'three']) {
     writeFileSync(
       file,
-      source.replace('commit((db) => {', `commit((db) => { console.log('version ${version}');`),
+      source.replace('commit(() => {', `commit(() => { console.log('version ${version}');`),
     );
     // The edit is loaded with the next request of the route; deliveries on the way may still meet the old one.
     await until(async () => {
@@ -92,8 +131,10 @@ async function storeWithoutWorking(): Promise<void> {
   await inbox.close();
 }
 
+const buy = () => fetch(`${shop}/buy`, { method: 'POST', redirect: 'manual' });
+
 async function buyAndPay(): Promise<string> {
-  const bought = await fetch(`${shop}/buy`, { method: 'POST', redirect: 'manual' });
+  const bought = await buy();
   assert.equal(bought.status, 303, printed);
   const { delivery, redirectUrl = '' } = await sandbox.completeCheckout(bought.headers.get('location') ?? '');
   assert.equal(delivery?.status, 200);
@@ -102,11 +143,15 @@ async function buyAndPay(): Promise<string> {
 
 const isIdle = () => count('payments_inbox', "state IN ('pending', 'running')") === 0;
 
-function count(table: string, where = 'true'): number {
+const count = (table: string, where = 'true') =>
+  Number(query(`SELECT count(*) AS rows FROM ${table} WHERE ${where}`).rows);
+
+/** The first row of a statement's result. */
+function query(statement: string, ...values: number[]): Record<string, unknown> {
   const database = new DatabaseSync(orders);
   try {
     database.exec('PRAGMA busy_timeout = 5000');
-    return Number(database.prepare(`SELECT count(*) AS rows FROM ${table} WHERE ${where}`).get()?.rows);
+    return database.prepare(statement).get(...values) ?? {};
   } finally {
     database.close();
   }
@@ -137,6 +182,7 @@ function run(args: string[]): ChildProcess {
       ...process.env,
       SHOP_URL: shop,
       ORDERS_FILE: orders,
+      ORDERS_KEY: ordersKey,
       PAYMENTS_API_KEY: sandbox.apiKey,
       PAYMENTS_BASE_URL: sandbox.url,
       PAYMENTS_WEBHOOK_SECRET: secret,

@@ -1,19 +1,53 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
+import { freeAmount } from 'merchant-payments/matching';
 
 /** The shop's tables. Routes, pages and the inbox read this file, never a variable: Next.js loads modules more than once. */
 export const database = new DatabaseSync(process.env.ORDERS_FILE ?? 'orders.sqlite');
 database.exec(`PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000;
-  CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, amount TEXT, currency TEXT, created_at INTEGER, paid_by TEXT);
+  CREATE TABLE IF NOT EXISTS orders (
+    id TEXT PRIMARY KEY, amount TEXT, currency TEXT, created_at INTEGER, expires_at INTEGER, paid_by TEXT
+  );
   CREATE TABLE IF NOT EXISTS held_payments (id TEXT PRIMARY KEY, amount TEXT, currency TEXT, received_at INTEGER)`);
 
-export function addOrder(amount: string, currency: string): string {
-  const id = randomUUID();
-  const insert = 'INSERT INTO orders (id, amount, currency, created_at) VALUES (?, ?, ?, ?)';
-  database.prepare(insert).run(id, amount, currency, Date.now());
-  return id;
+/** Enters an order under an amount of its own: its payment can then be for no other one. */
+export function openOrder(price: string, currency: string): { id: string; amount: string } {
+  return inTransaction(() => {
+    const [id, now] = [randomUUID(), Date.now()];
+    // The amounts of unpaid orders, for a week, and of paid ones until their checkout ends: it could be paid twice.
+    const open = database.prepare(`
+      SELECT amount FROM orders WHERE currency = ? AND
+        CASE WHEN paid_by IS NULL THEN coalesce(expires_at, created_at) > ? ELSE expires_at > ? END`);
+    const taken = open.all(currency, now - 7 * 86_400_000, now).map(({ amount }) => String(amount));
+    const amount = freeAmount({ price, taken, most: '0.50' }) ?? price;
+    // It has expired until there is a checkout, so that a crash leaves no order that could be credited.
+    const insert = database.prepare('INSERT INTO orders VALUES (?, ?, ?, ?, ?, NULL)');
+    insert.run(id, amount, currency, now, now);
+    return { id, amount };
+  });
+}
+
+export function saveCheckout(id: string, amount: string, expiresAt: Date | undefined): void {
+  const update = database.prepare('UPDATE orders SET amount = ?, expires_at = ? WHERE id = ?');
+  update.run(amount, expiresAt?.getTime() ?? null, id);
+}
+
+export function dropOrder(id: string): void {
+  database.prepare('DELETE FROM orders WHERE id = ?').run(id);
 }
 
 export function isPaid(id: string): boolean {
   return database.prepare('SELECT 1 FROM orders WHERE id = ? AND paid_by IS NOT NULL').get(id) !== undefined;
+}
+
+export function inTransaction<Result>(write: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = write();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
 }
