@@ -55,12 +55,10 @@ export function checkRawRequest(issues: Issue[], request: Partial<RawRequest> | 
   if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
   if (query !== undefined && (!isObject(query) || Symbol.iterator in query))
     refuse('query', 'is not an object of names and values.');
-  const pairs = Object.entries(query ?? {}).map(([name, value]) => {
-    const values = value === undefined ? [] : [value].flat();
-    if (!values.every((each) => ['string', 'number', 'boolean'].includes(typeof each)))
+  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  for (const [name, value] of pairs)
+    if (![value].flat().every((each) => ['string', 'number', 'boolean'].includes(typeof each)))
       refuse(`query.${name}`, 'must be a string, number or boolean, or an array of them.');
-    return [name, values] as const;
-  });
   const parts = { query: Object.fromEntries(pairs) };
   if (body === undefined || method !== 'GET') return { ...parts, body };
   refuse('body', 'is not allowed with GET. Use query.');
