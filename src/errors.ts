@@ -75,7 +75,7 @@ export class PaymentsError extends Error {
   }
 
   /** What `instanceof` asks: it holds across copies of the package. */
-  static override [Symbol.hasInstance]<Class extends { prototype: PaymentsError }>(
+  static override [Symbol.hasInstance]<Class extends ErrorClass>(
     this: Class,
     value: unknown,
   ): value is InstanceOf<Class> {
@@ -95,8 +95,12 @@ export type FactsOf<Class extends PaymentsError> = Omit<
   keyof Error | 'code' | 'toJSON' | typeof brand
 >;
 
+interface ErrorClass {
+  prototype: PaymentsError;
+}
+
 /** What `instanceof` narrows to: for `PaymentsError` itself the union of all classes, so that `code` narrows further. */
-type InstanceOf<Class extends { prototype: PaymentsError }> = typeof PaymentsError extends Class
+type InstanceOf<Class extends ErrorClass> = typeof PaymentsError extends Class
   ? AnyPaymentsError
   : Class['prototype'];
 
