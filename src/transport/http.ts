@@ -3,14 +3,12 @@ import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
 import { fetchAdapter, type Send, type SendResult } from './fetch-adapter.js';
 import { nodeHttp } from './node-http.js';
+import { isResponse, isSuccess } from './response.js';
 import { SendFailure } from './send-failure.js';
 import { isPolluted, shielded } from './shield.js';
 
-/** Retries are handled by the sender: writes have their own rules. */
-const defaults: Options = { retry: 0 };
-
-/** What ky gets for every response. */
-const answered = new Response();
+/** Retries and statuses are handled by the sender: writes have their own rules. */
+const defaults: Options = { retry: 0, throwHttpErrors: false };
 
 /** What ky and `Request` would read from a polluted prototype, even where a request says `undefined`. */
 const fullyWritten: Options = { ...defaults, headers: {}, body: null, window: null, searchParams: '' };
@@ -55,13 +53,11 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
         // Not in the Request: reading the body back from its stream costs more than everything else in ky.
         // Node's agent throws where the prototype of all objects is polluted: how far it got is not known.
         attempt.sent = pass(request, call).catch(() => new SendFailure('exchange', 'network'));
-        const sent = await attempt.sent;
-        if (sent instanceof SendFailure) throw sent;
-        return answered;
+        return withoutBody(await attempt.sent);
       },
     };
     try {
-      // The result is `attempt.sent`. ky's errors hold the request, and do not say how far it got.
+      // The result is `attempt.sent`: ky's response has no body, and its errors hold the request and do not say how far it got.
       await client(url, shielded(options));
     } catch {
     } finally {
@@ -74,6 +70,15 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
     attempt.sent = undefined;
     return sent;
   };
+}
+
+/** What ky gets of a response, tagged as it asks for: it keeps that for longer than the call. */
+function withoutBody(sent: SendResult): Response {
+  if (sent instanceof SendFailure) throw sent;
+  const { status } = sent;
+  const response = { [Symbol.toStringTag]: 'Response', status, ok: isSuccess(status) };
+  if (isResponse(response)) return response;
+  throw response;
 }
 
 /** In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */
