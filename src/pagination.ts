@@ -27,6 +27,11 @@ export class Page<T extends { id: string }> implements AsyncIterable<T> {
     this.#source = source;
   }
 
+  /** @internal For `itemsFrom()`: a bundler would rename a class that names itself, and a logged page would show that. */
+  get source(): PageSource<T> {
+    return this.#source;
+  }
+
   /** Whether the list goes on after this page. An empty page is the last, whatever the totals say. */
   get hasNextPage(): boolean {
     return this.items.length > 0 && this.pagination.page < this.pagination.totalPages;
@@ -39,52 +44,7 @@ export class Page<T extends { id: string }> implements AsyncIterable<T> {
 
   /** Every item from this page on. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    return Page.itemsFrom(this);
-  }
-
-  /** @internal */
-  static async *itemsFrom<T extends { id: string }>(
-    first: Page<T> | Promise<Page<T>>,
-  ): AsyncGenerator<T, void, undefined> {
-    let page: Page<T> | undefined = await first;
-    const { prefetch, ask, linked } = page.#source;
-    // Without prefetch no page is in flight when a loop is left.
-    const ahead = prefetch > 1 ? linked() : undefined;
-    /**
-     * Ids of the last items: a product that is created while a list is read pushes the last item of one page onto the
-     * next. As many are kept as may be pushed without an item coming twice.
-     */
-    let recent = new Set<string>();
-    const inFlight: Promise<Page<T>>[] = [];
-    let asked = page.pagination.page;
-    try {
-      while (page) {
-        const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
-        const askAhead = (upTo: number) => {
-          while (asked < last && inFlight.length < upTo) {
-            const next = ask(++asked, ahead?.signal);
-            // A page may fail after the reader has left: that matters only when it is read.
-            next.catch(() => {});
-            inFlight.push(next);
-          }
-        };
-        // The page that is being read counts as one of those that are held.
-        askAhead(prefetch - 1);
-        for (const item of page.items) {
-          if (recent.has(item.id)) continue;
-          if (recent.size === 2000) recent = new Set([...recent].slice(1000));
-          recent.add(item.id);
-          yield item;
-        }
-        askAhead(prefetch);
-        if (last === 0) return;
-        page = await inFlight.shift()?.catch((error: unknown) => {
-          throw traced(error);
-        });
-      }
-    } finally {
-      ahead?.abort();
-    }
+    return itemsFrom(this);
   }
 }
 
@@ -107,7 +67,7 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
 
   /** Every item, page after page, in order. Pages are requested as they are needed, `prefetch` of them ahead. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    return Page.itemsFrom(this);
+    return itemsFrom(this);
   }
 
   /**
@@ -133,5 +93,49 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
     const items: T[] = [];
     for await (const item of this) if (items.push(item) === limit) break;
     return items;
+  }
+}
+
+async function* itemsFrom<T extends { id: string }>(
+  first: Page<T> | Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
+  let page: Page<T> | undefined = await first;
+  const { prefetch, ask, linked } = page.source;
+  // Without prefetch no page is in flight when a loop is left.
+  const ahead = prefetch > 1 ? linked() : undefined;
+  /**
+   * Ids of the last items: a product that is created while a list is read pushes the last item of one page onto the
+   * next. As many are kept as may be pushed without an item coming twice.
+   */
+  let recent = new Set<string>();
+  const inFlight: Promise<Page<T>>[] = [];
+  let asked = page.pagination.page;
+  try {
+    while (page) {
+      const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
+      const askAhead = (upTo: number) => {
+        while (asked < last && inFlight.length < upTo) {
+          const next = ask(++asked, ahead?.signal);
+          // A page may fail after the reader has left: that matters only when it is read.
+          next.catch(() => {});
+          inFlight.push(next);
+        }
+      };
+      // The page that is being read counts as one of those that are held.
+      askAhead(prefetch - 1);
+      for (const item of page.items) {
+        if (recent.has(item.id)) continue;
+        if (recent.size === 2000) recent = new Set([...recent].slice(1000));
+        recent.add(item.id);
+        yield item;
+      }
+      askAhead(prefetch);
+      if (last === 0) return;
+      page = await inFlight.shift()?.catch((error: unknown) => {
+        throw traced(error);
+      });
+    }
+  } finally {
+    ahead?.abort();
   }
 }

@@ -99,6 +99,44 @@ test('a duplicate and a conflict wait for no commit() that runs, and force takes
   assert.deepEqual(await paid(url), ['ord_1']);
 });
 
+test('force frees the only connection of a pool from the function that holds it', async () => {
+  const url = await newShopDatabase();
+  let attempts = 0;
+  const shop = open(url, {
+    config: { max: 1 },
+    on: { 'order.paid': (_, { commit }) => commit(() => attempts++ === 0 && new Promise(() => {})) },
+  });
+  await shop.post('ord_1');
+  for (let tries = 0; tries < 200 && attempts === 0; tries++) await wait(20);
+  assert.equal(await shop.inbox.retry('order.paid:ord_1', { force: true }), true);
+  await untilDone(shop);
+  assert.equal(attempts, 2);
+});
+
+test('a function that meets a lock of another delivery has failed, and is parked after its retries', async () => {
+  const url = await newShopDatabase();
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const shop = open(url, {
+    retries: [],
+    on: {
+      'order.paid': ({ data }, { commit }) =>
+        data.order_id === 'ord_1'
+          ? commit(() => finished)
+          : open(url, { work: false }).inbox.retry('order.paid:ord_1', { force: true }),
+    },
+  });
+  await shop.post('ord_1');
+  await shop.post('ord_2');
+  for (let tries = 0; tries < 400 && (await shop.inbox.stats()).parked === 0; tries++) await wait(50);
+  const [parked] = await shop.inbox.list({ state: 'parked' });
+  assert.match(String(parked?.lastError), /A transaction holds the delivery/);
+  finish();
+  await untilDone(shop);
+});
+
 test('force by another process, or by the command, says that a transaction holds the delivery', async () => {
   const url = await newShopDatabase();
   let finish = () => {};

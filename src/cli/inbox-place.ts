@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { PaymentsError } from '../errors.js';
 import { type Inbox, openInbox } from '../inbox/open-inbox.js';
 import { type PostgresPool, quoted, transaction } from '../inbox/postgres.js';
+import { lockTimeout } from '../inbox/postgres-store.js';
 import { isCurrent } from '../inbox/postgres-tables.js';
 import { Connection, databaseClass, type SqliteDatabase } from '../inbox/sqlite.js';
 import { readVersion } from '../inbox/sqlite-tables.js';
@@ -44,6 +45,11 @@ export async function withInbox<Result>(
     }
     return await work(inbox);
   } catch (error) {
+    if (codeOf(error) === lockTimeout)
+      throw new CommandError(
+        'Another transaction holds what this needs. Try again; if that does not help, look for a function that hangs inside ' +
+          'commit() or done().',
+      );
     const isOurs = error instanceof PaymentsError || error instanceof CommandError;
     if (isOurs || !(pool || codeOf(error) === 'ERR_SQLITE_ERROR')) throw error;
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 import { PaymentsError } from '../errors.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
+import { isThenable } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';
 import type { Claim } from './entry.js';
 import type { AttemptDelivery, AttemptFacts, InboxSettings } from './options.js';
@@ -26,11 +27,13 @@ export class InboxAttempt {
   readonly #facts: AttemptFacts;
   readonly #aborter = new AbortController();
   #stopWaiting: (reason: Error) => void = () => {};
-  /** `marking` once `done()` was called. */
-  #phase: 'open' | 'committing' | 'marking' | 'over' = 'open';
-  #isTaken = false;
+  /** `marking` once `done()` was called; `over` once nothing more can begin. */
+  #phase: 'open' | 'committing' | 'committed' | 'marking' | 'over' = 'open';
+  /** Why it is somebody else's. */
+  #taken: Error | undefined;
   /** Rejects if `commit()` failed. */
   #committing: Promise<unknown> | undefined;
+  #commitError: unknown;
 
   constructor(settings: AttemptSettings, claim: Claim) {
     this.#settings = settings;
@@ -39,7 +42,7 @@ export class InboxAttempt {
   }
 
   async run(): Promise<void> {
-    const { store, find, reread, attemptMs, callHook, report } = this.#settings;
+    const { find, reread, attemptMs, callHook, report } = this.#settings;
     const { claim } = this;
     const problem = unreadableBecause(claim.delivery.event);
     if (problem !== undefined) {
@@ -66,23 +69,42 @@ export class InboxAttempt {
     } catch (error) {
       failure = { error };
     }
+    const ended = this.#end(failure, durationMs).finally(() => clearTimeout(timer));
+    // Whoever has taken it does not wait for what became of it here.
+    if (this.#taken) ended.catch((error: unknown) => void report(error));
+    else await ended;
+  }
+
+  async #end(failure: { error: unknown } | undefined, durationMs: () => number): Promise<void> {
+    const { store, callHook, report } = this.#settings;
+    let thrown = failure;
     const isDone = await this.#isDone().catch((error: unknown) => {
-      failure ??= { error };
+      thrown ??= { error };
       return false;
     });
-    clearTimeout(timer);
-    this.#phase = 'over';
-    if (this.#isTaken && !isDone) return;
-    if (failure && !isDone) return this.#fail(failure.error, durationMs());
-    // The delivery is done; a later error does not undo it.
-    if (failure) void report(failure.error);
-    else if (!isDone && !(await store.settle(claim, { state: 'done' }))) throw lostLease();
+    if (isDone) {
+      // A later error does not undo it, and nobody can take it any more.
+      if (thrown && thrown.error !== this.#taken) void report(thrown.error);
+    } else {
+      if (this.#taken) return;
+      if (thrown) return this.#fail(thrown.error, durationMs());
+      if (!(await store.settle(this.claim, { state: 'done' }))) throw lostLease();
+    }
     callHook('done', { ...this.#facts, durationMs: durationMs() });
+  }
+
+  /** Takes the delivery from its function unless it is done, which after `done()` its row alone says. */
+  async release(reason: string): Promise<void> {
+    const { key } = this.claim.delivery;
+    const entry = this.#phase === 'marking' ? this.#settings.store.get(key) : undefined;
+    const isDone = entry && (await entry.catch(() => undefined))?.state === 'done';
+    if (!isDone && this.#phase !== 'committed') this.stop(reason, { isTaken: true });
   }
 
   /** Somebody else has the delivery: it can write nothing more. */
   lose(reason: Error): void {
-    this.#isTaken = true;
+    this.#taken ??= reason;
+    if (this.#phase === 'open') this.#phase = 'over';
     this.#aborter.abort(reason);
   }
 
@@ -96,10 +118,14 @@ export class InboxAttempt {
 
   /** Throws the error of a failed commit even if your function caught it, and waits for one that nobody awaits. */
   async #isDone(): Promise<boolean> {
-    await this.#committing;
-    if (this.#phase !== 'marking') return this.#phase === 'committing';
-    if (await this.#settings.store.isDone?.(this.claim)) return true;
-    throw commitError('The transaction that called done() was rolled back.');
+    try {
+      if (this.#committing) await this.#committing;
+      if (this.#phase !== 'marking') return this.#phase === 'committed';
+      if (await this.#settings.store.isDone?.(this.claim)) return true;
+      throw commitError('The transaction that called done() was rolled back.');
+    } finally {
+      this.#phase = 'over';
+    }
   }
 
   #delivery(): AttemptDelivery {
@@ -116,9 +142,14 @@ export class InboxAttempt {
     this.#begin('commit()', 'committing');
     try {
       const result = this.#settings.store.commit(this.claim, fn, this.#aborter.signal);
-      this.#committing = Promise.resolve(result);
+      const committed = () => {
+        this.#phase = 'committed';
+      };
+      if (isThenable(result)) this.#committing = Promise.resolve(result).then(committed);
+      else committed();
       return result;
     } catch (error) {
+      this.#commitError = error;
       this.#committing = Promise.reject(error);
       throw error;
     } finally {
@@ -132,7 +163,7 @@ export class InboxAttempt {
   }
 
   #begin(name: string, phase: 'committing' | 'marking'): void {
-    if (this.#isTaken || this.#phase === 'over')
+    if (this.#phase === 'over')
       throw commitError(`${name} came after the attempt had ended. Nothing was written.`);
     if (this.#phase !== 'open')
       throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
@@ -141,14 +172,14 @@ export class InboxAttempt {
 
   async #fail(error: unknown, durationMs: number): Promise<void> {
     const { store, retriesMs, callHook, report, textOf } = this.#settings;
-    const isBusy = meetsLock(error);
+    const isBusy = error === this.#commitError && meetsLock(error);
     const waitMs = isBusy ? busyMs : retriesMs[this.claim.failures];
     // Ten percent either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     callHook('failed', { ...this.#facts, durationMs, error, delayMs });
     void report(error);
     const lastError = await textOf(error);
-    if (this.#isTaken) return;
+    if (this.#taken) return;
     if (delayMs === null) return this.#park(lastError);
     await store.settle(this.claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
   }

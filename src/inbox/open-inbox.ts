@@ -145,11 +145,11 @@ export function openInbox(options: object): Inbox {
     get: async (key) => whileOpen().get(readDeliveryKey('get', key)),
     async retry(given, { force = false } = {}) {
       const key = readDeliveryKey('retry', given);
-      const open = whileOpen();
-      // First: its function may hold the row in a transaction. What is done cannot be taken.
-      if (force && (await open.get(key))?.state !== 'done')
-        for (const each of [worker, ...workersOf(store.identity)]) each.release(key);
-      return open.retry(key, force).finally(wake);
+      whileOpen();
+      // First: its function may hold the row in a transaction, or the only connection.
+      const workers = new Set([worker, ...workersOf(store.identity)]);
+      if (force) await Promise.all([...workers].map((each) => each.release(key)));
+      return whileOpen().retry(key, force).finally(wake);
     },
     retryParked: async () => whileOpen().retryParked().finally(wake),
     discard: async (key) => whileOpen().discard(readDeliveryKey('discard', key)),

@@ -9,7 +9,7 @@ import { commitError, InboxStore, lostLease, settling } from './store.js';
 const ended = 'The function passed to commit() ended its transaction.';
 
 /** Of PostgreSQL: somebody else had the row for too long. */
-const lockTimeout = '55P03';
+export const lockTimeout = '55P03';
 const held =
   'A transaction holds the delivery: its function is inside commit() or done(). Wait until attemptMs is over, or restart ' +
   'its server.';
@@ -50,7 +50,9 @@ export class PostgresStore extends InboxStore {
       await client.query(this.#written(check).text);
     };
     try {
-      await withClient(this.#place.pool, (client) => Promise.race([commit(client), aborted]));
+      await withClient(this.#place.pool, (client) => Promise.race([commit(client), aborted]), {
+        keep: false,
+      });
     } catch (error) {
       if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
       if (!isSent || !(await this.#lookUp(claim))) throw error;
@@ -76,6 +78,7 @@ export class PostgresStore extends InboxStore {
   }
 
   override async retry(key: string, force: boolean): Promise<boolean> {
+    await this.#ready();
     return super.retry(key, force).catch((error: unknown) => {
       if (!(error instanceof Error) || Reflect.get(error, 'code') !== lockTimeout) throw error;
       throw new PaymentsError(held, { code: 'inbox_busy', cause: error });

@@ -96,10 +96,14 @@ export function rowsOf(result: { rows: unknown[] }): Row[] {
   return (Array.isArray(last) ? last : rows).filter(isRow);
 }
 
-/** Runs `work` on a client of the pool. An error closes its connection: what still uses it could write after a ROLLBACK. */
+/**
+ * Runs `work` on a client of the pool. After an error the transaction is rolled back. Without `keep` the connection is
+ * closed at once: what still uses the client would write outside of the transaction.
+ */
 export async function withClient<Result>(
   pool: PostgresPool,
   work: (client: PostgresClient) => PromiseLike<Result>,
+  { keep = true } = {},
 ): Promise<Result> {
   const connecting = Promise.resolve(pool.connect());
   const client = await within(connectMs, connecting, noConnection).catch((error) => {
@@ -110,24 +114,30 @@ export async function withClient<Result>(
     throw new ConfigurationError(
       'openInbox(): pool.connect() gave no client. Pass a Pool of pg, not a Client.',
     );
-  let failed: Error | undefined;
+  let broken: Error | undefined;
   // A connection that breaks between two statements must not end the process.
   const ignore = () => {};
   client.on?.('error', ignore);
   try {
     return await work(client);
   } catch (error) {
-    failed = new Error('The transaction failed.', { cause: error });
+    const failed = new Error('The transaction failed.', { cause: error });
+    broken = keep
+      ? await responded(client.query('ROLLBACK'), lockMs).then(
+          () => undefined,
+          () => failed,
+        )
+      : failed;
     throw error;
   } finally {
     client.removeListener?.('error', ignore);
-    client.release(failed);
+    client.release(broken);
   }
 }
 
 /** A connection may be cut without notice. */
-const responded = <Result>(promise: PromiseLike<Result>) =>
-  within(responseMs, promise, `PostgreSQL did not respond within ${responseMs / 1000} s.`);
+const responded = <Result>(promise: PromiseLike<Result>, ms = responseMs) =>
+  within(ms, promise, `PostgreSQL did not respond within ${ms / 1000} s.`);
 
 const noConnection = `The pool gave no connection within ${connectMs / 1000} s: all of them are in use, or PostgreSQL did not respond.`;
 

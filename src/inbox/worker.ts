@@ -66,9 +66,9 @@ export class Worker {
   }
 
   /** Frees the slot of a delivery that somebody takes from its function. */
-  release(key: string): void {
-    for (const attempt of this.#running.keys())
-      if (attempt.claim.delivery.key === key) attempt.stop(forced, { isTaken: true });
+  async release(key: string): Promise<void> {
+    const attempts = [...this.#running.keys()].filter(({ claim }) => claim.delivery.key === key);
+    await Promise.all(attempts.map((attempt) => attempt.release(forced)));
   }
 
   /** Works off what is due, and returns when nothing is, or when time is up and what runs has finished. */
@@ -143,7 +143,7 @@ export class Worker {
 
   #begin(claim: Claim): void {
     // Another process has taken it from its function here, which may never end.
-    this.release(claim.delivery.key);
+    void this.release(claim.delivery.key);
     const { leaseMs, report } = this.#settings;
     const attempt = new InboxAttempt(this.#settings, claim);
     const renewals = setInterval(() => this.#renew(attempt), leaseMs / 3);

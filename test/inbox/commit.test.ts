@@ -44,3 +44,26 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     expect(called).not.toHaveBeenCalled();
   });
 });
+
+it('is taken by force from a function that locks the database until its signal is aborted', async () => {
+  const file = temporaryFile();
+  let locks = 0;
+  const { inbox, post } = opened({
+    database: connect(file),
+    on: {
+      'order.paid': async (_event, { signal, attempt }) => {
+        if (attempt > 1) return;
+        const other = connect(file);
+        other.exec('BEGIN EXCLUSIVE');
+        locks++;
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        other.exec('ROLLBACK');
+      },
+    },
+  });
+  await post(orderPaid('ord_1'));
+  await vi.waitFor(() => expect(locks).toBe(1));
+  expect(await inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
+  await inbox.idle();
+  expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
+});

@@ -71,7 +71,59 @@ describe('a function that never ends', () => {
     expect(told.at(-1)?.[0]).toBe('done');
   });
 
+  it.each([0, 1, 3, 6])('taken by force, cannot commit %i microtasks later', async (microtasks) => {
+    const refused: unknown[] = [];
+    const { inbox, post, errors } = opened({
+      on: {
+        'order.paid': async (_event, { key, attempt, commit }) => {
+          if (attempt > 1) return;
+          await Promise.resolve();
+          const taken = inbox.retry(key, { force: true });
+          for (let one = 0; one < microtasks; one++) await undefined;
+          try {
+            await commit(() => {});
+          } catch (error) {
+            refused.push(error);
+          }
+          await taken;
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1 }));
+    expect(refused).toEqual([expect.objectContaining({ message: expect.stringContaining('had ended') })]);
+    expect(await inbox.get('order.paid:ord_1')).toMatchObject({ attempts: 2 });
+    expect(errors).toEqual([]);
+  });
+
   it.each([0, '8d', 'soon', Number.NaN])('must not have attemptMs %s', (attemptMs) => {
     expect(() => Reflect.apply(opened, undefined, [{ attemptMs }])).toThrow('attemptMs must be a duration');
   });
+});
+
+describe('a commit() that nobody awaits', () => {
+  it.each([0, 1, 2, 3, 4, 5])(
+    'counts, or is refused, %i microtasks after its function has returned',
+    async (microtasks) => {
+      const begun: Promise<string>[] = [];
+      const { inbox, post, errors, told } = opened({
+        on: {
+          'order.paid': (_event, { commit }) => {
+            const late = async () => {
+              for (let one = 0; one < microtasks; one++) await undefined;
+              await commit(() => {});
+              return 'committed';
+            };
+            begun.push(late().catch((error: Error) => error.message));
+          },
+        },
+      });
+      await post(orderPaid('ord_1'));
+      await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1 }));
+      await inbox.idle();
+      expect(await begun[0]).toMatch(/^(?:committed|commit\(\) came after the attempt had ended\. Nothing)/);
+      await vi.waitFor(() => expect(told.filter(([name]) => name === 'done')).toHaveLength(1));
+      expect(errors).toEqual([]);
+    },
+  );
 });
