@@ -36,11 +36,11 @@ describe('processes that share an inbox', () => {
   it('keep a delivery for as long as its function runs: its lease is renewed', async () => {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
-    const slow = opened({ place, leaseMs: 300, on: { 'order.paid': () => promise } });
+    const slow = opened({ place, leaseMs: 1000, on: { 'order.paid': () => promise } });
     await slow.post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await slow.inbox.stats()).toMatchObject({ running: 1 }));
-    const other = opened({ place, leaseMs: 300 });
-    await sleep(1500);
+    const other = opened({ place, leaseMs: 1000 });
+    await sleep(3000);
     resolve();
     await slow.inbox.idle();
     expect(other.calls).toEqual([]);
