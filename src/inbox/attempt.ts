@@ -2,9 +2,10 @@ import { PaymentsError } from '../errors.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import { isThenable } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';
+import { commitError, lostLease } from './claims.js';
 import type { Claim } from './entry.js';
 import type { AttemptDelivery, AttemptFacts, InboxSettings } from './options.js';
-import { commitError, type InboxStore, lostLease } from './store.js';
+import type { InboxStore } from './store.js';
 
 /** What an attempt needs to know. */
 export interface AttemptSettings extends InboxSettings {
@@ -93,7 +94,7 @@ export class InboxAttempt {
     callHook('done', { ...this.#facts, durationMs: durationMs() });
   }
 
-  /** Takes the delivery from its function unless it is done, which after `done()` its row alone says. */
+  /** Takes the delivery from its function, unless it is done. After `done()`, only its row says whether it is. */
   async release(reason: string): Promise<void> {
     const { key } = this.claim.delivery;
     const entry = this.#phase === 'marking' ? this.#settings.store.get(key) : undefined;

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsError } from '../errors.js';
+import { commitError, lostLease, settling } from './claims.js';
 import type { Claim } from './entry.js';
 import { bearErrors, execute, type PostgresClient, rowsOf, transaction, withClient } from './postgres.js';
 import { inSchema, openTables, type PostgresPlace } from './postgres-tables.js';
 import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
-import { commitError, InboxStore, lostLease, settling } from './store.js';
+import { InboxStore } from './store.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
 

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { isThenable } from '../webhooks/own-options.js';
+import { commitError, lostLease, settling } from './claims.js';
 import type { Claim } from './entry.js';
 import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, isBusy } from './sqlite.js';
 import { openFile, type SqlitePlace, setUp } from './sqlite-tables.js';
-import { commitError, InboxStore, lostLease, settling } from './store.js';
+import { InboxStore } from './store.js';
 
 const isAsync =
   'commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
