@@ -61,7 +61,7 @@ async function linkIn(rawBody: Uint8Array): Promise<Link> {
 /** How the service may refuse an id that it does not know: the specification does not show it. Other refusals say nothing of the id. */
 const saysNone = new Set([200, 400, 404, 410, 422]);
 
-/** Read by hand: an id is enough here. */
+/** The fields are not checked further: an id is enough here. */
 const session = z.record(z.string(), z.unknown());
 
 /** A message of the client, with the variables in place of its options. */

@@ -29,7 +29,7 @@ export async function send(
 
 async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing): Promise<Sent> {
   const response = await handler(asRequest(handler, outgoing));
-  // Of another library than the platform it is as good.
+  // That of another library is taken too.
   if (typeof response?.text !== 'function')
     throw new TypeError(
       'The handler returned no Response. nodeHandler() belongs to node:http; here, use handler().',
