@@ -1,7 +1,9 @@
+import { transform } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import { remembersBundled } from './scripts/bundled.js';
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+type OutputPlugin = NonNullable<Options['plugins']>[number];
 
 const client = { index: 'src/index.ts', webhooks: 'src/webhooks/index.ts' };
 const inbox = { inbox: 'src/inbox/index.ts' };
@@ -29,6 +31,43 @@ const packageApart: Plugin = {
   },
 };
 
+/**
+ * Node's own modules are asked of the process: a bundler that makes ES modules for other runtimes turns `require()` into
+ * a function that throws. Of a module only what is imported is read: reading all of `node:http` loads Node's `fetch`.
+ */
+function builtinsAsked(code: string): string {
+  return code.replace(
+    /\bimport\{([^}]*)\}from"(node:[^"]+)"/g,
+    (_, names: string, path) =>
+      `const{${names.replaceAll(' as ', ':')}}=process.getBuiltinModule("${path}")??{}`,
+  );
+}
+
+/** esbuild splits code into shared files as ES modules only. */
+const toCommonJs: OutputPlugin = {
+  name: 'to-common-js',
+  async renderChunk(code) {
+    const output = await transform(builtinsAsked(code), {
+      format: 'cjs',
+      platform: 'node',
+      target: 'node20',
+      minify: true,
+      lineLimit,
+      supported: { 'dynamic-import': false },
+      define: { 'import.meta.url': '__filename' },
+    });
+    if (output.code.includes('require("node:'))
+      throw new Error('A module of Node is not imported by its names.');
+    return output;
+  },
+};
+
+/** Lines that are short do not cut strings in two: Rollup's plugin for CommonJS indents what follows, within the string too. */
+const stringsWhole: OutputPlugin = {
+  name: 'strings-whole',
+  renderChunk: (code) => ({ code: code.replace(/(?<!\\)((?:\\\\)*)\\\n/g, '$1') }),
+};
+
 const common: Options = { silent: true, target: 'node20', removeNodeProtocol: false };
 
 /** All that is imported, Node's own modules apart, goes into the output: users install one package. */
@@ -38,10 +77,11 @@ const bundled: Options = { ...common, noExternal: [/.*/], esbuildPlugins: [remem
  * The lines stay short: Node prints the whole line of an error that nobody catches, which would push the message of a
  * missing API key off the screen.
  */
+const lineLimit = 120;
 const minified: Options = {
   minify: true,
   esbuildOptions(options) {
-    options.lineLimit = 120;
+    options.lineLimit = lineLimit;
   },
 };
 
@@ -60,18 +100,20 @@ export default defineConfig([
   { ...bundled, ...minified, keepNames: true, entry: client, format: 'cjs' },
   { ...bundled, ...minified, entry: inbox, format: 'cjs' },
   { ...bundled, ...minified, entry: matching, format: 'cjs' },
+  // Once for `import`, `require()` and the command: docs/decisions/sandbox-commonjs.md.
   {
     ...bundled,
-    ...minified,
+    minify: true,
     entry: { ...sandbox, ...command },
     format: 'esm',
+    outExtension: () => ({ js: '.cjs' }),
     esbuildPlugins: [remembersBundled, packageApart],
+    plugins: [toCommonJs, stringsWhole],
   },
-  { ...bundled, ...minified, entry: sandbox, format: 'cjs' },
   {
     ...common,
     entry: { ...client, ...inbox, ...matching, ...sandbox },
-    format: ['esm', 'cjs'],
+    format: 'cjs',
     external: [webhooksModule],
     dts: {
       only: true,

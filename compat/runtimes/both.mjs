@@ -1,9 +1,11 @@
-// Two copies of the package in one process: what one throws, the other knows.
+// Two copies of the client in one process: what one throws, the other knows. Of the sandbox there is one.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import * as esm from 'merchant-payments';
+import * as sandbox from 'merchant-payments/sandbox';
 
-const cjs = createRequire(import.meta.url)('merchant-payments');
+const require = createRequire(import.meta.url);
+const cjs = require('merchant-payments');
 assert.notEqual(esm.PaymentsError, cjs.PaymentsError);
 for (const [ours, theirs] of [
   [esm, cjs],
@@ -20,3 +22,4 @@ for (const [ours, theirs] of [
   assert.ok(!(thrown instanceof theirs.ApiError));
   assert.ok(theirs.isPaymentsError(thrown));
 }
+assert.deepEqual({ ...require('merchant-payments/sandbox') }, { ...sandbox });
