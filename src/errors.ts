@@ -347,8 +347,8 @@ export type AnyPaymentsError =
   | WebhookPayloadError
   | InboxError;
 
-/** An error of the inbox. */
-interface InboxError extends PaymentsError {
+/** An error of the inbox: `commit()` or `done()` was refused, or the database was locked. */
+export interface InboxError extends PaymentsError {
   readonly code: 'inbox_commit' | 'inbox_busy';
 }
 

@@ -15,6 +15,7 @@ export {
   ConflictError,
   ConnectionError,
   type ErrorCode,
+  type InboxError,
   InvalidParamsError,
   InvalidRequestError,
   InvalidResponseError,

@@ -80,10 +80,11 @@ function settingsFrom(options: PaymentsClientOptions): ClientSettings {
 
 const trueOrFalse = optionalField<boolean>((value) => typeof value === 'boolean', 'must be true or false.');
 
-const secureOptions = clientOptions(false);
-const insecureOptions = clientOptions(true);
+// Made as the file is loaded: zod reads its own parameters by name, which a polluted prototype would fill in.
+const secureOptions = optionsSchema(false);
+const insecureOptions = optionsSchema(true);
 
-function clientOptions(allowInsecureHttp: boolean) {
+function optionsSchema(allowInsecureHttp: boolean) {
   return z.strictObject({
     apiKey: field<string>(apiKeyProblem),
     baseUrl: field<string | URL>((baseUrl) => baseUrlProblem(baseUrl, allowInsecureHttp)),

@@ -212,7 +212,7 @@ test('a role that may create nothing gets an error that names the migration, and
   const migration = schemaSql('webhooks "of" the shop');
   await sql(url, migration);
   await sql(url, migration); // again: nothing changes
-  await sql(url, (migration.match(/GRANT .*;/g) ?? []).join('\n').replaceAll('…', role));
+  await sql(url, (migration.match(/GRANT .*;/g) ?? []).join('\n').replaceAll('your_role', role));
   assert.equal(await shop.post('ord_1'), 200);
   await shop.inbox.idle();
   assert.equal((await shop.inbox.stats()).done, 1);
@@ -228,6 +228,48 @@ test('instances that start at once create the tables once', async () => {
   );
   await shops[0]?.inbox.idle();
   assert.equal((await shops[0]?.inbox.stats())?.done, 6);
+});
+
+test('the migration may run twice, at once, inside a transaction, and as a role that only owns the schema', async () => {
+  const { schemaSql } = await import('../../src/inbox/postgres-tables.js');
+  const url = await newShopDatabase();
+  const schema = 'it\'s "new"';
+  await Promise.all(Array.from({ length: 8 }, () => sql(url, schemaSql(schema))));
+  await sql(url, `BEGIN; ${schemaSql('undone')}; ROLLBACK`);
+  assert.deepEqual(await sql(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'undone'"), []);
+  const role = `migrator_${process.pid}`;
+  await sql(url, `CREATE ROLE ${role} LOGIN; CREATE SCHEMA theirs AUTHORIZATION ${role}`);
+  await sql(url.replace('postgres@', `${role}@`), schemaSql('theirs'));
+  for (const name of [schema, 'theirs']) {
+    const shop = open(url, { schema: name });
+    assert.equal(await shop.post('ord_1'), 200);
+    await untilDone(shop);
+  }
+});
+
+test('tables of another program, or with other columns, are refused before a delivery is taken, and not changed', async () => {
+  for (const [statement, reason] of [
+    ['CREATE TABLE payments_inbox (id int)', 'column "due_at" does not exist'],
+    ['CREATE TABLE payments_inbox_refused (id int)', 'column "code" does not exist'],
+    ['ALTER TABLE payments_inbox RENAME last_error TO failure', 'column "last_error" does not exist'],
+    ['ALTER TABLE payments_inbox_content DROP encoding', 'column "encoding" does not exist'],
+    ['DROP TABLE payments_inbox_refused', 'relation "public.payments_inbox_refused" does not exist'],
+  ] as const) {
+    const url = await newShopDatabase();
+    if (!statement.startsWith('CREATE')) await open(url).inbox.stats();
+    await sql(url, statement);
+    const tables = () => sql(url, "SELECT relname FROM pg_class WHERE relname LIKE 'payments%' ORDER BY 1");
+    const before = await tables();
+    const shop = open(url);
+    for (let tries = 0; tries < 100 && shop.errors.length === 0; tries++) await wait(20);
+    assert.equal(
+      String(shop.errors[0]),
+      `ConfigurationError: Schema "public" has tables named payments_inbox that are not of this package: ${reason}. ` +
+        'Rename them, or pass another "schema".',
+    );
+    assert.equal(await shop.post('ord_1'), 500);
+    assert.deepEqual(await tables(), before);
+  }
 });
 
 test('tables of a newer version are refused and not changed', async () => {
@@ -405,6 +447,63 @@ test('a function that hangs after done() ends as done, if close() or force comes
   }
 });
 
+test('done() fails in an attempt that was taken over, whatever shape its driver gives to results, or if that is unclear', async () => {
+  for (const [shape, expected] of [
+    [(rows: unknown[]) => [rows, rows.length], /Another process has taken this delivery over/], // TypeORM
+    [(rows: unknown[]) => [rows, { rows }], /Another process has taken this delivery over/], // Sequelize
+    [(rows: unknown[]) => [rows], /does not say whether the row was changed/],
+  ] as const) {
+    const url = await newShopDatabase();
+    const outcomes: unknown[] = [];
+    const shop = open(url, {
+      on: {
+        'order.paid': async (_event, { done, attempt }) => {
+          if (attempt === 1) await shop.pool.query('UPDATE payments_inbox SET attempts = 2, lost = 1');
+          await done(async (text, values) => shape((await shop.pool.query(text, values)).rows)).then(
+            () => outcomes.push('done'),
+            (error: unknown) => outcomes.push(String(error)),
+          );
+        },
+      },
+    });
+    await shop.post('ord_1');
+    for (let tries = 0; tries < 100 && outcomes.length === 0; tries++) await wait(20);
+    assert.match(String(outcomes[0]), expected);
+  }
+});
+
+test('done() that nobody awaits is waited for, and has failed after attemptMs if it hangs', async () => {
+  for (const [slow, state, lastError] of [
+    [() => wait(300), 'done', /^null$/],
+    [
+      () => wait(100).then(() => Promise.reject(new Error('no connection'))),
+      'parked',
+      /^Error: no connection$/,
+    ],
+    [() => new Promise(() => {}), 'parked', /after 800 ms/],
+  ] as const) {
+    const url = await newShopDatabase();
+    const shop = open(url, {
+      attemptMs: '800ms',
+      retries: [],
+      on: {
+        'order.paid': (_event, { done }) =>
+          void done(async (text, values) => {
+            await slow();
+            return shop.pool.query(text, values);
+          }),
+      },
+    });
+    await shop.post('ord_1');
+    await wait(50);
+    await shop.inbox.idle();
+    const entry = await shop.inbox.get('order.paid:ord_1');
+    assert.equal(entry?.state, state);
+    assert.match(String(entry.lastError), lastError);
+    assert.equal(entry.attempts, 1);
+  }
+});
+
 test('done() that is executed through the pool is done at once, and onError gets what the function threw', async () => {
   const url = await newShopDatabase();
   const failure = new Error('the transaction of the shop failed');
@@ -437,6 +536,34 @@ test('commit() rolls back where a statement failed and its error was caught, or 
     await untilDone(shop);
     assert.deepEqual(await paid(url), ['ord_1'], spoil);
     assert.equal((await shop.inbox.get('order.paid:ord_1'))?.attempts, 2);
+  }
+});
+
+test('a COMMIT that fails leaves nothing written, and nothing called done', async () => {
+  const url = await newShopDatabase();
+  await sql(
+    url,
+    `CREATE TABLE orders (id text PRIMARY KEY);
+     ALTER TABLE paid ADD FOREIGN KEY (order_id) REFERENCES orders DEFERRABLE INITIALLY DEFERRED`,
+  );
+  for (const isCaught of [true, false]) {
+    const told: string[] = [];
+    const shop = open(url, {
+      schema: `caught ${isCaught}`,
+      retries: [],
+      hooks: { done: () => told.push('done'), parked: () => told.push('parked') },
+      on: {
+        'order.paid': ({ data }, { commit }) =>
+          commit((tx) => insertPaid(tx, data.order_id)).catch((error: unknown) => {
+            if (!isCaught) throw error;
+          }),
+      },
+    });
+    await shop.post('ord_1');
+    for (let tries = 0; tries < 200 && told.length === 0; tries++) await wait(20);
+    assert.deepEqual([told, await paid(url)], [['parked'], []]);
+    const entry = await shop.inbox.get('order.paid:ord_1');
+    assert.match(String(entry?.lastError), /violates foreign key constraint/);
   }
 });
 

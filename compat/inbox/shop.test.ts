@@ -145,6 +145,42 @@ test('every payment that got 200 is credited once, to the order that it was for,
   }
 });
 
+test('the amount of a paid order stays its own for a day, also where its checkout has no end', async () => {
+  await sql(postgres.url, 'UPDATE orders SET expires_at = NULL');
+  const paid = await sql(postgres.url, 'SELECT amount FROM orders WHERE paid_as IS NOT NULL');
+  const given: (string | undefined)[] = [];
+  for (const passed of ['0 days', '1 day']) {
+    await sql(postgres.url, 'DELETE FROM orders WHERE paid_as IS NULL');
+    await sql(postgres.url, `UPDATE payments SET received_at = received_at - interval '${passed}'`);
+    await fetch(`${shop[0]?.url}/buy`, { method: 'POST', redirect: 'manual' });
+    given.push(sandbox.checkouts.at(-1)?.amount);
+  }
+  assert.ok(!paid.some(({ amount }) => amount === given[0]));
+  assert.equal(given[1], '19.90');
+});
+
+test('a service that creates no checkout leaves no order, and no cent taken', async () => {
+  const orders = () => sql(postgres.url, 'SELECT id FROM orders ORDER BY id');
+  const before = await orders();
+  sandbox.failNext({ status: 500, path: '/v1/checkouts' });
+  assert.equal((await fetch(`${shop[0]?.url}/buy`, { method: 'POST' })).status, 500);
+  assert.deepEqual(await orders(), before);
+});
+
+test('a quick payment is credited where the clock of the database is ahead by 30 seconds', async () => {
+  const bought = await fetch(`${shop[0]?.url}/buy`, { method: 'POST', redirect: 'manual' });
+  const { amount, successUrl = '' } = sandbox.checkouts.at(-1) ?? assert.fail();
+  assert.equal(bought.status, 303);
+  const id = successUrl.split('/').at(-1);
+  await sql(
+    postgres.url,
+    `UPDATE orders SET created_at = created_at + interval '30 seconds' WHERE id = '${id}'`,
+  );
+  assert.equal(await deliver('ord_quick', amount), 200);
+  for (let tries = 0; tries < 100 && !/Paid/.test(await read(successUrl)); tries++) await wait(50);
+  assert.match(await read(successUrl), /Paid/);
+});
+
 test('a delivery whose body still arrives at SIGTERM is stored, and gets 200', async () => {
   const one = shop[0] ?? assert.fail();
   const body = bodyOf('ord_late', '1.00');
@@ -161,6 +197,8 @@ test('a delivery whose body still arrives at SIGTERM is stored, and gets 200', a
   const [stored] = await sql(postgres.url, "SELECT state FROM payments_inbox WHERE key LIKE '%ord_late'");
   assert.ok(stored);
 });
+
+const read = async (address: string) => (await fetch(address)).text();
 
 /** To an instance that runs, as a load balancer does; a refused connection carried nothing. */
 async function deliver(order_id: string, amount: string): Promise<number | undefined> {

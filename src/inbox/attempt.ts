@@ -32,7 +32,7 @@ export class InboxAttempt {
   #phase: 'open' | 'committing' | 'committed' | 'marking' | 'over' = 'open';
   /** Why it is somebody else's. */
   #taken: Error | undefined;
-  /** Rejects if `commit()` failed. */
+  /** Rejects if `commit()` or `done()` failed. */
   #committing: Promise<unknown> | undefined;
   #commitError: unknown;
 
@@ -120,10 +120,15 @@ export class InboxAttempt {
   /** Throws the error of a failed commit even if your function caught it, and waits for one that nobody awaits. */
   async #isDone(): Promise<boolean> {
     try {
-      if (this.#committing) await this.#committing;
-      if (this.#phase !== 'marking') return this.#phase === 'committed';
+      if (this.#phase !== 'marking') {
+        // No turn may pass without one: a commit() could begin in it.
+        if (this.#committing) await this.#committing;
+        return this.#phase === 'committed';
+      }
+      const rolledBack = () => commitError('The transaction that called done() was rolled back.');
+      const error = await this.#committing?.then(rolledBack, (failure: unknown) => failure);
       if (await this.#settings.store.isDone?.(this.claim)) return true;
-      throw commitError('The transaction that called done() was rolled back.');
+      throw error;
     } finally {
       this.#phase = 'over';
     }
@@ -134,7 +139,7 @@ export class InboxAttempt {
       ...this.claim.delivery,
       attempt: this.claim.attempt,
       commit: (fn) => this.#commit(fn),
-      ...(this.#settings.store.done && { done: (run) => this.#done(run) }),
+      ...(this.#settings.store.done && { done: (run) => this.#heard(this.#done(run)) }),
       signal: this.#aborter.signal,
     };
   }
@@ -160,7 +165,19 @@ export class InboxAttempt {
 
   async #done(run: unknown): Promise<void> {
     this.#begin('done()', 'marking');
-    await this.#settings.store.done?.(this.claim, run);
+    const { signal } = this.#aborter;
+    const aborted = new Promise<void>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason)),
+    );
+    const marking = this.#settings.store.done?.(this.claim, run);
+    this.#committing = this.#heard(Promise.race([marking, aborted]));
+    await marking;
+  }
+
+  /** Its rejection must not end the process if nobody awaits it. */
+  #heard<Result>(promise: Promise<Result>): Promise<Result> {
+    promise.catch(() => {});
+    return promise;
   }
 
   #begin(name: string, phase: 'committing' | 'marking'): void {
@@ -168,6 +185,7 @@ export class InboxAttempt {
       throw commitError(`${name} came after the attempt had ended. Nothing was written.`);
     if (this.#phase !== 'open')
       throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
+    this.#aborter.signal.throwIfAborted();
     this.#phase = phase;
   }
 

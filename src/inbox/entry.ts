@@ -94,7 +94,7 @@ export function toClaim(row: Row): Claim {
     lost: Number(row.lost),
     delivery: {
       key: String(row.key),
-      event: JSON.parse(String(row.event)),
+      event: storedEvent(row) ?? damaged,
       ...bodyOf(row),
       receivedAt: isoOf(row.received_at),
       digest: String(row.digest),
@@ -107,7 +107,7 @@ export function toEntry(row: Row): InboxEntry {
   return {
     key: String(row.key),
     state,
-    event: JSON.parse(String(row.event)), // null once it was purged
+    event: storedEvent(row),
     receivedAt: isoOf(row.received_at),
     attempts: Number(row.attempts),
     lastError: row.last_error === null ? null : String(row.last_error),
@@ -125,8 +125,24 @@ export function toRefused(row: Row): RefusedDelivery {
   };
 }
 
+const problem = 'what was stored of it is gone or damaged';
+const damaged: WebhookEvent = { type: 'unknown', originalType: '', data: null, problem };
+
+/** `null` once it was purged. What cannot be read must not hold up the rows beside it. */
+export function storedEvent({ event }: Row): WebhookEvent | null {
+  return event === null ? null : (readJson(event) ?? damaged);
+}
+
+function readJson(text: unknown) {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
 function bodyOf(row: Row): Pick<Delivery, 'rawBody' | 'encoding' | 'headers'> {
-  const body = { rawBody: String(row.raw_body), headers: JSON.parse(String(row.headers)) };
+  const body = { rawBody: String(row.raw_body), headers: readJson(row.headers) ?? {} };
   return row.encoding === 'base64' ? { ...body, encoding: 'base64' } : body;
 }
 

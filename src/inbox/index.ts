@@ -3,6 +3,7 @@
  *
  * @module merchant-payments/inbox
  */
+export type { InboxError } from '../errors.js';
 export { ConfigurationError, InvalidParamsError, PaymentsError, WebhookConfigError } from '../errors.js';
 export type { Delivery } from '../webhooks/delivery.js';
 export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';

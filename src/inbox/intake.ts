@@ -52,7 +52,10 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
   /** Reads a claimed delivery again that an earlier version could not read; `false` if it still cannot be read. */
   async function reread(claim: Claim): Promise<boolean> {
     const delivery = readAgain(claim.delivery);
-    if (unreadableBecause(delivery.event) !== undefined) return false;
+    const isUnread = unreadableBecause(delivery.event) !== undefined;
+    // Under its own key, also as another content, it would be a duplicate of itself, and be gone.
+    const own = [delivery.key, `${delivery.key}#${delivery.digest}`];
+    if (isUnread || own.includes(claim.delivery.key)) return false;
     await put(delivery);
     // Only now: after a crash in between, it is read again, and is a duplicate.
     await store.remove(claim);
@@ -83,7 +86,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     const result = { recovered: 0, duplicates: 0, refused: 0 };
     let [entry] = await store.refused(1, 0);
     for (; entry; [entry] = await store.refused(1, entry.id)) {
-      const { id, receivedAt, ...request } = entry;
+      const { receivedAt, ...request } = entry;
       const at = Date.parse(receivedAt);
       let verified: VerifiedDelivery;
       try {
@@ -100,7 +103,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
       callHook('received', { ...factsOf(delivery), bytes: request.bytes });
       if (await put(delivery)) result.recovered++;
       else result.duplicates++;
-      await store.forget(id);
+      await store.forget(entry);
     }
     return result;
   }
@@ -108,7 +111,11 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
   async function park(key: string, delivery: Delivery, lastError: string): Promise<boolean> {
     const isRead = unreadableBecause(delivery.event) === undefined;
     const facts = factsOf({ key, event: delivery.event });
-    if (await store.insert(key, delivery, lastError)) {
+    const known = await store.insert(key, delivery, lastError);
+    // Of an order whose id looks like this key.
+    if (known && known.digest !== delivery.digest)
+      return park(`${key}#${delivery.digest}`, delivery, lastError);
+    if (known) {
       callHook('duplicate', facts);
       return false;
     }
@@ -129,6 +136,12 @@ function readAgain(delivery: Delivery): Delivery {
 }
 
 function conflictText(key: string, before: WebhookEvent | null, now: WebhookEvent): string {
+  const [other, own] = [before, now].map((event) => event?.type === 'order.paid' && event.data.order_id);
+  if (other && own && other !== own)
+    return (
+      `${JSON.stringify(key)} was taken: the payment of order ${JSON.stringify(other)} is stored under it, and this one ` +
+      `is of order ${JSON.stringify(own)}. Compare it with your order, then retry or discard this one.`
+    );
   const [first, second] = [before, now].map(contentText);
   const fields = first === second ? ' Other fields differ.' : '';
   return (

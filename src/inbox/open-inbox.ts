@@ -25,9 +25,12 @@ import { PostgresStore } from './postgres-store.js';
 import { redacted } from './redact.js';
 import { SqliteStore } from './sqlite-store.js';
 import type { InboxStore } from './store.js';
-import { Worker, workersOf } from './worker.js';
+import { Worker, workerOf } from './worker.js';
 
-/** A durable webhook receiver. Its methods need no `this`: pass `inbox.nodeHandler` as it is. */
+/**
+ * A durable webhook receiver. Its methods need no `this`: pass `inbox.nodeHandler` as it is. Invalid parameters reject with
+ * `InvalidParamsError`; after `close()`, methods reject with `ConfigurationError`, and the handlers respond with 503.
+ */
 export interface Inbox {
   /** Receives Fetch requests: 200 once the delivery is stored, 200 for a duplicate, else as `handler()` responds. */
   handler: (request: Request) => Promise<Response>;
@@ -39,7 +42,7 @@ export interface Inbox {
   stats: () => Promise<InboxStats>;
   /** Deliveries, newest first. */
   list: (params?: ListParams) => Promise<InboxEntry[]>;
-  /** One delivery, by its key. */
+  /** One delivery, by its key; `undefined` if there is none. */
   get: (key: string) => Promise<InboxEntry | undefined>;
   /**
    * Makes a pending or parked delivery due now, with all its retries; one that could not be read is read again. `force`
@@ -53,7 +56,7 @@ export interface Inbox {
   discard: (key: string) => Promise<boolean>;
   /** Deletes event, body and headers of deliveries done or discarded before that, but keeps keys. Returns how many. */
   purge: (params: { olderThan: Duration | Date }) => Promise<number>;
-  /** The quarantine, newest first: refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. */
+  /** The quarantine, newest first, `limit` of it (1 to 1000, default 100): refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. */
   refused: (params?: { limit?: number | undefined }) => Promise<RefusedDelivery[]>;
   /**
    * Verifies the quarantine again, each delivery as of when it was received: what is authentic is stored and worked on.
@@ -61,13 +64,16 @@ export interface Inbox {
    * Default: the secret, scheme and tolerance of this inbox.
    */
   recover: (params?: RecoverParams) => Promise<Recovered>;
-  /** Works off what is due and returns; claims nothing after `forMs`. For cron routes, beside `work: false`. */
+  /**
+   * Works off what is due; claims nothing after `forMs`, and returns when what runs in this process has finished. For cron
+   * routes, beside `work: false` and `on`. During `next build` it does nothing.
+   */
   drain: (params: { forMs: Duration }) => Promise<void>;
-  /** Resolves when nothing is due or running. A retry that is due later is not waited for. */
+  /** Resolves when nothing is due or running, or on `close()`. A retry that is due later is not waited for. */
   idle: () => Promise<void>;
   /**
    * Responds with 503 from now on, waits `graceMs` for functions, aborts their `signal` and releases their deliveries.
-   * A `database` that you passed stays open.
+   * A `database` or `pool` that you passed stays open.
    */
   close: () => Promise<void>;
   /** `close()`, for `await using`. */
@@ -114,7 +120,7 @@ export function openInbox(options: InboxOptions): Inbox;
 export function openInbox<Pool extends PostgresPool>(options: PostgresInboxOptions<Pool>): Inbox;
 export function openInbox(options: object): Inbox {
   const settings = readInboxOptions(options);
-  const { own, place, work, callHook, report, graceMs } = settings;
+  const { own, place, work, fulfils, callHook, report, graceMs } = settings;
   const checks = lateChecks(own);
   const respond = createResponder(own, {
     ...{ checks, callHook, report, mustRead: false, handOver },
@@ -127,8 +133,7 @@ export function openInbox(options: object): Inbox {
     textOf: async (error) => redacted(error, (await checks().catch(() => undefined))?.secret),
   });
   let closing: Promise<void> | undefined;
-  // A build loads the modules of an app, and must not fulfil anything.
-  if (work && process.env.NEXT_PHASE !== 'phase-production-build') worker.takeOver();
+  if (work) worker.takeOver();
 
   const respondWhileOpen: typeof respond = async (incoming) => (closing ? refuse(closed) : respond(incoming));
   return {
@@ -147,8 +152,7 @@ export function openInbox(options: object): Inbox {
       const key = readDeliveryKey('retry', given);
       whileOpen();
       // First: its function may hold the row in a transaction, or the only connection.
-      const workers = new Set([worker, ...workersOf(store.identity)]);
-      if (force) await Promise.all([...workers].map((each) => each.release(key)));
+      if (force) await Promise.all(worker.together.map((each) => each.release(key)));
       return whileOpen().retry(key, force).finally(wake);
     },
     retryParked: async () => whileOpen().retryParked().finally(wake),
@@ -164,6 +168,7 @@ export function openInbox(options: object): Inbox {
     },
     async drain(params) {
       whileOpen();
+      if (!fulfils) throw new ConfigurationError(noFunction);
       await worker.drain(readTime('drain', 'forMs', params?.forMs, '"20s"'));
     },
     async idle() {
@@ -190,7 +195,7 @@ export function openInbox(options: object): Inbox {
   }
 
   function wake(): void {
-    workersOf(store.identity).at(-1)?.wake();
+    workerOf(store.identity)?.wake();
   }
 
   function refuse(reply: Reply): Reply {
@@ -208,5 +213,8 @@ export function openInbox(options: object): Inbox {
     return closing;
   }
 }
+
+const noFunction =
+  'inbox.drain: this inbox has no function for "order.paid". Pass "on" to openInbox(), or let the process that has it drain.';
 
 const closed: Reply = { status: 503, body: { error: 'closed' } };

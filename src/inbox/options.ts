@@ -101,17 +101,17 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
     | undefined;
   /** Gets events of a type that this version does not know. Default: they are kept and parked. */
   onUnknown?: ((event: UnknownEvent, delivery: Given) => unknown) | undefined;
-  /** Waits between attempts, with jitter; after the last one the delivery is parked. Default: nine, from 5 s to 12 h. */
+  /** Waits between attempts, each at most a year, give or take 10 %; then the delivery is parked. Default: nine, 5 s to 12 h. */
   retries?: readonly Duration[] | undefined;
-  /** How long `close()` waits for functions before it aborts their `signal`, in milliseconds; default 10,000. */
+  /** How long `close()` waits for functions before it aborts their `signal`, in milliseconds: 0 to a day; default 10,000. */
   graceMs?: number | undefined;
-  /** How many deliveries this process works on at a time; default 4. */
+  /** How many deliveries this process works on at a time: 1 to 1000; default 4. */
   concurrency?: number | undefined;
-  /** How long until the delivery of a dead process is taken over, in milliseconds; default 60,000. */
+  /** How long until the delivery of a dead process is taken over, in milliseconds: 100 to a day; default 60,000. */
   leaseMs?: number | undefined;
-  /** How long a function may run: after that the attempt has failed and its `signal` is aborted; default `'15m'`. */
+  /** How long a function may run, 1 ms to 7 days: then the attempt has failed and its `signal` is aborted; default `'15m'`. */
   attemptMs?: Duration | undefined;
-  /** How many refused deliveries the quarantine holds; default 100, 0 for none. If processes differ, the smallest applies. */
+  /** How many refused deliveries the quarantine holds: 0 to 10,000; default 100. If processes differ, the smallest applies. */
   keepRefused?: number | undefined;
   /** `false`: only store deliveries, and let another process work on them. Then `on` is not needed. Default `true`. */
   work?: boolean | undefined;
@@ -183,6 +183,7 @@ export function readInboxOptions(options: object) {
     work,
     attemptMs,
     place: readPlace(own),
+    fulfils: onPaid !== undefined,
     /** The function for an event. */
     find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined {
       if (event.type === 'order.paid') return onPaid && ((delivery) => onPaid(event, delivery));

@@ -2,12 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsError } from '../errors.js';
 import { commitError, lostLease, settling } from './claims.js';
 import type { Claim } from './entry.js';
-import { bearErrors, execute, type PostgresClient, rowsOf, transaction, withClient } from './postgres.js';
+import { bearErrors, execute, hasChanged, type PostgresClient, transaction, withClient } from './postgres.js';
 import { inSchema, openTables, type PostgresPlace } from './postgres-tables.js';
 import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 import { InboxStore } from './store.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
+
+const unclear =
+  'What the function passed to done() returned does not say whether the row was changed. Return the rows of the statement, a ' +
+  'result that has them as "rows", or how many there were.';
 
 /** Of PostgreSQL: somebody else had the row for too long. */
 export const lockTimeout = '55P03';
@@ -41,7 +45,7 @@ export class PostgresStore extends InboxStore {
     const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     aborted.catch(() => {});
     const commit = async (client: PostgresClient) => {
-      await this.done(claim, async (sql: string) => rowsOf(await client.query(`BEGIN READ WRITE; ${sql}`)));
+      await this.done(claim, (sql: string) => client.query(`BEGIN READ WRITE; ${sql}`));
       signal.throwIfAborted();
       result = await fn(client);
       isSent = true;
@@ -64,10 +68,9 @@ export class PostgresStore extends InboxStore {
   override async done(claim: Claim, run: unknown): Promise<void> {
     if (typeof run !== 'function') throw commitError('done() takes a function that executes a statement.');
     const { text, values } = this.#written(settling(claim, { state: 'done' }));
-    const result: unknown = await run(text, values);
-    const rows: unknown = Array.isArray(result) ? result : Reflect.get(Object(result), 'rows');
-    if (!Array.isArray(rows)) throw commitError('The function passed to done() must return the rows.');
-    if (rows.length === 0) throw lostLease();
+    const isMarked = hasChanged(await run(text, values), claim.id);
+    if (isMarked === undefined) throw commitError(unclear);
+    if (!isMarked) throw lostLease();
   }
 
   /** Waits for a transaction that has the row, which the condition would not. */

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors.js';
 import { type PostgresPool, quoted, type Run, transaction } from './postgres.js';
-import { knownVersion, tables, tablesVersion } from './tables.js';
+import { knownVersion, probe, tables, tablesVersion } from './tables.js';
 
 /** Where the tables are. */
 export interface PostgresPlace {
@@ -18,18 +18,18 @@ const created = tables({
 /** The advisory lock held while tables are created: a random number, which no other program is likely to lock. */
 const lockId = 7_263_549_180_021;
 
-/** The statements that make the tables, for a migration of the shop's own. Running them again changes nothing. */
+/** One statement that makes the tables, also for a migration of the shop's own. Running it again changes nothing. */
 export function schemaSql(schema = 'public'): string {
   const at = quoted(schema);
   return `-- Tables of the inbox of merchant-payments, version ${tablesVersion}. The shop's role needs afterwards:
--- GRANT USAGE ON SCHEMA ${at} TO …;
--- GRANT SELECT, INSERT, UPDATE, DELETE ON ${at}.payments_inbox, ${at}.payments_inbox_content, ${at}.payments_inbox_refused TO …;
--- GRANT SELECT ON ${at}.payments_inbox_version TO …;
-BEGIN;
-SELECT pg_advisory_xact_lock(${lockId});
-CREATE SCHEMA IF NOT EXISTS ${at};
+-- GRANT USAGE ON SCHEMA ${at} TO your_role;
+-- GRANT SELECT, INSERT, UPDATE, DELETE ON ${at}.payments_inbox, ${at}.payments_inbox_content, ${at}.payments_inbox_refused TO your_role;
+-- GRANT SELECT ON ${at}.payments_inbox_version TO your_role;
+DO $payments$ BEGIN
+PERFORM pg_advisory_xact_lock(${lockId});
+IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema.replaceAll("'", "''")}') THEN CREATE SCHEMA ${at}; END IF;
 ${inSchema(created, schema)}
-COMMIT;`;
+END $payments$;`;
 }
 
 /** Names the schema of each table. */
@@ -37,21 +37,23 @@ export function inSchema(sql: string, schema: string): string {
   return sql.replace(/(?<!INDEX IF NOT EXISTS )\bpayments_inbox/g, (table) => `${quoted(schema)}.${table}`);
 }
 
-/** Makes the tables where there are none, and refuses those of a newer version. */
+/** Makes the tables where there are none, and refuses those of a newer version or of another program. */
 export async function openTables({ pool, schema }: PostgresPlace): Promise<void> {
   const at = quoted(schema);
   try {
     await transaction(pool, async (run) => {
-      if (await isCurrent(run, at)) return;
-      await run(`SELECT pg_advisory_xact_lock(${lockId})`);
-      // Another instance may have been faster.
-      if (await isCurrent(run, at)) return;
-      const [found] = await run('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
-      if (!found) await run(`CREATE SCHEMA ${at}`);
-      await run(inSchema(created, schema));
+      if (!(await isCurrent(run, at))) await run(schemaSql(schema));
+      await run(inSchema(probe, schema));
     });
   } catch (error) {
-    if (!(error instanceof Error) || Reflect.get(error, 'code') !== '42501') throw error;
+    if (!(error instanceof Error)) throw error;
+    const code: unknown = Reflect.get(error, 'code');
+    if (code === '42703' || code === '42P01')
+      throw new ConfigurationError(
+        `Schema ${at} has tables named payments_inbox that are not of this package: ${error.message}. Rename them, or pass ` +
+          'another "schema".',
+      );
+    if (code !== '42501') throw error;
     throw new ConfigurationError(
       `The role of the pool may not create the tables of the inbox in schema ${at}: ${error.message}. ` +
         'Run what "merchant-payments inbox --print-schema" prints as a role that may.',

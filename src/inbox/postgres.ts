@@ -35,11 +35,14 @@ export type ClientOf<Pool> = Pool extends {
     ? Client
     : PostgresClient;
 
-/** Executes one statement in a transaction of yours; returns its rows, or a result that has them as `rows`. */
+/**
+ * Executes one statement in a transaction of yours, and returns what your driver does: its rows, a result that has them as
+ * `rows`, how many there were, or `[rows, count]`, as TypeORM and Sequelize do.
+ */
 export type PostgresRun = (
   sql: string,
   values: string[],
-) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>;
+) => PromiseLike<number | readonly unknown[] | { readonly rows: readonly unknown[] }>;
 
 /** Executes one statement and returns its rows. */
 export type Run = (sql: string, values?: string[]) => Promise<Row[]>;
@@ -94,6 +97,21 @@ export function rowsOf(result: { rows: unknown[] }): Row[] {
   const { rows } = [result].flat().at(-1) ?? result;
   const last = rows.at(-1);
   return (Array.isArray(last) ? last : rows).filter(isRow);
+}
+
+/**
+ * Whether a statement that returns the id of the one row that it changes has changed it, in the result of any driver.
+ * `undefined` if that cannot be told: a list that is not empty proves nothing, because TypeORM returns `[[], 0]`.
+ */
+export function hasChanged(result: unknown, id: number): boolean | undefined {
+  if (typeof result === 'number' || typeof result === 'bigint')
+    return [0, 1].includes(Number(result)) ? Number(result) === 1 : undefined;
+  const rows: unknown = Array.isArray(result) ? result : Reflect.get(Object(result), 'rows');
+  if (!Array.isArray(rows)) return undefined;
+  if (rows.length === 0) return false;
+  // After the rows comes their count or the driver's whole result; after the result of BEGIN, that of the statement.
+  if (rows.length > 1) return hasChanged(rows.at(-1), id);
+  return Object.values(Object(rows[0])).some((value) => Number(value) === id) || undefined;
 }
 
 /**

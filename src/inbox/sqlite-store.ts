@@ -12,6 +12,10 @@ const isAsync =
   'commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
   'Await what is needed first, then call commit().';
 
+const nested =
+  'The function passed to commit() began a transaction, but it runs in one that also marks the delivery done: nothing was ' +
+  'written. Leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.';
+
 /** Deliveries in a SQLite database. */
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
@@ -48,7 +52,9 @@ export class SqliteStore extends InboxStore {
       if (this.#all(settling(claim, { state: 'done' })).length === 0) throw lostLease();
       const result: unknown = Reflect.apply(fn, undefined, [db.database]);
       if (!isThenable(result)) {
-        if (db.hasTransaction() && !this.#isDone(claim))
+        const marked = sql`SELECT id FROM payments_inbox
+          WHERE id = ${claim.id} AND attempts = ${claim.attempt} AND state = 'done'`;
+        if (db.hasTransaction() && this.#all(marked).length === 0)
           throw commitError('The function passed to commit() ended its transaction and began another.');
         return result;
       }
@@ -59,7 +65,9 @@ export class SqliteStore extends InboxStore {
     try {
       return db.atOnce(() => db.transaction(work, 'durably'));
     } catch (error) {
-      if (!isBusy(error) || !(error instanceof Error)) throw error;
+      if (!(error instanceof Error)) throw error;
+      if (error.message.includes('within a transaction')) throw commitError(nested);
+      if (!isBusy(error)) throw error;
       const text = `commit() could not write: ${error.message}. Nothing was written; the delivery is tried again.`;
       throw new PaymentsError(text, { code: 'inbox_busy' });
     }
@@ -99,11 +107,6 @@ export class SqliteStore extends InboxStore {
     return this.#connection.all(own, ...values.map((value) => (value === now ? time : value)));
   }
 
-  #isDone({ id, attempt }: Claim): boolean {
-    const done = sql`SELECT id FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt} AND state = 'done'`;
-    return this.#all(done).length > 0;
-  }
-
   #setUp(): void {
     if (this.#isReady) return;
     if ('database' in this.#place) this.#connection.journalMode();
@@ -130,13 +133,17 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
   } catch (error) {
     if (error instanceof ConfigurationError || isBusy(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
+    const name = 'file' in place ? JSON.stringify(place.file) : 'database';
+    if (/^no such (?:column|table)/.test(reason))
+      throw new ConfigurationError(
+        `${name} has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another file.`,
+      );
     const usableFile =
       reason === 'file is not a database'
         ? 'the SQLite file of the inbox, or the name of a new one'
         : 'a file that can be written, in a folder that exists';
-    const [what, advice] =
-      'file' in place ? [JSON.stringify(place.file), usableFile] : ['database', 'an open one'];
-    throw new ConfigurationError(`${what} cannot be used as an inbox: ${reason}. Pass ${advice}.`);
+    const advice = 'file' in place ? usableFile : 'an open one';
+    throw new ConfigurationError(`${name} cannot be used as an inbox: ${reason}. Pass ${advice}.`);
   }
 }
 

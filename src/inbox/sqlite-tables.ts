@@ -2,12 +2,13 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { digestOf } from '../webhooks/delivery.js';
 import { type Connection, databaseClass, type SqliteDatabase } from './sqlite.js';
-import { knownVersion, tables, tablesVersion } from './tables.js';
+import { knownVersion, probe, tables, tablesVersion } from './tables.js';
 
 /** Where an inbox on SQLite is: a file of its own, or the shop's database. */
 export type SqlitePlace = { file: string } | { database: SqliteDatabase };
 
-const created = tables({ id: 'integer', counted: '', unique: 'UNIQUE (key)' });
+const created = `${tables({ id: 'integer', counted: '', unique: 'UNIQUE (key)' })}
+  ${probe};`;
 
 /** Version 1 had everything in one table, and no digest. */
 const fromVersion1 = `DROP INDEX payments_inbox_due;
@@ -42,7 +43,8 @@ export function setUp(db: Connection, place: SqlitePlace): void {
   // What purge() deletes is overwritten.
   if ('file' in place)
     db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-  if (found !== tablesVersion) db.transaction(() => migrate(db, name), 'durably');
+  if (found === tablesVersion) db.database.exec(probe);
+  else db.transaction(() => migrate(db, name), 'durably');
 }
 
 function migrate(db: Connection, name: string): void {

@@ -46,7 +46,8 @@ const commitPatienceMs = 20;
 /** A transaction is open on this connection, so that a row written now could be rolled back with it. */
 export class OpenTransaction extends Error {
   override readonly message =
-    'A transaction stayed open on the database that was passed to openInbox(). Commit it without waiting for other work.';
+    'A transaction stayed open on the database that was passed to openInbox(). Commit it without waiting for other work, and ' +
+    'before commit(), which begins its own';
 }
 
 /** One connection to a database: nothing blocks the event loop while another connection holds a lock. */
@@ -56,7 +57,7 @@ export class Connection {
   readonly path: string;
   readonly #compiled = new Map<string, SqliteStatement>();
   #last: Promise<unknown> = Promise.resolve();
-  #hasBlocked = false;
+  static #hasBlocked = false;
 
   constructor(database: SqliteDatabase) {
     this.database = database;
@@ -81,17 +82,18 @@ export class Connection {
     return turn;
   }
 
-  /** Runs work now. Only the first call in a turn of the event loop waits for a lock. */
+  /** Runs work now. Only the first call in a turn of the event loop waits for a lock, of all connections. */
   atOnce<Result>(work: () => Result): Result {
     const startedAt = performance.now();
     try {
-      return this.#with('busy_timeout', this.#hasBlocked ? 0 : commitPatienceMs, work);
+      return this.#with('busy_timeout', Connection.#hasBlocked ? 0 : commitPatienceMs, work);
     } finally {
-      this.#hasBlocked ||= performance.now() - startedAt >= 1;
-      if (this.#hasBlocked)
+      if (!Connection.#hasBlocked && performance.now() - startedAt >= 1) {
+        Connection.#hasBlocked = true;
         setImmediate(() => {
-          this.#hasBlocked = false;
+          Connection.#hasBlocked = false;
         });
+      }
     }
   }
 

@@ -2,25 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import { type Settlement, settling } from './claims.js';
-import {
-  type Claim,
-  type InboxEntry,
-  type InboxState,
-  type InboxStats,
-  type ListParams,
-  type RefusedDelivery,
-  type RefusedRecord,
-  toClaim,
-  toEntry,
-  toRefused,
-} from './entry.js';
+import type { Claim, InboxState, ListParams, RefusedDelivery, RefusedRecord } from './entry.js';
+import { storedEvent, toClaim, toEntry, toRefused } from './entry.js';
 import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
 /** What is stored under a key: the event is `null` once it was purged. */
 type Known = { digest: string; event: WebhookEvent | null } | undefined;
-
-/** What was claimed, and how long until the next one is due: infinite if none is known. */
-type Due = { claims: Claim[]; waitMs: number };
 
 /** A clock that was this far ahead is taken for wrong: what it made due is due now. */
 const wrongClockMs = 10_000;
@@ -68,9 +55,8 @@ export abstract class InboxStore {
     return this.run(function* () {
       for (;;) {
         // Looked for first: an INSERT would wait for as long as a transaction of the shop's holds the row.
-        const [known] =
-          yield sql`SELECT digest, event FROM payments_inbox LEFT JOIN payments_inbox_content USING (id) WHERE key = ${key}`;
-        if (known) return { digest: String(known.digest), event: JSON.parse(String(known.event)) };
+        const [known] = yield sql`SELECT digest, event ${joined} WHERE key = ${key}`;
+        if (known) return { digest: String(known.digest), event: storedEvent(known) };
         const [stored] =
           yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)
           VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError})
@@ -84,11 +70,11 @@ export abstract class InboxStore {
     }, 'durably');
   }
 
-  /** Deletes a claimed delivery with its key. */
-  remove({ id, attempt }: Claim): Promise<void> {
+  /** Deletes a claimed delivery with its key, and not another one that has its id by now. */
+  remove({ id, attempt, delivery: { key } }: Claim): Promise<void> {
     return this.run(function* () {
       const [row] =
-        yield sql`DELETE FROM payments_inbox WHERE id = ${id} AND attempts = ${attempt} RETURNING id`;
+        yield sql`DELETE FROM payments_inbox WHERE id = ${id} AND key = ${key} AND attempts = ${attempt} RETURNING id`;
       if (row) yield sql`DELETE FROM payments_inbox_content WHERE id = ${id}`;
     }, 'durably');
   }
@@ -96,9 +82,9 @@ export abstract class InboxStore {
   /**
    * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has ended.
    * Leaves out those in `held`, unless somebody took them by force: their functions still run in this process. It looks
-   * first, because a claim locks the database of SQLite.
+   * first, because a claim locks the database of SQLite. `waitMs`: until the next one is due, infinite if none is known.
    */
-  async claimDue(most: number, held: readonly number[], leaseMs: number): Promise<Due> {
+  async claimDue(most: number, held: readonly number[], leaseMs: number) {
     const [row = {}] = await this.execute(sql`SELECT ${now} AS at,
       (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
       (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
@@ -162,7 +148,7 @@ export abstract class InboxStore {
     return found.length > 0;
   }
 
-  async stats(): Promise<InboxStats> {
+  async stats() {
     const [row = {}] = await this.execute(sql`SELECT
       ${countOf('pending')}, ${countOf('running')}, ${countOf('done')}, ${countOf('parked')},
       (SELECT count(*) FROM payments_inbox_refused) AS refused,
@@ -181,7 +167,7 @@ export abstract class InboxStore {
   }
 
   /** Newest first. */
-  async list({ state, limit = 100, after }: ListParams): Promise<InboxEntry[]> {
+  async list({ state, limit = 100, after }: ListParams) {
     const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
     const older =
       after === undefined ? sql`` : sql`AND id < (SELECT id FROM payments_inbox WHERE key = ${after})`;
@@ -191,7 +177,7 @@ export abstract class InboxStore {
     return rows.map(toEntry);
   }
 
-  async get(key: string): Promise<InboxEntry | undefined> {
+  async get(key: string) {
     const [row] = await this.execute(sql`${entries} WHERE key = ${key}`);
     return row && toEntry(row);
   }
@@ -259,16 +245,17 @@ export abstract class InboxStore {
   }
 
   /** Newest first; those after an id, oldest first. */
-  async refused(limit: number, after?: number): Promise<RefusedDelivery[]> {
+  async refused(limit: number, after?: number) {
     const which = after === undefined ? sql`ORDER BY id DESC` : sql`WHERE id > ${after} ORDER BY id`;
-    return (await this.execute(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`)).map(
-      toRefused,
-    );
+    const rows = await this.execute(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`);
+    return rows.map(toRefused);
   }
 
-  /** Deletes an entry of the quarantine. */
-  async forget(id: number): Promise<void> {
-    await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id}`);
+  /** Deletes an entry of the quarantine, and not another one that has its id by now: SQLite gives the id of the newest again. */
+  async forget({ id, receivedAt, headers, rawBody }: RefusedDelivery): Promise<void> {
+    await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id} AND
+      received_at = ${Date.parse(receivedAt)} AND headers = ${JSON.stringify(headers)} AND raw_body = ${rawBody}
+      RETURNING id`);
   }
 
   /** Returns how many rows a statement with RETURNING changed. */
@@ -287,5 +274,5 @@ const content = raw(
     .join(),
 );
 
-const entries = sql`SELECT key, state, event, received_at, attempts, last_error, due_at
-  FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)`;
+const joined = raw('FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)');
+const entries = sql`SELECT key, state, event, received_at, attempts, last_error, due_at ${joined}`;

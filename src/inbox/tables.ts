@@ -44,6 +44,11 @@ CREATE TABLE IF NOT EXISTS payments_inbox_version (version integer NOT NULL UNIQ
 INSERT INTO payments_inbox_version VALUES (${tablesVersion}) ON CONFLICT DO NOTHING;`;
 }
 
+/** Fails where one of the tables lacks a column: it may be of another program. */
+export const probe = [...tables({ id: '', counted: '', unique: '' }).matchAll(/EXISTS (\w+) \(\n(.*?)\n\)/gs)]
+  .map(([, table, columns]) => `SELECT ${columns?.match(/^ *[a-z_]+/gm)?.join()} FROM ${table} WHERE false`)
+  .join('; ');
+
 /** Refuses tables of a newer version. */
 export function knownVersion(found: unknown, where: string): number {
   const version = Number(found);

@@ -22,10 +22,23 @@ export class Worker {
   /** Since it last looked without one. */
   #errors = 0;
   #isClosed = false;
+  /** Whether it works by itself, and not only for `drain()`. */
+  works = false;
 
   constructor(settings: AttemptSettings) {
     this.#settings = settings;
     this.identity = settings.store.identity;
+    workers().add(this);
+  }
+
+  /** Itself, and every other one of this process for the same store. */
+  get together(): Worker[] {
+    return [...new Set([this, ...workersOf(this.identity)])];
+  }
+
+  /** Each resolves when an attempt has ended. */
+  get running(): Iterable<Promise<void>> {
+    return this.#running.values();
   }
 
   /** The rows whose functions run here. */
@@ -33,16 +46,23 @@ export class Worker {
     return [...this.#running.keys()].map(({ claim }) => claim.id);
   }
 
+  /** Resolves when what is claimed or runs now has finished. */
+  async settled(): Promise<void> {
+    await this.#claiming;
+    await Promise.all(this.#running.values());
+  }
+
   /** Starts, and stops the one before: a module that is loaded again opens the inbox again, with newer functions. */
   takeOver(): void {
-    const earlier = workersOf(this.identity).at(-1);
+    if (isBuilding()) return;
+    const earlier = workerOf(this.identity);
     if (earlier) {
       earlier.stop();
       console.warn(
         'merchant-payments: this inbox is open in this process already. The one opened last does the work from now on.',
       );
     }
-    workers().add(this);
+    this.works = true;
     this.start();
   }
 
@@ -71,18 +91,20 @@ export class Worker {
     await Promise.all(attempts.map((attempt) => attempt.release(forced)));
   }
 
-  /** Works off what is due, and returns when nothing is, or when time is up and what runs has finished. */
+  /** Works off what is due, and returns when nothing is, or when time is up and what runs in this process has finished. */
   async drain(forMs: number): Promise<void> {
+    if (isBuilding()) return;
     const until = performance.now() + forMs;
     while (!this.#isClosed && performance.now() < until) {
       const { waitMs, isFull } = await this.#takeUp();
-      if (!isFull && waitMs > 0 && this.#running.size === 0) return;
+      const running = this.together.flatMap((worker) => [...worker.running]);
+      if (!isFull && waitMs > 0 && running.length === 0) break;
       const pause = new AbortController();
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
-      await Promise.race([...this.#running.values(), sleep(pauseMs, undefined, { signal: pause.signal })]);
+      await Promise.race([...running, sleep(pauseMs, undefined, { signal: pause.signal })]);
       pause.abort();
     }
-    await Promise.all(this.#running.values());
+    await Promise.all(this.together.map((worker) => worker.settled()));
   }
 
   /** Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. */
@@ -90,7 +112,7 @@ export class Worker {
     this.#isClosed = true;
     this.stop();
     // The one before works again.
-    if (workers().delete(this)) workersOf(this.identity).at(-1)?.start();
+    if (workers().delete(this)) workerOf(this.identity)?.start();
     await this.#claiming;
     // Renewals keep the process alive meanwhile.
     await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
@@ -134,7 +156,7 @@ export class Worker {
     const { store, leaseMs, concurrency } = this.#settings;
     const most = concurrency - this.#running.size;
     if (this.#isClosed || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
-    const held = [this, ...workersOf(this.identity)].flatMap((worker) => worker.held);
+    const held = this.together.flatMap((worker) => worker.held);
     const { claims, waitMs } = await store.claimDue(most, held, leaseMs);
     if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
     else for (const claim of claims) this.#begin(claim);
@@ -177,8 +199,17 @@ export class Worker {
   }
 }
 
-/** Whose functions run for a store in this process; the last one claims. */
-export function workersOf(identity: readonly unknown[]): Worker[] {
+/** A build of Next.js loads the modules of an app, and must not fulfil anything. */
+function isBuilding(): boolean {
+  return process.env.NEXT_PHASE === 'phase-production-build';
+}
+
+/** The one that works for a store in this process: that of the inbox opened last. */
+export function workerOf(identity: readonly unknown[]): Worker | undefined {
+  return workersOf(identity).findLast((worker) => worker.works);
+}
+
+function workersOf(identity: readonly unknown[]): Worker[] {
   return [...workers()].filter((worker) => worker.identity.every((part, index) => part === identity[index]));
 }
 

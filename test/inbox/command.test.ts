@@ -16,6 +16,12 @@ describe('merchant-payments inbox', () => {
     ['a flag of another action', ['inbox.sqlite', 'show', 'k', '--force'], 'show takes no --force.'],
     ['a value of another action', ['inbox.sqlite', 'purge', '--tolerance=2h'], 'purge takes no --tolerance.'],
     ['a flag without its action', ['inbox.sqlite', '--identify'], 'stats takes no --identify.'],
+    ['a flag with --print-schema', ['--print-schema', '--parked'], '--print-schema takes no --parked.'],
+    [
+      'a scheme to list by',
+      ['inbox.sqlite', 'refused', '--scheme={}'],
+      'refused takes --scheme and --url only with',
+    ],
     ['a schema in a file', ['inbox.sqlite', '--schema', 'shop'], 'A file has no schema.'],
     ['force of all', ['inbox.sqlite', 'retry', '--parked', '--force'], '--force takes one running delivery'],
     ['purge without a time', ['inbox.sqlite', 'purge'], 'Pass --older-than'],
@@ -27,15 +33,35 @@ describe('merchant-payments inbox', () => {
     expect(existsSync('inbox.sqlite')).toBe(false);
   });
 
-  it.each(['mysql://u:topsecret@h/db', ' MySQL://u:topsecret@h/db', 'prisma+postgres://u:topsecret@h/db'])(
-    'at %j is an error of usage that does not quote the password',
-    (place) => {
-      const { status, stdout, stderr } = runInbox([place]);
-      expect(status).toBe(2);
-      expect(stdout + stderr).not.toContain('topsecret');
-      expect(stderr).toMatch(/^An inbox is in a file or at a postgres: URL, not at a \S+: URL\./);
-    },
-  );
+  it.each([
+    '"postgres://u:topsecret@h/db"',
+    "'postgres://u:topsecret@h/db'",
+    'postgres:/u:topsecret@h/db',
+    'postgres:u:topsecret@h/db',
+    'postgresql:topsecret',
+    'DATABASE_URL=postgres://u:topsecret@h/db',
+    'DATABASE_URL="postgres://u:topsecret@h/db"',
+    'u:topsecret@h:5432/db',
+    '//u:topsecret@h/db',
+    'host=h password=topsecret',
+  ])('at %j, which is almost a URL, is an error of usage that does not quote the password', (place) => {
+    const { status, stdout, stderr } = runInbox([place]);
+    expect(status).toBe(2);
+    expect(stdout + stderr).not.toContain('topsecret');
+    expect(stderr).toMatch(/^This is neither a file nor a URL of PostgreSQL\. Pass the URL without quotes/);
+  });
+
+  it.each([
+    'mysql://u:topsecret@h/db',
+    'postgress://u:topsecret@h/db',
+    ' MySQL://u:topsecret@h/db',
+    'prisma+postgres://u:topsecret@h/db',
+  ])('at %j is an error of usage that does not quote the password', (place) => {
+    const { status, stdout, stderr } = runInbox([place]);
+    expect(status).toBe(2);
+    expect(stdout + stderr).not.toContain('topsecret');
+    expect(stderr).toMatch(/^An inbox is in a file or at a postgres: URL, not at a \S+: URL\./);
+  });
 
   it('of a file that does not exist is an error, and it is not made', () => {
     const file = temporaryFile();

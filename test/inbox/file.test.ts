@@ -13,6 +13,7 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError, openInbox } from '../../src/inbox/index.js';
 import { SqliteStore } from '../../src/inbox/sqlite-store.js';
+import { sign } from '../../src/webhooks/index.js';
 import { isWindows, permissions } from '../helpers/systems.js';
 import {
   connect,
@@ -142,6 +143,25 @@ describe('the file', () => {
     expect(readFileSync(file)).toEqual(before);
   });
 
+  it.each([
+    ['CREATE TABLE payments_inbox (id INTEGER)', 'no such column: due_at'],
+    ['CREATE TABLE payments_inbox_refused (id INTEGER)', 'no such column: code'],
+    ['ALTER TABLE payments_inbox RENAME last_error TO failure', 'no such column: last_error'],
+    ['ALTER TABLE payments_inbox_content DROP encoding', 'no such column: encoding'],
+    ['DROP TABLE payments_inbox_refused', 'no such table: payments_inbox_refused'],
+  ])('with tables of another program, or with other columns, is refused at once: %s', async (sql, reason) => {
+    const file = temporaryFile();
+    if (!sql.startsWith('CREATE')) await opened({ file }).inbox.close();
+    const database = connect(file);
+    database.exec(sql);
+    const tables = () => database.prepare('SELECT name FROM sqlite_schema ORDER BY 1').all();
+    const before = tables();
+    const message = ` has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another file.`;
+    expect(open(file)).toThrow(new ConfigurationError(JSON.stringify(file) + message));
+    expect(() => opened({ database })).toThrow(new ConfigurationError(`database${message}`));
+    expect(tables()).toEqual(before);
+  });
+
   it('whose version was lost is refused', async () => {
     const file = temporaryFile();
     await opened({ file }).inbox.close();
@@ -191,6 +211,24 @@ describe('the file', () => {
     rmSync(':memory:', { force: true });
     await new SqliteStore({ file: ':memory:' }).close();
     expect(existsSync(':memory:')).toBe(false);
+  });
+});
+
+describe('a quarantine that two programs recover at once', () => {
+  it('keeps what took the place of an entry that the other one has recovered', async () => {
+    const file = temporaryFile();
+    const { inbox, post } = opened({ file, work: false });
+    await post(orderPaid('ord_1'), sign({ rawBody: orderPaid('ord_1'), secret: 'whsec_another' }));
+    // SQLite gives the id of the newest entry to the next one once that is deleted.
+    const other = connect(file);
+    const verify = () => {
+      other.exec(`DELETE FROM payments_inbox_refused;
+        INSERT INTO payments_inbox_refused (code, received_at, bytes, headers, raw_body)
+        VALUES ('signature_mismatch', 1000, 1, '{}', 'ord_2')`);
+      return true;
+    };
+    await inbox.recover({ scheme: { verify } });
+    expect(await inbox.refused()).toMatchObject([{ id: 1, rawBody: 'ord_2' }]);
   });
 });
 

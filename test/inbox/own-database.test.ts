@@ -13,6 +13,16 @@ function older(database: SqliteDatabase): SqliteDatabase {
   };
 }
 
+/** An inbox in a database of the shop's, whose function executes these statements in commit(). */
+function committing(statements: string) {
+  const database = connect(temporaryFile());
+  database.exec('CREATE TABLE orders (id TEXT)');
+  const on: InboxOptions['on'] = {
+    'order.paid': (_event, { commit }) => commit((db) => db.exec(statements)),
+  };
+  return { database, ...opened({ database, retries: [], on }) };
+}
+
 /** What @types/node says of `DatabaseSync`, in short: in 22.13.0 rows are `unknown`. */
 interface DatabaseSync<Row, Value> {
   close(): void;
@@ -57,16 +67,7 @@ describe('a database of the shop', () => {
   });
 
   it('in which commit() was rolled back and another transaction begun is not fulfilled again and again', async () => {
-    const database = connect(temporaryFile());
-    database.exec('CREATE TABLE orders (id TEXT)');
-    const { inbox, post, errors } = opened({
-      database,
-      retries: [],
-      on: {
-        'order.paid': (_, { commit }) =>
-          commit((db) => db.exec("ROLLBACK; BEGIN; INSERT INTO orders VALUES ('x')")),
-      },
-    });
+    const { database, inbox, post, errors } = committing("ROLLBACK; BEGIN; INSERT INTO orders VALUES ('x')");
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'parked', attempts: 1 });
@@ -214,6 +215,22 @@ describe('a database of the shop', () => {
   });
 
   describe('that another process has locked when the inbox is opened', () => {
+    it('is waited for once in a turn of the event loop, however many inboxes are opened', async () => {
+      const files = Array.from({ length: 3 }, temporaryFile);
+      for (const file of files) connect(file).exec('CREATE TABLE orders (id TEXT); BEGIN IMMEDIATE');
+      const waits: string[] = [];
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const file of files) {
+        const database = connect(file);
+        const exec = (sql: string) => {
+          if (/busy_timeout = [1-9]/.test(sql)) waits.push(sql);
+          database.exec(sql);
+        };
+        opened({ database: { ...older(database), exec }, work: false });
+      }
+      expect(waits).toEqual(['PRAGMA busy_timeout = 20']);
+    });
+
     it('gets its tables once it is free, and opening it blocks nobody', async () => {
       const file = temporaryFile();
       const other = connect(file);
@@ -326,6 +343,68 @@ describe.each<[string, (database: SqliteDatabase) => SqliteDatabase]>([
   });
 });
 
+describe('a transaction that the function passed to commit() begins', () => {
+  it('is refused with an error that says what to do, and nothing is written', async () => {
+    const { database, inbox, post, errors } = committing(
+      "INSERT INTO orders VALUES ('x'); BEGIN; INSERT INTO orders VALUES ('y'); COMMIT",
+    );
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(errors).toMatchObject([
+      {
+        code: 'inbox_commit',
+        message:
+          'The function passed to commit() began a transaction, but it runs in one that also marks the delivery done: ' +
+          'nothing was written. Leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.',
+      },
+    ]);
+    expect(database.prepare('SELECT * FROM orders').all()).toEqual([]);
+    expect(await inbox.stats()).toMatchObject({ parked: 1, done: 0 });
+  });
+
+  it('may be a savepoint', async () => {
+    const { database, inbox, post } = committing("SAVEPOINT a; INSERT INTO orders VALUES ('x'); RELEASE a");
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(database.prepare('SELECT * FROM orders').all()).toEqual([{ id: 'x' }]);
+  });
+});
+
+describe('a COMMIT that fails', () => {
+  it.each([true, false])(
+    'leaves nothing written, and nothing called done; its error is caught: %j',
+    async (isCaught) => {
+      const database = connect(temporaryFile());
+      database.exec(`PRAGMA foreign_keys = ON; CREATE TABLE orders (id TEXT PRIMARY KEY);
+      CREATE TABLE paid (id TEXT REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)`);
+      const after = vi.fn();
+      const { inbox, post, told } = opened({
+        database,
+        retries: [],
+        on: {
+          'order.paid': (_event, { commit }) => {
+            try {
+              commit((db) => db.prepare("INSERT INTO paid VALUES ('ord_1')").run());
+              after();
+            } catch (error) {
+              if (!isCaught) throw error;
+            }
+          },
+        },
+      });
+      await post(orderPaid('ord_1'));
+      await inbox.idle();
+      expect(after).not.toHaveBeenCalled();
+      expect(database.prepare('SELECT * FROM paid').all()).toEqual([]);
+      expect(await inbox.get('order.paid:ord_1')).toMatchObject({
+        state: 'parked',
+        lastError: expect.stringContaining('FOREIGN KEY constraint failed'),
+      });
+      expect(told.map(([name]) => name)).toEqual(['received', 'started', 'failed', 'parked']);
+    },
+  );
+});
+
 describe('a transaction of the shop that is open while a function ends', () => {
   it('does not take "done" with it when it is rolled back', async () => {
     const database = connect(temporaryFile());
@@ -384,6 +463,14 @@ describe('a transaction of the shop that is open while a function ends', () => {
         timeout: 15_000,
       },
     );
-    expect(errors).toMatchObject([{ message: expect.stringContaining('transaction stayed open') }]);
+    expect(errors).toMatchObject([
+      {
+        code: 'inbox_busy',
+        message:
+          'commit() could not write: A transaction stayed open on the database that was passed to openInbox(). Commit it ' +
+          'without waiting for other work, and before commit(), which begins its own. Nothing was written; the delivery is ' +
+          'tried again.',
+      },
+    ]);
   });
 });

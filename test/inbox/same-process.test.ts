@@ -21,6 +21,9 @@ describe('while Next.js builds', () => {
     expect(vi.getTimerCount()).toBe(0);
     vi.useRealTimers();
     await new Promise((done) => setTimeout(done, 100));
+    for (const inbox of [building.inbox, opened({ file, work: false }).inbox])
+      await inbox.drain({ forMs: '10s' });
+    expect(await building.inbox.stats()).toMatchObject({ pending: 1, running: 0 });
     expect(building.calls).toEqual([]);
     vi.stubEnv('NEXT_PHASE', 'phase-production-server');
     const serving = opened({ file });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import * as reading from '../../../src/schemas/event.js';
+import { digestOf } from '../../../src/webhooks/delivery.js';
 import { verify } from '../../../src/webhooks/index.js';
 import { orderPaid, received, secret } from '../inboxes.js';
 import { newPlace, opened } from './places.js';
@@ -45,6 +46,40 @@ describe('another content under a known key', () => {
     for (const amount of ['10.00', '90.00', '90.00', '50.00', '10.00']) await post(paid(amount));
     expect((await inbox.list()).map(({ state }) => state)).toEqual(['parked', 'parked', 'pending']);
     expect(told.filter(([name]) => name === 'duplicate')).toHaveLength(2);
+  });
+
+  it('is not lost to an order whose id is the key under which it would be parked', async () => {
+    for (const isKnownBefore of [true, false]) {
+      const place = newPlace();
+      const { inbox, post, told } = opened({ place, work: false });
+      const second = JSON.parse(paid('90.00'));
+      const own = `ord_1#${digestOf({ ...second, type: 'order.paid' })}`;
+      const bodies = [paid('10.00'), paid('90.00')];
+      bodies.splice(isKnownBefore ? 0 : 2, 0, orderPaid(own));
+      for (const body of [...bodies, ...bodies]) expect(await post(body)).toEqual(received);
+      const entries = await inbox.list();
+      expect(entries.map(({ event }) => event?.data)).toEqual(
+        bodies.map((body) => JSON.parse(body).data).reverse(),
+      );
+      expect(told.filter(([name]) => name === 'duplicate')).toHaveLength(3);
+      expect(await inbox.stats()).toMatchObject({ parked: isKnownBefore ? 1 : 2 });
+      expect(await inbox.retryParked()).toBe(0);
+    }
+  });
+
+  it('is not what is said of an order whose id looks like the key of what was parked', async () => {
+    const { inbox, post } = opened();
+    await post(paid('10.00'));
+    await post(paid('90.00'));
+    const [, id = ''] = /^order\.paid:(.*)/.exec((await inbox.list({ state: 'parked' }))[0]?.key ?? '') ?? [];
+    await post(orderPaid(id));
+    expect((await inbox.list())[0]).toMatchObject({
+      event: { data: { order_id: id } },
+      state: 'parked',
+      lastError:
+        `"order.paid:${id}" was taken: the payment of order "ord_1" is stored under it, and this one is of order "${id}". ` +
+        'Compare it with your order, then retry or discard this one.',
+    });
   });
 
   it('is told apart although the amounts are equal, and after the first was purged', async () => {
@@ -141,6 +176,22 @@ describe('an authentic event that cannot be read', () => {
       ]);
     },
   );
+
+  it('is not its own duplicate if it came under its real key: it stays parked', async () => {
+    const place = newPlace();
+    const before = opened({ place });
+    const data = { order_id: 'ord_1', amount: '19.90', currency: 'USD' };
+    await before.inbox.accept({
+      ...{ key: 'order.paid:ord_1', rawBody: comma, headers: {}, receivedAt: '2026-01-01T00:00:00.000Z' },
+      event: { type: 'unknown', originalType: 'order.paid', data, problem: 'a comma' },
+    });
+    await before.inbox.close();
+    laterVersion();
+    const { inbox } = opened({ place });
+    expect(await inbox.retry('order.paid:ord_1')).toBe(true);
+    await inbox.idle();
+    expect(await inbox.list()).toMatchObject([{ key: 'order.paid:ord_1', state: 'parked', event: { data } }]);
+  });
 
   it('is then a duplicate, or a conflict, like any delivery', async () => {
     const place = newPlace();

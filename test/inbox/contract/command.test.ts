@@ -193,6 +193,16 @@ describe('merchant-payments inbox', () => {
     expect(JSON.parse(stdout)).toMatchObject({ found: true, scheme });
   });
 
+  it('identifies deliveries whose signature covers the URL of the webhook', async () => {
+    const { place, post } = await filled();
+    const scheme = { content: 'https://shop.example/webhooks{body}' };
+    await post(orderPaid('ord_6'), sign({ rawBody: orderPaid('ord_6'), secret, scheme }));
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
+    expect(run(place, 'refused', '--identify').stdout).toContain('pass it as well (--url)');
+    const found = run(place, 'refused', '--identify', '--json', '--url', 'https://shop.example/webhooks');
+    expect(JSON.parse(found.stdout)).toMatchObject({ found: true, scheme });
+  });
+
   it('says how many it does not show', async () => {
     const place = newPlace();
     const { post, inbox } = opened({ place, keepRefused: 2000 });

@@ -128,6 +128,42 @@ describe('a function that fails', () => {
     expect(await inbox.stats()).toMatchObject({ done: 3, parked: 1 });
   });
 
+  it('is not called for another content of an order whose event is damaged: its row stays', async () => {
+    const place = newPlace();
+    const { inbox, post } = opened({ place });
+    await post(orderPaid('ord_1'));
+    await settled(inbox, ['done']);
+    await post(orderPaid('ord_1').replace('19.90', '29.90'));
+    const [conflict] = await inbox.list({ state: 'parked' });
+    const key = conflict?.key ?? '';
+    await place.run("UPDATE $inbox_content SET event = '{' WHERE raw_body LIKE '%29.90%'");
+    expect(await inbox.retry(key)).toBe(true);
+    await inbox.idle();
+    expect(await inbox.get(key)).toMatchObject({ state: 'parked' });
+  });
+
+  it.each([
+    ['is gone', 'DELETE FROM $inbox_content'],
+    ['is no JSON', "UPDATE $inbox_content SET event = '{'"],
+  ])(
+    'is not called for a delivery whose content %s: it is parked, and holds up no other',
+    async (_what, damage) => {
+      const place = newPlace();
+      const web = opened({ place, work: false });
+      await web.post(orderPaid('damaged'));
+      await place.run(damage);
+      await web.post(orderPaid('whole'));
+      const { inbox, calls, errors } = opened({ place });
+      await settled(inbox, ['done', 'parked']);
+      expect(calls).toEqual([['whole', 1]]);
+      expect(errors).toEqual([]);
+      expect(await inbox.get('order.paid:damaged')).toMatchObject({
+        state: 'parked',
+        lastError: expect.stringContaining('cannot read it'),
+      });
+    },
+  );
+
   it('that never settles holds up no other delivery either', async () => {
     const { promise, resolve } = withResolvers();
     const handled: string[] = [];

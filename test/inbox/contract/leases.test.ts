@@ -6,7 +6,7 @@ import { type ContractDelivery, newPlace, opened, type Place } from './places.js
 /** As if its process had died, or stood still, for longer than the lease. */
 const endLease = ({ run }: Place) => run('UPDATE $inbox SET due_at = $past');
 
-describe('processes that share an inbox', () => {
+describe('inboxes in one place, each as if alone in its process,', () => {
   it('work on a key one at a time, and do each delivery once', async () => {
     const place = newPlace();
     const running = new Map<string, number>();

@@ -157,6 +157,23 @@ describe('a delivery that is authentic, but not by the clock', () => {
     expect(Math.round(minutesAgo)).toBe(minutes);
   });
 
+  it('is measured against when it was received, however long ago that is', async () => {
+    const place = newPlace();
+    const { inbox, post, calls } = opened({ place });
+    const yearAgo = Date.now() - 365 * 86_400_000;
+    for (const [id, earlierMs] of Object.entries({ ord_1: 250_000, ord_2: 350_000 })) {
+      await post(orderPaid(id), signedOtherwise(orderPaid(id), new Date(yearAgo - earlierMs)));
+    }
+    await place.run(`UPDATE $inbox_refused SET received_at = ${yearAgo}`);
+    expect(await inbox.recover({ scheme })).toEqual({ recovered: 1, duplicates: 0, refused: 1 });
+    expect(await inbox.recover({ scheme, toleranceSeconds: 340 })).toMatchObject({ recovered: 0 });
+    expect(await inbox.recover({ scheme, toleranceSeconds: 360 })).toMatchObject({ recovered: 1 });
+    await inbox.idle();
+    expect(calls.map(([id]) => id)).toEqual(['ord_1', 'ord_2']);
+    const entries = (await inbox.list()).map(({ receivedAt }) => yearAgo - Date.parse(receivedAt));
+    expect(entries.map((ms) => Math.round(ms / 10_000))).toEqual([35, 0]);
+  });
+
   it('is a duplicate if its order is known: a replay fulfils nothing', async () => {
     const { inbox, post, calls } = opened();
     await post(orderPaid('ord_1'));
