@@ -8,8 +8,8 @@ export interface PageSource<T extends { id: string }> {
   prefetch: number;
   /** Another page, with a signal in place of the call's. */
   ask(page: number, signal?: AbortSignal): ApiPromise<Page<T>>;
-  /** Aborted with the call's signal, or when a loop is left. */
-  linked(): AbortController;
+  /** Aborts what ends a loop with the call's signal, too. */
+  link(leaving: AbortController): void;
 }
 
 /** One page of a list. Iterate over it for every item from this page on. */
@@ -96,13 +96,31 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
   }
 }
 
-async function* itemsFrom<T extends { id: string }>(
+/** Why the pages in flight are aborted when their reader leaves. */
+const left = Symbol('left');
+
+/** Every item from a page on. A generator by itself cannot be left before the page that it waits for has come. */
+function itemsFrom<T extends { id: string }>(first: Page<T> | Promise<Page<T>>) {
+  const leaving = new AbortController();
+  const items = readItems(first, leaving);
+  for (const name of ['return', 'throw'] as const) {
+    const end = items[name].bind(items);
+    items[name] = (value) => {
+      leaving.abort(left);
+      return end(value);
+    };
+  }
+  return items;
+}
+
+async function* readItems<T extends { id: string }>(
   first: Page<T> | Promise<Page<T>>,
-): AsyncGenerator<T, void, undefined> {
+  leaving: AbortController,
+) {
   let page: Page<T> | undefined = await first;
-  const { prefetch, ask, linked } = page.source;
-  // Without prefetch no page is in flight when a loop is left.
-  const ahead = prefetch > 1 ? linked() : undefined;
+  const { prefetch, ask, link } = page.source;
+  const { signal } = leaving;
+  link(leaving);
   /**
    * Ids of the last items: a product that is created while a list is read pushes the last item of one page onto the
    * next. As many are kept as may be pushed without an item coming twice.
@@ -111,11 +129,11 @@ async function* itemsFrom<T extends { id: string }>(
   const inFlight: Promise<Page<T>>[] = [];
   let asked = page.pagination.page;
   try {
-    while (page) {
+    while (page && signal.reason !== left) {
       const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
       const askAhead = (upTo: number) => {
         while (asked < last && inFlight.length < upTo) {
-          const next = ask(++asked, ahead?.signal);
+          const next = ask(++asked, signal);
           // A page may fail after the reader has left: that matters only when it is read.
           next.catch(() => {});
           inFlight.push(next);
@@ -132,10 +150,11 @@ async function* itemsFrom<T extends { id: string }>(
       askAhead(prefetch);
       if (last === 0) return;
       page = await inFlight.shift()?.catch((error: unknown) => {
-        throw traced(error);
+        if (error === left) return undefined;
+        throw error === signal.reason ? error : traced(error);
       });
     }
   } finally {
-    ahead?.abort();
+    leaving.abort(left);
   }
 }

@@ -9,7 +9,7 @@ const create = {
   operation: 'checkouts.create',
   method: 'POST',
   path: '/v1/checkouts',
-  afterDoubt: 'A session that no customer is sent to charges nobody, so it is safe to create another.',
+  recoveryHint: 'A session that no customer is sent to charges nobody, so it is safe to create another.',
 };
 const retrieve = { operation: 'checkouts.retrieve', method: 'GET', path: '/v1/checkouts/{id}' };
 

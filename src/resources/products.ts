@@ -19,7 +19,7 @@ import {
   type UpdatedProduct,
   updatedProductSchema,
 } from '../schemas/product.js';
-import type { RequestParts } from '../transport/call.js';
+import type { ReadParts } from '../transport/call.js';
 import type { CallOptions, ListOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';
 
@@ -27,14 +27,14 @@ const create = {
   operation: 'products.create',
   method: 'POST',
   path: '/v1/products',
-  afterDoubt: 'Look for the product with products.list() before you create it again.',
+  recoveryHint: 'Look for the product with products.list() before you create it again.',
 };
 const list = { operation: 'products.list', method: 'GET', path: '/v1/products', isList: true };
 const update = {
   operation: 'products.update',
   method: 'PATCH',
   path: '/v1/products/{id}',
-  afterDoubt:
+  recoveryHint:
     'Look the product up with products.list(), or send the same update again: it sets the same fields.',
 };
 
@@ -82,23 +82,20 @@ export class ProductsResource {
    * ```
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
-    const readParts = (issues: Issue[]) => ({ query: readFields(issues, productListParams, params) });
+    const readParts: ReadParts = (issues) => ({ query: readFields(issues, productListParams, params) });
     return new ListPromise(this.#listPage(options, readParts), list.operation);
   }
 
   /** One page, which asks for the others with what was read from the first call's parameters and options. */
-  async #listPage(
-    options: ListOptions,
-    readParts: (issues: Issue[]) => RequestParts,
-  ): Promise<Completed<Page<Product>>> {
+  async #listPage(options: ListOptions, readParts: ReadParts): Promise<Completed<Page<Product>>> {
     const sent = await this.#transport.send(list, productListSchema, options, readParts);
     const { prefetch = 1, signal } = sent.options;
     const ask = (page: number, until = signal) =>
       new ApiPromise(
         this.#listPage({ ...sent.options, signal: until }, () => ({ query: { ...sent.parts.query, page } })),
       );
-    const source = { prefetch, ask, linked: () => this.#transport.linked(signal) };
-    return { data: new Page(sent.data, source), facts: sent.facts };
+    const link = (leaving: AbortController) => this.#transport.link(leaving, signal);
+    return { data: new Page(sent.data, { prefetch, ask, link }), facts: sent.facts };
   }
 
   /**

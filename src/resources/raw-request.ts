@@ -37,7 +37,7 @@ export function rawOperation({ method, path }: Partial<RawRequest> = {}): Operat
     operation: 'request',
     method: methods.includes(method) ? String(method) : '',
     path: typeof path === 'string' ? path : '',
-    afterDoubt: 'Check whether it was done before you send it again.',
+    recoveryHint: 'Check whether it was done before you send it again.',
     mayBeEmpty: method !== 'GET',
   };
 }
@@ -59,10 +59,8 @@ export function checkRawRequest(issues: Issue[], request: Partial<RawRequest> | 
   for (const [name, value] of pairs)
     if (![value].flat().every((each) => ['string', 'number', 'boolean'].includes(typeof each)))
       refuse(`query.${name}`, 'must be a string, number or boolean, or an array of them.');
-  const parts = { query: Object.fromEntries(pairs) };
-  if (body === undefined || method !== 'GET') return { ...parts, body };
-  refuse('body', 'is not allowed with GET. Use query.');
-  return parts;
+  if (method === 'GET' && body !== undefined) refuse('body', 'is not allowed with GET. Use query.');
+  return { query: Object.fromEntries(pairs), body };
 }
 
 /** A path must not lead to another path, origin or query: the URL parser must leave it unchanged. */

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { isLoopback, parseAbsoluteUrl } from './url.js';
-import { moment, optional, price, reads, record, text } from './wire.js';
+import { moment, optional, price, record, text, wire } from './wire.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {
@@ -31,7 +31,7 @@ function schemasFor(allowInsecureHttp: boolean) {
   // A customer is sent to this address, so it must be https; http only on the local machine, unless allowed.
   const isSafe = (url: URL | undefined) =>
     url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)));
-  const url = reads(
+  const url = wire(
     (value) => (typeof value === 'string' && isSafe(parseAbsoluteUrl(value)) ? value : undefined),
     'an https: URL',
   );

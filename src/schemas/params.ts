@@ -216,7 +216,7 @@ export function quote(value: unknown): string {
     const start = value.length > 60 ? `${value.slice(0, 60)}…` : value;
     return visible(JSON.stringify(start));
   }
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : whatItIs(value);
+  return typeof value === 'number' ? String(value) : whatItIs(value);
 }
 
 /** What a value of the wrong type is. */

@@ -27,12 +27,11 @@ function schemaOf<T>(read: Reader<T>, problemsOf: (value: unknown) => Problems):
 
 const expects = (expected: string): Problems => [{ path: [], message: `expected ${expected}` }];
 
-function problemsBy(schema: z.ZodMiniType, value: unknown): Problems {
-  return z.safeParse(schema, value).error?.issues ?? [];
-}
+const problemsBy = (schema: z.ZodMiniType, value: unknown): Problems =>
+  z.safeParse(schema, value).error?.issues ?? [];
 
 /** A schema around a reader. The message says what was expected and never quotes the value. */
-export function reads<T>(read: Reader<T>, expected: string): Wire<T> {
+export function wire<T>(read: Reader<T>, expected: string): Wire<T> {
   return schemaOf(read, () => expects(expected));
 }
 
@@ -87,7 +86,7 @@ export function record<Shape extends Record<string, Wire<unknown>>>(shape: Shape
     const copy = { ...value };
     return isRead(copy, value) ? copy : undefined;
   };
-  const object = z.looseObject(shape, { error: 'expected an object' });
+  const object = z.looseObject(shape, 'expected an object');
   return schemaOf(read, (value) => problemsBy(object, value));
 }
 
@@ -96,10 +95,10 @@ const readNullableText = (value: unknown) => (value === undefined || value === n
 const readCount = (value: unknown) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-export const text = reads(readText, 'a string');
-export const nullableText = reads(readNullableText, 'a string or null');
-export const count = reads(readCount, 'an integer of at least 0');
-export const money = reads(readMoney, 'a decimal amount');
-export const price = reads(readPrice, 'a decimal amount, not negative');
-export const moment = reads(readMoment, 'Unix time or ISO 8601 with a zone');
-export const metadata = reads(readMetadata, 'an object');
+export const text = wire(readText, 'a string');
+export const nullableText = wire(readNullableText, 'a string or null');
+export const count = wire(readCount, 'an integer of at least 0');
+export const money = wire(readMoney, 'a decimal amount');
+export const price = wire(readPrice, 'a decimal amount, not negative');
+export const moment = wire(readMoment, 'Unix time or ISO 8601 with a zone');
+export const metadata = wire(readMetadata, 'an object');

@@ -1,11 +1,11 @@
 /** The functions to run when a signal is aborted, and the signal's one listener: polyfills take only functions. */
-class Runs extends Set<() => void> {
+class AbortRunners extends Set<() => void> {
   readonly listener = () => {
     for (const run of [...this]) run();
   };
 }
 
-const bySignal = new WeakMap<AbortSignal, Runs>();
+const bySignal = new WeakMap<AbortSignal, AbortRunners>();
 
 /**
  * Runs a function when the signal is aborted, at once if it is; call the returned function to cancel that.
@@ -15,20 +15,18 @@ const bySignal = new WeakMap<AbortSignal, Runs>();
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
   if (signal?.aborted) run();
   if (!signal || signal.aborted) return () => {};
-  const runs = bySignal.get(signal) ?? new Runs();
-  bySignal.set(signal, runs);
-  if (runs.size === 0) signal.addEventListener('abort', runs.listener);
-  runs.add(run);
+  const runners = bySignal.get(signal) ?? new AbortRunners();
+  bySignal.set(signal, runners);
+  if (runners.size === 0) signal.addEventListener('abort', runners.listener);
+  runners.add(run);
   return () => {
-    runs.delete(run);
-    if (runs.size === 0) signal.removeEventListener('abort', runs.listener);
+    runners.delete(run);
+    if (runners.size === 0) signal.removeEventListener('abort', runners.listener);
   };
 }
 
-/** A controller that is aborted with a signal, too. Aborting it ends the link. */
-export function linkedController(signal: AbortSignal | undefined): AbortController {
-  const controller = new AbortController();
+/** Aborts a controller with a signal, too. Aborting it ends the link. */
+export function link(controller: AbortController, signal: AbortSignal | undefined): void {
   const unlink = onAbort(signal, () => controller.abort(signal?.reason));
   onAbort(controller.signal, unlink);
-  return controller;
 }

@@ -74,16 +74,8 @@ export function readCallOptions(
   return read ?? own;
 }
 
-/** The limits of time that were given, in milliseconds: `timeLimits` has the defaults. */
+/** The limits of time that were given, in milliseconds. */
 export type TimeLimits = Pick<CallOptions, 'timeoutMs' | 'totalTimeoutMs'>;
-
-/** Both limits: a default gives way to the limit that was given. */
-export function timeLimits({ timeoutMs, totalTimeoutMs }: TimeLimits) {
-  return {
-    timeoutMs: timeoutMs ?? Math.min(20_000, totalTimeoutMs ?? 20_000),
-    totalTimeoutMs: totalTimeoutMs ?? Math.max(60_000, timeoutMs ?? 60_000),
-  };
-}
 
 /** A limit of one attempt that the limit of the whole call makes void. */
 export function timeProblems({ timeoutMs, totalTimeoutMs }: TimeLimits): Issue[] {

@@ -1,3 +1,4 @@
+import type { Issue } from '../errors.js';
 import type { TimeLimits } from './call-options.js';
 import type { Fetch } from './fetch-adapter.js';
 import type { CallName, EndFacts, Hooks } from './hooks.js';
@@ -21,7 +22,7 @@ export interface ClientSettings extends TimeLimits {
 /** An operation of the API: its name in errors and hooks, and its endpoint. */
 export interface Operation extends CallName {
   /** What to do if a write may have been done. */
-  afterDoubt?: string;
+  recoveryHint?: string;
   /** Whether success may come without a body. */
   mayBeEmpty?: boolean;
   /** Whether it has the options of a list. */
@@ -39,6 +40,9 @@ export interface RequestParts {
   query?: Query | undefined;
   body?: unknown;
 }
+
+/** Reads and checks what a call was given, and adds what is wrong with it to `issues`. */
+export type ReadParts = (issues: Issue[]) => RequestParts;
 
 /** One call, its parameters and options checked. Times are from `performance.now()`, which clock changes do not affect. */
 export interface Call {

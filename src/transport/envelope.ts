@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { InvalidResponseReason } from '../errors.js';
 import { describeIssues } from '../schemas/fields.js';
 import { isObject, ownFields } from '../schemas/object.js';
 import { idParam } from '../schemas/params.js';
@@ -23,20 +24,19 @@ export function readResponse<T>(
   const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0 && isOwn;
   const { body, fault } = isEmpty ? { body: { code: 0 }, fault: undefined } : parseBody(response);
   const { code, data } = fieldsOf(body);
-  const isEnvelope = Number.isInteger(code);
+  const isEnvelope = isInteger(code);
   if (!isSuccess(status) || (isEnvelope && code !== 0)) {
-    const snippet = bytes.byteLength === 0 ? undefined : new TextDecoder().decode(bytes);
+    const snippet = new TextDecoder().decode(bytes) || undefined;
     // `code` 0 means success, and so do the words beside it.
     const said = { ...wordsOf(code === 0 ? undefined : body), snippet };
-    const isForeignText = fault?.reason === 'content_type';
     const note = ' The response is not JSON: a proxy or another site may have sent it.';
-    return refusal(call, response, said, isForeignText ? note : '');
+    return refusal(call, response, said, fault?.[0] === 'content_type' ? note : '');
   }
   if (fault) {
-    const mayBeCut = fault.reason === 'json' && !response.delimited;
-    const outcome = isBegun(response) ? 'done' : 'unknown';
-    const failed = unusable(call, response, fault.reason, fault.problem, outcome);
-    return mayBeCut ? { ...failed, retriable: 'reads' } : failed;
+    const [reason, problem] = fault;
+    const mayBeCut = reason === 'json' && !response.delimited;
+    const failed = unusable(call, response, reason, problem, response.begun ? 'done' : 'unknown');
+    return mayBeCut ? { ...failed, retriable: 'get' } : failed;
   }
   if (!isEnvelope) {
     const problem = 'the body is not {code, message, data} with an integer code';
@@ -51,17 +51,14 @@ export function readResponse<T>(
   return unusable(call, response, 'schema', problem, 'done', issues, idOf(data));
 }
 
-/** A body that cannot be parsed. */
-interface Fault {
-  reason: 'empty' | 'encoding' | 'json' | 'content_type';
-  problem: string;
-}
+/** Why a body cannot be parsed. */
+type Fault = readonly [reason: InvalidResponseReason, problem: string];
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** JSON is accepted under any content type, and is always UTF-8. */
 function parseBody({ bytes, headers }: CompleteResponse): { body?: unknown; fault?: Fault } {
-  if (bytes.byteLength === 0) return { fault: { reason: 'empty', problem: 'the body is empty' } };
+  if (bytes.byteLength === 0) return { fault: ['empty', 'the body is empty'] };
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -71,23 +68,17 @@ function parseBody({ bytes, headers }: CompleteResponse): { body?: unknown; faul
       encodings === ''
         ? 'the body is not valid UTF-8'
         : `the body cannot be decoded: its Content-Encoding is ${encodings}`;
-    return { fault: { reason: 'encoding', problem } };
+    return { fault: ['encoding', problem] };
   }
   try {
     // Objects inherit nothing where a polluted prototype would fill in what the response lacks.
     const reviver = isPolluted() ? (_: string, value: unknown) => ownFields(value) ?? value : undefined;
     return { body: JSON.parse(text, reviver) };
   } catch {
-    if (!isForeign(headers)) return { fault: { reason: 'json', problem: 'the body is not valid JSON' } };
+    if (!isForeign(headers)) return { fault: ['json', 'the body is not valid JSON'] };
     const type = headers.get('content-type')?.split(';')[0];
-    return { fault: { reason: 'content_type', problem: `the body is ${type}, not JSON` } };
+    return { fault: ['content_type', `the body is ${type}, not JSON`] };
   }
-}
-
-/** Whether a body that cannot be parsed is the service's all the same: nothing at all, or an envelope's beginning. */
-function isBegun({ bytes, headers }: CompleteResponse): boolean {
-  if (bytes.byteLength === 0) return !isForeign(headers);
-  return /^\s*\{\s*"code"\s*:\s*0\s*,/.test(new TextDecoder().decode(bytes.subarray(0, 200)));
 }
 
 /**
@@ -122,7 +113,7 @@ function redirectTarget(call: CallDescription, { headers }: CompleteResponse): s
   const base = `https://${call.host}`;
   if (location === null || !URL.canParse(location, base)) return '';
   const { host, protocol } = new URL(location, base);
-  return ` to ${call.redact(host || protocol)}`;
+  return ` to ${host || protocol}`;
 }
 
 /** The id in data that is otherwise unusable, if it is a valid one. */

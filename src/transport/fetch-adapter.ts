@@ -50,17 +50,17 @@ export function settledBy(head: ResponseHead): SendResult | undefined {
 export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
   return (url, init) =>
     new Promise((resolve) => {
-      let head: ResponseHead | undefined;
+      let head: Required<ResponseHead> | undefined;
       const send = async (): Promise<SendResult> => {
         const response: unknown = await fetch(url, shielded(init));
         if (!isResponse(response))
           return new SendFailure('exchange', 'fetch', { detail: 'returned no Response' });
         if (response.type === 'error') return new SendFailure('exchange', 'network');
         const { headers, body } = response;
-        head = { status: response.type === 'opaqueredirect' ? 302 : response.status, headers };
+        head = { status: response.type === 'opaqueredirect' ? 302 : response.status, headers, chunks: [] };
         const settled = settledBy(head);
         if (!settled) return readBody(response, head, resolve);
-        leave(body);
+        discard(body);
         return settled;
       };
       const failureOf = (error: unknown) => {
@@ -82,16 +82,21 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
 
 type Settle = (result: SendResult) => void;
 
-/** Web streams and Node streams (node-fetch) can both be iterated; those of older Safari cannot. */
-async function readBody(response: Response, head: ResponseHead, settle: Settle): Promise<SendResult> {
+/** Web streams and Node streams (node-fetch, which may be of text) can both be iterated; those of older Safari cannot. */
+async function readBody(
+  response: Response,
+  head: Required<ResponseHead>,
+  settle: Settle,
+): Promise<SendResult> {
   const { body } = response;
   if (response.bodyUsed) {
     const detail = 'returned a Response whose body was read already: read a clone() of it instead';
     return new SendFailure('body', 'fetch', { head, detail });
   }
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const { chunks } = head;
   let size = 0;
-  for await (const chunk of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
+  for await (const part of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
+    const chunk = typeof part === 'string' ? new TextEncoder().encode(part) : part;
     size += chunk.byteLength;
     if (size > largestBody) {
       const failure = new SendFailure('body', 'too_large', { head });
@@ -105,12 +110,12 @@ async function readBody(response: Response, head: ResponseHead, settle: Settle):
   return new CompleteResponse(head.status, head.headers, bytes);
 }
 
-function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer>> {
+function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer> | string> {
   return isObject(body) && Symbol.asyncIterator in body;
 }
 
 /** Discards a body that is not read, and closes its connection: a web stream or a Node stream. */
-function leave(body: unknown): void {
+function discard(body: unknown): void {
   const end = isObject(body) ? (body.cancel ?? body.destroy) : undefined;
   if (typeof end === 'function') Promise.resolve(end.call(body)).catch(() => {});
 }
@@ -121,7 +126,7 @@ function read(error: unknown) {
     const detail = `threw ${inWords(error)}`;
     // To undici a 101 is a failure of its socket.
     const evidence = readError(detail.endsWith(': bad upgrade') ? undefined : error);
-    return { ...evidence, kind: evidence.kind ?? kindInWords(detail), detail };
+    return { ...evidence, kind: evidence.kind ?? kindInWords(detail, evidence.code), detail };
   } catch {
     // Its fields throw.
     const detail = 'threw something that cannot be read';
@@ -129,18 +134,19 @@ function read(error: unknown) {
   }
 }
 
-/** What the words say of an error without a code. */
-function kindInWords(detail: string): FailureKind {
+/** What the words say of an error without a code that is known: a code of its own is no network's. */
+function kindInWords(detail: string, code: string | undefined): FailureKind {
   // A 101, and what is not HTTP: from Node 24 on without a code.
   if (/: bad upgrade$|HTTPParserError: /.test(detail)) return 'protocol';
-  // The Fetch standard forbids some ports, which no other attempt changes.
-  if (/: bad port$/.test(detail)) return 'fetch';
-  return noConnection.test(detail) ? 'network' : 'fetch';
+  return code === undefined && noConnection.test(detail) ? 'network' : 'fetch';
 }
 
-/** How platforms name a connection that failed: Chrome, Firefox, Safari, Node, Deno, Bun, Cloudflare. */
+/**
+ * How platforms name a connection that failed: Chrome, Firefox, Safari, Node, Deno, Bun, Cloudflare. The Fetch standard
+ * forbids some ports, which no other attempt changes.
+ */
 const noConnection =
-  /^threw (?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|a network error|the internet connection))/i;
+  /^threw (?!.*: bad port$)(?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|a network error|the internet connection))/i;
 
 /** The error and its causes: the outermost is often only "fetch failed". */
 function inWords(error: unknown): string {

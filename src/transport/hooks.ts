@@ -54,7 +54,7 @@ export interface Hooks {
 export const hookNames = ['request', 'response', 'retry', 'error', 'end'] as const;
 
 /** Calls a hook; whatever it throws or rejects with is ignored. */
-export function tell<Facts>(hook: ((facts: Facts) => unknown) | undefined, facts: Facts): void {
+export function runHook<Facts>(hook: ((facts: Facts) => unknown) | undefined, facts: Facts): void {
   // Called at once; an async function rejects where the hook throws.
   if (hook) (async () => hook(facts))().catch(() => {});
 }

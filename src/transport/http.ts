@@ -11,7 +11,7 @@ import { isPolluted, shielded } from './shield.js';
 const defaults: Options = { retry: 0, throwHttpErrors: false };
 
 /** What ky and `Request` would read from a polluted prototype, even where a request says `undefined`. */
-const fullyWritten: Options = { ...defaults, headers: {}, body: null, window: null, searchParams: '' };
+const fullyWritten: Options = { headers: {}, body: null, window: null, searchParams: '' };
 
 /** One request and its whole response, or a failure: of kind `stopped` for time limit and signal. Never rejects. */
 export type SendOnce = (call: Call, limitMs: number) => Promise<SendResult>;

@@ -59,7 +59,7 @@ export function nodeHttp(baseUrl: URL): Send {
       };
       const fail = (kind: FailureKind, code?: string) =>
         breakOff(new SendFailure(phase, kind, { code, head }));
-      const failWith = (error: Error) => {
+      const failWith = (error: unknown) => {
         const { kind, code, unsent } = readError(error);
         // Without a connection TLS can only have failed in its handshake.
         if (phase === 'connect' && !unsent && kind !== 'tls') phase = 'exchange';
@@ -79,16 +79,17 @@ export function nodeHttp(baseUrl: URL): Send {
       // Without this listener Node drops the connection, which looks like a failure of the network.
       request.on('upgrade', () => fail('protocol'));
       request.on('response', (response) => {
-        const received = { status: response.statusCode ?? 0, headers: headersFrom(response.rawHeaders) };
+        const chunks: Buffer<ArrayBuffer>[] = [];
+        const { statusCode: status = 0, rawHeaders } = response;
+        const received = { status, headers: headersFrom(rawHeaders), chunks };
         const settled = settledBy(received);
         if (settled) return breakOff(settled);
         phase = 'body';
         head = received;
-        const chunks: Buffer[] = [];
         let size = 0;
         response
           .on('error', failWith)
-          .on('data', (chunk: Buffer) => {
+          .on('data', (chunk: Buffer<ArrayBuffer>) => {
             size += chunk.byteLength;
             if (size > largestBody) fail('too_large');
             else chunks.push(chunk);
@@ -97,10 +98,14 @@ export function nodeHttp(baseUrl: URL): Send {
             // Copied only if it must be: buffers lie outside the heap, and more of them bring more full collections.
             const [first = Buffer.alloc(0)] = chunks;
             const whole = chunks.length > 1 ? Buffer.concat(chunks) : first;
-            decode(whole, received.headers.get('content-encoding'), (error, bytes) => {
-              if (error) failWith(error);
-              else finish(new CompleteResponse(received.status, received.headers, bytes));
-            });
+            try {
+              const bytes = decode(whole, received.headers.get('content-encoding'));
+              finish(new CompleteResponse(received.status, received.headers, bytes));
+            } catch (error) {
+              // What cannot be decompressed shows nothing.
+              chunks.length = 0;
+              failWith(error);
+            }
           });
       });
       request.on('error', failWith);
@@ -112,23 +117,16 @@ export function nodeHttp(baseUrl: URL): Send {
  * Decompresses a body: some servers compress without being asked. One in several encodings or an unknown one stays as it
  * is; of a cut one the readable part is kept, as fetch does it.
  */
-function decode(
-  bytes: Buffer,
-  contentEncoding: string | null,
-  done: (error: Error | null, bytes: Uint8Array) => void,
-): void {
+function decode(bytes: Buffer, contentEncoding: string | null): Uint8Array {
   const encoding = encodingsOf(contentEncoding).join();
-  if (bytes.byteLength === 0 || !/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) {
-    done(null, bytes);
-    return;
-  }
+  if (bytes.byteLength === 0 || !/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) return bytes;
   const zlib = process.getBuiltinModule('node:zlib');
   const limit = { maxOutputLength: largestBody };
   const options = { ...limit, finishFlush: zlib.constants.Z_SYNC_FLUSH };
-  if (encoding === 'br') zlib.brotliDecompress(bytes, limit, done);
+  if (encoding === 'br') return zlib.brotliDecompressSync(bytes, limit);
   // Some servers leave out the header of zlib (RFC 9110, section 8.4.1.2), whose first byte ends in 8.
-  else if (encoding === 'deflate' && (bytes.readUInt8() & 0xf) !== 8) zlib.inflateRaw(bytes, options, done);
-  else zlib.unzip(bytes, options, done);
+  const isBare = encoding === 'deflate' && (bytes.readUInt8() & 0xf) !== 8;
+  return isBare ? zlib.inflateRawSync(bytes, options) : zlib.unzipSync(bytes, options);
 }
 
 /** The headers of a response as they came: few are read, and `Headers` would take them all apart. */

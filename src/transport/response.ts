@@ -8,6 +8,8 @@ export interface ResponseHeaders {
 export interface ResponseHead {
   status: number;
   headers: ResponseHeaders;
+  /** What has arrived of the body, as far as it can be read. */
+  chunks?: Uint8Array<ArrayBuffer>[];
 }
 
 /** A response whose body was read to the end. */
@@ -27,6 +29,12 @@ export class CompleteResponse implements ResponseHead {
     const { headers } = this;
     const announced = headers.get('content-length') !== null || headers.get('transfer-encoding') !== null;
     return announced && headers.get('content-encoding') === null;
+  }
+
+  /** Whether a body that cannot be parsed is the service's all the same: nothing at all, or the beginning of a success. */
+  get begun(): boolean {
+    const { headers, bytes } = this;
+    return bytes.byteLength === 0 ? !isForeign(headers) : beginning([bytes]) === successBegins;
   }
 }
 
@@ -53,6 +61,21 @@ export function isRedirect(status: number): boolean {
 export function isForeign(headers: ResponseHeaders): boolean {
   const type = headers.get('content-type') ?? '';
   return type !== '' && !/\bjson\b/i.test(type);
+}
+
+/** How the service's success begins, without spaces. */
+const successBegins = '{"code":0,';
+
+/** As much of a body, or of what arrived of it. */
+function beginning(chunks: readonly Uint8Array[] = []): string {
+  const decoder = new TextDecoder();
+  const text = chunks.map((chunk) => decoder.decode(chunk)).join('');
+  return text.replace(/\s/g, '').slice(0, successBegins.length);
+}
+
+/** Whether a body that was not read to its end may be the service's success, by its type and by what arrived of it. */
+export function mayBeSuccess({ headers, chunks }: ResponseHead): boolean {
+  return !isForeign(headers) && successBegins.startsWith(beginning(chunks));
 }
 
 /** A larger body is not from the service, and reading stops. Counted after decompression. */

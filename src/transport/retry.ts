@@ -3,7 +3,7 @@ export type Retriable =
   /** Never sent, or refused before anything was done: reads and writes. */
   | 'any'
   /** It may have been done: reads only. */
-  | 'reads'
+  | 'get'
   | 'never';
 
 /** If the service asks for a longer wait, the caller gets the error at once. */
@@ -18,7 +18,7 @@ export function backOffMs(attempt: number): number {
 export function retriableStatus(status: number): Retriable {
   if (status === 429) return 'any';
   const transient = [408, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 526);
-  return transient ? 'reads' : 'never';
+  return transient ? 'get' : 'never';
 }
 
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
@@ -34,23 +34,4 @@ export function readRetryAfterMs(retryAfter: string | null, date: string | null)
   const now = date !== null && httpDate.test(date) ? Date.parse(date) : Date.now();
   const wait = Date.parse(retryAfter) - now;
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
-}
-
-/**
- * Limits the load of retries on a service that is down: 50 retries, and one more for every ten calls that got a
- * response. First attempts are always sent.
- */
-export class RetryBudget {
-  /** Whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one. */
-  #tenths = 500;
-
-  spend(): boolean {
-    if (this.#tenths < 10) return false;
-    this.#tenths -= 10;
-    return true;
-  }
-
-  answered(): void {
-    this.#tenths = Math.min(500, this.#tenths + 1);
-  }
 }

@@ -43,6 +43,9 @@ export class SendFailure extends Error {
 /** No address, nobody listening, no tunnel through the proxy; the last two are Bun's. */
 const noConnection =
   /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/;
+/** Of sockets, undici, Node's streams and HTTP/2, and Bun. */
+const connectionLost =
+  /^(?:E(?:(?:CONN|HOST|NET)[A-Z]+|NOTCONN|PIPE|TIMEDOUT|ADDRNOTAVAIL)|UND_ERR_(?:SOCKET|INFO|\w+_TIMEOUT)|ERR_(?:STREAM_PREMATURE|SOCKET_C|HTTP2_(?:STREAM|SESSION|GOAWAY))\w+|ABORT_ERR|ConnectionClosed)$/;
 /** The certificate was refused, so the key stayed here. */
 const certificateRefused =
   /^(?:CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:VERIFY|GET_ISSUER_CERT)_?\w*|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/;
@@ -50,6 +53,7 @@ const certificateRefused =
 /** What the code of an error shows; `unsent` where it exists for nothing that happens after connecting. */
 const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
   { code: noConnection, kind: 'network', unsent: true },
+  { code: connectionLost, kind: 'network' },
   { code: certificateRefused, kind: 'tls', unsent: true },
   // Any other fault of TLS, ERR_SSL_WRONG_VERSION_NUMBER too, may come after the request was read.
   { code: /^(?:ERR_SSL_|ERR_TLS_|UNABLE_TO_|EPROTO$)/, kind: 'tls' },
@@ -59,17 +63,18 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
   { code: /^ERR_BUFFER_TOO_LARGE$/, kind: 'too_large' },
   // Arguments that a fetch refuses, such as an agent made for another one.
   { code: /^(?:UND_ERR_INVALID_|ERR_INVALID_)/, kind: 'fetch' },
-  { code: /./, kind: 'network' },
 ];
 
 /**
  * Reads an error of any `fetch` or of `node:http`, its causes, and the errors of an AggregateError (one for each
  * address of a host). A system call says more than any code: EHOSTUNREACH comes from `connect`, and from `read` too.
- * `kind` is `undefined` without a code; `unsent` says whether the error proves that no byte of the request was sent.
+ * `kind` is `undefined` if no code is known; `unsent` says whether the error proves that no byte of the request was sent.
  */
 export function readError(error: unknown) {
-  const code = codeOf(error);
-  return { kind: ruleFor(code)?.kind, code, unsent: isUnsent(error) === true };
+  const codes = codesOf(error);
+  const code = codes.find(ruleFor) ?? codes[0];
+  const unsent = isUnsent(error) === true;
+  return { kind: ruleFor(code)?.kind ?? (unsent ? ('network' as const) : undefined), code, unsent };
 }
 
 const connectingCalls: readonly unknown[] = ['connect', 'getaddrinfo'];
@@ -88,14 +93,17 @@ function isUnsent(error: unknown, depth = 0): boolean | undefined {
   return isUnsent(field(error, 'cause'), depth + 1) ?? byCode;
 }
 
-/** The first code, from the outside in. */
-function codeOf(error: unknown, depth = 0): string | undefined {
-  if (!isObject(error) || depth > deepest) return undefined;
-  const code = field(error, 'code');
-  if (isCode(code)) return code;
-  const errors = field(error, 'errors');
-  const inner = [...(Array.isArray(errors) ? errors.slice(0, deepest) : []), field(error, 'cause')];
-  return inner.map((each) => codeOf(each, depth + 1)).find((found) => found !== undefined);
+/** Those of the error, its causes and the errors of an AggregateError, from the outside in. */
+function codesOf(error: unknown): string[] {
+  const links = new Set([error]); // each once: an error may be its own cause
+  const codes: unknown[] = [];
+  for (const link of links) {
+    if (!isObject(link)) continue;
+    codes.push(field(link, 'code'));
+    if (links.size > 100) continue;
+    for (const inner of [field(link, 'errors'), field(link, 'cause')].flat()) links.add(inner);
+  }
+  return codes.filter(isCode);
 }
 
 function ruleFor(code = '') {

@@ -4,11 +4,11 @@ import { ApiError, ConnectionError, isPaymentsError, type Outcome } from '../err
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Progress } from './call.js';
 import { readResponse } from './envelope.js';
-import { type HookFacts, nameOf, tell } from './hooks.js';
+import { type HookFacts, nameOf, runHook } from './hooks.js';
 import { kyAttempt, type SendOnce } from './http.js';
 import { redactor, secretsOf } from './redact.js';
 import type { CompleteResponse } from './response.js';
-import { backOffMs, longestRetryAfterMs, RetryBudget } from './retry.js';
+import { backOffMs, longestRetryAfterMs } from './retry.js';
 import { SendFailure } from './send-failure.js';
 import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit } from './to-error.js';
 
@@ -16,7 +16,11 @@ import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit 
 export class Sender {
   readonly #settings: ClientSettings;
   readonly #sendOnce: SendOnce;
-  readonly #budget = new RetryBudget();
+  /**
+   * Limits the load of retries on a service that is down: 50 retries, and one more for every ten calls that got a
+   * response. In whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one.
+   */
+  #budget = 500;
 
   constructor(settings: ClientSettings) {
     this.#settings = settings;
@@ -35,20 +39,20 @@ export class Sender {
       const description = { ...call.operation, attempts: attempt, host: baseUrl.host, redact, earlier };
       const began = performance.now();
       const limit = limitOf(call, began);
-      tell(hooks.request, { ...about });
+      runHook(hooks.request, { ...about });
       call.signal?.throwIfAborted();
       const sent = await this.#sendOnce(call, limit.leftMs);
       const durationMs = performance.now() - began;
       // A response whose body did not arrive whole is one, too.
       const head = sent instanceof SendFailure ? sent.details.head : sent;
-      if (head) tell(hooks.response, { ...about, status: head.status, durationMs });
+      if (head) runHook(hooks.response, { ...about, status: head.status, durationMs });
       let failed: FailedAttempt;
       if (sent instanceof SendFailure) failed = noResponse(description, sent, limit);
       else {
         const result = readResponse(description, sent, schema);
         if (!result.error) {
           progress.outcome = 'done';
-          this.#budget.answered();
+          this.#answered();
           return { data: result.data, facts: factsOf(call, sent, attempt, performance.now()) };
         }
         failed = result;
@@ -61,19 +65,26 @@ export class Sender {
     }
   }
 
+  #answered(): void {
+    this.#budget = Math.min(500, this.#budget + 1);
+  }
+
   /** Waits for the next attempt, or throws the failure if there is none. */
   async #waitToRetry(call: Call, about: HookFacts, { error, retriable }: FailedAttempt): Promise<void> {
     const { startedAt, totalTimeoutMs, maxRetries, signal } = call;
     const { method, attempt } = about;
-    if (retriable === 'never' && !(error instanceof ConnectionError)) this.#budget.answered();
-    const allowed = retriable === 'any' || (retriable === 'reads' && method === 'GET');
-    if (!allowed || attempt > maxRetries) throw error;
+    const allowed =
+      attempt <= maxRetries && (retriable === 'any' || (retriable === 'get' && method === 'GET'));
     const left = startedAt + totalTimeoutMs - performance.now();
     const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-    if (asked > longestRetryAfterMs || (asked > 0 && asked >= left)) throw error;
     const delayMs = Math.max(asked, backOffMs(attempt));
-    if (delayMs >= left || !this.#budget.spend()) throw error;
-    if (isPaymentsError(error)) tell(this.#settings.hooks.retry, { ...about, delayMs, error });
+    const mayWait = asked <= longestRetryAfterMs && delayMs < left;
+    if (!allowed || !mayWait || this.#budget < 10) {
+      if (retriable !== 'get' && !(error instanceof ConnectionError)) this.#answered();
+      throw error;
+    }
+    this.#budget -= 10;
+    if (isPaymentsError(error)) runHook(this.#settings.hooks.retry, { ...about, delayMs, error });
     await sleep(delayMs, signal);
     // A busy process wakes up late.
     if (performance.now() - startedAt >= totalTimeoutMs) throw error;

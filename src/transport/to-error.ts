@@ -3,7 +3,7 @@ import * as errors from '../errors.js';
 import { visible } from '../schemas/visible.js';
 import type { Operation } from './call.js';
 import { nameOf } from './hooks.js';
-import { isForeign, isSuccess, type ResponseHead, type ResponseHeaders } from './response.js';
+import { isSuccess, mayBeSuccess, type ResponseHead, type ResponseHeaders } from './response.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 import type { Phase, SendFailure } from './send-failure.js';
 
@@ -39,7 +39,7 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
   // The status alone decides, even if the body that explains it never arrived.
   if (head && !isSuccess(head.status)) {
     const note = kind === 'fetch' ? ` The ${mistakeOfFetch(call, failure)}.` : '';
-    return refusal(call, head, { code: undefined, message: undefined, snippet: undefined }, note);
+    return refusal(call, head, {}, note);
   }
   const own = outcomeOfPhase(phase, head);
   // That the last attempt was not sent says nothing of those before.
@@ -58,15 +58,15 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
     : new errors.ConnectionError(message, facts);
   const mayPass = isTimeout ? limit.scope === 'attempt' : kind === 'network';
   if (!mayPass) return { error, retriable: 'never' };
-  return { error, retriable: phase === 'connect' ? 'any' : 'reads' };
+  return { error, retriable: phase === 'connect' ? 'any' : 'get' };
 }
 
 /** What the body of a refusal says, in any of the usual forms. */
 export interface Said {
-  code: number | string | undefined;
-  message: string | undefined;
+  code?: number | string | undefined;
+  message?: string | undefined;
   /** The whole body: it is shortened after secrets are removed. */
-  snippet: string | undefined;
+  snippet?: string | undefined;
 }
 
 /** The service refused the call: by HTTP status, or with 2xx and an envelope `code` other than 0. */
@@ -168,8 +168,7 @@ function factsOf(call: CallDescription, outcome: Outcome) {
 
 function outcomeOfPhase(phase: Phase, head: ResponseHead | undefined): Outcome {
   if (phase === 'connect') return 'not_sent';
-  // Of a body that was not read to its end, only its type can show that it is not the service's.
-  return phase === 'body' && !(head && isForeign(head.headers)) ? 'done' : 'unknown';
+  return head && mayBeSuccess(head) ? 'done' : 'unknown';
 }
 
 function outcomeOfStatus(status: number): Outcome {
@@ -212,21 +211,21 @@ function mistakeOfFetch(call: CallDescription, { details }: SendFailure): string
   return `function passed as fetch ${oneLine(shown(call, details.detail ?? '', 500))}`;
 }
 
-function doubt({ method, afterDoubt = '' }: CallDescription, outcome: Outcome): string {
+function doubt({ method, recoveryHint = '' }: CallDescription, outcome: Outcome): string {
   if (method === 'GET') return '';
-  if (outcome === 'unknown') return ` It may have been done. ${afterDoubt}`;
-  return outcome === 'done' ? ` It was done. ${afterDoubt}` : '';
+  if (outcome === 'unknown') return ` It may have been done. ${recoveryHint}`;
+  return outcome === 'done' ? ` It was done. ${recoveryHint}` : '';
 }
 
-/** Text of others: without secrets, shortened between two characters, and nothing in it acts on a terminal. */
+/** Text of others: without secrets, shortened between two characters (or what shows them), and nothing in it acts on a terminal. */
 function shown({ redact }: CallDescription, text: string, length = 200): string {
-  const start = redact(text)
-    .slice(0, 4 * length)
-    .replaceAll('\r\n', '\n');
-  return start
-    .replace(/[^\t\n]+/g, visible)
-    .slice(0, length)
-    .replace(/[\ud800-\udbff]$/, '');
+  let start = '';
+  for (const sign of redact(text).replaceAll('\r\n', '\n')) {
+    const next = sign.replace(/[^\t\n]+/, visible);
+    if (start.length + next.length > length) break;
+    start += next;
+  }
+  return start;
 }
 
 function oneLine(text: string): string {

@@ -3,10 +3,10 @@ import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { unreadable } from '../schemas/fields.js';
 import { isObject } from '../schemas/object.js';
-import { linkedController } from './aborts.js';
-import type { Call, ClientSettings, Operation, Progress, Query, RequestParts } from './call.js';
-import { type ListOptions, readCallOptions, timeLimits } from './call-options.js';
-import { nameOf, tell } from './hooks.js';
+import { link } from './aborts.js';
+import type { Call, ClientSettings, Operation, Progress, Query, ReadParts, RequestParts } from './call.js';
+import { type ListOptions, readCallOptions } from './call-options.js';
+import { nameOf, runHook } from './hooks.js';
 import type { Sender } from './sender.js';
 import { shielded } from './shield.js';
 
@@ -30,14 +30,14 @@ export class Transport {
   }
 
   /** For a group of calls that may be left together, such as the pages of a loop. */
-  readonly linked = linkedController;
+  readonly link = link;
 
   /** Sends one call. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise. */
   async send<T>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
     options: ListOptions = {},
-    readParts: (issues: Issue[]) => RequestParts,
+    readParts: ReadParts,
   ): Promise<Completed<T> & Given> {
     const startedAt = performance.now();
     const progress: Progress = { attempts: 0, outcome: 'not_sent' };
@@ -56,17 +56,17 @@ export class Transport {
       // The caller's own reason passes untouched, even if it is the error of another call.
       if (signal?.aborted && error === signal.reason) throw error;
       traced(error);
-      if (isPaymentsError(error)) tell(hooks.error, { ...about(), attempt: progress.attempts, error });
+      if (isPaymentsError(error)) runHook(hooks.error, { ...about(), attempt: progress.attempts, error });
       throw error;
     } finally {
-      tell(hooks.end, { ...about(), ok, ...progress });
+      runHook(hooks.end, { ...about(), ok, ...progress });
     }
   }
 
   /** The sender is half of the client's code, including ky, so it is loaded with the first call. */
   async #loadSender(operation: Operation): Promise<Sender> {
     const { Sender } = await import('./sender.js').catch((cause: unknown) => {
-      const message = `${operation.operation}: a file of merchant-payments could not be loaded, so nothing was sent. Deploy the whole package: a bundler left out what it imports with its first call.`;
+      const message = `${operation.operation}: a file of merchant-payments could not be loaded, so nothing was sent. If the cause is a missing file, deploy the whole package.`;
       throw new ConfigurationError(message, { ...nameOf(operation), cause });
     });
     this.#sender ??= new Sender(this.#settings);
@@ -77,34 +77,36 @@ export class Transport {
   #prepare(
     operation: Operation,
     options: ListOptions,
-    readParts: (issues: Issue[]) => RequestParts,
+    readParts: ReadParts,
     startedAt: number,
   ): Given & { call: Call } {
+    let path = '';
     try {
       const issues: Issue[] = [];
       const parts = readParts(issues);
       const settings = this.#settings;
+      path = 'options';
       const given = readCallOptions(issues, options, operation.isList === true, settings);
       const { id, query, body } = shielded(parts);
       const json = body === undefined ? null : jsonOf(body, issues);
       if (issues.length > 0) throw new InvalidParamsError(operation, issues);
+      const { timeoutMs = settings.timeoutMs, totalTimeoutMs = settings.totalTimeoutMs } = given;
       const call = {
         operation,
         url: settings.base + pathOf(operation, id, query),
         headers: { ...settings.headers, ...given.headers },
         body: json,
         startedAt,
-        ...timeLimits({
-          timeoutMs: given.timeoutMs ?? settings.timeoutMs,
-          totalTimeoutMs: given.totalTimeoutMs ?? settings.totalTimeoutMs,
-        }),
+        // A default gives way to the limit that was given.
+        timeoutMs: timeoutMs ?? 20_000,
+        totalTimeoutMs: totalTimeoutMs ?? Math.max(60_000, timeoutMs ?? 0),
         maxRetries: given.maxRetries ?? settings.maxRetries,
         signal: given.signal,
       };
       return { call, parts, options: given };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
-      throw new InvalidParamsError(operation, [{ path: '', message: unreadable }]);
+      throw new InvalidParamsError(operation, [{ path, message: unreadable }]);
     }
   }
 }

@@ -66,18 +66,19 @@ async function readRequest(request: Request): Promise<Uint8Array | undefined> {
   if (request.bodyUsed) {
     throw invalidBody('the request was read before', 'Pass it unread, or read `request.clone()` before');
   }
-  if (Number(request.headers.get('content-length')) > longestBody) return undefined;
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = request.body.getReader();
   for (let part = await reader.read(); part.value; part = await reader.read()) {
     length += part.value.byteLength;
-    if (length > longestBody) {
+    if (length <= longestBody) chunks.push(part.value);
+    // Until then the rest is read and dropped, so that the next delivery on the connection gets through.
+    else if (length > 9 * longestBody) {
       await reader.cancel();
-      return undefined;
+      break;
     }
-    chunks.push(part.value);
   }
-  return Buffer.concat(chunks);
+  const declared = Number(request.headers.get('content-length'));
+  return length > longestBody || declared > longestBody ? undefined : Buffer.concat(chunks);
 }

@@ -130,6 +130,18 @@ test('a header that is refused is not quoted', async () => {
   await expect(call).rejects.not.toMatchObject({ message: expect.stringContaining(apiKey) });
 });
 
+test('an option that cannot be read is not called a parameter', async () => {
+  const options = {
+    get signal(): AbortSignal {
+      throw new Error('getter');
+    },
+  };
+  await expect(payments.balance.retrieve(options)).rejects.toMatchObject({
+    message: 'balance.retrieve: options cannot be read: a getter or toJSON threw. Pass plain data.',
+    issues: [{ path: 'options' }],
+  });
+});
+
 // What no method may do, whatever it is given: throw before there is a promise to reject.
 describe('nothing throws synchronously', () => {
   const throwing = (name: string) =>

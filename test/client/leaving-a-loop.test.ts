@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { type EndFacts, InvalidRequestError, PaymentsClient } from 'merchant-payments';
+import { type EndFacts, InvalidParamsError, InvalidRequestError, PaymentsClient } from 'merchant-payments';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import { FaultyServer, rawResponse } from '../helpers/faulty-server.js';
@@ -133,6 +134,77 @@ describe.each(ways)('leaving a loop by %s', (_, leave) => {
     await setTimeout(200);
     expect(server.requests).toHaveLength(4);
   });
+});
+
+describe.each([1, 4])('leaving a list while it waits for a page, with prefetch %i', (prefetch) => {
+  const inFlight = prefetch + 1;
+  const products = () => payments.products.list({ size: 2 }, { prefetch });
+
+  /** What was in flight was aborted in its first attempt, and nothing is sent afterwards. */
+  async function expectLeft() {
+    await vi.waitFor(() => expect(ends.filter(({ ok }) => !ok)).toHaveLength(server.requests.length - 1));
+    expect(ends.every(({ attempts }) => attempts === 1)).toBe(true);
+    const sent = server.requests.length;
+    respond();
+    await setTimeout(100);
+    expect(server.requests).toHaveLength(sent);
+  }
+
+  test('by return() aborts the pages in flight, and the list has ended', async () => {
+    const iterator = products()[Symbol.asyncIterator]();
+    await iterator.next();
+    await iterator.next();
+    const next = iterator.next();
+    await arrived(inFlight);
+    expect(await iterator.return()).toEqual({ done: true, value: undefined });
+    expect(await next).toEqual({ done: true, value: undefined });
+    await expectLeft();
+  });
+
+  test('by throw() does so, too, and passes the error on', async () => {
+    const iterator = products()[Symbol.asyncIterator]();
+    await iterator.next();
+    await iterator.next();
+    const next = iterator.next();
+    await arrived(inFlight);
+    const thrown = new Error('mine');
+    await expect(iterator.throw(thrown)).rejects.toBe(thrown);
+    expect(await next).toEqual({ done: true, value: undefined });
+    await expectLeft();
+  });
+
+  test.each([undefined, new Error('mine')])('by destroy(%o) of a stream does so, too', async (error) => {
+    const stream = Readable.from(products());
+    const emitted: unknown[] = [];
+    stream.on('error', (each) => emitted.push(each)).resume();
+    await arrived(inFlight);
+    stream.destroy(error);
+    await expectLeft();
+    expect(stream.closed).toBe(true);
+    expect(emitted).toEqual(error ? [error] : []);
+  });
+});
+
+test('a list that is left while it waits for its first page asks for no other', async () => {
+  const iterator = payments.products.list({ size: 2 }, { prefetch: 4 })[Symbol.asyncIterator]();
+  const next = iterator.next();
+  await iterator.return();
+  expect(await next).toEqual({ done: true, value: undefined });
+  await setTimeout(50);
+  expect(server.requests).toHaveLength(1);
+});
+
+test("the caller's own reason stays as it is, even if it is an error of another call", async () => {
+  const controller = new AbortController();
+  const reason: unknown = await payments.products.list({ page: 0 }).catch((error: unknown) => error);
+  if (!(reason instanceof InvalidParamsError)) throw reason;
+  const { stack } = reason;
+  const loop = async () => {
+    for await (const _ of payments.products.list({ size: 2 }, { signal: controller.signal }))
+      setTimeout(5).then(() => controller.abort(reason));
+  };
+  await expect(loop()).rejects.toBe(reason);
+  expect(reason.stack).toBe(stack);
 });
 
 test('a page that fails ends the work on the pages after it', async () => {

@@ -64,6 +64,10 @@ describe.each(carriers)('request() over %s', (_, options) => {
     test.each([
       ['204', () => new HttpResponse(null, { status: 204 })],
       ['205', () => new HttpResponse(null, { status: 205 })],
+      ...[204, 205].map((status): [string, () => HttpResponse<null>] => [
+        `${status} that calls itself a web page`,
+        () => new HttpResponse(null, { status, headers: { 'content-type': 'text/html' } }),
+      ]),
       ['an empty 200', text('')],
       ['an empty 201', text('', 201)],
       ['success without data', jsonResponse({ code: 0, message: 'success' })],

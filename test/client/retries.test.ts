@@ -259,6 +259,20 @@ describe('time limits', () => {
     expect(sentAt).toEqual([0]);
   });
 
+  test.each([
+    ['of our own', {}, 200],
+    ['of exactly what is left', { 'retry-after': '1' }, 1000],
+    ['that Retry-After asks for', { 'retry-after': '1' }, 900],
+  ])('a wait %s that does not fit takes no time', async (_wait, headers, totalTimeoutMs) => {
+    const { fetch } = serviceOf(status(429, headers));
+    const began = performance.now();
+    await expect(ended(clientOf({ fetch, totalTimeoutMs }).balance.retrieve())).rejects.toMatchObject({
+      name: 'RateLimitError',
+      attempts: 1,
+    });
+    expect(performance.now() - began).toBe(0);
+  });
+
   test('limits of one call go before the client’s', async () => {
     const { fetch, sentAt } = serviceOf(silent);
     const payments = clientOf({ fetch, timeoutMs: 9000 });
@@ -302,11 +316,25 @@ describe('the retry budget', () => {
     answering = status(503);
     expect(await retriesOf(payments)).toBe(0);
 
-    answering = status(404);
-    await ended(payments.balance.retrieve()).catch(() => {});
+    // The tenth, then ten more: 429 is a response, too.
+    for (const refusal of [404, 429]) {
+      answering = status(refusal);
+      for (let call = 0; call < (refusal === 404 ? 1 : 10); call++)
+        await ended(payments.balance.retrieve({ maxRetries: 0 })).catch(() => {});
+      answering = status(503);
+      expect(await retriesOf(payments)).toBe(1);
+      expect(await retriesOf(payments)).toBe(0);
+    }
+  });
+
+  test('never holds more than 50 retries', async () => {
+    let answering: () => Response = ok(balance);
+    const payments = clientOf({ fetch: async () => answering() });
+    for (let call = 0; call < 100; call++) await ended(payments.balance.retrieve());
     answering = status(503);
-    expect(await retriesOf(payments)).toBe(1);
-    expect(await retriesOf(payments)).toBe(0);
+    let retries = 0;
+    for (let call = 0; call < 60; call++) retries += await retriesOf(payments);
+    expect(retries).toBe(50);
   });
 
   test('is each client’s own', async () => {

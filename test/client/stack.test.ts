@@ -83,6 +83,16 @@ test.each(
   },
 );
 
+test('the stack begins at most two lines before that of the caller, however deep a failure was met', async () => {
+  answers(401);
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 3;
+  const { balanceRetrieve } = calls;
+  const stack = await stackOf(balanceRetrieve?.(createClient()) ?? Promise.resolve());
+  Error.stackTraceLimit = stackTraceLimit;
+  expect(stack).toContain('at balanceRetrieve ');
+});
+
 test('the stack shows the line of a loop whose third page fails', async () => {
   service.on('GET /v1/products', ({ query }) => {
     const page = Number(query.page ?? 1);

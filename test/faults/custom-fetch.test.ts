@@ -73,6 +73,25 @@ const mistakes: [title: string, thrown: () => unknown, shown: string][] = [
       }),
     'TypeError: fetch failed, caused by Error: invalid onRequestStart method',
   ],
+  [
+    'the failure of a file',
+    () =>
+      Object.assign(new Error("ENOENT: no such file, open 'ca.pem'"), { code: 'ENOENT', syscall: 'open' }),
+    "Error: ENOENT: no such file, open 'ca.pem'",
+  ],
+  [
+    'a code that no network has',
+    () => Object.assign(new Error("Cannot find package 'proxy'"), { code: 'ERR_MODULE_NOT_FOUND' }),
+    "Error: Cannot find package 'proxy'",
+  ],
+  [
+    'the refusal of a proxy, as undici does',
+    () =>
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('Proxy response (407)'), { code: 'UND_ERR_ABORTED' }),
+      }),
+    'TypeError: fetch failed, caused by Error: Proxy response (407)',
+  ],
 ];
 
 describe.each(mistakes)('a fetch that throws %s', (_title, thrown, shown) => {
@@ -169,6 +188,39 @@ test('a response whose body fails in the middle is a failed connection in its bo
   const { error } = await settled(call(client, 'POST'));
   expect(error).toMatchObject({ name: 'ConnectionError', phase: 'body', outcome: 'done' });
   expectNoTrace(error);
+  expect(calls).toHaveBeenCalledTimes(1);
+});
+
+test('a refusal in 200 whose body is a stream of text that breaks off leaves a POST in doubt', async () => {
+  async function* body() {
+    yield '{"code":401,';
+    throw new Error('broken off');
+  }
+  const { client } = clientWith(() => Object.defineProperty(new Response(), 'body', { value: body() }));
+  const { error } = await settled(call(client, 'POST'));
+  expect(error).toMatchObject({ name: 'ConnectionError', phase: 'body', outcome: 'unknown' });
+});
+
+test('a body that is a stream of text is read', async () => {
+  async function* body() {
+    yield rightBody('GET').slice(0, 9);
+    yield rightBody('GET').slice(9);
+  }
+  const { client } = clientWith(() => Object.defineProperty(new Response(), 'body', { value: body() }));
+  expect(await call(client, 'GET')).toMatchObject({ available: '1250.00' });
+});
+
+test('a body of more than 8 MiB is refused in a stream of text, too, and no more of it is read', async () => {
+  let chunks = 0;
+  async function* body() {
+    for (; chunks < 64; chunks++) yield 'é'.repeat(512 * 1024);
+  }
+  const { client, calls } = clientWith(() =>
+    Object.defineProperty(new Response(), 'body', { value: body() }),
+  );
+  const { error } = await settled(call(client, 'GET'));
+  expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'too_large' });
+  expect(chunks).toBe(8);
   expect(calls).toHaveBeenCalledTimes(1);
 });
 

@@ -219,6 +219,16 @@ test.each([
   await server.close();
 });
 
+test('a list of which an item cannot be read stays unusable, whatever the prototype holds', async () => {
+  const [item] = list.data.items;
+  const body = JSON.stringify({ ...list, data: { ...list.data, items: [item, { ...item, price: 'x' }] } });
+  const server = await FaultyServer.start(respondsWith(200, body));
+  const client = clientOf('http', server.url);
+  const { error } = await polluted('checks', 'polluted', () => settled(client.products.list()));
+  expect(error).toMatchObject({ reason: 'schema', issues: [{ path: 'items.1.price' }] });
+  await server.close();
+});
+
 test('a response without a code stays unusable, whatever the prototype holds', async () => {
   const server = await FaultyServer.start(respondsWith(200, '{"message":"success","data":{}}'));
   const { error } = await polluted('code', 0, () => settled(call(clientOf('http', server.url), 'GET')));

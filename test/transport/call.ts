@@ -11,7 +11,7 @@ export const read: CallDescription = {
   operation: 'balance.retrieve',
   method: 'GET',
   path: '/v1/balance',
-  afterDoubt: '',
+  recoveryHint: '',
 };
 
 /** A write at its second attempt. */
@@ -20,7 +20,7 @@ export const write: CallDescription = {
   operation: 'products.create',
   method: 'POST',
   path: '/v1/products',
-  afterDoubt: 'Look for it.',
+  recoveryHint: 'Look for it.',
 };
 
 /** The facts of both, which every error carries. */

@@ -140,7 +140,7 @@ describe('a refusal', () => {
     expect(error).toBeInstanceOf(ServerError);
     expect(error).not.toHaveProperty('apiCode');
     expect(error).toMatchObject({ bodySnippet: body });
-    expect(retriable).toBe('reads');
+    expect(retriable).toBe('get');
   });
 
   test('that is no JSON shows the beginning of its body', () => {
@@ -252,8 +252,8 @@ describe('a success that cannot be used', () => {
   test.each([
     [{ 'content-length': '10' }, 'never'],
     [{ 'transfer-encoding': 'chunked' }, 'never'],
-    [{}, 'reads'],
-    [{ 'content-length': '10', 'content-encoding': 'gzip' }, 'reads'],
+    [{}, 'get'],
+    [{ 'content-length': '10', 'content-encoding': 'gzip' }, 'get'],
   ] as const)(
     'because of its JSON, with headers %j, may have been cut only where no end was announced',
     (headers, retriable) => {

@@ -2,7 +2,6 @@ import { describe, expect, test, vi } from 'vitest';
 import {
   backOffMs,
   longestRetryAfterMs,
-  RetryBudget,
   readRetryAfterMs,
   retriableStatus,
 } from '../../src/transport/retry.js';
@@ -35,7 +34,7 @@ describe('a status', () => {
   test.each([408, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526])(
     '%i lets reads be sent again',
     (status) => {
-      expect(retriableStatus(status)).toBe('reads');
+      expect(retriableStatus(status)).toBe('get');
     },
   );
 
@@ -118,43 +117,5 @@ describe('Retry-After', () => {
 
   test('is waited for up to 30 seconds', () => {
     expect(longestRetryAfterMs).toBe(30_000);
-  });
-});
-
-describe('the retry budget', () => {
-  const spendAll = (budget: RetryBudget) => {
-    let spent = 0;
-    while (budget.spend()) spent += 1;
-    return spent;
-  };
-  const answer = (budget: RetryBudget, times: number) => {
-    for (let i = 0; i < times; i += 1) budget.answered();
-  };
-
-  test('begins with 50 retries', () => {
-    expect(spendAll(new RetryBudget())).toBe(50);
-  });
-
-  test('gains one retry with the tenth response, none with the ninth', () => {
-    const budget = new RetryBudget();
-    spendAll(budget);
-    answer(budget, 9);
-    expect(budget.spend()).toBe(false);
-    answer(budget, 1);
-    expect(spendAll(budget)).toBe(1);
-  });
-
-  test('never holds more than 50 retries', () => {
-    const budget = new RetryBudget();
-    answer(budget, 1_000);
-    expect(spendAll(budget)).toBe(50);
-  });
-
-  test('keeps what it has while responses come', () => {
-    const budget = new RetryBudget();
-    budget.spend();
-    budget.spend();
-    answer(budget, 10);
-    expect(spendAll(budget)).toBe(49);
   });
 });

@@ -124,8 +124,13 @@ test.each([
   ['ERR_INVALID_ARG_TYPE', 'fetch'],
   ['ECONNRESET', 'network'],
   ['UND_ERR_SOCKET', 'network'],
-  ['Z_BUF_ERROR', 'network'],
-  ['MY_HPE_', 'network'],
+  ['ERR_STREAM_PREMATURE_CLOSE', 'network'], // of node-fetch, when a body is cut
+  ['ERR_HTTP2_STREAM_ERROR', 'network'],
+  ['ABORT_ERR', 'network'],
+  ['EISDIR', undefined],
+  ['UND_ERR_ABORTED', undefined],
+  ['Z_BUF_ERROR', undefined],
+  ['MY_HPE_', undefined],
 ])('%s is a failure of kind %s', (code, kind) => {
   expect(readError(wrapped({ code })).kind).toBe(kind);
 });
@@ -140,6 +145,19 @@ test.each([
   ['no errors at all', new AggregateError([])],
 ])('%s shows nothing', (_title, error) => {
   expect(readError(error)).toEqual({ kind: undefined, code: undefined, unsent: false });
+});
+
+test('a code that is known counts, not one that wraps it', () => {
+  const error = failing({ code: 'MY_CODE', cause: failing({ code: 'ECONNRESET' }) });
+  expect(readError(error)).toEqual({ kind: 'network', code: 'ECONNRESET', unsent: false });
+});
+
+test('errors that hold each other many times over are read once', () => {
+  const error = several();
+  error.errors.push(...Array(10_000).fill(error), failing({ code: 'ECONNRESET' }));
+  const began = performance.now();
+  expect(readError(error)).toMatchObject({ code: 'ECONNRESET' });
+  expect(performance.now() - began).toBeLessThan(1000);
 });
 
 test('an error that is its own cause is read once', () => {

@@ -80,7 +80,7 @@ describe('a connection that fails', () => {
       phase,
       reason,
     });
-    expect(ofWrite.retriable).toBe('reads');
+    expect(ofWrite.retriable).toBe('get');
     const ofRead = noResponse(read, failed(phase, 'network', code), attempt);
     expect(ofRead.error).toMatchObject({
       ...factsOf(read),
@@ -129,8 +129,8 @@ describe('a connection that fails', () => {
 describe('time that runs out', () => {
   test.each([
     ['connect', 'nothing was sent, because there was no connection to api.example.', 'not_sent', 'any'],
-    ['exchange', `no response arrived.${doubt}`, 'unknown', 'reads'],
-    ['body', `the response was incomplete.${itWasDone}`, 'done', 'reads'],
+    ['exchange', `no response arrived.${doubt}`, 'unknown', 'get'],
+    ['body', `the response was incomplete.${itWasDone}`, 'done', 'get'],
   ] as const)(
     'for an attempt, in %s, names the option and how far it came',
     (phase, stage, outcome, retriable) => {
@@ -175,18 +175,18 @@ describe('a refusal', () => {
     [403, PermissionDeniedError, 'rejected', 'never', ': this API key is not allowed to do that.'],
     [404, NotFoundError, 'rejected', 'never', nothingFound],
     [405, ApiError, 'rejected', 'never', ': the method is not allowed there. Check baseUrl.'],
-    [408, ApiError, 'unknown', 'reads', '.'],
+    [408, ApiError, 'unknown', 'get', '.'],
     [409, ConflictError, 'rejected', 'never', '.'],
     [413, InvalidRequestError, 'rejected', 'never', contentRefused],
     [422, InvalidRequestError, 'rejected', 'never', contentRefused],
     [429, RateLimitError, 'rejected', 'any', ': too many requests. Wait before the next one.'],
     [499, ApiError, 'rejected', 'never', '.'],
-    [500, ServerError, 'unknown', 'reads', failedThere],
+    [500, ServerError, 'unknown', 'get', failedThere],
     [501, ServerError, 'rejected', 'never', failedThere],
-    [503, ServerError, 'unknown', 'reads', failedThere],
+    [503, ServerError, 'unknown', 'get', failedThere],
     [505, ServerError, 'rejected', 'never', failedThere],
     [511, ServerError, 'rejected', 'never', failedThere],
-    [526, ServerError, 'unknown', 'reads', failedThere],
+    [526, ServerError, 'unknown', 'get', failedThere],
     [599, ServerError, 'unknown', 'never', failedThere],
     [600, ApiError, 'unknown', 'never', '.'],
     [999, ApiError, 'unknown', 'never', '.'],
@@ -320,6 +320,15 @@ describe('text of the service', () => {
     const text = `${'x'.repeat(199)}😀`;
     const { error } = refusal(read, head(400), { message: text, snippet: `${'x'.repeat(198)}😀` });
     expect(error).toMatchObject({ apiMessage: 'x'.repeat(199), bodySnippet: `${'x'.repeat(198)}😀` });
+  });
+
+  test('is cut between the signs that show a character, too', () => {
+    const text = `${'x'.repeat(197)}\u001b[31m`;
+    const { error } = refusal(read, head(400), { message: text, snippet: `${'x'.repeat(194)}\u001b[31m` });
+    expect(error).toMatchObject({
+      apiMessage: 'x'.repeat(197),
+      bodySnippet: `${'x'.repeat(194)}\\u001b`,
+    });
   });
 
   test('shows its control, escape and bidirectional characters, and keeps its lines', () => {

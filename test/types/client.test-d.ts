@@ -30,6 +30,7 @@ import {
   TimeoutError,
   type UpdatedProduct,
 } from 'merchant-payments';
+import { SandboxError, type SandboxErrorCode } from 'merchant-payments/sandbox';
 import { expectTypeOf, test } from 'vitest';
 import type * as z from 'zod/mini';
 import type { balanceSchema } from '../../src/schemas/balance.js';
@@ -53,6 +54,14 @@ const payments = new PaymentsClient();
 /** An open record's listed fields: a loose schema adds an index for the unlisted ones. */
 type Listed<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] };
 type Output<Schema extends z.core.$ZodType> = Listed<z.output<Schema>>;
+
+test('switching over the code of a SandboxError, a misspelt case does not compile', () => {
+  const error: unknown = undefined;
+  if (!(error instanceof SandboxError)) return;
+  expectTypeOf(error.code).toEqualTypeOf<SandboxErrorCode>();
+  // @ts-expect-error: a code of the client
+  if (error.code === 'not_found') throw error;
+});
 
 test('each schema gives its interface, field by field', () => {
   expectTypeOf<Output<typeof productSchema>>().branded.toEqualTypeOf<Product>();

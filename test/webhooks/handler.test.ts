@@ -1,4 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getRequestListener } from '@hono/node-server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { handler, type OnOptions, sign, WebhookConfigError } from '../../src/webhooks/index.js';
 
 const secret = 'whsec_merchant_test_7Qm2xV9c';
@@ -118,7 +124,7 @@ describe('the raw body', () => {
     expect(errors).toMatchObject([{ code: 'invalid_json' }]);
   });
 
-  it('is not read further once it is too long', async () => {
+  it('is dropped once it is too long, and not read further than 8 MiB after that', async () => {
     let pulled = 0;
     const cancel = vi.fn();
     const body = new ReadableStream({
@@ -126,15 +132,75 @@ describe('the raw body', () => {
         pulled += 1;
         controller.enqueue(new Uint8Array(100_000));
         // So that the test fails, and does not fill the memory, where reading goes on.
-        if (pulled === 40) controller.close();
+        if (pulled === 400) controller.close();
       },
       cancel,
     });
     const endless = new Request('https://shop.example', { method: 'POST', body, ...{ duplex: 'half' } });
     expect(await receiver().answer(endless)).toMatchObject({ status: 413 });
-    expect(pulled).toBeLessThan(14);
+    expect(pulled).toBeLessThan(98);
     expect(cancel).toHaveBeenCalledOnce();
   });
+
+  it('is too long also where a header says that its length is no number', async () => {
+    const rawBody = orderPaid();
+    const body = new ReadableStream({
+      start(controller) {
+        for (const part of [rawBody, ' '.repeat(1024 * 1024)]) controller.enqueue(Buffer.from(part));
+        controller.close();
+      },
+    });
+    // The signature is that of what came before the limit.
+    const headers = { ...sign({ rawBody, secret }), 'content-length': '5, 5' };
+    const request = new Request('https://shop.example', {
+      method: 'POST',
+      headers,
+      body,
+      ...{ duplex: 'half' },
+    });
+    const { answer, fulfilled } = receiver();
+    expect(await answer(request)).toMatchObject({ status: 413 });
+    expect(fulfilled).toEqual([]);
+  });
+
+  it.each([
+    ['declared', true],
+    ['in chunks', false],
+  ])(
+    'over 1 MiB, %s, does not keep the next delivery on the connection from its answer',
+    async (_how, isDeclared) => {
+      const { receive, fulfilled } = receiver();
+      const server = createServer(getRequestListener(receive)).listen(0, '127.0.0.1');
+      onTestFinished(() => void server.close());
+      await once(server, 'listening');
+      const port = Number(Reflect.get(Object(server.address()), 'port'));
+      const socket = connect(port, '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      let text = '';
+      socket.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      const head = (headers: Record<string, string>) =>
+        `POST / HTTP/1.1\r\nhost: shop\r\n${Object.entries(headers)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join('')}\r\n`;
+      const part = 'x'.repeat(1024 * 1024);
+      socket.write(
+        head(isDeclared ? { 'content-length': `${3 * part.length}` } : { 'transfer-encoding': 'chunked' }),
+      );
+      for (let sent = 0; sent < 3; sent++) {
+        socket.write(isDeclared ? part : `100000\r\n${part}\r\n`);
+        await sleep(300); // more than a server waits by itself
+      }
+      if (!isDeclared) socket.write('0\r\n\r\n');
+      await expect.poll(() => text, { timeout: 4000 }).toContain('body_too_large');
+      const rawBody = orderPaid();
+      const length = { 'content-length': `${Buffer.byteLength(rawBody)}` };
+      socket.write(head({ ...sign({ rawBody, secret }), ...length }) + rawBody);
+      await expect.poll(() => text, { timeout: 4000 }).toContain('{"received":true}');
+      expect(fulfilled).toHaveLength(1);
+    },
+  );
 
   it('may come in pieces, even in the middle of a character', async () => {
     const bytes = Buffer.from(orderPaid('ord_é'));
