@@ -3,8 +3,9 @@ import { Examination, type Patient } from './examination.js';
 import type { Finding } from './findings.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
 import { explainRefusal } from './refusal.js';
+import { blocked, refusedBodies } from './refused.js';
 import { unreachable } from './symptoms.js';
-import { acceptedForgeries, isCalledDuplicate, refusedBodies } from './verdicts.js';
+import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 
 const slowMs = 5_000;
 
@@ -28,8 +29,8 @@ export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: Doc
 /** Examines a webhook receiver from outside: sends the probes and names the fault that its responses show. */
 export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const exam = new Examination(patient);
-  const blocked = await obstacle(exam);
-  if (blocked) return report(exam, [blocked]);
+  const unreached = await obstacle(exam);
+  if (unreached) return report(exam, [unreached]);
   await exam.probe('forged');
   // Where no response comes in time, each further delivery would take as long, and shows no more.
   if (exam.late('compact')) exam.leaveOutRest();
@@ -48,9 +49,12 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
     const { finding, ...more } = await explainRefusal(exam);
     return report(exam, [finding], more);
   }
-  const refused = await refusedBodies(exam);
+  const block = await blocked(exam);
+  const refused = block ? [block] : await refusedBodies(exam);
   const known = refused.map(({ code }) => code);
-  return report(exam, [...fooled.filter(({ code }) => !known.includes(code)), ...refused], {
+  const others = fooled.filter(({ code }) => !known.includes(code));
+  const dangers = others.filter(isDanger);
+  return report(exam, [...dangers, ...refused, ...others.filter((one) => !dangers.includes(one))], {
     warnings: warningsOf(exam, fooled.length > 0),
   });
 }
@@ -61,22 +65,22 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
     await exam.probe(name);
     return unreachable(exam.sent(name), exam.target, exam.framework, exam.evidence(name));
   };
-  const first = await found('unsigned');
-  if (exam.over) return first;
-  const second = await found('compact');
+  // Before any forgery, which may have the sender blocked.
+  const first = await found('compact');
+  if (exam.over) return exam.stopped ?? first;
+  const second = await found('unsigned');
   if (exam.stopped) return exam.stopped;
-  if (first && second?.code === first.code) return second;
+  if (first && second?.code === first.code) return first;
   // The first response was that of a server that still starts.
-  if (first && (exam.sent('unsigned').status ?? 0) >= 500) await exam.probe('unsigned', true);
+  if (first && (exam.sent('compact').status ?? 500) >= 500) await exam.probe('compact', true);
   return undefined;
 }
 
 function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
   const warnings: Finding[] = [];
-  const took = exam.results.map(({ durationMs, status }) => (status === undefined ? 0 : durationMs));
-  const slowest = Math.max(...took);
-  if (slowest > slowMs)
-    warnings.push(exam.finding('slow', { slow: `took ${(slowest / 1000).toFixed(1)} s to respond` }));
+  const { seconds, evidence } = exam.slowest;
+  if (seconds * 1000 > slowMs)
+    warnings.push(exam.finding('slow', { slow: `took ${seconds.toFixed(1)} s to respond`, evidence }));
   if (hasFindings) return warnings;
   const taken = (['right_first', 'right_last'] as const).filter(exam.accepted);
   if (taken.length > 0) warnings.push(exam.finding('loose_signature', { evidence: exam.evidence(...taken) }));
@@ -89,9 +93,8 @@ function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
 
 function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = {}): Diagnosis {
   const why = exam.over ?? 'the receiver was too slow';
-  const left = exam.over === 'of a rate limit' ? 'rate_limited' : 'not_tested';
   const findings = [...new Set([...found, exam.stopped ?? []].flat())];
-  if (findings.length === 0 && exam.untested.size > 0) findings.push(exam.finding(left));
+  if (findings.length === 0 && exam.untested.size > 0) findings.push(unfinished(exam));
   return {
     ok: findings.length === 0,
     target: exam.target,
@@ -108,6 +111,18 @@ function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = 
     expects: undefined,
     ...more,
   };
+}
+
+function unfinished(exam: Examination): Finding {
+  const limited = exam.results.find(({ status }) => status === 429)?.name;
+  const late = exam.results.find(({ name }) => exam.late(name))?.name;
+  if (!limited)
+    return exam.finding('not_tested', { evidence: late ? exam.evidence(late) : exam.slowest.evidence });
+  const accepted = exam.results.findLast(({ outcome }) => outcome === 'accepted')?.name;
+  return exam.finding('rate_limited', {
+    since: accepted && ', or blocks the sender after forged ones: it accepted valid ones before',
+    evidence: exam.evidence(...(accepted ? [accepted] : []), limited),
+  });
 }
 
 function summaryOf([first, ...others]: readonly Finding[], warnings: readonly Finding[] = []): string {
@@ -131,9 +146,6 @@ function notes({ run, patient, results }: Examination): string[] {
   if (results.every(({ status }) => status === undefined)) return [];
   const taken = results.filter(({ outcome }) => outcome === 'accepted').length;
   const own = `The deliveries were about orders of the doctor's own, ${run}_…, of ${amount} ${currency}. ${look}`;
-  if (taken <= 1) return [own];
-  return [
-    own,
-    `${taken} were accepted, some of them about the same order: it must be fulfilled once, or not at all.`,
-  ];
+  const same = `${taken} were accepted, some of them about the same order: it must be fulfilled once, or not at all.`;
+  return taken > 1 ? [own, same] : [own];
 }

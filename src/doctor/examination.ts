@@ -1,11 +1,20 @@
-import { newSecret, type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
+import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
 import type { ProbeResult } from './diagnosis.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
-import { bodies, eventBody, isForgery, type Order, type ProbeName, probes, repeats } from './probes.js';
+import {
+  bodies,
+  eventBody,
+  foreignNames,
+  isForgery,
+  type Order,
+  type ProbeName,
+  probes,
+  repeats,
+} from './probes.js';
 import { outgoing, type Signer } from './signed.js';
 import { asServed } from './symptoms.js';
-import { responseText, saysTheSame, shape, wordsOf } from './words.js';
+import { responseText, saysTheSame, shape, varies, wordsOf } from './words.js';
 
 /** The receiver, how deliveries to it are signed, and what sends them. */
 export interface Patient {
@@ -90,19 +99,19 @@ export class Examination {
     const known = this.#probed.get(name);
     if (known && !again) return;
     const [says, make] = probes[name];
-    const first = this.#probed.get('compact');
-    const order = (repeats(name) ? first?.order : undefined) ?? this.newOrder();
+    // In other bytes than before: a receiver may refuse a signature that it has seen, as a replay.
+    const seen = this.#probed.get(this.succeeded('spaced') ? 'spaced' : 'compact');
+    const order = (repeats(name) ? seen?.order : undefined) ?? this.newOrder();
     // A receiver may remember just the last signature that was right.
-    const last = bodies.findLast(this.succeeded);
-    const earlier = repeats(name) || last === undefined ? first : this.#probed.get(last);
-    const outgoing = make(order, this.patient.signer, earlier?.outgoing);
+    const last = bodies.findLast(this.succeeded) ?? 'compact';
+    const outgoing = make(order, this.patient.signer, this.#probed.get(last)?.outgoing);
     if (!outgoing || this.over) return void (outgoing ? this.untested : this.impossible).add(says);
     this.patient.onStep?.(says);
     const started = performance.now();
     const sent = await this.send(outgoing);
     if (this.stopped) return void this.untested.add(says);
     this.#probed.set(name, { order, outgoing, sent, durationMs: performance.now() - started });
-    if (sent.status === 429 || (isForgery(name) && sent.code === 'timeout')) this.untested.add(says);
+    if (isLimited(sent) || (isForgery(name) && sent.code === 'timeout')) this.untested.add(says);
   }
 
   leaveOutRest(): void {
@@ -128,17 +137,22 @@ export class Examination {
   accepted = (name: ProbeName): boolean => {
     if (!this.succeeded(name)) return false;
     const words = this.#words(name);
-    const toForged = (['unsigned', 'forged', 'one_character'] as const)
-      .filter(this.succeeded)
-      .map((one) => this.#words(one));
-    const valid = bodies.filter(this.succeeded).map((one) => this.#words(one));
-    const own = valid.filter((one) => !saysTheSame(one, toForged));
-    if (own.length === 0) return true;
-    return isForgery(name) ? saysTheSame(words, own) : !saysTheSame(words, toForged);
+    const wordsTo = (names: readonly ProbeName[]) =>
+      names.filter(this.succeeded).map((one) => this.#words(one));
+    const toForged = wordsTo(['unsigned', 'forged', 'one_character']);
+    const valid = wordsTo(bodies);
+    const isLike = (one: string, others: string[]) => saysTheSame(one, others, valid, toForged);
+    // One that repeats the whole body says the same to both only where the body is the same.
+    const tells = !this.succeeded('compact') || !isLike(this.#words('compact'), toForged);
+    const own = tells ? valid.filter((one) => !isLike(one, toForged)) : [];
+    const atRandom = varies(valid.map(shape)) && wordsTo(foreignNames).some((one) => isLike(one, own));
+    if (own.length === 0 || atRandom) return true;
+    return isForgery(name) ? isLike(words, own) : !isLike(words, toForged);
   };
 
   /** Whether a delivery that was sent was not accepted: without a response in time it may have been. */
-  refused = (name: ProbeName): boolean => this.#probed.has(name) && !this.accepted(name) && !this.late(name);
+  refused = (name: ProbeName): boolean =>
+    this.#probed.has(name) && !this.accepted(name) && !this.late(name) && !isLimited(this.sent(name));
 
   /** Whether no response to a probe came in time. */
   late = (name: ProbeName): boolean => this.sent(name).code === 'timeout';
@@ -148,11 +162,13 @@ export class Examination {
     return shape(this.#words(name)) === shape(this.#words(other));
   }
 
-  /** Sends the like of a valid probe, signed with a different secret, and tells which others got the same response. */
-  async forge(name: ProbeName): Promise<{ sent: Sent; isLike: (other: ProbeName) => boolean } | undefined> {
-    const { scheme } = this.patient.signer;
+  /** Sends the like of a valid probe, and tells which others got the same response. */
+  async sendLike(
+    name: ProbeName,
+    secret = this.patient.signer.secret,
+  ): Promise<{ sent: Sent; isLike: (other: ProbeName) => boolean } | undefined> {
     const order = this.newOrder();
-    const outgoing = probes[name][1](order, { scheme, secret: newSecret(scheme) }, undefined);
+    const outgoing = probes[name][1](order, { scheme: this.patient.signer.scheme, secret }, undefined);
     if (!outgoing) return undefined;
     const sent = await this.send(outgoing);
     const words = shape(wordsOf(sent, outgoing, order));
@@ -164,29 +180,38 @@ export class Examination {
     return names.map((name) => this.told(probes[name][0], this.sent(name))).join(' ');
   }
 
-  told = (says: string, sent: Sent): string => `"${says}" got ${this.#shown(sent)}.`;
+  /** The slowest response. */
+  get slowest(): { seconds: number; evidence: string } {
+    const responses = this.results.filter(({ status }) => status !== undefined);
+    const [slow] = responses.sort((a, b) => b.durationMs - a.durationMs);
+    const seconds = (slow?.durationMs ?? 0) / 1000;
+    const took = slow && `${this.evidence(slow.name)} It took ${seconds.toFixed(1)} s.`;
+    return { seconds, evidence: took ?? '' };
+  }
+
+  told = (says: string, sent: Sent): string => `"${says}" got ${this.#shown(sent).replace(/\.$/, '')}.`;
   response = (name: ProbeName): string => this.#shown(this.sent(name));
 
   finding(code: FindingCode, facts: { [fact: string]: string | undefined } = {}): Finding {
     return findingOf(code, this.framework, facts);
   }
 
-  /** Sends anything, by default to the target; once more if a rate limit says when. */
-  async send(outgoing: Outgoing, target = this.patient.target): Promise<Sent> {
+  /** Sends anything, by default to the target; again if a rate limit says when. */
+  async send(outgoing: Outgoing, target = this.patient.target, tries = 5): Promise<Sent> {
     const response = asServed(await this.patient.send(target, outgoing), this.target);
     this.#responses.push(response);
     const last = [...this.#probed.keys()].at(-1);
     if (response.code === 'ECONNREFUSED' && last && this.sent(last).code !== 'ECONNREFUSED')
       this.stopped ??= this.finding('connection_lost', {
-        lost: 'responded, and then stopped listening',
+        lost: 'was reached, and then stopped listening',
         evidence: `${this.evidence(last)} After that: ${this.#shown(response)}.`,
       });
-    if (response.status !== 429) return response;
+    if (!isLimited(response)) return response;
     const waitMs = Number(response.headers?.['retry-after']) * 1000;
-    this.#limited ||= !(waitMs <= longestWaitMs);
+    this.#limited ||= tries === 0 || !(waitMs <= longestWaitMs);
     if (this.#limited) return response;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    return this.send(outgoing, target);
+    return this.send(outgoing, target, tries - 1);
   }
 
   /** Whether another address on the same host responds the same. */
@@ -206,4 +231,5 @@ export class Examination {
   }
 }
 
+const isLimited = ({ status }: Sent): boolean => status === 429;
 export const succeeded = ({ status = 0 }: Sent): boolean => status >= 200 && status < 300;

@@ -4,9 +4,10 @@ import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
 import { eventBody, type Order, paid } from './probes.js';
+import { changesItsMind } from './refused.js';
 import { type KnownScheme, knownSchemes } from './schemes.js';
 import { type Mistake, signDelivery, signedAs, signedBy } from './signed.js';
-import { encodings, secretSlips } from './slips.js';
+import { encodings, printings, secretSlips } from './slips.js';
 
 /** Requests in flight: a development server takes that many. */
 const inFlight = 6;
@@ -18,6 +19,7 @@ interface Candidate {
   code: FindingCode;
   facts: Record<string, string>;
   expects?: KnownScheme['scheme'];
+  minutes?: number;
 }
 
 /** What a receiver would accept, and how many ways to sign were tried. */
@@ -56,86 +58,122 @@ export async function expectation(exam: Examination): Promise<Expected> {
     if (!found) continue;
     const { says, code, facts, expects } = found.candidate;
     const evidence = `${exam.told(says, found.sent)} ${exam.evidence('compact')}`;
-    return { finding: exam.finding(code, { ...facts, evidence }), expects, tried };
+    // It may accept a valid delivery too by now.
+    const inconsistent = await changesItsMind(exam, ['compact'], 1);
+    if (inconsistent) return { finding: inconsistent, expects: undefined, tried };
+    const beyond = await acceptedBeyond(exam, found.candidate);
+    const finding = beyond ?? exam.finding(code, { ...facts, evidence });
+    return { finding, expects, tried };
   }
   return { expects: undefined, tried };
 }
 
-/** A receiver that makes a mistake accepts a signature made with another key, or over another text. */
+/** A receiver that makes a mistake accepts a signature made with another key, over another text or timestamp. */
+const mistaken = (
+  { patient: { signer } }: Examination,
+  says: string,
+  code: FindingCode,
+  made: (event: object) => Partial<Mistake>,
+  facts: Record<string, string> = {},
+): Candidate => ({
+  says,
+  make: (order) => {
+    const body = eventBody(order);
+    return signedBy({ key: signer.secret, text: body, ...made(paid(order)) }, body, signer);
+  },
+  code,
+  facts,
+});
+
 function mistakesOf(exam: Examination): Candidate[] {
-  const { signer } = exam.patient;
-  const { secret } = signer;
-  const mistake = (
-    says: string,
-    code: FindingCode,
-    made: (event: ReturnType<typeof paid>) => Partial<Mistake>,
-    facts: Record<string, string> = {},
-  ): Candidate => ({
-    says,
-    make: (order) => {
-      const body = eventBody(order);
-      return signedBy({ key: secret, text: body, ...made(paid(order)) }, body, signer);
-    },
-    code,
-    facts,
-  });
-  const encoded = encodings(paid(exam.newOrder())).keys();
+  type Write = (event: object) => string;
+  const signing = (says: string, code: FindingCode, write: Write, facts?: Record<string, string>) =>
+    mistaken(exam, `the signature of ${says}`, code, (event) => ({ text: write(event) }), facts);
   return [
     ...['', 'undefined', 'null', 'None'].map((key) =>
-      mistake(`signed with the key "${key}"`, 'empty_secret', () => ({ key })),
+      mistaken(exam, `signed with the key "${key}"`, 'empty_secret', () => ({ key })),
     ),
     ...secretSlips.flatMap(({ says, makes, remedy }) =>
-      makes(secret).map((key) =>
-        mistake(`signed as if the secret ${says}`, 'secret_slip', () => ({ key }), {
+      makes(exam.patient.signer.secret).map((key) =>
+        mistaken(exam, `signed as if the secret ${says}`, 'secret_slip', () => ({ key }), {
           slip: says,
           remedy,
         }),
       ),
     ),
-    mistake('the signature of "[object Object]"', 'parsed_object', () => ({ text: '[object Object]' })),
-    ...['', 'undefined', '{}', 'null'].map((text) =>
-      mistake(`the signature of ${text === '' ? 'an empty body' : text}`, 'body_consumed', () => ({ text })),
+    ...printings.map((print) => signing('a parsed object, as text', 'parsed_object', print)),
+    signing('the body as Python prints bytes', 're_encodes', (event) => `b'${JSON.stringify(event)}'`, {
+      changed: "turned into text as Python prints bytes, b'…'",
+    }),
+    ...['', 'undefined', '{}', '[]', 'null'].map((text) =>
+      signing(text === '' ? 'an empty body' : text, 'body_consumed', () => text),
     ),
-    mistake('the signature of the timestamp alone', 'ignores_body', () => ({ text: undefined })),
-    ...[...encoded].map((at) =>
-      mistake('the signature of the same JSON, encoded differently', 're_encodes', (event) => ({
-        text: encodings(event)[at] ?? '',
-      })),
-    ),
+    mistaken(exam, 'the signature of the timestamp alone', 'ignores_body', () => ({ text: undefined })),
+    ...encodings.map((encode) => signing('the same JSON, encoded differently', 're_encodes', encode)),
   ];
 }
 
-/** Minutes that clocks are off: time zones, and what drifts. */
-const minutesOff = [
-  ...Array.from({ length: 14 }, (_, hours) => 60 * (hours + 1)),
-  ...[30, 10, 20, 40, 50, 210, 270, 330, 345, 390, 525, 570, 630, 1440],
-].flatMap((minutes) => [minutes, -minutes]);
+const steps = (count: number, minutes: number): number[] =>
+  Array.from({ length: count }, (_, step) => minutes * (step + 1));
+
+/** Minutes that clocks are off: hours, the other time zones, then what a tolerance of 300 s leaves no gap between. */
+const minutesOff = [...steps(14, 60), 30, 10, 20, 1440, ...steps(56, 15), ...steps(84, 10), 2, 4].flatMap(
+  (minutes) => [minutes, -minutes],
+);
 
 function clocksOf(exam: Examination): Candidate[] {
   const own = Date.parse(exam.sent('compact').headers?.date ?? '') - Date.now();
   const shown = [Math.round(own / 60_000) || 0].filter((minutes) => minutes !== 0);
-  return [...shown, ...minutesOff].map((minutes) => {
-    const size = Math.abs(minutes);
-    const amount = size < 60 ? `${size} minutes` : `${size / 60} hour${size === 60 ? '' : 's'}`;
-    const skew = `about ${amount} ${minutes > 0 ? 'ahead' : 'behind'}`;
-    return {
-      says: `signed by a clock ${skew}`,
-      make: (order) => signDelivery(eventBody(order), exam.patient.signer, Date.now() + minutes * 60_000),
-      code: 'wrong_clock',
-      facts: { skew },
-    };
-  });
+  return [...new Set([...shown, ...minutesOff])].map((minutes) => ({
+    says: `signed by a clock about ${timeOff(minutes)}`,
+    make: signedOff(exam, minutes),
+    code: 'wrong_clock',
+    facts: { skew: `about ${timeOff(minutes)}`, ...(Math.abs(minutes) < 10 && shortTolerance) },
+    minutes,
+  }));
 }
 
-const unreadTime = ({ patient: { signer } }: Examination): Candidate => ({
-  says: 'signed with a timestamp that is no number',
-  make: (order) => {
-    const text = eventBody(order);
-    return signedBy({ key: signer.secret, text, timestamp: 'soon' }, text, signer);
-  },
-  code: 'wrong_clock',
-  facts: { skew: 'off by an unknown amount, or it compares another unit' },
-});
+const shortTolerance = { or: 'has too short a tolerance: which of them, cannot be told' };
+
+/** If nothing else explains a receiver that speaks of the time. */
+export const unknownClock = { skew: 'off by an unknown amount', ...shortTolerance };
+
+function timeOff(minutes: number): string {
+  const size = Math.abs(minutes);
+  const some = (count: number, unit: string) => (count ? [`${count} ${unit}${count === 1 ? '' : 's'}`] : []);
+  const amount = [...some(Math.floor(size / 60), 'hour'), ...some(size % 60, 'minute')];
+  return `${amount.join(' ')} ${minutes > 0 ? 'ahead' : 'behind'}`;
+}
+
+const signedOff = (exam: Examination, minutes: number) => (order: Order) =>
+  signDelivery(eventBody(order), exam.patient.signer, Date.now() + minutes * 60_000);
+
+/** What accepts the far future or past compares in one direction only, and by which clock shows where that begins. */
+async function acceptedBeyond(exam: Examination, { minutes }: Candidate): Promise<Finding | undefined> {
+  if (minutes === undefined) return undefined;
+  const send = (off: number) => exam.send(signedOff(exam, off)(exam.newOrder()));
+  const far = Math.sign(minutes) * 40 * 24 * 60;
+  const sent = await send(far);
+  if (!succeeded(sent)) return undefined;
+  let [refused, accepted] = [0, minutes];
+  while (Math.abs(accepted - refused) > 1) {
+    const middle = Math.trunc((accepted + refused) / 2);
+    if (succeeded(await send(middle))) accepted = middle;
+    else refused = middle;
+  }
+  const says = `signed 40 days ${far > 0 ? 'ahead' : 'ago'}`;
+  const evidence = `${exam.told(says, sent)} ${exam.evidence('compact')}`;
+  // Beside the usual tolerance, it is rather the comparison.
+  const isClock = Math.abs(accepted) > 6 && !succeeded(await send(-far));
+  const facts = { skew: `at least ${timeOff(accepted)}`, when: says.slice(7), evidence };
+  return exam.finding(isClock ? 'wrong_clock' : 'wrong_tolerance', facts);
+}
+
+const unreadTime = (exam: Examination): Candidate =>
+  mistaken(exam, 'signed with a timestamp that is no number', 'wrong_clock', () => ({ timestamp: 'soon' }), {
+    skew: 'off by an unknown amount',
+    or: 'compares another unit',
+  });
 
 /** Documented schemes, and those that differ in at most two parts from the default, by the unit of the timestamp. */
 function likelySchemes({ patient: { signer } }: Examination): (unit: TimestampUnit) => Candidate[] {

@@ -46,8 +46,8 @@ export const findings = {
   ],
   // Nobody but its author knows what it means by that.
   refuses_with_success: [
-    'Your handler responds with success to a forged delivery, in words of its own: {forged}.',
-    'If that means refused, respond 400: a 2xx says accepted. If it does not, verify first: {verify}.',
+    'Your handler {refuses}: {forged}.',
+    'If that means refused, {say}. If it does not, verify first: {verify}, and return where that fails.',
   ],
   // It may do nothing for an order that it knows, which cannot be seen from outside.
   trusts_known_orders: [
@@ -64,7 +64,7 @@ export const findings = {
   ],
   not_tested: [
     'No fault was found, but not every forgery was tried, because your handler is too slow.',
-    'Store the event, respond 200, fulfil in the background, and run the doctor again.',
+    `${respondFirst} Then run the doctor again.`,
   ],
   // It does not verify the bytes that were sent.
   re_encodes: ['Your handler verifies a body that was {changed}.', '{raw}.'],
@@ -94,8 +94,12 @@ export const findings = {
     'Set the variable that it reads (PAYMENTS_WEBHOOK_SECRET) in the environment of that process, and restart it.',
   ],
   wrong_clock: [
-    "The clock of your handler's server is {skew}, or it takes local time for UTC.",
+    "The clock of your handler's server is {skew}, or it {or}.",
     'If `date -u` is right there, compare Unix times: {fresh}. If not, synchronise the clock with NTP (timedatectl set-ntp true).',
+  ],
+  wrong_tolerance: [
+    'Your handler rejects a delivery that was signed just now, and accepts one that was signed {when}: it compares the wrong way round, with a tolerance of zero, or by a clock that is off.',
+    'Reject only timestamps more than 300 s from now: {fresh}.',
   ],
   header_lost: [
     'Your handler says that a signature header is missing, or came twice: {words}.',
@@ -157,7 +161,11 @@ export const findings = {
   ],
   access_check: ['A login or access check rejects deliveries before your handler sees them.', '{exempt}.'],
   csrf: ['A CSRF check rejects deliveries before your handler sees them.', '{exempt}.'],
-  rate_limited: ['A rate limit rejects deliveries.', 'Exempt the webhook path from the rate limit.'],
+  rate_limited: ['A rate limit rejects deliveries{since}.', 'Exempt the webhook path from it.'],
+  blocks_sender: [
+    'Your handler accepted a valid delivery, and rejects every one since forged ones came: something blocks the sender, or it broke.',
+    'Look for the cause in its log and in the rules of what is in front of it, and exempt the webhook path: forged deliveries must not stop valid ones. Then run the doctor again, for what it could not test.',
+  ],
   content_type: ['A body parser rejects the content type.', 'Accept application/json on the webhook path.'],
   too_large: [
     'A body limit in front of your handler rejects a delivery of a few hundred bytes.',
@@ -193,7 +201,11 @@ export function findingOf(
   const known: Record<string, string | undefined> = {
     // Unless the probes showed something else.
     changed: 'parsed and encoded again',
-    lost: 'closed the connection without a response',
+    lost: 'closed the connection without a complete response',
+    or: 'takes local time for UTC',
+    refuses: 'responds with success to a forged delivery, in words of its own',
+    say: 'respond 400: a 2xx says accepted',
+    since: '',
     unsigned: 'deliveries without a signature, or with an empty one',
     ...fixesIn(framework),
     ...facts,

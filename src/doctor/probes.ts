@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js';
-import { readScheme, type Scheme } from '../webhooks/scheme.js';
+import { readScheme } from '../webhooks/scheme.js';
 import { outgoing, type Signer, signDelivery, signedBy } from './signed.js';
 
 export interface Order {
@@ -9,21 +9,26 @@ export interface Order {
   currency: string;
 }
 
-/** `earlier` is the valid delivery that a probe repeats: the first, or the last that was accepted. A scheme that cannot carry the probe makes none. */
+/** `earlier` is the last valid delivery that was accepted. A scheme that cannot carry the probe makes none. */
 type Make = (order: Order, signer: Signer, earlier: Outgoing | undefined) => Outgoing | undefined;
 
 const day = 86_400_000;
 const valid = (order: Order, signer: Signer) => signDelivery(eventBody(order), signer);
 
-/** A valid delivery whose signature was changed. */
+/** Signed by somebody who does not know the secret. */
+const unknowing = (order: Order, { scheme }: Signer) => valid(order, { scheme, secret: newSecret(scheme) });
+
+/** A delivery whose signature was changed, by default a valid one. */
 const altered =
-  (change: (digits: string, encoding: BufferEncoding) => string): Make =>
+  (change: (digits: string, encoding: BufferEncoding) => string, make = valid): Make =>
   (order, signer) => {
     const { signatureHeader, prefix, encoding } = readScheme(signer.scheme);
-    const { body, headers } = valid(order, signer);
+    const { body, headers } = make(order, signer);
     const digits = change((headers[signatureHeader] ?? '').slice(prefix.length), encoding);
     return { body, headers: { ...headers, [signatureHeader]: prefix + digits } };
   };
+
+const firstHalf = (digits: string) => digits.slice(0, digits.length / 2);
 
 /** The same, by its bytes. */
 const rebuilt = (change: (mac: Buffer) => Uint8Array) =>
@@ -33,20 +38,26 @@ const rebuilt = (change: (mac: Buffer) => Uint8Array) =>
 const flipped = (at: number, bit: number) =>
   rebuilt((mac) => mac.map((byte, index) => (index === (at + mac.length) % mac.length ? byte ^ bit : byte)));
 
-/** Signed by somebody who does not know the secret. */
-const foreign = (order: Order, { scheme }: Signer) => valid(order, { scheme, secret: newSecret(scheme) });
+/** Exchanges two bytes in the middle: who compares a sum, or sorts, sees no difference. */
+const exchanged = rebuilt((mac) => {
+  const middle = mac.length / 2;
+  const other = mac.findIndex((byte, at) => at > middle && byte !== mac[middle]);
+  return mac.map((byte, at) => mac[at === middle ? other : at === other ? middle : at] ?? byte);
+});
 
-/** The same with other headers; one that is `undefined` is left out. */
-const foreignWith =
-  (change: (scheme: Scheme, signature: string) => Record<string, string | undefined>): Make =>
+const unsigned =
+  (type: string, write = eventBody): Make =>
+  (order) =>
+    outgoing(write(order), { 'content-type': type });
+
+/** Signed without the secret, with other headers in the place of the timestamp's. */
+const stamped =
+  (headersFor: (timestampHeader: string) => Record<string, string>): Make =>
   (order, signer) => {
-    const { body, headers } = foreign(order, signer);
-    const scheme = readScheme(signer.scheme);
-    const changed = { ...headers, ...change(scheme, headers[scheme.signatureHeader] ?? '') };
-    const kept = Object.entries(changed).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    );
-    return { body, headers: Object.fromEntries(kept) };
+    const { timestampHeader } = readScheme(signer.scheme);
+    const { body, headers } = unknowing(order, signer);
+    const { [timestampHeader]: _, ...others } = headers;
+    return { body, headers: { ...others, ...headersFor(timestampHeader) } };
   };
 
 /** Signed with a key that needs no knowledge. */
@@ -63,7 +74,7 @@ const twice =
   (order, signer) => {
     const { signatureHeader, separator } = readScheme(signer.scheme);
     if (separator !== undefined) return undefined;
-    const both = [valid(order, signer), foreign(order, signer)] as const;
+    const both = [valid(order, signer), unknowing(order, signer)] as const;
     const [first, second] = rightFirst ? both : [both[1], both[0]];
     return { ...first, repeated: { [signatureHeader]: second.headers[signatureHeader] ?? '' } };
   };
@@ -86,56 +97,51 @@ export const validProbes = {
     'valid, with non-ASCII letters',
     (order, signer) => signDelivery(withNote(order, 'Café ☕ 東京'), signer),
   ],
-  duplicate: [
-    'valid, the same order again',
-    (order, signer, earlier) => {
-      const { signatureHeader } = readScheme(signer.scheme);
-      const now = Date.now();
-      const again = signDelivery(eventBody(order), signer, now);
-      // A receiver may refuse a signature that it has seen, as a replay: this one gets another timestamp.
-      const isReplay = again.headers[signatureHeader] === earlier?.headers[signatureHeader];
-      return isReplay ? signDelivery(eventBody(order), signer, now - 1000) : again;
-    },
-  ],
+  duplicate: ['valid, the same order again', valid],
 } satisfies Record<string, [says: string, make: Make]>;
 
-/** What it refuses. */
-export const forgeries = {
-  unsigned: ['no signature at all', (order) => outgoing(eventBody(order), {})],
-  forged: ['signed with a different secret', foreign],
-  unsigned_text: [
-    'no signature, as text/plain',
-    (order) => outgoing(eventBody(order), { 'content-type': 'text/plain' }),
-  ],
-  unsigned_form: [
-    'no signature, as a form',
-    (order) => outgoing(formOf(order), { 'content-type': 'application/x-www-form-urlencoded' }),
-  ],
-  no_timestamp: [
-    'signed with a different secret, without a timestamp',
-    foreignWith(({ timestampHeader }) => ({ [timestampHeader]: undefined })),
-  ],
+/** What it refuses: what is made without the secret, about orders of their own. */
+const foreign = {
+  unsigned: ['no signature at all', unsigned('application/json')],
+  forged: ['signed with a different secret', unknowing],
+  unsigned_text: ['no signature, as text/plain', unsigned('text/plain')],
+  unsigned_form: ['no signature, as a form', unsigned('application/x-www-form-urlencoded', formOf)],
+  no_timestamp: ['signed with a different secret, without a timestamp', stamped(() => ({}))],
   odd_timestamp: [
     'signed with a different secret, with a timestamp that is not a number',
-    foreignWith(({ timestampHeader }) => ({ [timestampHeader]: 'soon' })),
+    stamped((name) => ({ [name]: 'soon' })),
   ],
   non_ascii_signature: [
     'signed with a different secret, and the signature ends in a letter that is not ASCII',
-    foreignWith(({ signatureHeader }, signature) => ({ [signatureHeader]: `${signature.slice(0, -1)}\xe9` })),
+    altered((digits) => `${digits.slice(0, -1)}\xe9`, unknowing),
   ],
+  foreign_half: [
+    'signed with a different secret, and half of the signature left out',
+    altered(firstHalf, unknowing),
+  ],
+} satisfies Record<string, [says: string, make: Make]>;
+
+/** All that it refuses. */
+export const forgeries = {
+  ...foreign,
   empty_secret: ['signed with an empty secret', keyed('')],
   undefined_secret: ['signed with the secret "undefined"', keyed('undefined')],
   null_secret: ['signed with the secret "null"', keyed('null')],
   none_secret: ['signed with the secret "None"', keyed('None')],
   empty: ['an empty signature', altered(() => '')],
   one_character: ['the first character of the signature', altered((digits) => digits.slice(0, 1))],
-  first_half: ['the first half of the signature', altered((digits) => digits.slice(0, digits.length / 2))],
+  first_half: ['the first half of the signature', altered(firstHalf)],
   second_half: ['the second half of the signature', altered((digits) => digits.slice(digits.length / 2))],
   truncated: ['the signature without its last character', altered((digits) => digits.slice(0, -1))],
+  // Decoders stop at a dot or skip it, and to a regular expression it is any character.
+  padded: [
+    'the first two characters of the signature, and dots in the place of the others',
+    altered((digits) => digits.slice(0, 2).padEnd(digits.length, '.')),
+  ],
   extended: ['the signature and one byte more', rebuilt((mac) => Buffer.of(...mac, 0))],
   preceded: ['one byte before the signature', rebuilt((mac) => Buffer.of(0, ...mac))],
   first_digit: ['the signature with another first digit', flipped(0, 0x10)],
-  middle_digit: ['the signature with another digit in the middle', flipped(16, 1)],
+  middle_digit: ['the signature with two bytes in its middle exchanged', exchanged],
   last_digit: ['the signature with another last digit', flipped(-1, 1)],
   tampered: [
     'order and amount changed after signing',
@@ -164,7 +170,7 @@ export const forgeries = {
   ],
   known_order: [
     'another amount for an order seen before, signed with a different secret',
-    (order, signer) => foreign(dearer(order), signer),
+    (order, signer) => unknowing(dearer(order), signer),
   ],
   stale: ['valid, but signed a day ago', dated(-day)],
   future: ['valid, but signed a day ahead', dated(day)],
@@ -178,7 +184,7 @@ export const bodies = ['compact', 'spaced', 'newline', 'non_ascii'] as const;
 export type ForgeryName = keyof typeof forgeries;
 /** The names of the doctor's deliveries. */
 export type ProbeName = keyof typeof validProbes | ForgeryName;
-/** Whether a probe is about the order of `compact`. */
+/** Whether a probe is about an order that was sent before. */
 export const repeats = (name: ProbeName): boolean => name === 'duplicate' || name === 'known_order';
 export const isForgery = (name: ProbeName): name is ForgeryName => name in forgeries;
 export const probes: Readonly<Record<ProbeName, readonly [says: string, make: Make]>> = {
@@ -186,20 +192,23 @@ export const probes: Readonly<Record<ProbeName, readonly [says: string, make: Ma
   ...forgeries,
 };
 export const forgeryNames = Object.keys(forgeries).filter((name): name is ForgeryName => name in forgeries);
+export const foreignNames = forgeryNames.filter((name) => name in foreign);
 
 export const paid = ({ id, amount, currency }: Order) => ({
   type: 'order.paid',
   data: { order_id: id, amount, currency },
 });
 
-export const eventBody = (order: Order): string => JSON.stringify(paid(order));
+export function eventBody(order: Order): string {
+  return JSON.stringify(paid(order));
+}
 
 /** The event as a form, as PHP and Express read nested names. */
-const formOf = (order: Order): string => {
+function formOf(order: Order): string {
   const { type, data } = paid(order);
   const fields = Object.entries(data).map(([name, value]) => [`data[${name}]`, value]);
   return `${new URLSearchParams([['type', type], ...fields])}`;
-};
+}
 
 /** The event with a field that the specification does not list. */
 export function withNote(order: Order, note: string): string {

@@ -1,7 +1,17 @@
+import type { Sent } from '../sending/delivery.js';
 import type { Examination } from './examination.js';
-import { type Expected, expectation } from './expectation.js';
+import { type Expected, expectation, unknownClock } from './expectation.js';
 import type { Finding } from './findings.js';
-import { comparison, missesHeader, otherSecret, receivedBy, toldBy } from './symptoms.js';
+import { changesItsMind } from './refused.js';
+import {
+  asksForLogin,
+  comparison,
+  missesHeader,
+  namesAccessCheck,
+  otherSecret,
+  receivedBy,
+  toldBy,
+} from './symptoms.js';
 
 /** Why a receiver rejects every valid delivery: what it says, then what it would accept. */
 export async function explainRefusal(exam: Examination): Promise<Expected & { finding: Finding }> {
@@ -17,29 +27,33 @@ export async function explainRefusal(exam: Examination): Promise<Expected & { fi
   const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;
   if (verified && !time.test(sent.body ?? '')) return { finding: verified, ...untried };
   const { finding, ...more } = await expectation(exam);
-  return {
-    finding: finding ?? said ?? (verified || (await lastGuess(exam, words, evidence, more.tried))),
-    ...more,
-  };
+  const timed =
+    !exam.stopped && saysTooOld(sent, verified) && exam.finding('wrong_clock', { ...unknownClock, evidence });
+  const known = finding ?? said ?? (timed || verified || (await changesItsMind(exam, ['compact'])));
+  return { finding: known ?? (await lastGuess(exam, words, evidence, more.tried)), ...more };
 }
+
+/** Whether a refusal is about the age of the delivery, and may not be about its signature. */
+const saysTooOld = ({ body = '' }: Sent, verified: unknown): boolean =>
+  /too (?:old|new|late|early)|stale|expired|toleran|clock|skew|in the (?:past|future)|replay/i.test(body) &&
+  (Boolean(verified) || !/signature|hmac|token|session|page/i.test(body));
 
 function verifiedThen(exam: Examination, evidence: string): Finding {
   const { status = 500 } = exam.sent('compact');
-  const isRedirect = status >= 300 && status < 400;
-  return exam.finding('handler_failed', {
-    fails: `verifies the signature, and then ${status < 500 ? 'rejects the event' : 'fails'}`,
-    likely: isRedirect
+  const fails = `verifies the signature, and then ${status < 500 ? 'rejects the event' : 'fails'}`;
+  const likely =
+    status < 400
       ? 'Respond 200 itself: redirects are not followed.'
-      : 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.',
-    evidence,
-  });
+      : 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.';
+  return exam.finding('handler_failed', { fails, likely: status < 500 ? likely : '', evidence });
 }
 
 /** If neither its response nor anything that was tried shows it. */
 async function lastGuess(exam: Examination, words: string, found: string, tried: number): Promise<Finding> {
   if (exam.stopped) return exam.stopped;
   const sent = exam.sent('compact');
-  const evidence = `${found} So did ${tried} other ways to sign.`;
+  const evidence = tried > 0 ? `${found} None of ${tried} other ways to sign was accepted.` : found;
+  if (asksForLogin(sent)) return exam.finding('access_check', { evidence: found });
   if (missesHeader(sent)) return exam.finding('header_lost', { words, evidence });
   if ((sent.status ?? 500) >= 500)
     return exam.finding('handler_failed', {
@@ -49,14 +63,17 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
     });
   // Whoever names the signature is the handler, even where every path is its own.
   const isOther = (sent.status === 401 || sent.status === 403) && !/signature/i.test(sent.body ?? '');
-  if (isOther && (await exam.respondsElsewhere(sent)))
-    return exam.finding('access_check', {
-      evidence: `${found} A path beside your handler's got ${sent.status}, too.`,
-    });
+  const elsewhere = isOther && exam.alike('unsigned', 'compact') && (await exam.respondsElsewhere(sent));
+  const beside = elsewhere ? ` A path beside your handler's got ${sent.status}, too.` : '';
+  if (elsewhere && namesAccessCheck(sent))
+    return exam.finding('access_check', { evidence: `${found}${beside}` });
+  const cause = elsewhere
+    ? 'on any path: a login or access check rejects it first, or its secret or scheme is a different one'
+    : 'and nothing that was tried explains it';
   return exam.finding('secret_or_scheme', {
     verdict: receivedBy(sent.body ?? '')
       ? otherSecret
-      : `responds ${words} to every valid delivery, and nothing that was tried explains it`,
-    evidence: `${evidence} ${comparison(sent.body ?? '', exam.body('compact'))}`.trim(),
+      : `rejects every valid delivery, the first with ${words}, ${cause}`,
+    evidence: `${evidence}${beside} ${comparison(sent.body ?? '', exam.body('compact'))}`.trim(),
   });
 }

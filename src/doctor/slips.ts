@@ -42,20 +42,33 @@ export const secretSlips: readonly SecretSlip[] = [
   },
 ];
 
+/** How JavaScript, PHP, Python and Ruby (until 3.3, and since) print an object. */
+export const printings: readonly ((content: object) => string)[] = [
+  () => '[object Object]',
+  () => 'Array',
+  (content) => spaced(content).replaceAll('"', "'"),
+  (content) => spaced(content).replaceAll('": ', '"=>'),
+  (content) => spaced(content).replaceAll('": ', '" => '),
+];
+
 /** How encoders write the same JSON: with and without spaces, indented, with sorted keys. */
-export function encodings(content: object): string[] {
+export const encodings = [(content: object) => content, sorted, sortedOutside].flatMap((order) => [
+  (content: object) => JSON.stringify(order(content)),
+  (content: object) => spaced(order(content)),
+  (content: object) => JSON.stringify(order(content), null, 2),
+]);
+
+function sorted(content: object): object {
   const keys: string[] = [];
   JSON.stringify(content, (key, value: unknown) => {
     keys.push(key);
     return value;
   });
-  const sorted: object = JSON.parse(JSON.stringify(content, keys.sort()));
-  const sortedOutside = Object.fromEntries(Object.entries(content).sort());
-  return [content, sorted, sortedOutside].flatMap((one) => [
-    JSON.stringify(one),
-    spaced(one),
-    JSON.stringify(one, null, 2),
-  ]);
+  return JSON.parse(JSON.stringify(content, keys.sort()));
+}
+
+function sortedOutside(content: object): object {
+  return Object.fromEntries(Object.entries(content).sort());
 }
 
 /** A value as given, or changed in one common way, which the note names. */
@@ -77,7 +90,7 @@ export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
         ]
       : [`${text}\n`, 'The body lacks a trailing newline that was signed: something trimmed it.'],
     [text.replaceAll('\r\n', '\n'), 'The line ends of the body were changed to CRLF.'],
-    ...(event ? encodings(event) : []).map((encoded): [string, string] => [encoded, reencoded]),
+    ...encodings.flatMap((encode): [string, string][] => (event ? [[encode(event), reencoded]] : [])),
   ];
   const changed = variants.filter(([value]) => value !== text);
   const capture = 'Capture a delivery byte for byte: `merchant-payments capture`.';

@@ -27,8 +27,12 @@ export function unreachable(
       ...facts,
     });
   if (status === undefined) return found(...withoutResponse(sent.code ?? ''));
+  if (status === 400 && /HTTP request (?:was sent )?to (?:an )?HTTPS/i.test(body))
+    return found('tls', { tls: 'This port speaks only TLS: use https: in the webhook URL.' });
   if (status >= 300 && status < 400) return found(...redirected(headers.location, url));
-  const code = codes[status];
+  if (status >= 500 && saidPlainly.some(([words]) => words.test(body))) return undefined;
+  // From 520 on: Cloudflare's, for what is behind it.
+  const code = codes[status] ?? (status >= 520 && status <= 530 ? 'gateway' : undefined);
   if (code !== undefined) return found(code);
   return status >= 400 && saysCsrf(body) ? found('csrf') : undefined;
 }
@@ -42,15 +46,19 @@ const saysCsrf = (body: string): boolean =>
 const codes: Readonly<Record<number, FindingCode>> = {
   404: 'not_found',
   405: 'wrong_method',
+  407: 'access_check',
   408: 'gateway',
   410: 'not_found',
   413: 'too_large',
   415: 'content_type',
   419: 'csrf',
   429: 'rate_limited',
+  // Python's http.server, for one, where nothing takes POST.
+  501: 'wrong_method',
   502: 'gateway',
   503: 'gateway',
   504: 'gateway',
+  511: 'access_check',
 };
 
 type Symptom = [code: FindingCode, facts?: Record<string, string>];
@@ -61,13 +69,14 @@ function redirected(location: string | undefined, from: URL | undefined): Sympto
     return ['redirect', { location: shown }];
   const to = new URL(location, from.href);
   const facts = { location: shown, to: to.href.slice(0, 200) };
-  const bare = (url: URL) => `${url.host}${url.pathname.replace(/\/$/, '')}${url.search}`;
-  const samePath = bare(from).slice(from.host.length) === bare(to).slice(to.host.length);
+  const path = (url: URL) => url.pathname.replace(/\/$/, '') + url.search;
+  const samePath = path(from) === path(to);
   if (!samePath && /log-?in|sign-?in|\bsso\b|oauth|auth\b/i.test(to.pathname))
     return ['redirect_login', facts];
   if (from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname)
     return ['redirect_https', facts];
-  return [from.pathname !== to.pathname && bare(from) === bare(to) ? 'redirect_slash' : 'redirect', facts];
+  const isSlash = samePath && from.host === to.host && from.pathname !== to.pathname;
+  return [isSlash ? 'redirect_slash' : 'redirect', facts];
 }
 
 function withoutResponse(code: string): Symptom {
@@ -136,6 +145,17 @@ export const missesHeader = ({ body = '' }: Sent): boolean =>
     body,
   ) &&
   !/\bno\b[^.]{0,40}\b(?:match|valid\b)|(?:\bor\b|\/).{0,20}(?:invalid|incorrect|wrong|bad\b|malformed|mismatch)|(?:invalid|incorrect|wrong|\bbad|malformed|mismatch\w*)\W{1,3}(?:or\b|\/)/i.test(
+    body,
+  );
+
+/** Whether a response shows a login or access check by itself: a challenge for who has an account, or a form to log in. */
+export const asksForLogin = ({ headers = {}, body = '' }: Sent): boolean =>
+  /^(?:basic|bearer|digest|negotiate|ntlm|token)\b/i.test(headers['www-authenticate'] ?? '') ||
+  /<input\b[^>]*type=["']?password/i.test(body);
+
+/** Whether it speaks of one, or of a firewall, as a handler could as well. */
+export const namesAccessCheck = ({ body = '' }: Sent): boolean =>
+  /\bbearer\b|log ?in\b|sign ?in\b|unauthenticated|not authenticated|authentication (?:credentials|(?:is )?required)|you have been blocked|request (?:was )?blocked|attention required/i.test(
     body,
   );
 

@@ -20,24 +20,51 @@ export function wordsOf({ status, body = '' }: Sent, { headers }: Outgoing, { id
   const inCents = (text: string) => String(Math.round(Number(text) * 100));
   return [...echoes, inCents(`9${amount}`), inCents(amount)].reduce(
     (text, echo) => text.replaceAll(echo, '#'),
-    `${status} ${body.replaceAll(/\s+/g, '').replaceAll(/,"note":"[^"]*"/g, '')}`,
+    `${status} ${body
+      .replaceAll(/\s*([^\p{L}\p{N}]|$)\s*/gu, '$1')
+      .replaceAll(/,"note":"[^"]*"/g, '')
+      // "1 event", "2 events".
+      .replaceAll(/(\d \p{L}+?)s\b/gu, '$1')}`,
   );
 }
 
-const tokens = (text: string): string[] => text.match(/[\p{L}\p{N}_-]+|[^\p{L}\p{N}_-]/gu) ?? [];
+const tokens = (text: string): string[] =>
+  text.match(/[\p{L}\p{N}_+/-]+(?:\.\d+)*|[^\p{L}\p{N}_+/-]/gu) ?? [];
+const isNumber = (token = ''): boolean => /[\d#]/.test(token);
+const letters = (token = ''): string => token.replaceAll(/[\d#.]/g, '');
 export const shape = (text: string): string =>
   tokens(text)
-    .map((token) => (/\d/.test(token) ? '#' : token))
+    .map((token) => (isNumber(token) ? '#' : token))
     .join('');
 
-/** Whether a response says the same as others. A number that differs among those is an id, a count or a time. */
-export function saysTheSame(text: string, others: readonly string[]): boolean {
-  const alike = others.filter((other) => shape(other) === shape(text)).map(tokens);
-  return (
-    alike.length > 0 &&
-    tokens(text).every((token, at) => {
-      const known = new Set(alike.map((other) => other[at]));
-      return known.has(token) || known.size > 1;
-    })
+/**
+ * Whether a response says the same as one of `others`. A number that differs among the responses to valid deliveries is
+ * a count or a time, also one that differs among those to forgeries if a valid one got it too: else it may be a status.
+ * What no two of either have in common is an id.
+ */
+export function saysTheSame(
+  text: string,
+  others: readonly string[],
+  valid: readonly string[],
+  forged: readonly string[],
+): boolean {
+  const own = tokens(text);
+  const alike = (texts: readonly string[]) => texts.map(tokens).filter(({ length }) => length === own.length);
+  const [toValid, toForged] = [alike(valid), alike(forged)];
+  const isNoise = (at: number, one = '', other = '') => {
+    const inValid = toValid.map((said) => said[at] ?? '');
+    const inForged = toForged.map((said) => said[at] ?? '');
+    if (isId(inValid) && isId(inForged)) return true;
+    const areNumbers =
+      isNumber(one) && isNumber(other) && (letters(one) === letters(other) || one.length > 12);
+    const isShared = inForged.some((said) => inValid.includes(said));
+    return areNumbers && (varies(inValid) || (varies(inForged) && isShared));
+  };
+  return alike(others).some((other) =>
+    own.every((token, at) => token === other[at] || isNoise(at, token, other[at])),
   );
 }
+
+export const varies = (said: readonly string[]): boolean => new Set(said).size > 1;
+const isId = (said: readonly string[]): boolean =>
+  said.length > 2 && new Set(said.map(letters)).size === said.length;

@@ -155,6 +155,17 @@ describe('merchant-payments doctor', () => {
     },
   );
 
+  test('names a running sandbox only where it examines its own webhook', async () => {
+    const message = '--url and --token name a running sandbox, which examines its own webhook: pass no URL.';
+    for (const flag of ['--url=http://127.0.0.1:9', '--token=a'])
+      expect(await run(['doctor', 'http://127.0.0.1:9/', flag])).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(message),
+      });
+    const env = { PAYMENTS_WEBHOOK_SECRET: secret, SANDBOX_URL: 'http://127.0.0.1:9', SANDBOX_TOKEN: 'a' };
+    expect((await run(['doctor', 'http://127.0.0.1:9/'], env)).stdout).toMatch(/^✗ Nothing is listening/);
+  });
+
   test('says how to go without a sandbox where none runs', async () => {
     const { status, stderr } = await run(['doctor', '--url', 'http://127.0.0.1:9'], {});
     expect(stderr).toMatch(/^No sandbox responds at .*\nOr pass the URL of your webhook: /);

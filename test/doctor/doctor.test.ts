@@ -59,9 +59,19 @@ describe('a right receiver', () => {
           'empty_body',
           'known_order',
         ],
-        ...['empty', 'one_character', 'first_half', 'second_half', 'truncated', 'extended', 'preceded'],
+        ...[
+          'empty',
+          'one_character',
+          'first_half',
+          'second_half',
+          'truncated',
+          'padded',
+          'extended',
+          'preceded',
+        ],
         ...['first_digit', 'middle_digit', 'last_digit', 'right_first', 'right_last'],
         ...['unsigned_text', 'unsigned_form', 'no_timestamp', 'odd_timestamp', 'non_ascii_signature'],
+        'foreign_half',
         ...['undefined_secret', 'null_secret', 'none_secret'],
       ].sort(),
     );
@@ -467,7 +477,7 @@ describe('a receiver that fails after verifying', () => {
       seen.add(order_id);
       return good;
     });
-    expect(codes(diagnosis)).toEqual(['refuses_duplicates', 're_encodes']);
+    expect(codes(diagnosis)).toEqual(['re_encodes', 'refuses_duplicates']);
   });
 
   test('refuses fields that it does not know', async () => {
@@ -495,7 +505,7 @@ describe('a receiver that is not reached', () => {
       { status: 403, body: '<h1>Forbidden</h1><p>CSRF verification failed.</p>' },
       'csrf',
     ],
-    ['401 everywhere', { status: 401, body: 'Unauthorized' }, 'access_check'],
+    ['401 everywhere', { status: 401, body: 'Not authenticated' }, 'access_check'],
     ['502', { status: 502 }, 'gateway'],
     ['503', { status: 503 }, 'gateway'],
     ['504', { status: 504 }, 'gateway'],

@@ -19,6 +19,7 @@ describe('every finding', () => {
       'tls',
       'slip',
       'remedy',
+      'or',
       'name',
       'own',
       'unit',

@@ -37,6 +37,11 @@ const comparing =
 
 const danger = { says: /^DANGER/ };
 
+const checksum = (hex: string): number => Buffer.from(hex, 'hex').reduce((sum, byte) => sum + byte, 0);
+
+let events = 0;
+const letter = (): string => String.fromCharCode(97 + Math.floor(Math.random() * 26));
+
 const neverVerifies = [
   row(
     'never verifies: JSON',
@@ -143,6 +148,60 @@ const neverVerifies = [
     },
     danger,
   ),
+  ...Object.entries({
+    'an id of letters': () => `ok ${Array.from({ length: 8 }, letter).join('')}`,
+    'a count of events': () => `${++events} event${events === 1 ? '' : 's'} received`,
+    'an id in base64': () => `ok ${Buffer.from(randomUUID()).toString('base64').slice(-20)}==`,
+  }).map(([name, words]) =>
+    row(
+      `never verifies: ${name}`,
+      'accepts_forged',
+      always(() => [200, words()]),
+      danger,
+    ),
+  ),
+  row(
+    'never verifies: echoes headers and body, as httpbin',
+    'accepts_forged',
+    always(({ headers, text }) => [200, { headers, data: text }]),
+    danger,
+  ),
+  row(
+    'never verifies: PHP warns that a header is missing',
+    'accepts_forged',
+    always(({ headers }) => [
+      200,
+      `${headers['x-service-signature'] === undefined ? '<b>Warning</b>: Undefined array key "HTTP_X_SERVICE_SIGNATURE" in /var/www/w.php' : ''}OK`,
+      html,
+    ]),
+    danger,
+  ),
+  row(
+    'checks the form of the signature, and gives ids',
+    'accepts_forged',
+    () => (incoming) => (/^[0-9a-f]{64}$/.test(incoming.signature) ? [200, { id: randomUUID() }] : invalid),
+    danger,
+  ),
+  row(
+    'checks the form of the signature, and counts batches of four',
+    'accepts_forged',
+    () => {
+      let count = 0;
+      return ({ signature }) =>
+        /^[0-9a-f]{64}$/.test(signature) ? [200, `batch ${Math.floor(++count / 4)}`] : invalid;
+    },
+    danger,
+  ),
+  row(
+    'checks the form of the signature, and the second changes after the first delivery',
+    'accepts_forged',
+    () => {
+      let count = 0;
+      return ({ signature }) =>
+        /^[0-9a-f]{64}$/.test(signature) ? [200, `at 23:20:${++count > 2 ? 31 : 30}`] : invalid;
+    },
+    danger,
+  ),
   row(
     'never verifies: knows duplicates',
     'accepts_forged',
@@ -153,6 +212,16 @@ const neverVerifies = [
         seen.add(order(i));
         return [200, known ? 'duplicate' : 'created'];
       })();
+    },
+    danger,
+  ),
+  row(
+    'never verifies: words at random',
+    'accepts_forged',
+    () => {
+      let count = 0;
+      const words = ['Great', 'Thanks', 'Cheers', 'Thanks', 'Great', 'Cheers'];
+      return always(() => [200, `${words[count++ % words.length]}`])();
     },
     danger,
   ),
@@ -236,6 +305,31 @@ const neverVerifies = [
     },
     danger,
   ),
+  ...(
+    [
+      ['one of seven servers never verifies', (count: number) => count % 7 === 4],
+      ['one of nine servers never verifies', (count: number) => count % 9 === 3],
+      ['stops to verify after a while', (count: number) => count > 20],
+    ] as const
+  ).map(([name, skips]) =>
+    row(
+      name,
+      'accepts_forged',
+      () => {
+        let count = 0;
+        return (incoming) => (skips(count++) || genuine(incoming) ? received : invalid);
+      },
+      { says: /^DANGER.* Once more: /s },
+    ),
+  ),
+  row('has no tolerance at first', 'inconsistent', () => {
+    let late = 0;
+    return (incoming) => {
+      if (!same(incoming.signature, expected(incoming))) return invalid;
+      if (!fresh(incoming)) late += 1;
+      return fresh(incoming) || late <= 2 ? received : invalid;
+    };
+  }),
   row(
     'responds, then verifies',
     'answers_before_verifying|answers_everything|accepts_forged',
@@ -288,8 +382,9 @@ const takesUnsigned = [
   ),
   row(
     'goes on when the comparison throws',
-    'accepts_unsigned|accepts_forged|weak_comparison',
+    'accepts_forged',
     () => (incoming) => {
+      if (incoming.signature === '') return invalid;
       try {
         if (incoming.signature.length !== 64)
           throw new RangeError('Input buffers must have the same byte length');
@@ -302,6 +397,30 @@ const takesUnsigned = [
 ];
 
 const skips = [
+  row(
+    'goes on when the lengths differ',
+    'accepts_forged',
+    () => (incoming) => {
+      try {
+        if (!incoming.signature || !fresh(incoming)) return invalid;
+        const given = Buffer.from(incoming.signature, 'hex');
+        return timingSafeEqual(given, Buffer.from(expected(incoming), 'hex')) ? received : invalid;
+      } catch {
+        return received;
+      }
+    },
+    { says: /^DANGER.*half of the signature left out" got 200/s },
+  ),
+  row(
+    'goes on when the signature is not hex',
+    'accepts_forged',
+    () => (incoming) => {
+      if (!incoming.signature || !fresh(incoming)) return invalid;
+      if (!/^(?:[0-9a-f]{2})*$/.test(incoming.signature)) return received;
+      return same(incoming.signature, expected(incoming)) ? received : invalid;
+    },
+    danger,
+  ),
   row(
     'skips what has no timestamp',
     'accepts_forged',
@@ -494,6 +613,19 @@ const compares = [
     comparing((given, wanted) => given.padEnd(64, wanted.slice(given.length)).slice(0, 64) === wanted),
     danger,
   ),
+  ...Object.entries<(given: string, wanted: string) => boolean>({
+    'sorted characters': (given, wanted) => [...given].sort().join() === [...wanted].sort().join(),
+    'sums of bytes': (given, wanted) => given.length === 64 && checksum(given) === checksum(wanted),
+    'the bytes that were decoded, of as many characters': (given, wanted) =>
+      given.length === wanted.length &&
+      Buffer.from(given, 'hex').every((one, at) => one === Buffer.from(wanted, 'hex')[at]),
+    'the bytes that were decoded, one at least': (given, wanted) => {
+      const bytes = Buffer.from(given, 'hex');
+      return bytes.length > 0 && given.length === 64 && wanted.startsWith(bytes.toString('hex'));
+    },
+    'with a regular expression of as many characters': (given, wanted) =>
+      given.length === wanted.length && new RegExp(`^${given}$`).test(wanted),
+  }).map(([name, good]) => row(`compares ${name}`, 'weak_comparison', comparing(good), danger)),
 ];
 
 const knownOrders = [
@@ -577,6 +709,15 @@ const bodyAndTime = [
     const encoded = mac(`${incoming.timestamp}.${JSON.stringify(JSON.parse(incoming.text))}`);
     return fresh(incoming) && [expected(incoming), encoded].includes(incoming.signature) ? received : invalid;
   }),
+  row(
+    're-encodes, and has no tolerance',
+    're_encodes no_tolerance',
+    () => (incoming) => {
+      const encoded = JSON.stringify(JSON.parse(incoming.text));
+      return same(incoming.signature, mac(`${incoming.timestamp}.${encoded}`)) ? received : invalid;
+    },
+    { says: /^Your handler verifies a body that was parsed/ },
+  ),
   row('takes any timestamp within the tolerance', 'ignores_timestamp', () => (incoming) => {
     if (!fresh(incoming)) return invalid;
     for (let time = Math.floor(seconds()) - 300; time < seconds() + 300; time++)
@@ -727,6 +868,51 @@ const successToAll = [
       seen.add(order(incoming));
       return [200, 'processed'];
     };
+  }),
+  ...[
+    { valid: { statusCode: 200 }, missing: { statusCode: 401 }, wrong: { statusCode: 400 } },
+    { valid: { code: 0 }, missing: { code: 40101 }, wrong: { code: 40102 } },
+  ].map(({ valid, missing, wrong }) =>
+    row(
+      `refuses with 200 and a number for each cause: ${JSON.stringify(wrong)}`,
+      'refuses_with_success',
+      () => (incoming) => [200, genuine(incoming) ? valid : incoming.signature === '' ? missing : wrong],
+    ),
+  ),
+  row(
+    'sets the status and goes on: 401 in the words of success',
+    'refuses_with_success',
+    () => (incoming) => [genuine(incoming) ? 200 : 401, { received: true }],
+    { says: /^Your handler rejects a forged delivery by its status, but .*return where that fails/ },
+  ),
+  row('refuses with 200 and another number', 'refuses_with_success', () => (incoming) => [
+    200,
+    { code: genuine(incoming) ? 0 : 401 },
+  ]),
+  row('refuses with 200 and a word where valid ones get an id', 'refuses_with_success', () => {
+    let count = 0;
+    return (incoming) => [200, genuine(incoming) ? 'abcdefgh'.slice(++count) : 'ignored'];
+  }),
+  row('PHP dies of a missing header with 200', 'refuses_with_success', () => (incoming) => {
+    if (incoming.headers['x-service-signature'] === undefined)
+      return [
+        200,
+        '<b>Fatal error</b>: Uncaught TypeError: hash_equals(): Argument #2 must be of type string',
+        html,
+      ];
+    return genuine(incoming) ? [200, 'OK', html] : invalid;
+  }),
+  row('counts in a form, refuses with 200', 'refuses_with_success', () => {
+    let count = 0;
+    return (incoming) => [200, `${genuine(incoming) ? 'taken' : 'skipped'}=${++count}`];
+  }),
+  row('counts after a hyphen, refuses with 200', 'refuses_with_success', () => {
+    let count = 0;
+    return (incoming) => [200, `${genuine(incoming) ? 'ok' : 'no'}-${++count}`];
+  }),
+  row('counts in its words, refuses with 200', 'refuses_with_success', () => {
+    let count = 0;
+    return (incoming) => [200, `${genuine(incoming) ? 'taken' : 'skipped'} ${++count}`];
   }),
   row('counts what it took, refuses with 200', 'refuses_with_success', () => {
     let count = 0;

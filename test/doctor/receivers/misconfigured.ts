@@ -39,15 +39,31 @@ const expecting =
   (incoming) =>
     fresh(incoming) && same(incoming.signature, wanted(incoming)) ? received : invalid;
 
-/** A right receiver whose clock is off. */
-const offBy =
-  (hours: number, bad: Answer = [400, 'Bad Request']): (() => Receiver) =>
+/** A right receiver that takes a delivery of some age in seconds. */
+const aged =
+  (takes: (age: number) => boolean, bad: Answer = [400, 'Bad Request']): (() => Receiver) =>
   () =>
   (incoming) =>
-    Math.abs(seconds() + hours * 3600 - Number(incoming.timestamp)) <= 300 &&
-    same(incoming.signature, expected(incoming))
+    takes(seconds() - Number(incoming.timestamp)) && same(incoming.signature, expected(incoming))
       ? received
       : bad;
+
+/** A right receiver whose clock is off. */
+const offBy = (hours: number, bad?: Answer, tolerance = 300): (() => Receiver) =>
+  aged((age) => Math.abs(age + hours * 3600) <= tolerance, bad);
+
+/** A right receiver that gives one response only after some forgeries. */
+const blocking =
+  (forgeries: number, blocked: Answer): (() => Receiver) =>
+  () => {
+    let left = forgeries;
+    return (incoming) => {
+      if (left <= 0) return blocked;
+      if (genuine(incoming)) return received;
+      left -= 1;
+      return invalid;
+    };
+  };
 
 /** Responds alike to everything. */
 const saying =
@@ -106,6 +122,25 @@ const bodies = [
   row('fails to read a body that something read before', 'body_consumed', () => () => {
     throw new TypeError('Body is unusable: Body has already been read');
   }),
+  ...(
+    [
+      ['$_POST of PHP', 'body_consumed', () => '[]'],
+      ['an array of PHP as text', 'parsed_object', () => 'Array'],
+      ['a dict of Python as text', 'parsed_object', (text: string) => pythonJson(text).replaceAll('"', "'")],
+      [
+        'a hash of Ruby as text',
+        'parsed_object',
+        (text: string) => pythonJson(text).replaceAll('": ', '" => '),
+      ],
+      ['bytes of Python as text', 're_encodes', (text: string) => `b'${text}'`],
+    ] as const
+  ).map(([name, verdict, made]) =>
+    row(
+      `verifies ${name}`,
+      verdict,
+      signed(({ timestamp, text }) => [`${timestamp}.${made(text)}`]),
+    ),
+  ),
   row(
     'trims',
     'trims',
@@ -142,8 +177,11 @@ const secrets = [
     createHmac('sha256', process.env.A_SECRET_THAT_NOBODY_SET as string);
     return received;
   }),
+  row('no secret: says so with 503', 'no_secret', saying(503, { error: 'webhook secret is not set' })),
   row('no secret: says so', 'no_secret', saying(500, { error: 'WEBHOOK_SECRET is not configured' })),
-  row('another secret', 'secret_or_scheme', keyOf('whsec_something_else')),
+  row('another secret', 'secret_or_scheme', keyOf('whsec_something_else'), {
+    says: /rejects every valid delivery, the first with 400 .*None of \d+ other ways to sign was accepted/s,
+  }),
   row('a newline after the secret', 'secret_slip', keyOf(`${secret}\n`)),
   row('a space before the secret', 'secret_slip', keyOf(` ${secret}`)),
   row('quotation marks around the secret', 'secret_slip', keyOf(`"${secret}"`)),
@@ -273,6 +311,92 @@ const times = [
         ? received
         : invalid,
   ),
+  ...[90, 150, 195, 345, 525, 570, 765, 825, 840, -150, -210, -345, -570, -720].map((minutes) =>
+    row(
+      `clock off by ${minutes} minutes, tolerance of a minute`,
+      'wrong_clock',
+      offBy(minutes / 60, undefined, 60),
+      {
+        says: new RegExp(
+          Math.floor(Math.abs(minutes) / 60) +
+            (minutes % 60 ? ` hours? ${Math.abs(minutes % 60)} minutes ` : ' hours ') +
+            (minutes > 0 ? 'ahead' : 'behind'),
+        ),
+      },
+    ),
+  ),
+  ...[90, 197, 700, -53].map((minutes) =>
+    row(`clock off by ${minutes} minutes`, 'wrong_clock', offBy(minutes / 60)),
+  ),
+  row(
+    'clock off by 197 minutes, tolerance of a minute, and says so',
+    'wrong_clock',
+    offBy(197 / 60, [400, { error: 'timestamp outside of tolerance' }], 60),
+    { says: /by an unknown amount, or it has too short a tolerance/ },
+  ),
+  row(
+    'clock three days fast, looked at after the signature',
+    'wrong_clock',
+    () => (incoming) => {
+      if (!same(incoming.signature, expected(incoming))) return invalid;
+      return fresh({ ...incoming, timestamp: `${Number(incoming.timestamp) - 259_200}` })
+        ? received
+        : [400, 'too old'];
+    },
+    { says: /by an unknown amount/ },
+  ),
+  row(
+    'refuses whatever is older than now',
+    'wrong_tolerance',
+    aged((age) => age <= 0),
+  ),
+  row(
+    'refuses whatever is older than now, and says so',
+    'wrong_tolerance',
+    aged((age) => age <= 0, [400, 'too old']),
+    { says: /40 days ahead/ },
+  ),
+  row(
+    'refuses whatever is older than now, or more than 5 minutes ahead',
+    'wrong_clock',
+    aged((age) => age <= 0 && age > -300),
+    { says: /or it has too short a tolerance/ },
+  ),
+  row(
+    'clock 2 hours fast, checks the past only',
+    'wrong_clock',
+    aged((age) => age + 7200 < 300),
+    {
+      says: /at least 1 hour 5[456] minutes ahead/,
+    },
+  ),
+  row(
+    'clock 20 minutes fast, checks the past only',
+    'wrong_clock',
+    aged((age) => age + 1200 < 300),
+    {
+      says: /at least 1[456] minutes ahead/,
+    },
+  ),
+  row(
+    'clock 3 hours slow, checks the future only',
+    'wrong_clock',
+    aged((age) => age - 10_800 > -300),
+    {
+      says: /at least 2 hours 5[456] minutes behind/,
+    },
+  ),
+  row(
+    'compares the age the wrong way round',
+    'wrong_tolerance',
+    aged((age) => age > 300),
+    { says: /40 days ago/ },
+  ),
+  row(
+    'compares the difference the wrong way round',
+    'wrong_tolerance',
+    aged((age) => Math.abs(age) > 300),
+  ),
   row('clock 10 minutes slow', 'wrong_clock', offBy(-1 / 6), { says: /10 minutes/ }),
   row('clock 10 minutes fast', 'wrong_clock', offBy(1 / 6), { says: /10 minutes/ }),
   row('clock 30 minutes slow', 'wrong_clock', offBy(-0.5), { says: /30 minutes/ }),
@@ -292,10 +416,10 @@ const times = [
     says: /2 hours/,
   }),
   row(
-    'a clock 100 minutes slow, and what is no number passes',
+    'a clock three days slow, and what is no number passes',
     'wrong_clock',
     () => (incoming) =>
-      Math.abs(seconds() - 6000 - Number(incoming.timestamp)) > 300 ||
+      Math.abs(seconds() - 259_200 - Number(incoming.timestamp)) > 300 ||
       !same(incoming.signature, expected(incoming))
         ? [400, 'Bad Request']
         : received,
@@ -421,6 +545,7 @@ const afterVerifying = [
     'the database is down',
     'handler_failed',
     then(() => [500, 'ECONNREFUSED 127.0.0.1:5432']),
+    { says: /then fails\. See its log\.$/m },
   ),
   row(
     'the handler throws',
@@ -511,6 +636,30 @@ const afterVerifying = [
     if (/[^\0-\x7f]/.test(incoming.text)) throw new Error("'ascii' codec can't decode byte 0xc3");
     return genuine(incoming) ? received : invalid;
   }),
+  row(
+    'responds 501 to what it verified',
+    'handler_failed',
+    then(() => [501, 'order.paid is not implemented']),
+    { says: /verifies the signature/ },
+  ),
+  ...[1, 2, 5, 20].map((count) =>
+    row(`403 to everything after ${count} forgeries`, 'blocks_sender', blocking(count, [403, 'Forbidden']), {
+      says: /got 200 .* after \d+ forged deliveries" got 403 "Forbidden"/,
+    }),
+  ),
+  row('refuses every signature after 5 forgeries', 'blocks_sender', blocking(5, invalid)),
+  row('hangs up after 5 forgeries', 'blocks_sender', blocking(5, 'hang up')),
+  row('404 to everything after 5 forgeries', 'blocks_sender', blocking(5, [404, 'Not found'])),
+  ...[1, 2, 5].map((count) =>
+    row(
+      `429 to everything after ${count} forgeries`,
+      'rate_limited',
+      blocking(count, [429, 'Too many requests']),
+      {
+        says: /or blocks the sender after forged ones.*got 200 .* got 429/s,
+      },
+    ),
+  ),
   row('409 to the second delivery', 'refuses_duplicates', () => {
     const seen = new Set<string>();
     return then((incoming) => {
@@ -551,6 +700,35 @@ const afterVerifying = [
       return [503, 'starting'];
     };
   }),
+  row(
+    'takes one delivery a second',
+    'inconsistent',
+    () => {
+      const seen = new Set<string>();
+      return then(({ timestamp }) => {
+        if (seen.has(timestamp)) return [409, 'replayed timestamp'];
+        seen.add(timestamp);
+        return received;
+      })();
+    },
+    { says: /replayed timestamp/ },
+  ),
+  row('takes what comes at some moments of a second only', 'inconsistent', () => {
+    let first: number | undefined;
+    return (incoming) => {
+      const moment = first === undefined ? 700 : (Date.now() - first) % 1000;
+      first ??= Date.now();
+      return moment > 600 && moment < 900 && genuine(incoming) ? received : invalid;
+    };
+  }),
+  row('takes only what comes later', 'inconsistent', () => {
+    const started = Date.now();
+    let count = 0;
+    return (incoming) => {
+      count += 1;
+      return genuine(incoming) && Date.now() - started > 300 && count > 100 ? received : invalid;
+    };
+  }),
   row('one of two servers has the old secret', 'inconsistent', () => {
     let turn = 0;
     return (incoming) => {
@@ -572,7 +750,9 @@ const afterVerifying = [
 
 /** The process ends, so that the connections after it are refused. */
 const dying = [
-  row('dies on the first delivery', 'connection_lost', () => () => 'die'),
+  row('dies on the first delivery', 'connection_lost', () => () => 'die', {
+    says: /^The server was reached, and then stopped listening/,
+  }),
   row(
     'dies on uneven spaces',
     'connection_lost',
@@ -603,6 +783,9 @@ const dying = [
 
 const unreached = [
   row('nothing listens', 'not_listening', saying(200), { url: () => 'http://127.0.0.1:9/webhooks' }),
+  ...['The plain HTTP request was sent to HTTPS port', 'Client sent an HTTP request to an HTTPS server.'].map(
+    (words) => row(`plain HTTP to a TLS port: ${words}`, 'tls', saying(400, words), { says: /use https:/ }),
+  ),
   row('TLS to a plain port', 'tls', saying(200), { url: (port) => `https://127.0.0.1:${port}/webhooks` }),
   row('hangs up on everything', 'connection_lost', () => () => 'hang up'),
   row('404', 'not_found', saying(404, 'Cannot POST /webhooks', html)),
@@ -689,6 +872,48 @@ const unreached = [
       html,
     ),
   ),
+  ...(
+    [
+      ['Unauthenticated, as Laravel says', { message: 'Unauthenticated.' }, {}],
+      ['sign in, as Devise says', { error: 'You need to sign in or sign up before continuing.' }, {}],
+      ['protected, as Vercel says', '<title>Authentication Required</title>', html],
+      ['a bearer challenge', '', { 'www-authenticate': 'Bearer realm="api"' }],
+      ['a form to log in', '<form action="/login"><input type="password" name="p"></form>', html],
+    ] as const
+  ).map(([name, body, headers]) =>
+    row(`401 everywhere: ${name}`, 'access_check', saying(401, body, headers)),
+  ),
+  ...(
+    [
+      ['invalid token', { error: 'invalid token' }],
+      ['token mismatch', 'Webhook token mismatch'],
+      ['an HTML page', '<html><body><h1>Forbidden</h1></body></html>'],
+      ['a challenge of its own', 'Unauthorized', { 'www-authenticate': 'Signature' }],
+    ] as const
+  ).map(([name, body, headers]) =>
+    row(`another secret, on every path: 401 with ${name}`, 'secret_or_scheme', saying(401, body, headers), {
+      says: /on any path: a login or access check rejects it first, or its secret/,
+    }),
+  ),
+  row(
+    'another secret, on every path: other words to what is unsigned',
+    'secret_or_scheme',
+    () => (incoming) => [401, incoming.signature ? 'Unauthorized' : 'Authentication is required'],
+  ),
+  row(
+    '429 to everything, with a Retry-After of a moment',
+    'rate_limited',
+    saying(429, '', { 'retry-after': '0' }),
+  ),
+  row(
+    'hangs on a signature of another length',
+    'not_tested',
+    () => (incoming) => {
+      if (genuine(incoming)) return received;
+      return incoming.signature.length % 64 === 0 ? invalid : 'hang';
+    },
+    { patienceMs: 400, says: /No response/i },
+  ),
   row('401 needs a token', 'access_check', saying(401, { error: 'Missing bearer token' })),
   row(
     'Django CSRF',
@@ -701,10 +926,22 @@ const unreached = [
     'csrf',
     saying(422, "ActionController::InvalidAuthenticityToken (Can't verify CSRF token authenticity.)"),
   ),
+  row('501 of Python', 'wrong_method', saying(501, "<p>Message: Unsupported method ('POST').</p>", html)),
+  ...[520, 521, 522, 523, 524, 525, 530].map((status) =>
+    row(`${status} of Cloudflare`, 'gateway', saying(status, `error code: ${status}`)),
+  ),
+  row('507', 'handler_failed', saying(507, 'Insufficient Storage')),
+  row('511 of a captive portal', 'access_check', saying(511, 'Network Authentication Required')),
+  row(
+    'Cloudflare Access',
+    'redirect_login',
+    saying(302, '', { location: 'https://team.cloudflareaccess.com/cdn-cgi/access/login/shop.test' }),
+  ),
+  row('503 for a parsed object', 'parsed_object', saying(503, 'TypeError: expected a bytes-like object')),
   row('502', 'gateway', saying(502, '<html><head><title>502 Bad Gateway</title></head></html>', html)),
   row('503', 'gateway', saying(503, 'Service Unavailable')),
   row('504', 'gateway', saying(504, 'upstream request timeout')),
-  row('never responds', 'time_out', () => () => 'hang', { patienceMs: 250 }),
+  row('never responds', 'time_out', () => () => 'hang', { patienceMs: 250, says: /0\.25 s\.$/m }),
   row('500 to everything', 'handler_failed', saying(500, 'Internal Server Error')),
   row(
     '500 to everything, in JSON',
@@ -716,6 +953,9 @@ const unreached = [
     'secret_or_scheme',
     saying(400, { errors: [{ path: 'customer_id', message: 'Required' }] }),
     { says: /customer_id/ },
+  ),
+  ...['NOK', { success: 'false' }, { statusCode: 401 }].map((words) =>
+    row(`refuses all with 200 ${JSON.stringify(words)}`, 'refuses_with_success', saying(200, words)),
   ),
   row('verifies something else and refuses with 200', 'refuses_with_success', () => () => [
     200,

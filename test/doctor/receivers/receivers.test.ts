@@ -45,6 +45,7 @@ async function examine({ verdict, warnings = '', says, make, url, patienceMs = 3
       right: all.right + extra.right + (verdict === '' && all.wrong.length === 0 ? 1 : 0),
       wrong: [...all.wrong, ...extra.wrong],
       missing: [...all.missing, ...extra.missing],
+      unproved: [...diagnosis.findings, ...diagnosis.warnings].filter(({ evidence }) => !evidence),
       unsaid: says !== undefined && !says.test(report) ? String(says) : undefined,
     };
   } finally {
@@ -62,12 +63,17 @@ describe.each([
     tally.right += outcome.right;
     tally.wrong += outcome.wrong.length;
     tally.missing += outcome.missing.length;
-    const { wrong, missing, unsaid } = outcome;
+    const { wrong, missing, unsaid, unproved } = outcome;
     if (wrong.length + missing.length > 0 || unsaid)
       lines.push(
         `${name}: said [${outcome.diagnosis.findings.map(({ code }) => code)}] warn [${outcome.diagnosis.warnings.map(({ code }) => code)}], true [${row.verdict}] ${unsaid ?? ''}`,
       );
-    expect({ wrong, missing, unsaid }).toEqual({ wrong: [], missing: [], unsaid: undefined });
+    expect({ wrong, missing, unsaid, unproved }).toEqual({
+      wrong: [],
+      missing: [],
+      unsaid: undefined,
+      unproved: [],
+    });
   });
 });
 

@@ -285,6 +285,57 @@ export const right = [
     },
     { warnings: 'trusts_known_orders' },
   ),
+  row('refuses what is older than the last that it took', '', () => {
+    let last = 0;
+    return (incoming) => {
+      if (!genuine(incoming)) return invalid;
+      if (Number(incoming.timestamp) < last) return [400, 'older than the last'];
+      last = Number(incoming.timestamp);
+      return received;
+    };
+  }),
+  row(
+    'hangs on the first delivery only',
+    '',
+    () => {
+      let cold = true;
+      return (incoming) => {
+        if (!cold) return genuine(incoming) ? received : invalid;
+        cold = false;
+        return 'hang';
+      };
+    },
+    { patienceMs: 500 },
+  ),
+  row(
+    'Flask',
+    '',
+    verifying(
+      [200, 'ok', { ...html, server: 'Werkzeug/3.0.1 Python/3.12.1' }],
+      [400, '<!doctype html>\n<html lang=en>\n<title>400 Bad Request</title>\n<h1>Bad Request</h1>\n', html],
+    ),
+  ),
+  row('Rails', '', verifying([204, '', { 'x-runtime': '0.002' }], [401, '', { 'x-runtime': '0.001' }])),
+  row('FastAPI', '', () => (incoming) => {
+    if (!incoming.signature || !incoming.timestamp)
+      return [
+        422,
+        { detail: [{ type: 'missing', loc: ['header', 'x-service-signature'], msg: 'Field required' }] },
+      ];
+    return genuine(incoming) ? [200, 'null'] : [400, { detail: 'Bad signature' }];
+  }),
+  row(
+    'Express, with a stack in its refusal',
+    '',
+    verifying(
+      [200, 'OK'],
+      [
+        400,
+        '<!DOCTYPE html><html><body><pre>Error: bad signature<br> at /app/server.js:12:9</pre></body></html>',
+        html,
+      ],
+    ),
+  ),
   row('refuses a signature that it has seen', '', () => {
     const seen = new Set<string>();
     return (incoming) => {
@@ -348,6 +399,19 @@ export const right = [
     await wait(80);
     return invalid;
   }),
+  row(
+    'slow to the first delivery',
+    '',
+    () => {
+      let cold = true;
+      return async (incoming) => {
+        if (cold) await wait(5_050);
+        cold = false;
+        return genuine(incoming) ? received : invalid;
+      };
+    },
+    { warnings: 'slow', patienceMs: 8_000 },
+  ),
   row('rate limit of 20 a second, with Retry-After', '', () => {
     let free = 20;
     let since = Date.now();
