@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
 import { visible } from '../schemas/visible.js';
-import { command } from './command.js';
-import { showIdentification } from './identify.js';
+import { command, type FlagTable } from './command.js';
+import { resultFlags, showIdentification } from './identify.js';
+import { listenOn } from './listening.js';
 import { type Captured, checkNewFile, saveDelivery } from './saved-delivery.js';
 import { CommandError, codeOf, warn } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
@@ -12,12 +12,11 @@ const defaultPort = 4390;
 const longestBody = 1024 * 1024;
 
 const flags = {
-  port: { value: '<port>', text: `port to listen on; default ${defaultPort}` },
-  host: { value: '<address>', text: 'address to listen on; default 127.0.0.1, behind your tunnel' },
-  out: { value: '<file>', text: 'where to store the delivery; default delivery-<time>.json' },
-  url: { value: '<url>', text: 'your webhook URL as the service knows it; some services sign it too' },
-  json: { text: 'prints the result as JSON' },
-} as const;
+  port: ['<port>', `port to listen on; default ${defaultPort}`],
+  host: ['<address>', 'address to listen on; default 127.0.0.1, behind your tunnel'],
+  out: ['<file>', 'where to store the delivery; default delivery-<time>.json'],
+  ...resultFlags,
+} satisfies FlagTable;
 
 export const capture = command({
   summary: 'stores one real delivery byte for byte, and finds out how it is signed',
@@ -59,16 +58,13 @@ async function record(port: number, host: string): Promise<Captured> {
       response.once('close', () => resolve({ path, headers: pairs(rawHeaders), body }));
     });
   });
-  await once(server.listen(port, host), 'listening').catch((error: unknown) => {
+  const bound = await listenOn(server, port, host).catch((error: unknown) => {
     const code = codeOf(error);
+    const why = code === 'EADDRINUSE' ? 'it is taken' : code;
     throw new CommandError(
-      code === 'EADDRINUSE'
-        ? `Port ${port} on ${host} is taken. Pass another --port.`
-        : `Cannot listen on ${host}: ${code}.`,
+      `Cannot listen on port ${port} of ${host} (${why}). Pass another --host or --port.`,
     );
   });
-  const address = server.address();
-  const bound = typeof address === 'object' && address !== null ? address.port : port;
   warn(
     `Waiting on http://${host.includes(':') ? `[${host}]` : host}:${bound} for one delivery.\n` +
       "Expose it with a tunnel such as ngrok or cloudflared, enter the tunnel's URL under Developer, Webhook Settings,\n" +

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '../schemas/closest.js';
-import { columns, UsageError } from './terminal.js';
+import { columns, refuseUnless, UsageError } from './terminal.js';
 
-export interface Flag {
-  /** Placeholder of its value, such as `<port>`; none for a switch. */
-  value?: string;
+/** The placeholder of its value, such as `<port>`, or an empty string for a switch; what it does; what few have. */
+export type Flag = readonly [value: string, text: string, more?: FlagOptions];
+
+interface FlagOptions {
   env?: string;
-  text: string;
   /** May be given several times. */
   multiple?: true;
   /** An empty value means something. */
@@ -14,7 +14,7 @@ export interface Flag {
 }
 
 /** The flag of every command; `main.ts` acts on it. */
-const help: Flag = { text: 'shows this help' };
+const help: Flag = ['', 'shows this help'];
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
@@ -50,10 +50,10 @@ export class Flags<Name extends string> {
   readonly positionals: readonly string[];
 
   /** Reads arguments, or names the flag that does not exist and the likely one; `words` is how many others may come. */
-  constructor(table: FlagTable, args: readonly string[], words = 0) {
-    const options = Object.entries(table).map(([name, { value, multiple = false }]) => {
-      const type = value === undefined ? 'boolean' : 'string';
-      return [name, { type, multiple }] as const;
+  constructor(own: FlagTable, args: readonly string[], words = 0) {
+    const table: FlagTable = { ...own, help };
+    const options = Object.entries(table).map(([name, [value, , { multiple = false } = {}]]) => {
+      return [name, { type: value === '' ? 'boolean' : 'string', multiple }] as const;
     });
     const { values, positionals, tokens } = parseArgs({
       args: [...args],
@@ -61,15 +61,21 @@ export class Flags<Name extends string> {
       strict: false,
       tokens: true,
     });
+    const seen = new Set<string>();
     for (const token of tokens) {
       if (token.kind !== 'option') continue;
       const { name, rawName, value, inlineValue } = token;
-      if (!Object.hasOwn(table, name))
-        throw new UsageError(`${rawName} is not a flag. ${likelyFlag(table, name)}`);
-      const wanted = table[name]?.value;
-      if (wanted === undefined && value !== undefined) throw new UsageError(`--${name} takes no value.`);
-      if (wanted !== undefined && (value === undefined || (!inlineValue && /^-./.test(value))))
-        throw new UsageError(`--${name}: pass a value: --${name}=${wanted}`);
+      const flag = Object.hasOwn(table, name) ? table[name] : undefined;
+      if (!flag) throw new UsageError(`${rawName} is not a flag. ${likelyFlag(table, name)}`);
+      const [wanted, , { multiple, mayBeEmpty } = {}] = flag;
+      refuseUnless(multiple || !seen.has(name), `--${name} is given twice. Pass it once.`);
+      seen.add(name);
+      if (wanted === '') refuseUnless(value === undefined, `--${name} takes no value.`);
+      else {
+        const hasValue = value !== undefined && (inlineValue || !/^-./.test(value));
+        refuseUnless(hasValue, `--${name}: pass a value: --${name}=${wanted}`);
+        refuseUnless(value || mayBeEmpty, `--${name} is empty. Pass ${wanted}, or leave it out.`);
+      }
     }
     refuseWords(positionals.slice(words));
     this.#table = table;
@@ -77,50 +83,57 @@ export class Flags<Name extends string> {
     this.positionals = positionals;
   }
 
+  /** The first argument. `example` is shown where it is missing. */
+  word(what: string, example: string): string {
+    const [word] = this.positionals;
+    refuseUnless(word, `The ${what} is missing. Pass one, such as: ${example}`);
+    return word;
+  }
+
   has(name: Name): boolean {
     return this.#given[name] === true;
   }
 
+  /** Whether it is on the command line. */
+  isPassed(name: string): boolean {
+    return this.#given[name] !== undefined;
+  }
+
   text(name: Name): string | undefined {
     const given = this.#given[name];
-    const { mayBeEmpty, value } = this.#table[name] ?? {};
-    if (given === '' && !mayBeEmpty)
-      throw new UsageError(`--${name} is empty. Pass ${value}, or leave it out.`);
     return typeof given === 'string' ? given : this.#env(name);
   }
 
   list(name: Name): string[] {
     const given = this.#given[name];
     if (Array.isArray(given)) return given.map(String);
-    return (this.#env(name)?.split(',') ?? []).map((one) => one.trim());
+    return (this.#env(name)?.split(',') ?? []).map((one) => one.trim()).filter(Boolean);
   }
 
   integer(name: Name, least: number, most: number): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new UsageError(
-      `${this.source(name)}: ${JSON.stringify(text)} is not an integer from ${least} to ${most}.`,
-    );
+    const fits = /^\d+$/.test(text) && value >= least && value <= most;
+    const problem = `${JSON.stringify(text)} is not an integer from ${least} to ${most}.`;
+    refuseUnless(fits, `${this.source(name)}: ${problem}`);
+    return value;
   }
 
   /** Where a value came from: the flag, or the environment variable. */
   source(name: Name): string {
-    return this.#given[name] === undefined && this.#env(name) !== undefined
-      ? `${this.#table[name]?.env}`
-      : `--${name}`;
+    const isFromEnv = !this.isPassed(name) && this.#env(name) !== undefined;
+    return isFromEnv ? `${this.#table[name]?.[2]?.env}` : `--${name}`;
   }
 
   /** An empty variable counts as not set. */
   #env(name: string): string | undefined {
-    const variable = this.#table[name]?.env;
-    return variable === undefined ? undefined : process.env[variable] || undefined;
+    return process.env[this.#table[name]?.[2]?.env ?? ''] || undefined;
   }
 }
 
 export function refuseWords([first]: readonly string[]): void {
-  if (first !== undefined) throw new UsageError(`${JSON.stringify(first)} is not expected here.`);
+  refuseUnless(first === undefined, `${JSON.stringify(first)} is not expected here.`);
 }
 
 /** The value of a flag that is JSON, or its text where it is none. */
@@ -133,21 +146,19 @@ export function jsonOrText(text: string | undefined): unknown {
 }
 
 export function describeFlags(flags: FlagTable): string {
-  const rows = Object.entries({ ...flags, help }).map(([name, { value, env, text }]) => [
-    `  --${name}${value === undefined ? '' : ` ${value}`}`,
-    env === undefined ? text : `${text} [${env}]`,
+  const rows = Object.entries({ ...flags, help }).map(([name, [value, text, { env, multiple } = {}]]) => [
+    `  --${name} ${value}`.trimEnd(),
+    text + (multiple ? '; may be repeated' : '') + (env === undefined ? '' : ` [${env}]`),
   ]);
   return columns(rows, '  ');
 }
 
 /** What was likely meant by a flag that does not exist. */
 function likelyFlag(table: FlagTable, name: string): string {
-  const known = Object.keys({ ...table, help });
+  const known = Object.keys(table);
   const longer = known.find((flag) => flag.startsWith(`${name}-`) || flag.endsWith(`-${name}`));
   if (longer !== undefined) return `Did you mean --${longer}?`;
   if (name.endsWith('secret')) return 'Set PAYMENTS_WEBHOOK_SECRET instead.';
-  return didYouMean(
-    name,
-    known.map((flag) => `--${flag}`),
-  );
+  const flags = known.map((flag) => `--${flag}`);
+  return didYouMean(name, flags);
 }

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
-import { duration } from '../sandbox/checks.js';
-import { eventType, eventTypes } from '../sandbox/service/event.js';
+import { duration, notKnown, problemOf } from '../sandbox/checks.js';
+import { eventTypes } from '../sandbox/service/event.js';
+import { costs } from '../sandbox/service/trigger.js';
 import { visible } from '../schemas/visible.js';
 import { runningCommand } from './running.js';
-import { UsageError } from './terminal.js';
+import { refuseUnless, UsageError } from './terminal.js';
 
 /** What is shown of an attempt. */
 const attempt = z.object({
@@ -31,17 +32,18 @@ export const trigger = runningCommand({
   usage: 'trigger <event type> [flags]\n\nExit code 1 if the webhook was sent and rejected.',
   example: 'trigger order.paid --amount 7.50',
   flags: {
-    amount: { value: '<amount>', text: 'a decimal, such as 7.50; default 19.90' },
-    currency: { value: '<code>', text: "default: the balance's" },
+    amount: ['<amount>', 'a decimal, such as 7.50; default 19.90'],
+    currency: ['<code>', "default: the balance's"],
   },
   words: 1,
   request(given) {
-    const [type] = given.positionals;
-    if (!eventType.safeParse(type).success)
-      throw new UsageError(
-        `Pass the event type: ${Object.keys(eventTypes).join(' or ')}, as the service documents.`,
-      );
-    return ['POST', '/trigger', { type, amount: given.text('amount'), currency: given.text('currency') }];
+    const type = given.word('event type', 'trigger order.paid');
+    const problem = notKnown(type, 'an event type', Object.keys(eventTypes));
+    refuseUnless(Object.hasOwn(eventTypes, type), JSON.stringify(type) + problem);
+    const price = { amount: given.text('amount'), currency: given.text('currency') };
+    const { error } = z.object(costs).safeParse(price);
+    if (error) throw new UsageError(`--${problemOf(error)}`);
+    return ['POST', '/trigger', { type, ...price }];
   },
   content: z.object({
     order: z.object({ id: z.string(), amount: z.string(), currency: z.string() }),
@@ -80,10 +82,10 @@ export const advance = runningCommand({
   example: 'advance 2h',
   flags: {},
   words: 1,
-  request({ positionals: [by] }) {
-    if (by === undefined) throw new UsageError('Pass one duration, such as 30s, 5m, 2h or 1d.');
+  request(given) {
+    const by = given.word('duration', 'advance 2h');
     const { error } = duration.safeParse(by);
-    if (error) throw new UsageError(`${error.issues[0]?.message}`);
+    if (error) throw new UsageError(problemOf(error));
     return ['POST', '/clock', { advance: by }];
   },
   content: z.object({ now: z.string() }),

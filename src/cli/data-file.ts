@@ -67,7 +67,8 @@ function lock(path: string): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw unwritable(path, error);
     const owner = Number(readFileSync(file, 'utf8'));
-    if (owner !== process.pid && isRunning(owner))
+    // Of a process that was killed before it wrote its number, the file is empty.
+    if (owner > 0 && owner !== process.pid && isRunning(owner))
       throw new CommandError(
         `--data: another sandbox (process ${owner}) keeps ${path}. End it, or name another file. If there is none, delete ${file}.`,
       );

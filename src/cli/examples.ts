@@ -1,11 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { version } from '../version.js';
 import { command } from './command.js';
 import { sandboxKey, sandboxSecret } from './serving-flags.js';
-import { CommandError, codeOf, print, UsageError } from './terminal.js';
+import { CommandError, codeOf, print } from './terminal.js';
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */
 const runsTypeScript = Boolean(Reflect.get(process.features, 'typescript'));
@@ -42,8 +41,8 @@ export const examples = command({
   example: 'examples shop',
   flags: {},
   words: 1,
-  async run({ positionals: [folder] }) {
-    if (!folder) throw new UsageError('The folder is missing. Name one: merchant-payments examples shop');
+  async run(given) {
+    const folder = given.word('folder', 'examples shop');
     try {
       const { copied, kept } = copyInto(folder);
       const unchanged =
@@ -59,7 +58,8 @@ export const examples = command({
 
 /** Never overwrites a file that is there. */
 function copyInto(folder: string): { copied: number; kept: string[] } {
-  const source = fileURLToPath(new URL('examples', import.meta.resolve('merchant-payments/package.json')));
+  const manifest = createRequire(import.meta.url).resolve('merchant-payments/package.json');
+  const source = join(dirname(manifest), 'examples');
   if (resolve(folder) === source)
     throw new CommandError(`${folder} is the folder of the examples. Pass another one.`);
   const examples = readdirSync(source, { recursive: true, encoding: 'utf8' })

@@ -1,22 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import { watchDeliveries } from './activity.js';
-import { command, type Flags } from './command.js';
+import { command, type FlagTable } from './command.js';
+import { listenOn } from './listening.js';
 import { startServing } from './serving.js';
 import { servingFlags } from './serving-flags.js';
-import { codeOf, UsageError, warn } from './terminal.js';
+import { codeOf, refuseUnless, warn } from './terminal.js';
 
 const flags = {
   ...servingFlags,
-  port: { ...servingFlags.port, text: 'port of the sandbox; default: a free one' },
-  'webhook-path': {
-    value: '<path>',
-    text: 'sends webhooks to this path of the command, which gets a PORT: its own, else 3000 if free, else any',
-  },
-  quiet: { text: 'prints neither the address of the dashboard nor deliveries' },
-};
+  port: ['<port>', 'port of the sandbox; default: a free one', { env: 'SANDBOX_PORT' }],
+  'webhook-path': [
+    '<path>',
+    'sends webhooks to this path of the command, which gets a PORT: its own, else 3000 if free, else any',
+  ],
+  quiet: ['', 'prints neither the address of the dashboard nor deliveries'],
+} satisfies FlagTable;
 
 export const exec = command({
   summary: 'runs a command with its own sandbox, and returns its exit code',
@@ -27,7 +29,15 @@ export const exec = command({
   flags,
   passesOn: true,
   async run(given, [program = '', ...args]) {
-    const path = webhookPath(given);
+    const path = given.text('webhook-path');
+    refuseUnless(
+      path === undefined || given.text('webhook-url') === undefined,
+      `Pass --webhook-path or ${given.source('webhook-url')}, not both.`,
+    );
+    refuseUnless(
+      path === undefined || path.startsWith('/'),
+      `--webhook-path: ${JSON.stringify(path)} does not begin with /. Pass one such as /webhooks.`,
+    );
     const port = path === undefined ? undefined : await shopPort();
     const webhook = port === undefined ? undefined : new URL(`http://localhost:${port}${path}`).href;
     const { context, end } = await startServing(given, 0, webhook);
@@ -44,8 +54,8 @@ export const exec = command({
       PAYMENTS_API_KEY: apiKey,
       PAYMENTS_WEBHOOK_SECRET: webhookSecret,
       SANDBOX_URL: url,
-      ...(context.guard.accessToken === undefined ? {} : { SANDBOX_TOKEN: context.guard.accessToken }),
-      ...(port === undefined ? {} : { PORT: port }),
+      SANDBOX_TOKEN: context.guard.accessToken ?? process.env.SANDBOX_TOKEN,
+      PORT: port ?? process.env.PORT,
     };
     try {
       return await runToEnd(program, args, env);
@@ -55,36 +65,25 @@ export const exec = command({
   },
 });
 
-function webhookPath(given: Flags<keyof typeof flags>): string | undefined {
-  const path = given.text('webhook-path');
-  if (path === undefined) return undefined;
-  if (given.text('webhook-url') !== undefined)
-    throw new UsageError(`Pass --webhook-path or ${given.source('webhook-url')}, not both.`);
-  if (path.startsWith('/')) return path;
-  throw new UsageError(
-    `--webhook-path: ${JSON.stringify(path)} does not begin with /. Pass one such as /webhooks.`,
-  );
-}
-
 /** The port for a program that `exec` runs: its own `PORT`, else 3000 if it is free, else a free one. */
 async function shopPort(): Promise<string> {
   const { PORT } = process.env;
-  if (PORT && /^[1-9]\d{0,4}$/.test(PORT) && Number(PORT) <= 65_535) return PORT;
-  if (PORT)
-    throw new UsageError(`PORT: ${JSON.stringify(PORT)} is not a port. Set it to a number, or unset it.`);
+  if (PORT) {
+    const isPort = /^[1-9]\d{0,4}$/.test(PORT) && Number(PORT) <= 65_535;
+    refuseUnless(isPort, `PORT: ${JSON.stringify(PORT)} is not a port. Set it to a number, or unset it.`);
+    return PORT;
+  }
   // A port may be taken on one address and free on another, and nobody knows which the program wants.
   for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::'])
-    if ((await listenOn(3000, host)) === undefined) return String(await listenOn(0, '127.0.0.1'));
+    if ((await freePort(3000, host)) === undefined) return String(await freePort(0, '127.0.0.1'));
   return '3000';
 }
 
 /** Listens for an instant, and returns the port; `undefined` if it is taken. */
-async function listenOn(port: number, host: string): Promise<number | undefined> {
-  const server = createServer().listen(port, host);
+async function freePort(port: number, host: string): Promise<number | undefined> {
+  const server = createServer();
   try {
-    await once(server, 'listening');
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : undefined;
+    return await listenOn(server, port, host);
   } catch (error) {
     return codeOf(error) === 'EADDRINUSE' ? undefined : port; // Not an address of this machine, such as ::1 without IPv6.
   } finally {
@@ -96,11 +95,12 @@ async function listenOn(port: number, host: string): Promise<number | undefined>
 async function runToEnd(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(program, args, { stdio: 'inherit', env });
   // Ctrl-C on a terminal reaches the child by itself, as one of the terminal's foreground group.
-  const fromTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  const fromTerminal = hasTerminal();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const pass = (signal: NodeJS.Signals) => {
     if (signal !== 'SIGINT' || !fromTerminal) child.kill(signal);
   };
-  process.on('SIGINT', pass).on('SIGTERM', pass);
+  for (const signal of signals) process.on(signal, pass);
   try {
     await once(child, 'exit');
     return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
@@ -108,7 +108,18 @@ async function runToEnd(program: string, args: readonly string[], env: NodeJS.Pr
     warn(`${program} could not be started (${codeOf(error)}). ${remedy}`);
     return codeOf(error) === 'ENOENT' ? 127 : 126;
   } finally {
-    process.off('SIGINT', pass).off('SIGTERM', pass);
+    for (const signal of signals) process.off(signal, pass);
+  }
+}
+
+/** Whether a terminal controls this process, wherever its input and output are redirected. On Windows nothing else sends SIGINT. */
+function hasTerminal(): boolean {
+  if (process.platform === 'win32') return true;
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
   }
 }
 

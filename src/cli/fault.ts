@@ -1,34 +1,30 @@
 import * as z from 'zod/mini';
 import { InvalidField } from '../sandbox/checks.js';
 import { tampers } from '../sandbox/delivery/signing.js';
-import { malformedFaults, networkFaults, readFault } from '../sandbox/faults.js';
+import { malformedFaults, networkFaults, readOrder } from '../sandbox/faults.js';
 import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
-import { type Flags, jsonOrText, refuseWords } from './command.js';
+import { type Flags, type FlagTable, jsonOrText, refuseWords } from './command.js';
 import { runningCommand } from './running.js';
-import { UsageError } from './terminal.js';
+import { refuseUnless, UsageError } from './terminal.js';
 
 const flags = {
-  method: { value: '<method>', text: 'only requests with this method; default: every one' },
-  path: { value: '<path>', text: 'only requests to this exact path, such as /v1/products' },
-  times: { value: '<n>', text: 'how often it happens; default 1' },
-  when: {
-    value: '<before|after>',
-    text: 'after: the work is done and its response lost; default before; for a broken response, after',
-  },
-  delay: { value: '<duration>', text: 'waits before it happens, such as 2s' },
-  body: { value: '<text>', text: 'of a status: the body of the response, JSON or text', mayBeEmpty: true },
-  header: {
-    value: '<name: value>',
-    text: 'of a status: a header of the response; may be repeated',
-    multiple: true,
-  },
-  drop: { text: 'of webhook: loses the first attempt; the retries come' },
-  hold: { text: 'of webhook: holds the event until you deliver it' },
-  duplicate: { value: '<n>', text: 'of webhook: sends it this many more times' },
-  tamper: { value: '<how>', text: `of webhook: spoils it: ${tampers.join(', ')}` },
-  list: { text: 'lists the faults that have not happened yet' },
-} as const;
+  method: ['<method>', 'only requests with this method; default: every one'],
+  path: ['<path>', 'only requests to this exact path, such as /v1/products'],
+  times: ['<n>', 'how often it happens; default 1'],
+  when: [
+    '<before|after>',
+    'after: the work is done and its response lost; default before; for a broken response, after',
+  ],
+  delay: ['<duration>', 'waits before it happens, such as 2s'],
+  body: ['<text>', 'of a status: the body of the response, JSON or text', { mayBeEmpty: true }],
+  header: ['<name: value>', 'of a status: a header of the response', { multiple: true }],
+  drop: ['', 'of webhook: loses the first attempt; the retries come'],
+  hold: ['', 'of webhook: holds the event until you deliver it'],
+  duplicate: ['<n>', 'of webhook: sends it this many more times'],
+  tamper: ['<how>', `of webhook: spoils it: ${tampers.join(', ')}`],
+  list: ['', 'lists the faults that have not happened yet'],
+} satisfies FlagTable;
 
 export const fault = runningCommand({
   summary: 'sets a fault in a running sandbox: fault status 503 --times 2 --path /v1/products',
@@ -45,10 +41,14 @@ export const fault = runningCommand({
   flags,
   words: Number.POSITIVE_INFINITY,
   request(given) {
-    const [what, ...values] = given.positionals;
-    if (what !== undefined) return ['POST', '/faults', ordered(what, values, given)];
-    if (given.has('list')) return ['GET', '/faults'];
-    throw new UsageError('Pass the fault, such as: fault status 503. Or --list.');
+    const [word, ...values] = given.positionals;
+    if (word === undefined && given.has('list')) {
+      const other = Object.keys(flags).find((name) => name !== 'list' && given.isPassed(name));
+      refuseUnless(other === undefined, `--${other} does not go with: fault --list`);
+      return ['GET', '/faults'];
+    }
+    const what = given.word('fault', 'fault status 503. Or --list.');
+    return ['POST', '/faults', ordered(what, values, given)];
   },
   content: z.object({ faults: z.array(z.object({ says: z.string() })) }),
   says: ({ faults }) =>
@@ -57,9 +57,9 @@ export const fault = runningCommand({
       : ['Waiting to happen:', ...faults.map(({ says }) => `  ${visible(says)}`)].join('\n'),
 });
 
-/** The kinds of faults by their word, and what they order; `value` is the word after it. */
-const kinds = new Map<string, (value: string | undefined) => object>([
-  ['status', (value) => ({ status: Number(value) })],
+/** What each word orders; `value` is the word after it. */
+const kinds = new Map<string, (value: string) => object>([
+  ['status', (value) => ({ status: /^\d+$/.test(value) ? Number(value) : value })],
   ...networkFaults.map((network) => [network, () => ({ network })] as const),
   ...malformedFaults.map((malformed) => [malformed, () => ({ malformed })] as const),
   ['delay', (delay) => ({ delay })],
@@ -67,18 +67,21 @@ const kinds = new Map<string, (value: string | undefined) => object>([
   ['clear', () => ({ clear: true })],
 ]);
 
+/** Those with a value, and one. */
+const valued = new Map([
+  ['status', '503'],
+  ['delay', '2s'],
+]);
+
 /** What the words and flags order, checked as `failNext()` does. */
 function ordered(what: string, words: readonly string[], given: Flags<keyof typeof flags>): object {
   const kind = kinds.get(what);
-  if (!kind)
-    throw new UsageError(`${JSON.stringify(what)} is not a fault. ${didYouMean(what, [...kinds.keys()])}`);
-  refuseWords(words.slice(what === 'status' || what === 'delay' ? 1 : 0));
-  const [value] = words;
-  if (what === 'clear') return kind(value);
-  if (what === 'delay' && value === undefined)
-    throw new UsageError('Pass the duration, such as: fault delay 2s');
-  if (what === 'delay' && given.text('delay') !== undefined)
-    throw new UsageError('--delay does not go with: fault delay');
+  refuseUnless(kind, `${JSON.stringify(what)} is not a fault. ${didYouMean(what, [...kinds.keys()])}`);
+  const example = valued.get(what);
+  refuseWords(words.slice(example === undefined ? 0 : 1));
+  const [value = ''] = words;
+  refuseUnless(value || !example, `The value is missing. Pass one, such as: fault ${what} ${example}`);
+  refuseUnless(what !== 'delay' || !given.isPassed('delay'), '--delay does not go with: fault delay');
   const more = {
     delay: given.text('delay'),
     method: given.text('method'),
@@ -89,23 +92,27 @@ function ordered(what: string, words: readonly string[], given: Flags<keyof type
     duplicate: given.integer('duplicate', 1, 100),
     drop: given.has('drop') || undefined,
     hold: given.has('hold') || undefined,
+    list: given.has('list') || undefined,
     body: jsonOrText(given.text('body')),
     headers: headersOf(given.list('header')),
   };
   const passed = Object.entries(more).filter(([, one]) => one !== undefined);
-  if (what === 'webhook' && passed.every(([name]) => name === 'times'))
-    throw new UsageError('Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.');
+  refuseUnless(
+    what !== 'webhook' || passed.some(([name]) => name !== 'times'),
+    'Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.',
+  );
   const fault = { ...kind(value), ...Object.fromEntries(passed) };
   try {
-    readFault(fault, 'fault');
+    readOrder(fault, 'fault');
     return fault;
   } catch (error) {
-    if (!(error instanceof InvalidField)) throw error;
+    if (!InvalidField.is(error)) throw error;
     const { field, problem } = error;
     const flag = field === 'headers' ? 'header' : field;
     if (problem.startsWith(' is not a field'))
       throw new UsageError(`--${flag} does not go with: fault ${what}`);
-    throw new UsageError(`${Object.hasOwn(flags, flag) ? '--' : ''}${flag}${problem}`);
+    const isFlag = Object.hasOwn(flags, flag) && what !== flag;
+    throw new UsageError(`${isFlag ? '--' : ''}${flag}${problem}`);
   }
 }
 

@@ -13,11 +13,20 @@ import { hasMethods } from '../webhooks/own-options.js';
 import { CommandError, codeOf, UsageError } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
-/** Whether it is a URL of PostgreSQL; another one is refused, and not quoted: it may hold a password. */
+/** In quotes, after a name, without a scheme or its slashes, or as keywords: never a file. */
+const almostUrl = /:\/\/|^\W*postgres\w*:|:[^/:\\]*@|\bpassword\s*=/i;
+
+/** Whether it is a URL of PostgreSQL. What is almost one is refused, and not quoted: it may hold a password. */
 function isUrl(place: string): boolean {
   const [, scheme] = /^([a-z][\w+.-]*):\/\//i.exec(place) ?? [];
-  if (scheme === undefined || /^postgres(?:ql)?$/i.test(scheme)) return scheme !== undefined;
-  throw new UsageError(`An inbox is in a file or at a postgres: URL, not at a ${scheme}: URL.`);
+  if (scheme !== undefined && /^postgres(?:ql)?$/i.test(scheme)) return true;
+  if (scheme !== undefined)
+    throw new UsageError(`An inbox is in a file or at a postgres: URL, not at a ${scheme}: URL.`);
+  if (!almostUrl.test(place)) return false;
+  throw new UsageError(
+    'This is neither a file nor a URL of PostgreSQL. Pass the URL without quotes, and without a name before it: ' +
+      'postgres://user:password@host/database',
+  );
 }
 
 /** Opens the inbox in a file, or in the database that a URL names, for the time of `work`. */

@@ -7,39 +7,43 @@ import { schemaSql } from '../inbox/postgres-tables.js';
 import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
 import { type SignatureScheme, type VerifyOptions, verify } from '../webhooks/index.js';
-import { command, type Flags, refuseWords } from './command.js';
+import { command, type Flags, type FlagTable, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
 import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
-import { CommandError, columns, paint, paragraphs, print, show, UsageError } from './terminal.js';
+import { CommandError, columns, paint, paragraphs, print, refuseUnless, show } from './terminal.js';
 import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
-  parked: { text: 'with retry: every parked delivery but those with another content under a known key' },
-  force: { text: 'with retry: also a running delivery, whose function may be stuck' },
-  'older-than': { value: '<time>', text: 'with purge: such as 90d, 12h' },
-  identify: {
-    text: 'with refused: finds the scheme that signed them; the secret is read from PAYMENTS_WEBHOOK_SECRET',
-  },
-  scheme: {
-    ...schemeFlag,
-    text: 'with recover: the scheme, as JSON or as a file written by `identify --json`; with --identify: your header names',
-  },
-  tolerance: {
-    value: '<time>',
-    text: 'with recover: how far a timestamp may be from when it arrived, such as 10m, 2h; default 5m',
-  },
-  schema: { value: '<name>', text: 'the schema of its tables in PostgreSQL; default public' },
-  'print-schema': { text: 'prints the migration that creates the tables in PostgreSQL' },
-  json: { text: 'prints the result as JSON' },
-} as const;
+  parked: ['', 'with retry: every parked delivery but those with another content under a known key'],
+  force: ['', 'with retry: also a running delivery, whose function may be stuck'],
+  'older-than': ['<time>', 'with purge: such as 90d, 12h'],
+  identify: [
+    '',
+    'with refused: finds the scheme that signed them; the secret is read from PAYMENTS_WEBHOOK_SECRET',
+  ],
+  scheme: [
+    schemeFlag[0],
+    'with recover: the scheme, as JSON or as a file written by `identify --json`; with --identify: your header names',
+  ],
+  url: ['<url>', 'with --identify: your webhook URL as the service knows it; some services sign it too'],
+  tolerance: [
+    '<time>',
+    'with recover: how far a timestamp may be from when it arrived, such as 10m, 2h; default 5m',
+  ],
+  schema: ['<name>', 'the schema of its tables in PostgreSQL; default public'],
+  'print-schema': ['', 'prints the migration that creates the tables in PostgreSQL'],
+  json: ['', 'prints the result as JSON'],
+} satisfies FlagTable;
+
+type Name = keyof typeof flags;
 
 const usage = `inbox <file>|<postgres://…>             states, and what is parked
        merchant-payments inbox <file> show <key>
        merchant-payments inbox <file> retry <key> [--force] | --parked
        merchant-payments inbox <file> discard <key>
        merchant-payments inbox <file> purge --older-than 90d
-       merchant-payments inbox <file> refused [--identify]
+       merchant-payments inbox <file> refused [--identify [--url <url>]]
        merchant-payments inbox <file> recover [--scheme '{…}'] [--tolerance 2h]
        merchant-payments inbox --print-schema [--schema <name>]
 
@@ -57,39 +61,36 @@ export const inbox = command({
     const names = [...given.positionals];
     if (given.has('print-schema')) {
       refuseWords(names);
+      refuseOtherFlags(given, '--print-schema');
       print(schemaSql(schema));
       return 0;
     }
-    const place =
-      names[0] === undefined || Object.hasOwn(actions, names[0]) ? process.env.DATABASE_URL : names.shift();
-    if (!place)
-      throw new UsageError('Pass the file of the inbox or the URL of its database, or set DATABASE_URL.');
-    const [action = 'stats', ...keys] = names;
-    const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
-    if (!act)
-      throw new UsageError(
-        `${JSON.stringify(action)} is not an action. ${didYouMean(action, Object.keys(actions))}`,
-      );
+    const isAction = Object.hasOwn(actions, names[0] ?? 'stats');
+    const place = isAction ? process.env.DATABASE_URL : names.shift();
+    refuseUnless(place, 'Pass the file of the inbox or the URL of its database, or set DATABASE_URL.');
+    const [name = 'stats', ...keys] = names;
+    const act = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    const known = didYouMean(name, Object.keys(actions));
+    refuseUnless(act, `${JSON.stringify(name)} is not an action. ${known}`);
     // What is invalid is refused before the file is opened.
-    for (const name of Object.values(flagsOf).flat())
-      if ((given.has(name) || given.text(name) !== undefined) && !flagsOf[action]?.includes(name))
-        throw new UsageError(`${action} takes no --${name}.`);
-    const takesKey = keyed.includes(action) && !(action === 'retry' && given.has('parked'));
-    if (given.has('parked') && given.has('force'))
-      throw new UsageError('--force takes one running delivery by its key, not with --parked.');
+    refuseOtherFlags(given, name);
+    const takesKey = keyed.includes(name) && !given.has('parked');
     refuseWords(keys.slice(takesKey ? 1 : 0));
     const [key = ''] = keys;
-    if (takesKey && key === '')
-      throw new UsageError('Pass the key of a delivery, such as order.paid:ord_1001.');
+    refuseUnless(key || !takesKey, 'Pass the key of a delivery, such as order.paid:ord_1001.');
+    const bothPassed = given.has('parked') && given.has('force');
+    refuseUnless(!bothPassed, '--force takes one running delivery by its key, not with --parked.');
     const olderThan = readDuration(given.text('older-than'));
-    if (action === 'purge' && olderThan === undefined)
-      throw new UsageError('Pass --older-than with a duration such as 90d or 12h.');
+    const isAge = name !== 'purge' || olderThan !== undefined;
+    refuseUnless(isAge, 'Pass --older-than with a duration such as 90d or 12h.');
+    const tolerance = readDuration(given.text('tolerance'));
+    const isTolerance = tolerance || !given.isPassed('tolerance');
+    refuseUnless(isTolerance, 'Pass --tolerance with a duration above 0, such as 10m or 2h.');
+    const namesScheme = given.isPassed('scheme') || given.isPassed('url');
+    const lists = name === 'refused' && !given.has('identify');
+    refuseUnless(!lists || !namesScheme, 'refused takes --scheme and --url only with --identify.');
     const scheme = readSchemeFlag(given.text('scheme'));
-    const tolerance = given.text('tolerance');
-    const toleranceMs = readDuration(tolerance);
-    if (tolerance !== undefined && !toleranceMs)
-      throw new UsageError('Pass --tolerance with a duration above 0, such as 10m or 2h.');
-    const toleranceSeconds = toleranceMs && toleranceMs / 1000;
+    const toleranceSeconds = tolerance && tolerance / 1000;
     const request: Request = { key, given, olderThan: olderThan ?? 0, scheme, toleranceSeconds };
     const [text, json, isOk = true] = await withInbox(place, schema, (opened) => act(opened, request));
     return show(given.has('json'), json, () => text, isOk);
@@ -99,7 +100,7 @@ export const inbox = command({
 interface Request {
   /** Empty where the action takes none. */
   key: string;
-  given: Flags<keyof typeof flags>;
+  given: Flags<Name>;
   olderThan: number;
   scheme: Partial<SignatureScheme> | undefined;
   toleranceSeconds: number | undefined;
@@ -111,12 +112,20 @@ type Result = readonly [text: string, json: unknown, isOk?: boolean];
 const keyed = ['show', 'retry', 'discard'];
 
 /** What each action takes beside the flags of all. */
-const flagsOf: Readonly<Record<string, readonly (keyof typeof flags)[]>> = {
+const flagsOf: Readonly<Record<string, readonly Name[]>> = {
   retry: ['parked', 'force'],
   purge: ['older-than'],
-  refused: ['identify', 'scheme'],
+  refused: ['identify', 'scheme', 'url'],
   recover: ['scheme', 'tolerance'],
 };
+
+function refuseOtherFlags(given: Flags<Name>, action: string): void {
+  const own = flagsOf[action] ?? [];
+  const other = Object.values(flagsOf)
+    .flat()
+    .find((name) => given.isPassed(name) && !own.includes(name));
+  refuseUnless(other === undefined, `${action} takes no --${other}.`);
+}
 
 const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promise<Result>>> = {
   async stats(inbox) {
@@ -156,7 +165,7 @@ const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promi
     const refused = await inbox.refused({ limit: 1000 });
     const { refused: count } = await inbox.stats();
     const newest = count > refused.length && `These are the newest ${refused.length} of ${count}.`;
-    if (given.has('identify')) return identifyFirst(refused, scheme, newest ? [newest] : []);
+    if (given.has('identify')) return identifyFirst(refused, scheme, given.text('url'), newest);
     const lines = refused.map(({ receivedAt, code, bytes, headers, rawBody, encoding }) => [
       ...[receivedAt, code, bytes, Object.keys(headers).join(' ')],
       encoding === undefined ? rawBody.slice(0, 60) : '(not UTF-8)',
@@ -184,7 +193,8 @@ const lateCodes = ['timestamp_too_old', 'timestamp_in_future'];
 async function identifyFirst(
   refused: readonly RefusedDelivery[],
   names: Partial<SignatureScheme> | undefined,
-  notes: readonly string[],
+  url: string | undefined,
+  newest: string | false,
 ): Promise<Result> {
   if (refused.length === 0) throw new CommandError('The quarantine is empty: there is nothing to identify.');
   const secret = await webhookSecret();
@@ -195,7 +205,7 @@ async function identifyFirst(
     const rawBody = Buffer.from(delivery.rawBody, encoding ?? 'utf8');
     try {
       const { signatureHeader, timestampHeader } = names ?? {};
-      last = identifyScheme({ rawBody, headers, secret, signatureHeader, timestampHeader });
+      last = identifyScheme({ rawBody, headers, secret, url, signatureHeader, timestampHeader });
       if (last.found) break;
     } catch (error) {
       // Such as one without a timestamp.
@@ -205,7 +215,7 @@ async function identifyFirst(
   if (!last) throw new CommandError('None of the refused deliveries has a signature and a timestamp.');
   if (last.found) last.notes.push(...lateness(refused, { secret, scheme: last.scheme }));
   else if (!names) last.notes.push('If openInbox() has header names of its own, pass them as --scheme.');
-  last.notes.push(...notes);
+  if (newest) last.notes.push(newest);
   return [describeIdentification(last), last, last.found];
 }
 

@@ -31,7 +31,9 @@ const commands = new Map<string, Command>(
   }),
 );
 
-process.exitCode = await main(process.argv.slice(2));
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});
 
 async function main([name = 'help', ...args]: string[]): Promise<number> {
   const command = commands.get(name);
@@ -45,7 +47,7 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
     else if (asked === undefined) print(overview());
     else
       throw new UsageError(
-        `${JSON.stringify(asked)} is not a command. ${didYouMean(asked, [...commands.keys()])}`,
+        `${JSON.stringify(asked)} is not a command. ${didYouMean(asked, [...commands.keys(), '--help', '--version'])}`,
       );
     return 0;
   } catch (error) {

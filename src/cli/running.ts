@@ -2,19 +2,15 @@ import type * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
 import { type Command, command, type Flags, type FlagTable } from './command.js';
 import { usualPort } from './serving-flags.js';
-import { CommandError, show, UsageError } from './terminal.js';
+import { CommandError, refuseUnless, show, UsageError } from './terminal.js';
 
 const defaultUrl = `http://127.0.0.1:${usualPort}`;
 
 export const runningFlags = {
-  url: { value: '<url>', env: 'SANDBOX_URL', text: `the running sandbox; default ${defaultUrl}` },
-  token: {
-    value: '<token>',
-    env: 'SANDBOX_TOKEN',
-    text: 'its access token, if other computers can reach it',
-  },
-  json: { text: "prints the sandbox's response" },
-} as const satisfies FlagTable;
+  url: ['<url>', `the running sandbox; default ${defaultUrl}`, { env: 'SANDBOX_URL' }],
+  token: ['<token>', 'its access token, if other computers can reach it', { env: 'SANDBOX_TOKEN' }],
+  json: ['', "prints the sandbox's response"],
+} satisfies FlagTable;
 
 type Request = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object];
 
@@ -58,8 +54,8 @@ export async function ask(
   ...[method, path, body]: Request
 ): Promise<Record<string, unknown>> {
   const url = flags.text('url') ?? defaultUrl;
-  if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new UsageError(`${flags.source('url')}: ${JSON.stringify(url)} is not an http: URL.`);
+  const isHttp = URL.canParse(url) && /^https?:/.test(url);
+  refuseUnless(isHttp, `${flags.source('url')}: ${JSON.stringify(url)} is not an http: URL.`);
   const token = flags.text('token');
   const response = await fetch(new URL(`/_sandbox${path}`, url), {
     method,

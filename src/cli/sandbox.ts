@@ -3,16 +3,16 @@ import type { SandboxContext } from '../sandbox/context.js';
 import { span } from '../sandbox/service/clock.js';
 import { version } from '../version.js';
 import { watch } from './activity.js';
-import { command } from './command.js';
+import { command, type FlagTable } from './command.js';
 import { startServing } from './serving.js';
 import { servingFlags, usualPort } from './serving-flags.js';
 import { paint, print } from './terminal.js';
 
 const flags = {
   ...servingFlags,
-  quiet: { text: 'no line per request and delivery' },
-  json: { text: 'one JSON object per line, for programs' },
-};
+  quiet: ['', 'no line per request and delivery'],
+  json: ['', 'one JSON object per line, for programs'],
+} satisfies FlagTable;
 
 export const sandbox = command({
   summary: 'serves the sandbox on this machine',

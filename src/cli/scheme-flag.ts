@@ -2,28 +2,29 @@ import { readFileSync } from 'node:fs';
 import { parseObject } from '../doctor/json.js';
 import { schemeProblem } from '../sandbox/service/choices.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { UsageError } from './terminal.js';
+import type { Flag } from './command.js';
+import { refuseUnless } from './terminal.js';
 
-export const schemeFlag = {
-  value: '<json or file>',
-  text: 'how to sign: JSON such as {"encoding":"base64"}, or a file written by `identify --json`',
-} as const;
+export const schemeFlag: Flag = [
+  '<json or file>',
+  'how to sign: JSON such as {"encoding":"base64"}, or a file written by `identify --json`',
+];
 
 /** Reads a signature scheme from JSON, or from a file that holds one or the output of `identify --json`. */
 export function readSchemeFlag(text: string | undefined): Partial<SignatureScheme> | undefined {
   if (text === undefined) return undefined;
   const given = parseObject(/^\s*\{/.test(text) ? text : contentOf(text));
-  if (!given)
-    throw new UsageError(
-      `--scheme: ${JSON.stringify(text)} is neither a JSON object such as {"encoding":"base64"} nor a file with one.`,
-    );
+  refuseUnless(
+    given,
+    `--scheme: ${JSON.stringify(text)} is neither a JSON object such as {"encoding":"base64"} nor a file with one.`,
+  );
   const scheme = 'found' in given ? given.scheme : given;
-  if (typeof scheme !== 'object' || scheme === null)
-    throw new UsageError(
-      '--scheme: `identify` found no scheme in that delivery, so there is nothing to sign with.',
-    );
+  refuseUnless(
+    typeof scheme === 'object' && scheme !== null,
+    '--scheme: `identify` found no scheme in that delivery, so there is nothing to sign with.',
+  );
   const problem = schemeProblem(scheme);
-  if (problem !== undefined) throw new UsageError(`--scheme: ${problem}`);
+  refuseUnless(problem === undefined, `--scheme: ${problem}`);
   return { ...scheme };
 }
 

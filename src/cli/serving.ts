@@ -1,10 +1,11 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { InvalidField, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
 import { resolvedProblem } from '../sandbox/delivery/send.js';
 import { keepData, loadData } from './data-file.js';
 import { allowedHosts, type ServingFlags, sandboxOptions, type servingFlags } from './serving-flags.js';
-import { CommandError, UsageError } from './terminal.js';
+import { CommandError, refuseUnless, UsageError } from './terminal.js';
 
 /** Starts a sandbox that listens, and returns it with what ends it. */
 export async function startServing(flags: ServingFlags, defaultPort: number, webhook?: string) {
@@ -13,13 +14,15 @@ export async function startServing(flags: ServingFlags, defaultPort: number, web
       'NODE_ENV is production, and a sandbox moves no real money. Pass --allow-production if this is intended.',
     );
   const port = flags.integer('port', 0, 65_535) ?? defaultPort;
-  const path = flags.text('data');
+  const data = flags.text('data');
+  // A symbolic link would be replaced by a file, and its lock be another one.
+  const path = data !== undefined && existsSync(data) ? realpathSync(data) : data;
   const saved = path === undefined ? undefined : loadData(path);
   const options = sandboxOptions(flags, saved);
   const context = inFlags(flags, () => openSandbox({ ...options, webhook: webhook ?? options.webhook }));
   const { sandbox, settings } = context;
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
-  if (problem !== undefined) throw new UsageError(`${flags.source('webhook-url')}: ${problem}`);
+  refuseUnless(problem === undefined, `${flags.source('webhook-url')}: ${problem}`);
   const save = path === undefined ? undefined : keepData(path, () => sandbox.snapshot(), context.changed);
   const where = { host: flags.text('host'), allowHosts: allowedHosts(flags) };
   const accessToken = process.env.SANDBOX_TOKEN || undefined;
@@ -58,7 +61,7 @@ function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContex
   try {
     return open();
   } catch (error) {
-    if (!(error instanceof InvalidField)) throw error;
+    if (!InvalidField.is(error)) throw error;
     const flag = flagOf.get(error.field);
     if (flag === undefined) throw error;
     throw new UsageError(flags.source(flag) + error.problem);

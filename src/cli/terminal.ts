@@ -61,5 +61,10 @@ export function codeOf(error: unknown): string | undefined {
 /** An invalid command line: shown with the way to its help, exit code 2. */
 export class UsageError extends Error {}
 
+/** Refuses an invalid command line. */
+export function refuseUnless(isFine: unknown, message: string): asserts isFine {
+  if (!isFine) throw new UsageError(message);
+}
+
 /** Something that went wrong: shown in one line, exit code 1. */
 export class CommandError extends Error {}

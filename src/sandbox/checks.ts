@@ -7,6 +7,8 @@ import { field } from '../schemas/fields.js';
 export class SandboxError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'SandboxError';
+  /** Why. */
+  declare readonly code: SandboxErrorCode;
 
   /** @internal */
   constructor(code: SandboxErrorCode, message: string) {
@@ -25,8 +27,18 @@ export class InvalidField extends SandboxError {
     this.#named = [field, problem];
   }
 
+  /** `instanceof` goes by the name, which every SandboxError has. */
+  static is(error: unknown): error is InvalidField {
+    return typeof error === 'object' && error !== null && #named in error;
+  }
+
   get field(): string {
     return this.#named[0];
+  }
+
+  /** The message without what was called: a body, a form and a flag have the same problem. */
+  get words(): string {
+    return this.#named.join('');
   }
 
   get problem(): string {
@@ -35,8 +47,8 @@ export class InvalidField extends SandboxError {
 }
 
 /** Refuses what was passed if something is wrong with it: `problem`. */
-export function refuse(what: string, problem: string | undefined): void {
-  if (problem !== undefined) throw new SandboxError('invalid_options', `${what}: ${problem}`);
+export function refuse(what: string, field: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new InvalidField(what, field, `: ${problem}`);
 }
 
 export const shown = (value: unknown): string =>
@@ -89,6 +101,15 @@ export function choiceOf<const T extends string>(first: T, ...others: T[]) {
   const named = [first, ...others].map((one) => `"${one}"`);
   return z._default(z.enum([first, ...others], `pass ${named.join(' or ')}.`), first);
 }
+
+/** What is wrong with an integer, to follow its name in a message. */
+export const integerProblem = (value: unknown, least: number, most: number): string | undefined =>
+  Number.isInteger(value) && Number(value) >= least && Number(value) <= most
+    ? undefined
+    : `${shown(value)} is not an integer from ${least} to ${most}.`;
+
+export const integer = (least: number, most: number) =>
+  field<number>((value) => integerProblem(value, least, most));
 
 /** A length of time: milliseconds, or a string such as `'30s'`, `'2h'`, `'1.5d'`. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;

@@ -38,7 +38,7 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
   const payments = newPayments(store, clock, settings, deliveries.accept);
   const schedule = newSchedule(
     clock,
-    store.agenda,
+    store,
     (due) => (due.kind === 'deliver' ? deliveries.due(due.id) : payments.due(due)),
     deliveries.settled,
   );

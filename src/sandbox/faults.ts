@@ -1,6 +1,17 @@
 import * as z from 'zod/mini';
-import { checked, closed, type Duration, duration, InvalidField, notKnown, oneOf } from './checks.js';
+import {
+  checked,
+  closed,
+  type Duration,
+  duration,
+  InvalidField,
+  integer,
+  notKnown,
+  oneOf,
+  shown,
+} from './checks.js';
 import { type Tamper, tamper } from './delivery/signing.js';
+import { isOperation, operations } from './http/table.js';
 
 /** Which requests a fault applies to, and when. */
 interface FaultOfRequests {
@@ -68,30 +79,50 @@ export interface WebhookFault {
 /** A fault for `failNext()`. */
 export type Fault = RequestFault | WebhookFault;
 
-const integer = (least: number, most: number, wanted: string) =>
-  z.int(wanted).check(z.minimum(least, wanted), z.maximum(most, wanted));
 const flag = z.optional(z.boolean('pass true or false.'));
-const times = z.optional(integer(1, Number.MAX_SAFE_INTEGER, 'pass an integer of at least 1.'));
-const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
-const isMethod = (value: unknown) => methods.includes(String(value).toUpperCase());
-const isPath = (value: unknown) => value instanceof RegExp || /^\/v1(?:\/[^?#]*)?$/.test(String(value));
-const pathForm = 'pass a path of the documented API without query, such as "/v1/products".';
+const times = z.optional(integer(1, 1_000_000));
 const requests = {
-  method: z.optional(z.custom<string>(isMethod, `pass one of ${methods.join(', ')}.`)),
-  path: z.optional(z.custom<string | RegExp>(isPath, pathForm)),
+  method: z.optional(z.string('pass a string.')),
+  path: z.optional(z.union([z.string(), z.instanceof(RegExp)], 'pass a string.')),
   times,
   when: z.optional(oneOf(['before', 'after'])),
   delay: z.optional(duration),
 };
 
-/** A fault of requests. What says that nothing was done cannot come after the work: `why`. */
-function requestFault<const Fields extends z.core.$ZodLooseShape>(fields: Fields, undone = '', why = '') {
-  const fits = (fault: object) =>
-    !('when' in fault && fault.when === 'after' && Object.values(fault).some((value) => value === undone));
-  return closed({ ...requests, ...fields }, 'a field of a fault').check(
-    z.refine(fits, { error: `${why}: it cannot happen after the work.`, path: ['when'] }),
+/** Faults that cannot come after the work, and why. */
+const undone = new Map<unknown, string>([
+  ['refused', 'a refused connection carries no request'],
+  ['code-not-zero', 'a code other than 0 says that nothing was done'],
+]);
+
+/** Refuses what no request can meet. */
+function possible({ value, issues }: z.core.ParsePayload<object>): void {
+  const fault: { [Name in 'method' | 'path' | 'when' | 'network' | 'malformed']?: unknown } = value;
+  const refuse = (field: string, message: string) =>
+    issues.push({ code: 'custom', message, input: value, path: [field] });
+  const why = undone.get(fault.network ?? fault.malformed);
+  if (fault.when === 'after' && why !== undefined) refuse('when', `${why}: it cannot happen after the work.`);
+  const method = fault.method === undefined ? undefined : String(fault.method).toUpperCase();
+  const path = typeof fault.path === 'string' ? fault.path : undefined;
+  if (isOperation(method, path)) return;
+  const given = shown([method, path].filter(Boolean).join(' '));
+  refuse(
+    isOperation(method, undefined) ? 'path' : 'method',
+    `no operation is ${given}. There are ${operations.join(', ')}, with an id for :id.`,
   );
 }
+
+const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
+  closed({ ...requests, ...fields }, 'a field of a fault').check(possible);
+
+/** Whether something can be made of a value. */
+const makes = (make: (value: unknown) => unknown) => (value: unknown) => {
+  try {
+    return make(value) !== undefined;
+  } catch {
+    return false;
+  }
+};
 
 /** The kinds of faults by the field that tells them apart. */
 const kinds: Record<string, z.ZodMiniType<Fault>> = {
@@ -99,7 +130,7 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
     {
       webhook: z.literal(true, 'pass true.'),
       times,
-      duplicate: z.optional(integer(1, 100, 'pass an integer from 1 to 100.')),
+      duplicate: z.optional(integer(1, 100)),
       hold: flag,
       drop: flag,
       tamper: z.optional(tamper),
@@ -113,21 +144,20 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
     ),
   ),
   status: requestFault({
-    status: integer(200, 599, 'pass an integer from 200 to 599.'),
-    body: z.optional(z.unknown()),
-    headers: z.optional(z.record(z.string(), z.string('pass a string.'), 'pass an object of strings.')),
+    status: integer(200, 599),
+    body: z.optional(z.custom(makes(JSON.stringify), 'pass what JSON can hold.')),
+    headers: z.optional(
+      z.record(z.string(), z.string('pass a string.'), 'pass an object of strings.').check(
+        z.refine(
+          makes((value) => new Headers(Object(value))),
+          'pass names and values that a header can have.',
+        ),
+      ),
+    ),
   }),
-  network: requestFault(
-    { network: oneOf(networkFaults) },
-    'refused',
-    'a refused connection carries no request',
-  ),
-  malformed: requestFault(
-    { malformed: oneOf(malformedFaults) },
-    'code-not-zero',
-    'a code other than 0 says that nothing was done',
-  ),
-  delay: closed({ ...requests, delay: duration }, 'a field of a fault'),
+  network: requestFault({ network: oneOf(networkFaults) }),
+  malformed: requestFault({ malformed: oneOf(malformedFaults) }),
+  delay: closed({ ...requests, delay: duration }, 'a field of a fault').check(possible),
 };
 
 /** Checks a fault. The error message begins with `what`. */
@@ -140,6 +170,15 @@ export function readFault(value: unknown, what: string): Fault {
   if (stray !== undefined) throw new InvalidField(what, stray, notKnown(stray, 'a field of a fault', known));
   const problem = 'pass status, network, malformed, delay or webhook: what is to happen.';
   throw new InvalidField(what, '', problem);
+}
+
+const clearing = closed({ clear: z.literal(true, 'pass true.') }, 'a field of {"clear": true}');
+
+/** Checks what the control route takes: a fault, or `{ clear: true }`, which is none. */
+export function readOrder(value: object, what: string): Fault | undefined {
+  if (!('clear' in value)) return readFault(value, what);
+  checked(clearing, value, what);
+  return undefined;
 }
 
 /** What happens, in a few words. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checked, milliseconds, SandboxError } from './checks.js';
+import { checked, closed, milliseconds, SandboxError } from './checks.js';
 import type { SandboxParts } from './context.js';
 import { asRequest } from './delivery/send.js';
 import { signed, tamper } from './delivery/signing.js';
@@ -13,6 +13,8 @@ import { declineReason, paymentMethod, viewProduct } from './service/records.js'
 import { takeSnapshot } from './service/store.js';
 import { causeEvent } from './service/trigger.js';
 import { changeWebhook, newApiKey } from './settings.js';
+
+const resetOptions = closed({ seed: z.optional(z.int('pass an integer.')) }, 'an option');
 
 /** The public interface over the parts, which do the work. */
 export function localSandbox(parts: SandboxParts): Sandbox {
@@ -40,7 +42,8 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       return reach.listens ? options : { ...options, fetch: sandbox.fetch };
     },
     get dashboardUrl() {
-      return `${reach.origin}/${guard.accessToken === undefined ? '' : `?token=${guard.accessToken}`}`;
+      const { accessToken } = guard;
+      return `${reach.origin}/${accessToken === undefined ? '' : `?token=${encodeURIComponent(accessToken)}`}`;
     },
 
     fetch: (input, init) => reach.fetch(input, init),
@@ -52,10 +55,10 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       await Promise.all([reach.close(), deliveries.close()]);
     },
     [Symbol.asyncDispose]: () => sandbox.close(),
-    reset({ seed = settings.seed } = {}) {
-      const checkedSeed = checked(z.optional(z.int('pass an integer.')), seed, 'reset: seed');
+    reset(options = {}) {
+      const { seed = settings.seed } = checked(resetOptions, options, 'reset');
       schedule.reset();
-      store.clear(clock.now(), checkedSeed);
+      store.clear(clock.now(), seed);
       requests.clear();
       faults.clear();
       deliveries.reset();
@@ -112,8 +115,7 @@ export function localSandbox(parts: SandboxParts): Sandbox {
       return viewBalance(store.ledger, settings.currency);
     },
 
-    trigger: async (type, options) =>
-      paid(causeEvent(payments, type, { currency: settings.currency, ...options })),
+    trigger: async (type, options) => paid(causeEvent(payments, type, options, settings.currency)),
     deliver: async () => structuredClone(await deliveries.deliver()),
     redeliver: async (eventId) => structuredClone(await deliveries.redeliver(eventId)),
     async waitForEvent(match = () => true, { timeoutMs = 5000 } = {}) {

@@ -70,7 +70,6 @@ export interface SandboxOptions {
 /** The prefix of keys that move real money: no sandbox accepts one by accident. */
 export const livePrefix = 'service_live_';
 
-/** A string that passes `fits`; otherwise the message. */
 const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
@@ -81,15 +80,14 @@ const pageMessages = closed(
 );
 
 const product = field<NewProduct>((value) => {
+  if (Object(value) !== value) return 'pass an object, such as { "name": "Mug", "price": "19.90" }.';
   const issues = productCreateParams.safeParse(value).error?.issues;
   const problems = issues && describeIssues(issues, Object.keys(productCreateParams.def.shape));
   return problems?.map(({ path, message }) => `${path} ${message}`).join(' ');
 });
 
-const token = text(
-  'pass a string without white space.',
-  (value) => value !== '' && !hasBlankOrControl(value),
-);
+const noBlanks = 'pass a string without white space.';
+const token = text(noBlanks, (value) => value !== '' && !hasBlankOrControl(value));
 
 const schema = closed(
   {
@@ -142,18 +140,17 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     );
   const choices = readChoices(unspecified);
   const frozenAt = now === 'real' ? undefined : now.getTime();
-  const problems = {
-    webhook: targetProblem(own.webhook, own.allowRemoteWebhooks),
-    webhookSecret: own.webhookSecret && secretProblem(own.webhookSecret, choices.signature),
-  };
-  for (const [option, problem] of Object.entries(problems))
-    if (problem) throw new InvalidField('createSandbox', option, `: ${problem}`);
+  refuse('createSandbox', 'webhook', targetProblem(own.webhook, own.allowRemoteWebhooks));
+  if (own.webhookSecret !== undefined)
+    refuse('createSandbox', 'webhookSecret', secretProblem(own.webhookSecret, choices.signature));
   return {
     ...own,
     apiKey: own.apiKey ?? newApiKey(live),
     webhookSecret: own.webhookSecret ?? newSecret(choices.signature),
     webhooks:
-      typeof webhooks === 'object' ? { delayMs: milliseconds(webhooks.delay, 'webhooks.delay') } : webhooks,
+      typeof webhooks === 'object'
+        ? { delayMs: milliseconds(webhooks.delay, 'createSandbox: webhooks.delay') }
+        : webhooks,
     clock: saved && options.now === undefined ? saved.clock : { frozenAt, offset: 0 },
     publicUrl: publicUrl && new URL(publicUrl).origin,
     choices,
@@ -191,9 +188,10 @@ export function changeWebhook(
   target: WebhookTarget | undefined,
   { secret = settings.webhookSecret, scheme = settings.choices.signature }: WebhookSigning,
 ): void {
-  refuse('webhook', targetProblem(target, settings.allowRemoteWebhooks));
-  refuse('scheme', schemeProblem(scheme));
-  refuse('secret', secretProblem(checked(token, secret, 'secret'), scheme));
+  refuse('setWebhook', 'url', targetProblem(target, settings.allowRemoteWebhooks));
+  refuse('setWebhook', 'scheme', schemeProblem(scheme));
+  const { data } = token.safeParse(secret);
+  refuse('setWebhook', 'secret', data === undefined ? noBlanks : secretProblem(data, scheme));
   settings.webhookSecret = secret;
   settings.choices.signature = scheme;
   settings.webhook = target;
@@ -201,7 +199,7 @@ export function changeWebhook(
 
 /** Refuses a name that resolves to an address to which nothing can be sent. */
 export async function checkResolved({ allowRemoteWebhooks }: Settings, target: WebhookTarget | undefined) {
-  refuse('webhook', await resolvedProblem(target, allowRemoteWebhooks));
+  refuse('setWebhook', 'url', await resolvedProblem(target, allowRemoteWebhooks));
 }
 
 function isOrigin(text: string): boolean {

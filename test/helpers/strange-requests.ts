@@ -17,3 +17,12 @@ export async function statusOf(port: number, target: string, method = 'GET'): Pr
   const [response] = await once(sent, 'response');
   return response.resume().statusCode;
 }
+
+/** The status of a POST whose body never ends. */
+export async function statusBeforeEnd(port: number, path: string): Promise<number | undefined> {
+  const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent: false });
+  sent.on('error', () => {}).write('payment=');
+  const [response] = await once(sent, 'response', { signal: AbortSignal.timeout(10_000) });
+  sent.destroy();
+  return response.statusCode;
+}

@@ -147,7 +147,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     expect((await runBeside(['reset', '--json'], env)).stdout).toMatch(/^\{"now":".*"\}\n$/);
     expect(await (await api('/v1/products')).json()).toMatchObject({ data: { items: [] } });
     const wrong = await runBeside(['trigger', 'order.paid', '--amount', '0'], env);
-    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('amount "0" is below') });
+    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('--amount: "0" is below') });
     server.close();
   });
 
@@ -417,6 +417,11 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['sandbox', '--port'], {}, 2, '--port: pass a value: --port=<port>\nSee: '],
   [['sandbox', '--seed', '-1'], {}, 2, '--seed: pass a value: --seed=<integer>\nSee: '],
   [['sandbox', '--quiet=1'], {}, 2, '--quiet takes no value.\nSee: '],
+  [['sandbox', '--help=1'], {}, 2, '--help takes no value.\nSee: '],
+  [['sandbox', '--port', '1', '--port', '2'], {}, 2, '--port is given twice. Pass it once.\nSee: '],
+  [['sandbox', '--port='], {}, 2, '--port is empty. Pass <port>, or leave it out.\nSee: '],
+  [['sandbox', '--allow-host='], {}, 2, '--allow-host is empty. Pass <name>, or leave it out.\nSee: '],
+  [['--verison'], {}, 2, '"--verison" is not a command. Did you mean --version?\nSee: '],
   [['sandbox', '--unspecified', 'signature={"enc":1}'], {}, 2, '--unspecified signature: '],
   [
     ['sandbox', '--webhook-url', 'localhost:3000'],
@@ -441,12 +446,20 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
     ['sandbox', '--webhooks', 'later'],
     {},
     2,
-    '--webhooks: "later" is not a time. Pass auto, manual, or a delay',
+    '--webhooks: "later" is not a duration. Pass one such as "30s", "5m", "2h" or "1d". Or pass auto or manual.',
+  ],
+  [
+    ['sandbox', '--webhooks', '5'],
+    {},
+    2,
+    '--webhooks: "5" has no unit. Pass "5s" for seconds; the units are',
   ],
   [['sandbox', '--unspecified', 'cancel'], {}, 2, '--unspecified: pass name=value, such as cancel=close.'],
   [['sandbox', '--unspecified', 'cancle=close'], {}, 2, 'cancle is not a choice. Did you mean cancel?'],
   [['sandbox', '--unspecified', 'cancel=never'], {}, 2, '--unspecified cancel: pass "stay-open" or "close".'],
   [['sandbox', '--unspecified', 'retries=soon'], {}, 2, 'retries: pass durations, such as ["5s", "30s"].'],
+  [['sandbox', '--unspecified', 'errorStatus=404'], {}, 2, '--unspecified errorStatus: pass an object.'],
+  [['sandbox', '--unspecified', 'errorStatus={"type":400}'], {}, 2, 'type is not a kind of error. Known are'],
   [['sandbox', '--scheme', '{"encoding":"base32"}'], {}, 2, '--scheme: scheme.encoding must be'],
   [
     ['sandbox', '--scheme', '{"secretEncoding":"hex"}'],
@@ -462,14 +475,18 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
     '--data: missing/data.json could not be written (ENOENT).',
   ],
   [['sandbox', '--host', '192.0.2.1'], {}, 1, 'of 192.0.2.1 (EADDRNOTAVAIL). Pass another host or port.'],
-  [['fault'], {}, 2, 'Pass the fault, such as: fault status 503. Or --list.'],
+  [['fault'], {}, 2, 'The fault is missing. Pass one, such as: fault status 503. Or --list.'],
   [['fault', 'resett'], {}, 2, '"resett" is not a fault. Did you mean reset?'],
-  [['fault', 'status'], {}, 2, 'status: pass an integer from 200 to 599.'],
+  [['fault', 'status'], {}, 2, 'The value is missing. Pass one, such as: fault status 503'],
+  [['fault', 'status', 'abc'], {}, 2, 'status: "abc" is not an integer from 200 to 599.'],
+  [['fault', 'clear', '--times', '2'], {}, 2, '--times does not go with: fault clear'],
+  [['fault', '--list', '--drop'], {}, 2, '--drop does not go with: fault --list'],
+  [['fault', 'reset', '--list'], {}, 2, '--list does not go with: fault reset'],
   [['fault', 'status', '503', 'twice'], {}, 2, '"twice" is not expected here.'],
   [['fault', 'status', '503', '--times', '0'], {}, 2, '--times: "0" is not an integer from 1'],
   [['fault', 'status', '503', '--drop'], {}, 2, '--drop does not go with: fault status'],
   [['fault', 'delay', '2s', '--delay', '3s'], {}, 2, '--delay does not go with: fault delay'],
-  [['fault', 'delay'], {}, 2, 'Pass the duration, such as: fault delay 2s'],
+  [['fault', 'delay'], {}, 2, 'The value is missing. Pass one, such as: fault delay 2s'],
   [['fault', 'clear', 'now'], {}, 2, '"now" is not expected here.'],
   [['fault', 'refused', '--when', 'after'], {}, 2, '--when: a refused connection carries no request'],
   [['fault', 'code-not-zero', '--when', 'after'], {}, 2, '--when: a code other than 0 says'],
@@ -489,9 +506,15 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['sandbox', '--api-key', '"abc"'], {}, 2, '--api-key is in quotes or <…>. Remove them.'],
   [['sandbox'], { SANDBOX_WEBHOOK_SECRET: '<x>' }, 2, 'SANDBOX_WEBHOOK_SECRET is in quotes or <…>.'],
   [['sandbox', '--allow-host', 'http://a.test'], {}, 2, '--allow-host: "http://a.test" is not a host name.'],
-  [['trigger'], {}, 2, 'Pass the event type: order.paid'],
-  [['trigger', 'order.refunded'], {}, 2, 'Pass the event type: order.paid'],
-  [['advance'], {}, 2, 'Pass one duration'],
+  [
+    ['capture', '--host', '192.0.2.1'],
+    {},
+    1,
+    'Cannot listen on port 4390 of 192.0.2.1 (EADDRNOTAVAIL). Pass another --host or --port.',
+  ],
+  [['trigger'], {}, 2, 'The event type is missing. Pass one, such as: trigger order.paid'],
+  [['trigger', 'order.refunded'], {}, 2, '"order.refunded" is not an event type. Known are order.paid.'],
+  [['advance'], {}, 2, 'The duration is missing. Pass one, such as: advance 2h'],
   [['reset', '--url', 'http://127.0.0.1:1'], {}, 1, 'No sandbox responds at http://127.0.0.1:1.'],
   [['reset', '--url', 'sandbox'], {}, 2, '--url: "sandbox" is not an http: URL.'],
 ])('merchant-payments %j is told what is wrong', (args, env, status, message) => {
@@ -501,16 +524,19 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   expect(answered.stderr).not.toMatch(/\n\s+at /);
 });
 
-test.each(['12.22.12', '18.20.8', '20.18.3'])('Node %s is told which one is needed', async (node) => {
-  const start = join(folder, 'bin.mjs');
-  await build({ entryPoints: ['src/cli/bin.ts'], outfile: start, format: 'esm', logLevel: 'error' });
-  const older = `data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"${node}"}})`;
-  const { status, stderr } = spawnSync(process.execPath, ['--import', older, start], { encoding: 'utf8' });
-  expect([status, stderr]).toEqual([
-    1,
-    `merchant-payments needs Node 20.19 or later. This is Node ${node}.\n`,
-  ]);
-});
+test.each(['12.22.12', '18.20.8', '20.18.3', '21.7.3', '22.2.0'])(
+  'Node %s is told which one is needed',
+  async (node) => {
+    const start = join(folder, 'bin.mjs');
+    await build({ entryPoints: ['src/cli/bin.ts'], outfile: start, format: 'esm', logLevel: 'error' });
+    const older = `data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"${node}"}})`;
+    const { status, stderr } = spawnSync(process.execPath, ['--import', older, start], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([
+      1,
+      `merchant-payments needs Node 20.19, or 22.3 and later. This is Node ${node}.\n`,
+    ]);
+  },
+);
 
 test('help lists every command, flag and default port, and production is allowed on request', () => {
   const overview = run(['--help']);

@@ -28,6 +28,13 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
     await sandbox.close();
   });
 
+  test('a fault of one path happens to an id of any form', async () => {
+    const { sandbox, client } = await open(way);
+    sandbox.failNext({ path: '/v1/checkouts/order.7', status: 503 });
+    await expect(client.checkouts.retrieve('order.7')).rejects.toMatchObject({ status: 503 });
+    await sandbox.close();
+  });
+
   test('a POST that is reset before the work leaves nothing', async () => {
     const { sandbox, client } = await open(way);
     sandbox.failNext({ network: 'reset' });
@@ -165,8 +172,8 @@ test('the client tries a GET again until the service is back', async () => {
 
 test.each<[object, string]>([
   [{}, 'pass status, network, malformed, delay or webhook'],
-  [{ status: 99 }, 'status: pass an integer from 200 to 599'],
-  [{ status: 500, times: 0 }, 'times: pass an integer of at least 1'],
+  [{ status: 99 }, 'status: 99 is not an integer from 200 to 599.'],
+  [{ status: 500, times: 0 }, 'times: 0 is not an integer from 1 to 1000000.'],
   [{ network: 'gone' }, 'network: pass one of reset, timeout, refused'],
   [{ network: 'refused', when: 'after' }, 'cannot happen after the work'],
   [{ malformed: 'xml' }, 'malformed: pass one of'],
@@ -175,7 +182,10 @@ test.each<[object, string]>([
   [{ webhook: true, tamper: 'all' }, 'tamper: pass one of'],
   [{ webhook: true }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
   [{ webhook: true, times: 2, drop: false }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
-  [{ webhook: true, duplicate: 0 }, 'duplicate: pass an integer'],
+  [{ webhook: true, duplicate: 0 }, 'duplicate: 0 is not an integer from 1 to 100.'],
+  [{ status: 503, headers: { 'bad name': '1' } }, 'headers: pass names and values that a header can have.'],
+  [{ status: 503, headers: { name: 'a\nb' } }, 'headers: pass names and values that a header can have.'],
+  [{ status: 503, body: () => 1 }, 'body: pass what JSON can hold.'],
   [{ status: 500, delay: 'soon' }, 'is not a duration'],
 ])('an invalid fault is refused: %j', (fault, message) => {
   const sandbox = createSandbox();

@@ -120,7 +120,9 @@ test('a listen() that failed can be tried again', async () => {
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const sandbox = createSandbox();
   await expect(sandbox.listen({ port })).rejects.toThrow(`Port ${port} on 127.0.0.1 is taken.`);
-  await expect(sandbox.listen({ port: 70_000 })).rejects.toThrow('listen: port: pass an integer from 0');
+  await expect(sandbox.listen({ port: 70_000 })).rejects.toThrow(
+    'listen: port: 70000 is not an integer from 0 to 65535.',
+  );
   await new Promise((resolve) => other.close(resolve));
   await sandbox.listen({ port });
   expect(sandbox.url).toBe(`http://127.0.0.1:${port}`);

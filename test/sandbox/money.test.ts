@@ -110,7 +110,7 @@ describe('paying', () => {
     expect(sandbox.balance).toMatchObject({ available: '6.50', pending: '0.00', frozen: '3.50' });
     expect(() => sandbox.release('3.51')).toThrow('frozen holds 3.50, less than 3.51');
     for (const amount of ['0', '-1', '1.001', 'x', ''])
-      expect(() => sandbox.freeze(amount)).toThrow('is not an amount');
+      expect(() => sandbox.freeze(amount)).toThrow(/^amount: /);
     sandbox.release('3.50');
     expect(sandbox.balance).toMatchObject({
       available: '10.00',

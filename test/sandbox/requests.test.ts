@@ -259,6 +259,14 @@ describe('choices where the spec is silent', () => {
     expect(await other.call('POST', '/v1/products', '{')).toMatchObject({ status: 400 });
   });
 
+  test('a response of the function for errors whose headers cannot change is sent as it is', async () => {
+    const elsewhere = () => Response.redirect('https://shop.example/error', 307);
+    const { call } = open({ unspecified: { errors: elsewhere } });
+    const refused = await call('POST', '/v1/products', {});
+    expect([refused.status, refused.headers.get('location')]).toEqual([307, 'https://shop.example/error']);
+    expect(tags(refused)).toContain('errors');
+  });
+
   test('a checkout needs what is chosen', async () => {
     const { call } = open({ unspecified: { checkoutRequired: ['productId', 'successUrl'] } });
     const { data } = (await call('POST', '/v1/products', mug)).body;
@@ -270,8 +278,10 @@ describe('choices where the spec is silent', () => {
   test('the key is checked before the path', async () => {
     const first = await open().call('GET', '/v1/nothing', undefined, { 'x-api-key': 'no' });
     expect([first.status, tags(first)]).toEqual([401, ['authOrder']]);
-    const known = await open().call('GET', '/v1/balance', undefined, { 'x-api-key': 'no' });
-    expect([known.status, tags(known)]).toEqual([401, []]);
+    for (const path of ['/v1/balance', '/v1/checkouts/order.7']) {
+      const known = await open().call('GET', path, undefined, { 'x-api-key': 'no' });
+      expect([path, known.status, tags(known)]).toEqual([path, 401, []]);
+    }
   });
 
   test('cancelling leaves the checkout open, or closes it as chosen', async () => {

@@ -103,9 +103,9 @@ describe('who can reach it', () => {
 
   test('a name that was allowed, and the public origin, are its own', async () => {
     sandbox = createSandbox({ publicUrl: 'https://pay.example' });
-    await sandbox.listen({ allowHosts: ['sandbox'] });
+    await sandbox.listen({ allowHosts: ['sandbox', 'Annas-Mac.local'] });
     const port = Number(new URL(sandbox.url).port);
-    for (const host of [`sandbox:${port}`, 'sandbox:1', 'pay.example'])
+    for (const host of [`sandbox:${port}`, 'sandbox:1', 'annas-mac.local', 'Annas-Mac.local', 'pay.example'])
       expect((await send({ port, path: '/_sandbox/state', headers: { host } })).status).toBe(200);
     for (const host of ['pay.example:1', 'sandbox.example'])
       expect((await send({ port, path: '/_sandbox/state', headers: { host } })).status).toBe(421);
@@ -134,6 +134,26 @@ describe('who can reach it', () => {
     const named = { host: 'sandbox:80', 'x-api-key': sandbox.apiKey };
     expect((await get('/v1/balance', named)).status).toBe(200);
     expect((await get('/_sandbox/state', { ...named, authorization: 'Bearer the-token' })).status).toBe(421);
+  });
+
+  test('the link to the dashboard opens it whatever characters the access token has', async () => {
+    const accessToken = 'a+b/c==&d#e%41';
+    const { port } = await listening({ host: '0.0.0.0', accessToken });
+    const { pathname, search } = new URL(sandbox.dashboardUrl);
+    const opened = await send({ port, path: pathname + search, headers: { host: `127.0.0.1:${port}` } });
+    expect(opened).toMatchObject({ status: 303, headers: { location: '/' } });
+    const cookie = String(Reflect.get(opened.headers, 'set-cookie')).split(';')[0];
+    const state = { port, path: '/_sandbox/state', headers: { host: `127.0.0.1:${port}`, cookie } };
+    expect((await send(state)).status).toBe(200);
+  });
+
+  test('neither an empty access token nor an empty host opens it to everybody', async () => {
+    const { port } = await listening({ host: '0.0.0.0', accessToken: '' });
+    const headers = { host: `127.0.0.1:${port}` };
+    expect((await send({ port, path: '/?token=', headers })).status).toBe(401);
+    await expect(createSandbox().listen({ host: '' })).rejects.toThrow(
+      'listen: host: pass an address, such as "127.0.0.1".',
+    );
   });
 
   test('no response lets another origin read it', async () => {
@@ -336,6 +356,9 @@ describe('limits', () => {
     const form = new URLSearchParams({ url: 'x'.repeat(1024 * 1024) });
     const saved = await fetch(`${sandbox.url}/developer/webhook`, { method: 'POST', body: form });
     expect([saved.status, await saved.text()]).toEqual([413, 'The body is larger than 1 MiB.\n']);
+    const latin1 = { method: 'POST', body: Buffer.from('url=caf\u00e9', 'latin1') };
+    const garbled = await fetch(`${sandbox.url}/developer/webhook`, latin1);
+    expect([garbled.status, await garbled.text()]).toEqual([400, 'The body is not UTF-8.\n']);
     expect((await fetch(`${sandbox.url}/_sandbox/state`, { method: 'DELETE' })).status).toBe(200);
     expect(sandbox.products).toEqual([]);
   });

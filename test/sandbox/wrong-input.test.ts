@@ -17,7 +17,9 @@ describe('input that is wrong is named', () => {
     ['signedRequest', [undefined], 'There is no event undefined.'],
     ['redeliver', [null], 'There is no event null.'],
     ['trigger', ['order.refunded'], 'trigger: type: pass one of order.paid.'],
-    ['freeze', [5], '5 is not an amount. Pass a decimal string, such as "19.90".'],
+    ['freeze', [5], 'amount: must be a string, got the number 5. Pass "5.00".'],
+    ['trigger', ['order.paid', { amount: '0' }], 'trigger: amount: "0" is below the least price, "0.01".'],
+    ['trigger', ['order.paid', { amuont: '1' }], 'trigger: amuont is not an option. Did you mean amount?'],
     [
       'advanceTime',
       ['5'],
@@ -25,8 +27,10 @@ describe('input that is wrong is named', () => {
     ],
     ['advanceTime', ['soon'], 'advanceTime: "soon" is not a duration.'],
     ['reset', [{ seed: 1.5 }], 'reset: seed: pass an integer.'],
-    ['setWebhook', ['localhost:3000'], 'webhook: pass an absolute http: or https: URL'],
-    ['setWebhook', [undefined, { secret: '' }], 'secret: pass a string without white space.'],
+    ['reset', [{ sede: 1 }], 'reset: sede is not an option. Did you mean seed?'],
+    ['doctor', ['nowhere'], 'doctor: target: pass an absolute http: or https: URL'],
+    ['setWebhook', ['localhost:3000'], 'setWebhook: url: pass an absolute http: or https: URL'],
+    ['setWebhook', [undefined, { secret: '' }], 'setWebhook: secret: pass a string without white space.'],
     ['setWebhook', [undefined, { secret: '<secret>' }], 'secret: pass the secret itself'],
     ['setWebhook', [undefined, { scheme: { encoding: 'base32' } }], 'scheme: '],
     ['failNext', [undefined], 'failNext: pass status, network, malformed, delay or webhook'],
@@ -35,10 +39,20 @@ describe('input that is wrong is named', () => {
       [{ netwrok: 'reset' }],
       'failNext: netwrok is not a field of a fault. Did you mean network?',
     ],
-    ['failNext', [{ status: 500, path: 'v1/products' }], 'failNext: path: pass a path of the documented API'],
-    ['failNext', [{ status: 500, path: '/products' }], 'failNext: path: pass a path of the documented API'],
-    ['failNext', [{ status: 500, path: '/v1/products?page=1' }], 'without query, such as "/v1/products".'],
-    ['failNext', [{ status: 500, method: 'PSOT' }], 'failNext: method: pass one of GET, POST, PATCH'],
+    ...['v1/products', '/products', '/v1/products?page=1', '/v1/*', '/v1/orders', '/v1/checkouts/:id'].map(
+      (path): [string, unknown[], string] => [
+        'failNext',
+        [{ status: 500, path }],
+        `failNext: path: no operation is "${path}". There are GET /v1/products, POST /v1/products, `,
+      ],
+    ),
+    ['failNext', [{ delay: '1s', path: '/v1/*' }], 'failNext: path: no operation is "/v1/*". There are GET'],
+    ['failNext', [{ status: 500, method: 'DELETE' }], 'failNext: method: no operation is "DELETE". There'],
+    [
+      'failNext',
+      [{ status: 500, method: 'get', path: '/v1/checkouts' }],
+      'failNext: path: no operation is "GET /v1/checkouts". There are GET',
+    ],
     ['failNext', [{ delay: '5' }], 'has no unit'],
   ])('%s(%j)', async (name, args, message) => {
     await expect(call(name, ...args)).rejects.toMatchObject({
@@ -82,7 +96,33 @@ describe('input that is wrong is named', () => {
   test.each<[string, object, string]>([
     ['/clock', { advance: '5' }, 'advance: "5" has no unit.'],
     ['/balance', {}, 'pass one of freeze, release, settle. Send {"freeze": "5.00"}'],
-    ['/webhook', { url: 'nowhere' }, 'webhook: pass an absolute http: or https: URL'],
+    ['/webhook', { url: 'nowhere' }, 'The body is invalid: url: pass an absolute http: or https: URL'],
+    [
+      '/webhook',
+      { secret: '' },
+      'The body is invalid: secret: pass a string without white space. Send {"url"',
+    ],
+    ['/webhook', { scheme: { encoding: 7 } }, 'The body is invalid: scheme: scheme.encoding must be one of'],
+    ['/doctor', { target: 'nowhere' }, 'The body is invalid: target: pass an absolute http: or https: URL'],
+    ['/balance', { freeze: 'x' }, 'The body is invalid: freeze: "x" is not a decimal amount. Pass digits'],
+    ['/trigger', { amount: 'x' }, 'The body is invalid: amount: "x" is not a decimal amount. Pass digits'],
+    [
+      '/faults',
+      { status: 5 },
+      'The body is invalid: status: 5 is not an integer from 200 to 599. Send {"status',
+    ],
+    [
+      '/faults',
+      { clear: true, status: 500 },
+      'The body is invalid: status is not a field of {"clear": true}.',
+    ],
+    ['/faults', { clear: false }, 'The body is invalid: clear: pass true. Send {"status": 503} or'],
+    [
+      '/clock',
+      { to: '1' },
+      'The body is invalid: to: "1" is not a date with time and zone in ISO 8601. Send',
+    ],
+    ['/clock', { to: '2026-02-31T00:00:00Z' }, 'to: "2026-02-31T00:00:00Z" is not a date with time'],
     ['/webhook', { uri: null }, 'uri is not a field of this body. Did you mean url?'],
     ['/signed-request', { eventId: 'evt_1', tamper: 'all' }, 'tamper: pass one of body'],
     ['/trigger', { type: 'order.refunded' }, 'type: pass one of order.paid.'],
@@ -97,6 +137,31 @@ describe('input that is wrong is named', () => {
       { error: { code: 'invalid_options', message: expect.stringContaining(message) } },
     ]);
   });
+});
+
+test.each([
+  [
+    'GET',
+    '/events?wiat=5s',
+    'wiat is not a field of this query. Did you mean wait? Send ?after=evt_…&wait=5s.',
+  ],
+  ['GET', '/events?wait=5', 'wait: "5" has no unit. Pass "5s" for seconds; the units are'],
+  ['DELETE', '/state?sed=1', 'sed is not a field of this query. Did you mean seed? Send ?seed=1.'],
+  ['DELETE', '/state?seed=x', 'seed: pass an integer. Send ?seed=1.'],
+])('%s /_sandbox%s is told what is wrong, and does nothing', async (method, path, message) => {
+  const sandbox = createSandbox();
+  await sandbox.trigger('order.paid');
+  const response = await sandbox.fetch(`/_sandbox${path}`, { method });
+  expect([response.status, (await response.json()).error.message, sandbox.orders.length]).toEqual([
+    400,
+    expect.stringContaining(`The query is invalid: ${message}`),
+    1,
+  ]);
+});
+
+test('an event is triggered in the currency of the balance, also if told undefined', async () => {
+  const { order } = await createSandbox({ currency: 'EUR' }).trigger('order.paid', { currency: undefined });
+  expect(order.currency).toBe('EUR');
 });
 
 describe('an error inside the app is printed', () => {

@@ -12,11 +12,11 @@ import { twoDecimals } from '../service/money.js';
 import type { Product, StoredCheckout } from '../service/records.js';
 import { capacity, found } from '../service/store.js';
 import { checkCredentials, readObject, readParameters, readProduct } from './input.js';
-import { type ApiEnv, Refusal, type RequestNotes } from './log.js';
-import { serveTable, type Table } from './table.js';
+import type { ApiEnv, RequestNotes } from './log.js';
+import { type operations, Refusal, serveTable, type Table } from './table.js';
 import * as wire from './wire.js';
 
-/** The operations of the specification, under `/v1`. The caller handles key, log and errors. */
+/** The operations of the specification. The caller handles key, log and errors. */
 export function documentedApi(context: SandboxContext) {
   const { store, clock, payments, settings, reach } = context;
   const { choices } = settings;
@@ -27,8 +27,8 @@ export function documentedApi(context: SandboxContext) {
     return wire.checkoutSession(checkout, reach.checkoutUrl(checkout.id), choices.expiresUnit);
   }
 
-  const operations: Table<ApiEnv> = {
-    'GET /products': ({ req, var: { notes } }) => {
+  const work: Record<(typeof operations)[number], Table<ApiEnv>[string]> = {
+    'GET /v1/products': ({ req, var: { notes } }) => {
       const query = Object.entries(req.query()).map(([name, text]) => {
         const isNumber = name !== 'status' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text);
         return [name, isNumber ? Number(text) : text];
@@ -44,14 +44,14 @@ export function documentedApi(context: SandboxContext) {
         pagination: { page, size, total: all.length, totalPages },
       };
     },
-    'POST /products': async ({ req, var: { notes } }) => {
+    'POST /v1/products': async ({ req, var: { notes } }) => {
       const params = readProduct(productCreateParams, await readObject(req.raw, notes), notes);
       full(store.products, 'products');
       const product = payments.createProduct(params);
       markPrice(product, notes);
       return wire.createdProduct(product);
     },
-    'PATCH /products/:id': async ({ req, var: { notes } }) => {
+    'PATCH /v1/products/:id': async ({ req, var: { notes } }) => {
       const body = await readObject(req.raw, notes);
       const product = found(store.products, 'product', req.param('id'));
       const params = readProduct(productUpdateParams, body, notes);
@@ -61,7 +61,7 @@ export function documentedApi(context: SandboxContext) {
       markPrice(product, notes);
       return wire.updatedProduct(product);
     },
-    'POST /checkouts': async ({ req, var: { notes } }) => {
+    'POST /v1/checkouts': async ({ req, var: { notes } }) => {
       const body = await readObject(req.raw, notes);
       if (checkoutFields.some((name) => body[name] === undefined)) notes.mark('checkoutRequired');
       const params = readParameters(checkoutCreateParams, body, notes);
@@ -80,26 +80,17 @@ export function documentedApi(context: SandboxContext) {
       if (choices.checkoutCreated === 'session') return session(checkout, notes);
       return { url: reach.checkoutUrl(checkout.id) };
     },
-    'GET /checkouts/:id': ({ req, var: { notes } }) =>
+    'GET /v1/checkouts/:id': ({ req, var: { notes } }) =>
       session(found(store.checkouts, 'checkout session', req.param('id')), notes),
-    'GET /balance': ({ var: { notes } }) => {
+    'GET /v1/balance': ({ var: { notes } }) => {
       if (store.orders.size > 0) notes.mark('settlement', 'fees');
       return wire.balance(store.ledger, settings.currency);
     },
   };
   const api = new Hono<ApiEnv>();
   const respond = (c: Context<ApiEnv>, data: object) => wire.success(c.get('notes'), data);
-  serveTable(api, operations, respond, (c, allow) => {
-    const message = `${c.req.method} is not an operation of this path. It has ${allow}.`;
-    throw new Refusal('wrong_method', message, { allow });
-  });
-  api.all('*', () => {
-    throw new Refusal('unknown_path', 'There is nothing at this path.');
-  });
-  const paths = Object.keys(operations).map((route) => route.replace(/^\w+ /, '').replace(/:\w+/, '[^/]+'));
-  const documented = new RegExp(`^/v1(?:${paths.join('|')})$`);
-  /** `isDocumented` tells whether the specification has a path, for any method. */
-  return { api, isDocumented: (path: string) => documented.test(path) };
+  serveTable(api, work, respond, '/v1/*');
+  return api;
 }
 
 /** A price is returned as it was sent, which only shows where it was sent without two decimals. */

@@ -5,20 +5,22 @@ import type { SandboxContext } from '../context.js';
 import { describeFault, type RequestFault } from '../faults.js';
 import { dashboardPages } from '../pages/dashboard/routes.js';
 import { payPages } from '../pages/payment/routes.js';
+import { errorStatuses } from '../service/choices.js';
 import { livePrefix, type Settings } from '../settings.js';
 import { pause } from '../signal.js';
 import { documentedApi } from './api.js';
 import { controlRoutes } from './control.js';
 import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';
 import { sameText } from './guard.js';
-import { type ApiEnv, type LoggedRequest, Refusal, RequestNotes } from './log.js';
+import { type ApiEnv, type LoggedRequest, RequestNotes } from './log.js';
+import { isOperation, nothingHere, Refusal } from './table.js';
 import { refused, unauthorized } from './wire.js';
 
 /** The whole sandbox as one function from request to response: no socket, no timer. */
 export function sandboxApp(context: SandboxContext): (request: Request) => Promise<Response> {
   const { guard, settings, faults, reach } = context;
   const app = new Hono<ApiEnv>();
-  const { api, isDocumented } = documentedApi(context);
+  const api = documentedApi(context);
 
   app.use('*', (c, next) => {
     const { path, method } = c.req;
@@ -28,14 +30,12 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
 
   /** Checks the key, handles the request and names the choices that the response depended on. */
   async function work(c: Context<ApiEnv>, next: Next, notes: RequestNotes) {
-    if (notes.key !== 'ok' && !isDocumented(c.req.path)) notes.mark('authOrder');
+    if (notes.key !== 'ok' && !isOperation(undefined, c.req.path)) notes.mark('authOrder');
     if (notes.key === 'ok') await next();
     else c.res = unauthorized(notes);
-    if (notes.unspecified.size > 0)
-      c.res.headers.set('x-sandbox-unspecified', [...notes.unspecified].join(', '));
+    if (notes.unspecified.size > 0) c.header('x-sandbox-unspecified', [...notes.unspecified].join(', '));
   }
 
-  /** The same, with a fault. */
   async function spoil(c: Context<ApiEnv>, fault: RequestFault, working: () => Promise<void>) {
     if (fault.delay !== undefined)
       await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, reach.closing]);
@@ -75,14 +75,14 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     if (!(error instanceof SandboxError && error.code === 'unknown_id')) throw error;
     return refused(new Refusal('unknown_id', error.message), c.get('notes'));
   });
-  app.route('/v1', api);
+  app.route('/', api);
   app.route('/_sandbox', controlRoutes(context));
   app.route('/', payPages(context));
   app.route('/', dashboardPages(context));
-  app.notFound((c) => c.text('There is nothing here. The documented API is under /v1.', 404));
+  app.notFound((c) => c.text(`${nothingHere} The documented API is under /v1.\n`, 404));
   app.onError((error, c) => {
     if (error instanceof NetworkFault) throw error;
-    if (error instanceof Refusal) return c.text(`${error.message}\n`, 413);
+    if (error instanceof Refusal) return c.text(`${error.message}\n`, errorStatuses[error.code]);
     console.error(error);
     const message =
       error instanceof SandboxError ? error.message : 'The sandbox failed. Please report what it printed.';

@@ -2,42 +2,50 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod/mini';
-import { closed, duration, milliseconds, problemOf, SandboxError } from '../checks.js';
+import { checked, closed, duration, durationMs, InvalidField, SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { tamper } from '../delivery/signing.js';
-import { describeArmed, readFault } from '../faults.js';
+import { describeArmed, readOrder } from '../faults.js';
+import { errorStatuses } from '../service/choices.js';
 import { eventType } from '../service/event.js';
 import { declineReason, paymentMethod } from '../service/records.js';
+import { costs } from '../service/trigger.js';
 import { checkResolved } from '../settings.js';
 import { readObject } from './input.js';
-import { Refusal } from './log.js';
-import { serveTable, type Table } from './table.js';
+import { Refusal, serveTable, type Table } from './table.js';
 
 const text = z.string('pass a string.');
 const string = z.optional(text);
 const scheme = z.optional(z.looseObject({}, 'pass an object.'));
-const isDate = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
-const date = z.custom<string>(isDate, { error: ({ input }) => `${JSON.stringify(input)} is not a date.` });
+/** Not whatever `Date` reads: it takes "1" for the year 2001, and the 31st of February for a day in March. */
+const date = z.iso.datetime({
+  offset: true,
+  error: ({ input }) => `${shown(input)} is not a date with time and zone in ISO 8601.`,
+});
 
 const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   fields(shape).check(
     z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
   );
 
-const fields = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  closed(shape, 'a field of this body');
+const fields = <const Shape extends z.core.$ZodLooseShape>(shape: Shape, of = 'this body') =>
+  closed(shape, `a field of ${of}`);
 
-/** Takes a JSON body. `example` is one, for messages. */
-function takes<Body>(
-  schema: z.ZodMiniType<Body>,
+/** Takes the body of a POST, and the query of any other request. `example` is one, for messages. */
+function takes<Given>(
+  schema: z.ZodMiniType<Given>,
   example: string,
-  run: (body: Body, id: string) => object | Promise<object>,
+  run: (given: Given, id: string, signal: AbortSignal) => object | Promise<object>,
 ) {
-  return async (c: Context) => {
-    const result = schema.safeParse(await readObject(c.req.raw));
-    if (result.success) return run(result.data, c.req.param('id') ?? '');
-    const problem = `The body is invalid: ${problemOf(result.error)} Send ${example}.`;
-    throw new SandboxError('invalid_options', problem);
+  return async ({ req }: Context) => {
+    const [what, given] =
+      req.method === 'POST' ? ['body', await readObject(req.raw)] : ['query', req.query()];
+    try {
+      return await run(checked(schema, given, what), req.param('id') ?? '', req.raw.signal);
+    } catch (error) {
+      if (!InvalidField.is(error)) throw error;
+      throw new SandboxError('invalid_options', `The ${what} is invalid: ${error.words} Send ${example}.`);
+    }
   };
 }
 
@@ -65,11 +73,10 @@ export function controls(context: SandboxContext): Table {
       const all = Object.fromEntries(lists.map((list) => [list, sandbox[list]]));
       return { url, ...now(), webhook: webhookUrl(), balance, ...all };
     },
-    'DELETE /state': (c) => {
-      const seed = c.req.query('seed');
+    'DELETE /state': takes(fields({ seed: string }, 'this query'), '?seed=1', ({ seed }) => {
       sandbox.reset({ seed: seed === undefined ? undefined : Number(seed || 'none') });
       return now();
-    },
+    }),
     'POST /clock': takes(
       exactlyOne({ advance: z.optional(duration), to: z.optional(date) }),
       '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}',
@@ -80,14 +87,14 @@ export function controls(context: SandboxContext): Table {
       },
     ),
     'GET /faults': waiting,
-    'POST /faults': async (c) => {
-      const fault = await readObject(c.req.raw);
-      if (fault.clear === true) sandbox.clearFaults();
-      else sandbox.failNext(readFault(fault, 'The fault is invalid'));
+    'POST /faults': takes(z.looseObject({}), '{"status": 503} or {"clear": true}', (fault) => {
+      const order = readOrder(fault, 'faults');
+      if (order) sandbox.failNext(order);
+      else sandbox.clearFaults();
       return waiting();
-    },
+    }),
     'POST /trigger': takes(
-      fields({ type: z.optional(eventType), amount: string, currency: string }),
+      fields({ type: z.optional(eventType), ...costs }),
       '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
       ({ type = 'order.paid', ...options }) => sandbox.trigger(type, options),
     ),
@@ -107,7 +114,11 @@ export function controls(context: SandboxContext): Table {
       },
     ),
     'POST /balance': takes(
-      exactlyOne({ freeze: string, release: string, settle: z.optional(z.literal(true, 'pass true.')) }),
+      exactlyOne({
+        freeze: costs.amount,
+        release: costs.amount,
+        settle: z.optional(z.literal(true, 'pass true.')),
+      }),
       '{"freeze": "5.00"}, {"release": "5.00"} or {"settle": true}',
       ({ freeze, release, settle }) => {
         if (freeze !== undefined) sandbox.freeze(freeze);
@@ -143,53 +154,48 @@ export function controls(context: SandboxContext): Table {
       status: payments.setStatus(id, 'ARCHIVED').status,
     })),
     'POST /products/:id/restore': takesNothing((id) => ({ status: payments.setStatus(id, 'ACTIVE').status })),
-    'GET /events': (c) => newEvents(context, c),
+    'GET /events': takes(
+      fields({ after: string, wait: z.optional(durationMs) }, 'this query'),
+      '?after=evt_…&wait=5s',
+      ({ after, wait = 0 }, _, gone) => newEvents(context, after, wait, gone),
+    ),
     'POST /events/deliver': takesNothing(async () => ({ attempts: await sandbox.deliver() })),
     'POST /events/:id/redeliver': takesNothing(sandbox.redeliver),
   };
 }
 
-/** Serves them. Errors are JSON too. */
 export function controlRoutes(context: SandboxContext): Hono {
   const routes = new Hono();
-  const failed = (c: Context, status: ContentfulStatusCode, code: string, message: string) =>
-    c.json({ error: { code, message } }, status);
-  const respond = (c: Context, result: object) => c.json(result);
-  serveTable(routes, controls(context), respond, (c, allow) => {
-    c.header('allow', allow);
-    const problem = `${c.req.method} is not a method of this control route. It has ${allow}.`;
-    return failed(c, 405, 'wrong_method', problem);
-  });
-  routes.all('*', (c) => failed(c, 404, 'unknown_path', 'There is no such control route.'));
+  serveTable(routes, controls(context), (c, result) => c.json(result), '*');
   routes.onError((error, c) => {
     if (!(error instanceof SandboxError || error instanceof Refusal)) throw error;
-    const code = error instanceof Refusal ? error.kind : error.code;
-    return failed(c, statuses.get(code) ?? 400, code, error.message);
+    const { code, message } = error;
+    const headers = error instanceof Refusal ? error.headers : {};
+    return c.json({ error: { code, message } }, statuses.get(code) ?? 400, headers);
   });
   return routes;
 }
 
-/** The events after one, or all; waits for some until `wait` is over. */
-async function newEvents({ sandbox, deliveries, reach }: SandboxContext, c: Context): Promise<object> {
-  const { after, wait = '0s' } = c.req.query();
+/** The events after one, or all; waits for some until `wait` is over, or the caller has gone. */
+async function newEvents(
+  { sandbox, deliveries, reach }: SandboxContext,
+  after: string | undefined,
+  wait: number,
+  gone: AbortSignal,
+): Promise<object> {
   const newer = () => {
     const { events } = sandbox;
     return after === undefined ? events : events.slice(events.findIndex(({ id }) => id === after) + 1);
   };
   if (after !== undefined) deliveries.event(after);
-  const waitMs = Math.min(milliseconds(wait, 'wait'), longestWait);
+  const waitMs = Math.min(wait, longestWait);
   if (newer().length === 0 && waitMs > 0)
-    await deliveries.changed.first(() => newer().at(-1), waitMs, [c.req.raw.signal, reach.closing]);
+    await deliveries.changed.first(() => newer().at(-1), waitMs, [gone, reach.closing]);
   return { events: newer() };
 }
 
 const longestWait = 60_000;
 
-const statuses = new Map<string, ContentfulStatusCode>([
-  ['unknown_id', 404],
-  ['not_payable', 409],
-  ['insufficient_balance', 409],
-  ['no_webhook', 409],
-  ['body_too_large', 413],
-  ['content_type', 415],
-]);
+const statuses = new Map<string, ContentfulStatusCode>(
+  Object.entries({ ...errorStatuses, not_payable: 409, insufficient_balance: 409, no_webhook: 409 } as const),
+);

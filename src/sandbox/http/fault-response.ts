@@ -32,7 +32,10 @@ const malformed: Record<(typeof malformedFaults)[number], (text: string) => Resp
   html: () => responseOf('<!doctype html><title>Please wait</title><p>One moment, please.</p>', 'text/html'),
   truncated: (text) => responseOf(text.slice(0, Math.floor(text.length / 2))),
   empty: () => responseOf(''),
-  'not-enveloped': (text) => Response.json(dataOf(text)),
+  'not-enveloped': (text) => {
+    const { data = {} }: { data?: unknown } = JSON.parse(text);
+    return Response.json(data);
+  },
   'code-not-zero': () => Response.json({ code: 1, message: 'A fault was ordered.' }),
 };
 
@@ -50,9 +53,4 @@ function withStatus({
   const init = { status, headers: own };
   if (status === 204 || status === 205 || status === 304) return new Response(null, init);
   return new Response(isText ? body : JSON.stringify(body), init);
-}
-
-function dataOf(envelope: string): unknown {
-  const { data = {} }: { data?: unknown } = JSON.parse(envelope);
-  return data;
 }

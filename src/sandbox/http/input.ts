@@ -1,7 +1,8 @@
 import type * as z from 'zod/mini';
 import { describeIssues } from '../../schemas/fields.js';
 import { limits } from '../../schemas/params.js';
-import { Refusal, type RequestNotes } from './log.js';
+import type { RequestNotes } from './log.js';
+import { Refusal } from './table.js';
 
 const bodyLimit = 1024 * 1024;
 
@@ -22,6 +23,9 @@ export async function readObject(request: Request, notes?: RequestNotes): Promis
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new Refusal('validation', 'The body is not a JSON object.');
 }
+
+/** What a form is told that has not the token of its page. */
+export const outOfDate = 'The form is out of date: the sandbox was started anew. Nothing was done.';
 
 export async function readForm(request: Request): Promise<Record<string, string>> {
   return Object.fromEntries(new URLSearchParams(decode(await readBytes(request))));

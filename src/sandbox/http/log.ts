@@ -1,6 +1,7 @@
-import type { Choices, ErrorKind, FixedChoice, UnspecifiedChoices } from '../service/choices.js';
+import type { Choices, FixedChoice, UnspecifiedChoices } from '../service/choices.js';
 import { excerpt } from '../service/event.js';
 import { Signal } from '../signal.js';
+import { Refusal } from './table.js';
 
 /** A request to the documented API, as the sandbox saw it. */
 export interface LoggedRequest {
@@ -34,23 +35,17 @@ export interface LoggedRequest {
 export class RequestLog {
   /** Each request, once there is a response. */
   readonly added = new Signal<LoggedRequest>();
-  #entries: LoggedRequest[] = [];
-  #count = 0;
-
-  get entries(): readonly LoggedRequest[] {
-    return this.#entries;
-  }
+  entries: readonly LoggedRequest[] = [];
 
   add(request: Omit<LoggedRequest, 'number'>): void {
-    const entry = { number: ++this.#count, ...request };
-    this.#entries.push(entry);
-    if (this.#entries.length > 500) this.#entries.shift();
+    const { number } = this.entries.at(-1) ?? { number: 0 };
+    const entry = { number: number + 1, ...request };
+    this.entries = [...this.entries, entry].slice(-500);
     this.added.emit(entry);
   }
 
   clear(): void {
-    this.#entries = [];
-    this.#count = 0;
+    this.entries = [];
   }
 }
 
@@ -88,17 +83,6 @@ export class RequestNotes {
       body: excerpt(this.body),
       responseBody: excerpt(this.responseBody),
     };
-  }
-}
-
-/** Refuses the request with the response for its kind. */
-export class Refusal extends Error {
-  constructor(
-    readonly kind: ErrorKind,
-    message: string,
-    readonly headers: Record<string, string> = {},
-  ) {
-    super(message);
   }
 }
 

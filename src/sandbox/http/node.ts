@@ -4,8 +4,20 @@ import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../../schemas/url.js';
-import { SandboxError } from '../checks.js';
+import { integerProblem, refuse, SandboxError } from '../checks.js';
 import { NetworkFault } from './fault-response.js';
+
+/** Options of `sandbox.listen()`. */
+export interface ListenOptions {
+  /** Default: a free one. */
+  port?: number | undefined;
+  /** Default `'127.0.0.1'`: this machine alone. */
+  host?: string | undefined;
+  /** Names that pages and control routes respond to besides loopback names and `publicUrl`. Default: none. */
+  allowHosts?: readonly string[] | undefined;
+  /** What dashboard and control routes require if other machines can reach the sandbox. Default: random. */
+  accessToken?: string | undefined;
+}
 
 /** An open socket in front of the sandbox. `local`: this machine alone can reach it. */
 export type Listening = Awaited<ReturnType<typeof serve>>;
@@ -13,11 +25,12 @@ export type Listening = Awaited<ReturnType<typeof serve>>;
 /** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
 export async function serve(
   handle: (request: Request) => Promise<Response>,
-  { port, host }: { port: number; host: string },
-  names: Pick<HostRule, 'publicUrl' | 'allowed'>,
+  { port = 0, host = '127.0.0.1', allowHosts = [] }: ListenOptions,
+  publicUrl: string | undefined,
 ) {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new SandboxError('invalid_options', 'listen: port: pass an integer from 0 to 65535.');
+  refuse('listen', 'port', integerProblem(port, 0, 65_535));
+  // Node takes an empty one for every address of the machine.
+  refuse('listen', 'host', host === '' ? 'pass an address, such as "127.0.0.1".' : undefined);
   const listener = getRequestListener(
     (request, { incoming }) =>
       handle(request).catch(async (error: unknown) => {
@@ -28,7 +41,8 @@ export async function serve(
     // The adapter would replace the process's own Request and Response.
     { overrideGlobalObjects: false },
   );
-  const rule: HostRule = { ...names, local: true };
+  const allowed = allowHosts.map((name) => name.toLowerCase());
+  const rule: HostRule = { publicUrl, allowed, local: true };
   const limits = {
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -83,7 +97,7 @@ interface HostRule {
   /** Whether it listens on loopback alone. */
   local: boolean;
   publicUrl: string | undefined;
-  /** More host names, without port. */
+  /** More host names, in lower case as a URL has them, without port. */
   allowed: readonly string[];
 }
 

@@ -4,19 +4,7 @@ import { randomId } from '../service/ids.js';
 import { untilAborted } from '../signal.js';
 import { fetchFailed, NetworkFault } from './fault-response.js';
 import type { Guard } from './guard.js';
-import { type Listening, serve } from './node.js';
-
-/** Options of `sandbox.listen()`. */
-export interface ListenOptions {
-  /** Default: a free one. */
-  port?: number | undefined;
-  /** Default `'127.0.0.1'`: this machine alone. */
-  host?: string | undefined;
-  /** Names that pages and control routes respond to besides loopback names and `publicUrl`. Default: none. */
-  allowHosts?: readonly string[] | undefined;
-  /** What dashboard and control routes require if other machines can reach the sandbox. Default: random. */
-  accessToken?: string | undefined;
-}
+import { type Listening, type ListenOptions, serve } from './node.js';
 
 /** The origin in process: a loopback name, so that clients accept it without https. */
 const inProcessUrl = 'http://sandbox.localhost';
@@ -51,9 +39,9 @@ export function newReach(
     }
   }
 
-  async function open({ port = 0, host = '127.0.0.1', allowHosts = [], accessToken }: ListenOptions) {
-    listening = await serve(handle, { port, host }, { publicUrl, allowed: allowHosts });
-    if (!listening.local) guard.accessToken = accessToken ?? randomId();
+  async function open(options: ListenOptions) {
+    listening = await serve(handle, options, publicUrl);
+    if (!listening.local) guard.accessToken = options.accessToken || randomId();
     ticking = setInterval(tick, tickMs).unref();
     return listening;
   }

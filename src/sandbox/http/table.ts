@@ -1,16 +1,52 @@
 import type { Context, Env, Hono } from 'hono';
+import type { ErrorKind } from '../service/choices.js';
+
+/** The operations of the specification. */
+export const operations = [
+  'GET /v1/products',
+  'POST /v1/products',
+  'PATCH /v1/products/:id',
+  'POST /v1/checkouts',
+  'GET /v1/checkouts/:id',
+  'GET /v1/balance',
+] as const;
+
+/** An id may hold whatever a segment of a path can; `:id` and `*` are what somebody forgot to fill in. */
+const patterns = operations.map((operation) => {
+  const [method, path = ''] = operation.split(' ');
+  return { method, path: new RegExp(`^${path.replace(':id', '(?!:id$)[^/?#*]+')}$`) };
+});
+
+/** Whether an operation has this method and path, or one of them. */
+export const isOperation = (method: string | undefined, path: string | undefined): boolean =>
+  patterns.some(
+    (one) => (method === undefined || method === one.method) && (path === undefined || one.path.test(path)),
+  );
+
+export const nothingHere = 'There is nothing at this path.';
 
 /** What each method and path, such as `GET /products`, does and returns. */
 export type Table<E extends Env = Env> = Readonly<
   Record<string, (c: Context<E>) => object | Promise<object>>
 >;
 
-/** Serves a table. `otherMethod` responds to a method that a path does not have; `allow` lists those that it has. */
+/** Refuses the request with the response for its kind. */
+export class Refusal extends Error {
+  constructor(
+    readonly code: ErrorKind,
+    message: string,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** Serves a table, and refuses every other method of its paths, and every other path of `rest`. */
 export function serveTable<E extends Env>(
   routes: Hono<E>,
   table: Table<E>,
   respond: (c: Context<E>, result: object) => Response,
-  otherMethod: (c: Context<E>, allow: string) => Response,
+  rest: string,
 ): void {
   const methods = new Map<string, string[]>();
   for (const [route, run] of Object.entries(table)) {
@@ -18,5 +54,13 @@ export function serveTable<E extends Env>(
     routes.on(method, path, async (c) => respond(c, await run(c)));
     methods.set(path, [...(methods.get(path) ?? []), method]);
   }
-  for (const [path, names] of methods) routes.all(path, (c) => otherMethod(c, names.join(', ')));
+  for (const [path, names] of methods)
+    routes.all(path, ({ req }) => {
+      const allow = names.join(', ');
+      const problem = `${req.method} is not a method of this path. It has ${allow}.`;
+      throw new Refusal('wrong_method', problem, { allow });
+    });
+  routes.all(rest, () => {
+    throw new Refusal('unknown_path', nothingHere);
+  });
 }

@@ -1,7 +1,8 @@
 import { SandboxError, shown } from '../checks.js';
 import { type Ledger, viewBalance } from '../service/money.js';
 import type { Product, StoredCheckout } from '../service/records.js';
-import type { Refusal, RequestNotes } from './log.js';
+import type { RequestNotes } from './log.js';
+import type { Refusal } from './table.js';
 
 // What the service sends, quirks included. Spec, "Representation notes".
 
@@ -45,16 +46,16 @@ export const unauthorized = (notes: RequestNotes): Response =>
   json(notes, 401, { code: 401, message: 'Unauthorized' });
 
 /** Every other error, as chosen. */
-export function refused({ kind, message, headers }: Refusal, notes: RequestNotes): Response {
+export function refused({ code, message, headers }: Refusal, notes: RequestNotes): Response {
   const { choices } = notes;
   notes.mark('errors', 'errorStatus');
   if (choices.errors !== 'envelope') {
-    const response: unknown = choices.errors(kind, message);
+    const response: unknown = choices.errors(code, message);
     if (response instanceof Response) return response;
-    const problem = `unspecified.errors returned ${shown(response)} for "${kind}". Return a Response.`;
+    const problem = `unspecified.errors returned ${shown(response)} for "${code}". Return a Response.`;
     throw new SandboxError('invalid_options', problem);
   }
-  const status = choices.statusOf(kind);
+  const status = choices.statusOf(code);
   return json(notes, status, { code: status, message }, headers);
 }
 

@@ -17,7 +17,7 @@ export const errorStatuses = {
   archived_product: 409,
   body_too_large: 413,
   too_many_objects: 507,
-};
+} as const;
 
 /** What went wrong with a request, for `errors` and `errorStatus`. */
 export type ErrorKind = keyof typeof errorStatuses;

@@ -56,21 +56,17 @@ export class Agenda {
   /** Removes and returns what is due by then. `which` leaves some for later. */
   take(until: number, which: (due: Due) => boolean = () => true): Due[] {
     if (this.next > until) return [];
-    const end = this.#entries.findIndex((due) => due.at > until);
-    const due = this.#entries.splice(0, end === -1 ? this.#entries.length : end);
-    this.#entries.unshift(...due.filter((one) => !which(one)));
-    return due.filter(which);
-  }
-
-  clear(): void {
-    this.#entries = [];
+    const isTaken = (due: Due) => due.at <= until && which(due);
+    const taken = this.#entries.filter(isTaken);
+    this.#entries = this.#entries.filter((due) => !isTaken(due));
+    return taken;
   }
 }
 
 /** Moves the clock and does everything that becomes due, in order. `settled` awaits the deliveries in flight. */
 export function newSchedule(
   clock: Clock,
-  agenda: Agenda,
+  store: { readonly agenda: Agenda },
   run: (due: Due) => unknown,
   settled: () => Promise<void>,
 ) {
@@ -83,10 +79,10 @@ export function newSchedule(
     const goesBack = time < clock.now();
     const before = resets;
     await settled(); // An attempt in flight may schedule a retry on the way, and so may what a handler does.
-    while (before === resets && agenda.next <= time) {
-      const at = agenda.next;
+    while (before === resets && store.agenda.next <= time) {
+      const at = store.agenda.next;
       if (at > clock.now()) clock.moveTo(at);
-      await Promise.all(agenda.take(at).map(run));
+      await Promise.all(store.agenda.take(at).map(run));
       await settled();
     }
     // Real time that deliveries took meanwhile is not taken back.
@@ -103,7 +99,7 @@ export function newSchedule(
   return {
     /** Does everything that is due, and waits for no delivery: one that hangs must hold up no other. */
     tick(): void {
-      for (const due of agenda.take(clock.now())) run(due);
+      for (const due of store.agenda.take(clock.now())) run(due);
     },
     moveBy: (duration: number) => moveTo(() => clock.now() + duration),
     moveTo: (time: number) => moveTo(() => time),

@@ -8,19 +8,14 @@ export interface Ids {
   readonly counts: Record<IdKind, number>;
 }
 
-export const newIds = (seed?: number): Ids => ({ seed, counts: { prod: 0, chk: 0, ord: 0, evt: 0 } });
-
 /** The next id of a kind. A seeded one depends on no other kind: an extra product shifts no order's id. */
 export function nextId({ seed, counts }: Ids, kind: IdKind): string {
   const count = ++counts[kind];
-  return `${kind}_${seed === undefined ? randomId() : seededId(seed, kind, count)}`;
+  if (seed === undefined) return `${kind}_${randomId()}`;
+  return `${kind}_${lettersOf(createHash('sha384').update(`${seed}:${kind}:${count}`).digest())}`;
 }
 
 /** Twenty letters and digits of random bytes: more than 2^118 possibilities, so nobody guesses one. */
 export const randomId = (): string => lettersOf(randomBytes(48));
-
-/** The same for a seed, of a hash. */
-const seededId = (seed: number, kind: IdKind, count: number): string =>
-  lettersOf(createHash('sha384').update(`${seed}:${kind}:${count}`).digest());
 
 const lettersOf = (bytes: Buffer): string => bytes.toString('base64url').replaceAll(/[-_]/g, '').slice(0, 20);

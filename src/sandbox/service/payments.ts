@@ -1,5 +1,5 @@
-import type { NewProduct } from '../../schemas/params.js';
-import { SandboxError, shown } from '../checks.js';
+import { type NewProduct, productCreateParams } from '../../schemas/params.js';
+import { checked, SandboxError } from '../checks.js';
 import type { Settings } from '../settings.js';
 import type { Clock, Due } from './clock.js';
 import { newEvent, type SandboxEvent } from './event.js';
@@ -44,23 +44,23 @@ export function newPayments(
     throw new SandboxError('not_payable', `Checkout ${checkout.id} ${problem}.`);
   }
 
-  function newOrder({ id, productId, amount, ...checkout }: StoredCheckout, method: PaymentMethod) {
+  function newOrder(checkout: StoredCheckout, method: PaymentMethod): SandboxOrder {
+    const { id: checkoutId, productId, amount } = checkout;
     const cents = toCents(amount);
     const linked = choices.orderId === 'checkout-id' || choices.eventLink === 'order_id';
-    const order: SandboxOrder = {
-      id: linked ? id : nextId(store.ids, 'ord'),
-      checkoutId: id,
+    const isCredited = checkout.currency === currency;
+    return {
+      id: linked ? checkoutId : nextId(store.ids, 'ord'),
+      checkoutId,
       productId,
       amount,
       currency: checkout.currency,
       method,
       paidAt: now(),
-      credited:
-        checkout.currency === currency ? fromCents(cents - percentOf(cents, choices.fees)) : undefined,
+      credited: isCredited ? fromCents(cents - percentOf(cents, choices.fees)) : undefined,
       settlesAt: new Date(clock.now() + choices.settlementMs),
       settled: false,
     };
-    return order;
   }
 
   const payments = {
@@ -163,11 +163,7 @@ export function newPayments(
     /** Moves an amount between `available` and `frozen`; neither goes below zero. */
     shift(amount: string, from: 'available' | 'frozen'): void {
       payments.catchUp();
-      if (typeof amount !== 'string' || !/^\d{1,30}(\.\d{1,2})?$/.test(amount) || !/[1-9]/.test(amount)) {
-        const message = `${shown(amount)} is not an amount. Pass a decimal string, such as "19.90".`;
-        throw new SandboxError('invalid_options', message);
-      }
-      const cents = toCents(amount);
+      const cents = toCents(checked(productCreateParams.def.shape.price, amount, 'amount'));
       const has = store.ledger[from];
       if (cents > has) {
         const message = `${from} holds ${fromCents(has)}, less than ${fromCents(cents)}. Pass at most what it holds.`;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { SandboxError, shown } from '../checks.js';
 import { Agenda, type Clock } from './clock.js';
 import type { SandboxEvent } from './event.js';
-import { type Ids, newIds } from './ids.js';
+import type { Ids } from './ids.js';
 import type { Ledger } from './money.js';
 import type { Product, SandboxOrder, StoredCheckout } from './records.js';
 
@@ -17,18 +17,15 @@ export class Store {
   readonly events = new Map<string, SandboxEvent>();
   readonly agenda = new Agenda();
   ledger: Ledger;
-  ids: Ids;
+  readonly ids: Ids;
 
   constructor(now: number, seed: number | undefined) {
-    this.ledger = emptyLedger(now);
-    this.ids = newIds(seed);
+    this.ledger = { available: 0n, pending: 0n, frozen: 0n, updatedAt: new Date(now) };
+    this.ids = { seed, counts: { prod: 0, chk: 0, ord: 0, evt: 0 } };
   }
 
   clear(now: number, seed: number | undefined): void {
-    for (const map of [this.products, this.checkouts, this.orders, this.events]) map.clear();
-    this.agenda.clear();
-    this.ledger = emptyLedger(now);
-    this.ids = newIds(seed);
+    Object.assign(this, new Store(now, seed));
   }
 
   addCheckout(checkout: StoredCheckout): void {
@@ -53,13 +50,6 @@ export function found<One>(map: ReadonlyMap<string, One>, noun: string, ref: unk
   const problem = `There is no ${noun} ${shown(ref)}. Pass ${wanted} of one.`;
   throw new SandboxError(typeof ref === 'string' ? 'unknown_id' : 'invalid_options', problem);
 }
-
-const emptyLedger = (now: number): Ledger => ({
-  available: 0n,
-  pending: 0n,
-  frozen: 0n,
-  updatedAt: new Date(now),
-});
 
 /** All data of a sandbox, as JSON. It holds the key and the secret. Its parts may change. */
 export interface SandboxSnapshot {

@@ -1,6 +1,6 @@
-import { describeIssues } from '../../schemas/fields.js';
+import * as z from 'zod/mini';
 import { productCreateParams } from '../../schemas/params.js';
-import { checked, SandboxError } from '../checks.js';
+import { checked, closed } from '../checks.js';
 import { type EventType, eventType } from './event.js';
 import { twoDecimals } from './money.js';
 import type { Payment, Payments } from './payments.js';
@@ -13,24 +13,23 @@ export interface TriggerOptions {
   currency?: string | undefined;
 }
 
-/** What has to happen for an event of each type. */
-const happenings: Record<EventType, (payments: Payments, options: TriggerOptions) => Payment> = {
-  'order.paid': (payments, options) => payments.pay(testCheckout(payments, options), 'card'),
+const { price, currency } = productCreateParams.def.shape;
+
+/** The checks of what it costs: those of a product. */
+export const costs = { amount: z.optional(price), currency };
+
+/** What has to happen for an event of each type, with a real product and checkout. */
+const happenings: Record<EventType, (payments: Payments, price: string, currency: string) => Payment> = {
+  'order.paid': (payments, price, currency) => {
+    const { id: productId } = payments.createProduct({ name: 'Test payment', price, currency });
+    const { id } = payments.createCheckout({ productId, amount: twoDecimals(price), currency });
+    return payments.pay(id, 'card');
+  },
 };
 
-/** Makes an event happen, so that what a handler then reads back exists. */
-export function causeEvent(payments: Payments, type: EventType, options: TriggerOptions): Payment {
-  return happenings[checked(eventType, type, 'trigger: type')](payments, options);
-}
-
-/** A real product and a checkout for it. */
-function testCheckout(payments: Payments, { amount = '19.90', currency }: TriggerOptions): string {
-  const result = productCreateParams.safeParse({ name: 'Test payment', price: amount, currency });
-  if (!result.success) {
-    const [problem] = describeIssues(result.error.issues);
-    const field = problem?.path === 'price' ? 'amount' : problem?.path;
-    throw new SandboxError('invalid_options', `trigger: ${field} ${problem?.message}`);
-  }
-  const { id, price, currency: own } = payments.createProduct(result.data);
-  return payments.createCheckout({ productId: id, amount: twoDecimals(price), currency: own }).id;
+/** Makes an event happen, so that what a handler then reads back exists. `usual` is the balance's currency. */
+export function causeEvent(payments: Payments, type: EventType, options: TriggerOptions = {}, usual: string) {
+  const happening = happenings[checked(eventType, type, 'trigger: type')];
+  const { amount = '19.90', currency = usual } = checked(closed(costs, 'an option'), options, 'trigger');
+  return happening(payments, amount, currency);
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono/tiny';
-import { checked, SandboxError } from '../../checks.js';
+import { checked, InvalidField, SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
-import { readForm } from '../../http/input.js';
+import { outOfDate, readForm } from '../../http/input.js';
 import { eventType } from '../../service/event.js';
 import { checkResolved } from '../../settings.js';
 import { developerPage, diagnosisPage } from './developer.js';
@@ -43,14 +43,14 @@ export function dashboardPages(context: SandboxContext): Hono {
       const id = c.req.param('id') ?? '';
       const refuse = (status: number, problem: string) =>
         pages[page](context, { id, url: fields.url, problem, status });
-      if (!guard.checkToken('dashboard', fields.token))
-        return refuse(403, 'The form is out of date: the sandbox was started anew. Nothing was done.');
+      if (!guard.checkToken('dashboard', fields.token)) return refuse(403, outOfDate);
       try {
         const outcome = await run(fields, id);
         return outcome instanceof Response ? outcome : c.redirect(page.replace(':id', id) + part, 303);
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
-        return refuse(error.code === 'unknown_id' ? 404 : 409, error.message);
+        const problem = InvalidField.is(error) ? error.words : error.message;
+        return refuse(error.code === 'unknown_id' ? 404 : 409, problem);
       }
     });
   }

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import { SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
-import { readForm } from '../../http/input.js';
+import { outOfDate, readForm } from '../../http/input.js';
 import { declineReason, type StoredCheckout } from '../../service/records.js';
 import { viewForPage, type Wallet, walletPath } from './checkout-view.js';
 import { speaker } from './messages.js';
@@ -31,7 +31,7 @@ export function payPages(context: SandboxContext): Hono {
       const page = address(checkout, c);
       const fields = await readForm(c.req.raw);
       if (!guard.checkToken(checkout.id, fields.token))
-        return c.text('The form is out of date. Nothing was done. Open the payment page again.\n', 403);
+        return c.text(`${outOfDate} Open the payment page again.\n`, 403);
       const act = choose(checkout, fields, c);
       if (act === undefined)
         return c.text(
