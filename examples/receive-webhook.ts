@@ -2,9 +2,10 @@
  * A webhook receiver on `node:http` that fulfils each order once, and only when the price is right. Which orders were
  * fulfilled is known until this process ends; `fulfilment/` has what outlasts it.
  *
- *     npx merchant-payments exec --port 4380 --webhook-url http://localhost:3002/webhooks -- node receive-webhook.ts
+ *     npx merchant-payments exec --webhook-path /webhooks -- node receive-webhook.ts
  *
- * On Node 20, put `npx tsx` in place of `node`. In another terminal: `npx merchant-payments trigger order.paid`.
+ * On Node 20, put `npx tsx` in place of `node`. In another terminal, with the sandbox's address, which it prints:
+ * `npx merchant-payments trigger order.paid --url http://127.0.0.1:…`
  */
 import { createServer } from 'node:http';
 import { nodeHandler, type OrderPaidEvent } from 'merchant-payments/webhooks';

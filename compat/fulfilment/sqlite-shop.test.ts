@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openInbox } from 'merchant-payments/inbox';
@@ -73,6 +74,21 @@ test('she comes back before the webhook: she is credited as soon as it comes', a
   assert.match(await read(herOrder), /being confirmed/);
   await sandbox.deliver();
   await until(herOrder, /Thank you\. Paid/);
+  assert.match(await read(successUrlOf(his)), /being confirmed/);
+});
+
+test('who pays twice, on a page that was still open, does not pay for the next customer', async () => {
+  const herOrder = await pay(await buy());
+  await sandbox.deliver();
+  await until(herOrder, /Thank you\. Paid/);
+  const database = new DatabaseSync(join(folder, 'shop.sqlite'));
+  database.exec('PRAGMA busy_timeout = 5000; UPDATE orders SET expires_at = NULL'); // a service that does not say it
+  database.close();
+  const his = await buy();
+  assert.equal(sandbox.checkouts[1]?.amount, '19.89');
+  await sandbox.trigger('order.paid', { amount: '19.90' });
+  await sandbox.deliver();
+  await until(counter(), /ord_\w+: 19\.90 USD<\/li>/);
   assert.match(await read(successUrlOf(his)), /being confirmed/);
 });
 

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { openInbox } from 'merchant-payments/inbox';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { freePort } from '../../test/helpers/ports.js';
+import { statusBeforeEnd } from '../../test/helpers/strange-requests.js';
 
 const compat = fileURLToPath(new URL('..', import.meta.url));
 const app = `${compat}.examples/nextjs`;
@@ -69,6 +70,16 @@ test('neither an order that nobody pays nor one whose checkout failed holds the 
   assert.equal(new Set(names).size, names.length, 'a product of each amount, made once');
 });
 
+test('the amount of a paid order stays its own for a day, also where its checkout has no end', async () => {
+  query('UPDATE orders SET expires_at = NULL');
+  await buy();
+  assert.equal(count('orders', "paid_by IS NULL AND amount = '19.90'"), 0);
+  query('UPDATE orders SET paid_at = paid_at - 86400000');
+  await buy();
+  assert.equal(count('orders', "paid_by IS NULL AND amount = '19.90'"), 1);
+  query('DELETE FROM orders WHERE paid_by IS NULL');
+});
+
 test('who has the key of /orders sees held payments and decides on them, and nobody else', async () => {
   await buy();
   const expired = Date.now() - 3_600_000;
@@ -77,12 +88,13 @@ test('who has the key of /orders sees held payments and decides on them, and nob
   await until(() => count('held_payments', `id = '${order.id}'`) === 1);
 
   const decide = (key: string) => {
-    const body = new URLSearchParams({ key, payment: order.id, order: String(id) });
-    return fetch(`${shop}/orders/decide`, { method: 'POST', body, redirect: 'manual' });
+    const body = new URLSearchParams({ payment: order.id, order: String(id) });
+    return fetch(`${shop}/orders/decide?key=${key}`, { method: 'POST', body, redirect: 'manual' });
   };
   for (const address of ['/orders', '/orders?key=', '/orders?key=wrong'])
     assert.equal((await fetch(shop + address)).status, 404);
   assert.equal((await decide('wrong')).status, 404);
+  assert.equal(await statusBeforeEnd(port, '/orders/decide?key=wrong'), 404);
   assert.equal(count('held_payments', `id = '${order.id}'`), 1);
 
   const page = await text(`${shop}/orders?key=${ordersKey}`);

@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { freePort } from '../../test/helpers/ports.js';
-import { statusOf, strangeTargets } from '../../test/helpers/strange-requests.js';
+import { statusBeforeEnd, statusOf, strangeTargets } from '../../test/helpers/strange-requests.js';
 
 const here = new URL('..', import.meta.url);
 const secret = 'whsec_of_the_shops';
+const orders = '/orders?key=key_of_the_counter';
 const running: ChildProcess[] = [];
 let sandbox: Sandbox;
 let shop: string;
@@ -31,10 +32,10 @@ test('the Express shop stocks itself once, and tells two customers of one produc
   running.pop()?.kill();
   await start(['--import', 'tsx', '.examples/shop-express/shop.ts']);
   assert.equal(sandbox.products.length, 3);
-  await sellTwo('/webhooks', '/orders', (id) => post(`/buy/${id}`));
+  await sellTwo('/webhooks', (id) => post(`/buy/${id}`));
   await survivesStrangeRequests();
   assert.equal(await statusOf(port, '/buy/%E0%A4%A', 'POST'), 400);
-  assert.equal((await post('/orders', new URLSearchParams({ order: 'a'.repeat(2_000_000) }))).status, 413);
+  assert.equal((await post(orders, new URLSearchParams({ order: 'a'.repeat(2_000_000) }))).status, 413);
 });
 
 test('the Next.js shop, built by its own toolchain, tells two customers of one product apart', async () => {
@@ -53,20 +54,12 @@ test('the Next.js shop, built by its own toolchain, tells two customers of one p
     env: environment(),
   });
   assert.deepEqual(await once(stock, 'exit'), [0, null]);
-  const orders = '/orders?key=key_of_the_counter';
-  await sellTwo('/api/webhooks', orders, (productId) =>
-    post('/api/checkout', new URLSearchParams({ productId })),
-  );
-  const forged = { headers: { 'x-forwarded-for': '127.0.0.1' } };
-  assert.equal((await fetch(`${shop}/orders`, forged)).status, 404);
+  await sellTwo('/api/webhooks', (productId) => post(`/api/checkout?productId=${productId}`));
   await survivesStrangeRequests();
+  assert.equal(await statusBeforeEnd(port, '/api/checkout?productId=none'), 404);
 });
 
-async function sellTwo(
-  webhooks: string,
-  orders: string,
-  buy: (productId: string) => Promise<Response>,
-): Promise<void> {
+async function sellTwo(webhooks: string, buy: (productId: string) => Promise<Response>): Promise<void> {
   assert.match(await text('/'), /Handmade mug/);
   assert.match(await text(orders), /None yet/);
   const mug = sandbox.products.find(({ name }) => name === 'Handmade mug')?.id ?? '';
@@ -88,19 +81,22 @@ async function sellTwo(
   assert.match(await (await fetch(second.successUrl ?? '')).text(), /being confirmed/);
   assert.equal((await fetch(second.successUrl?.replace(/token=.*/, 'token=guess') ?? '')).status, 404);
   assert.doesNotMatch(await text(orders), /Payments that need a decision/);
-  const tunnel = { headers: { 'x-forwarded-for': '203.0.113.7' } };
-  assert.equal((await fetch(`${shop}/orders`, tunnel)).status, 404);
 
   // A payment for no order is dismissed by a person.
   const { order: stray } = await sandbox.trigger('order.paid', { amount: '1.00' });
   const page = await text(orders);
   assert.match(page, new RegExp(`paid as <code>${stray.id}`));
   assert.match(page, /No open order asks for this amount/);
-  const formToken = /name="formToken" value="(\w+)"/.exec(page)?.[1] ?? '';
-  const wrong = new URLSearchParams({ formToken: 'guess', payment: stray.id, order: '' });
-  assert.equal((await post('/orders', wrong)).status, 403);
-  const form = new URLSearchParams({ formToken, payment: stray.id, order: '' });
-  assert.equal((await post('/orders', form)).status, 303);
+  const form = new URLSearchParams({ payment: stray.id, order: '' });
+  for (const guess of ['/orders', '/orders?key=', '/orders?key=guess']) {
+    const forged = { headers: { 'x-forwarded-for': '127.0.0.1' } };
+    assert.equal((await fetch(shop + guess, forged)).status, 403);
+    assert.equal((await post(guess, form)).status, 403);
+  }
+  assert.equal(await statusBeforeEnd(port, '/orders?key=guess'), 403);
+  const decided = await post(orders, form);
+  assert.deepEqual([decided.status, decided.headers.get('location')], [303, orders]);
+  assert.equal((await post(orders, form)).status, 409);
   assert.doesNotMatch(await text(orders), /Payments that need a decision/);
 
   // The other customer's page says paid with his own webhook, and not before.

@@ -18,7 +18,7 @@ import { Pool, type PoolClient } from 'pg';
 
 const port = process.env.PORT ?? '3034';
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
-const staffKey = process.env.STAFF_KEY ?? randomBytes(16).toString('hex'); // in a real shop, a login
+const staffKey = process.env.STAFF_KEY || randomBytes(16).toString('hex'); // in a real shop, a login
 const payments = new PaymentsClient(); // reads PAYMENTS_API_KEY and PAYMENTS_BASE_URL
 const pool = new Pool({ connectionString: process.env.DATABASE_URL });
 const lock = "SELECT pg_advisory_xact_lock(hashtext('orders'))"; // one instance decides at a time
@@ -51,10 +51,11 @@ const inbox = openInbox({
 const conflict = (id: string) =>
   `${id} came with another amount or currency before. Change its row in payments by hand, or discard this delivery.`;
 
-/** Which order each payment is for, as far as it is certain. */
+/** Which order each payment is for, as far as it is certain. Orders are a minute older here, as no two clocks agree. */
 async function review(db: Pool | PoolClient) {
   const orders = await db.query<UnpaidOrder & { id: string }>(
-    'SELECT id, amount, currency, created_at AS "createdAt", expires_at AS "expiresAt" FROM orders WHERE paid_as IS NULL',
+    `SELECT id, amount, currency, created_at - interval '1 minute' AS "createdAt", expires_at AS "expiresAt"
+     FROM orders WHERE paid_as IS NULL`,
   );
   const unmatched = await db.query<UnmatchedPayment & { id: string }>(
     `SELECT id, amount, currency, received_at AS "receivedAt" FROM payments
@@ -98,22 +99,29 @@ app.get(
 
 app.post('/buy', async (_, response) => {
   const id = randomBytes(12).toString('base64url');
-  // An amount of its own tells its payment apart. It has expired until there is a checkout.
+  // An amount of its own tells its payment apart. That of a paid order is kept for a day: an open page may pay again.
   const price = await inTransaction(async (tx) => {
     const open = await tx.query<{ amount: string }>(
-      `SELECT amount FROM orders WHERE coalesce(expires_at, created_at) >
-         CASE WHEN paid_as IS NULL THEN now() - interval '7 days' ELSE now() END`,
+      `SELECT orders.amount FROM orders LEFT JOIN payments ON payments.id = paid_as WHERE
+         CASE WHEN paid_as IS NULL THEN coalesce(expires_at, created_at) > now() - interval '7 days'
+         ELSE received_at > now() - interval '1 day' OR expires_at > now() END`,
     );
     const amount =
       freeAmount({ price: '19.90', taken: open.rows.map((row) => row.amount), most: '0.50' }) ?? '19.90';
+    // It has expired until there is a checkout.
     await tx.query("INSERT INTO orders VALUES ($1, $2, 'USD', now(), now())", [id, amount]);
     return amount;
   });
-  const product = await mugAt(price);
-  const page = { successUrl: `${shopUrl}/thanks/${id}`, cancelUrl: shopUrl };
-  const { url, expiresAt } = await payments.checkouts.create({ productId: product.id, ...page });
-  await pool.query('UPDATE orders SET expires_at = $2 WHERE id = $1', [id, expiresAt ?? null]);
-  response.redirect(303, url);
+  try {
+    const product = await mugAt(price);
+    const page = { successUrl: `${shopUrl}/thanks/${id}`, cancelUrl: shopUrl };
+    const { url, expiresAt } = await payments.checkouts.create({ productId: product.id, ...page });
+    await pool.query('UPDATE orders SET expires_at = $2 WHERE id = $1', [id, expiresAt ?? null]);
+    response.redirect(303, url);
+  } catch (error) {
+    await pool.query('DELETE FROM orders WHERE id = $1', [id]); // nobody has seen its payment page
+    throw error;
+  }
 });
 
 app.get('/thanks/:id', async (request, response) => {

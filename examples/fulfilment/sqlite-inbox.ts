@@ -1,4 +1,4 @@
-// Run: npx merchant-payments exec --port 4380 --webhook-url http://127.0.0.1:3030/webhooks -- node sqlite-inbox.ts
+// Run: npx merchant-payments exec --webhook-path /webhooks -- node sqlite-inbox.ts
 /**
  * A whole shop for one server in one file: the product, the redirect to the payment page, the webhook, the customer's
  * page and the orders. Everything is in shop.sqlite, and `kill -9` at any time loses no payment that got a 200.
@@ -7,7 +7,7 @@
  *
  *     npm init -y && npm pkg set type=module && npm install merchant-payments
  *
- * Run it with the line above, buy at http://127.0.0.1:3030, and pay with a test card.
+ * Run it with the line above, buy at the address of the shop that it prints, and pay with a test card.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ import { freeAmount, matchPayments } from 'merchant-payments/matching';
 
 const port = process.env.PORT ?? '3030';
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
-const ordersKey = process.env.ORDERS_KEY ?? newToken(); // opens /orders; in a real shop that page is behind a login
+const ordersKey = process.env.ORDERS_KEY || newToken(); // opens /orders; in a real shop that page is behind a login
 const payments = new PaymentsClient(); // reads PAYMENTS_API_KEY and PAYMENTS_BASE_URL
 
 process.umask(0o077); // the file holds what customers bought: it is for this user only
@@ -113,11 +113,13 @@ const mug = await mugAt('19.90');
 function openOrder(id: string, token: string): string {
   return inTransaction(() => {
     const now = Date.now();
-    // The amounts of unpaid orders, for a week, and of paid ones until their checkout ends: it could be paid twice.
+    // The amounts of unpaid orders, for a week, and of paid ones for a day from their payment: an open page may pay again.
     const open = database.prepare(`
-      SELECT amount FROM orders WHERE currency = ? AND
-        CASE WHEN paid_as IS NULL THEN coalesce(expires_at, created_at) > ? OR returned_at > 0 ELSE expires_at > ? END`);
-    const taken = open.all(mug.currency, now - 7 * 86_400_000, now).map(({ amount }) => String(amount));
+      SELECT orders.amount FROM orders LEFT JOIN payments ON payments.id = paid_as WHERE orders.currency = ? AND
+        CASE WHEN paid_as IS NULL THEN coalesce(expires_at, created_at) > ? OR returned_at > 0
+        ELSE received_at > ? OR expires_at > ? END`);
+    const since = [now - 7 * 86_400_000, now - 86_400_000, now];
+    const taken = open.all(mug.currency, ...since).map(({ amount }) => String(amount));
     const amount = freeAmount({ price: mug.price, taken, most: '0.50' }) ?? mug.price;
     // It has expired until there is a checkout, so that a crash leaves no order that could be credited.
     const order = [id, token, amount, mug.currency, now, now];

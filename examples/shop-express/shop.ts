@@ -5,11 +5,10 @@
  *
  * On Node 20, put `npx tsx` in place of `node`. The orders, the pages and the goods are those of `../shop`.
  */
-import { randomBytes } from 'node:crypto';
 import express, { type ErrorRequestHandler } from 'express';
 import { isPaymentsError, PaymentsClient, webhooks } from 'merchant-payments';
 import { buy, catalogue } from '../shop/buy.ts';
-import { decide, isLocal, logHeld } from '../shop/counter.ts';
+import { decide, logHeld, newCounterKey, opens, ordersPath } from '../shop/counter.ts';
 import { OrderBook } from '../shop/orders.ts';
 import { page } from '../shop/pages.ts';
 import { pictures } from '../shop/pictures.ts';
@@ -19,8 +18,14 @@ const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
 const port = process.env.PORT ?? '3010';
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
 const book = new OrderBook();
-const formToken = randomBytes(16).toString('hex');
+const counterKey = newCounterKey();
 const app = express();
+
+// The addresses of an order's page and of the orders hold a secret, which no other site may see.
+app.use((_request, response, next) => {
+  response.set({ 'referrer-policy': 'same-origin', 'cache-control': 'no-store' });
+  next();
+});
 
 // Before any body parser: the signature covers the raw body.
 app.post(
@@ -49,21 +54,19 @@ app.post('/buy/:id', async (request, response) => {
 app.get('/thanks/:id', (request, response) => {
   const { token } = request.query;
   const order = book.comeBack(request.params.id, typeof token === 'string' ? token : '');
-  response.set({ 'referrer-policy': 'same-origin', 'cache-control': 'no-store' });
   response.status(order ? 200 : 404).send(order ? page.order(order) : page.missing());
 });
 
 app.use('/orders', (request, response, next) => {
-  if (isLocal((name) => request.get(name))) next();
-  else response.status(404).send(page.missing());
+  if (opens(counterKey, request.originalUrl)) next();
+  else response.status(403).send(page.locked());
 });
 app.get('/orders', (_request, response) => {
-  response.send(page.orders(book, formToken));
+  response.send(page.orders(book));
 });
 app.post('/orders', express.text({ type: '*/*' }), (request, response) => {
-  const status = decide(book, formToken, new URLSearchParams(String(request.body)));
-  if (status === 303) response.redirect(303, '/orders');
-  else response.status(status).send(page.undecided());
+  if (decide(book, new URLSearchParams(String(request.body)))) response.redirect(303, ordersPath(counterKey));
+  else response.status(409).send(page.undecided());
 });
 
 app.get('/pictures/:name', (request, response, next) => {
@@ -87,5 +90,5 @@ app.use(failed);
 // Creates products. Leave this line out where PAYMENTS_BASE_URL is not the sandbox.
 await stock(payments, shopUrl);
 app.listen(Number(port), '127.0.0.1', () => {
-  console.log(`Open ${shopUrl}, and ${shopUrl}/orders behind the counter`);
+  console.log(`Open ${shopUrl}, and ${shopUrl}${ordersPath(counterKey)} behind the counter`);
 });

@@ -1,7 +1,8 @@
 /**
  * Which order was it? `order.paid` says that somebody paid an amount, and names no order of your shop. So no two open
  * orders of this shop have one amount: who wants the same mug at the same time pays a cent less. Where the cents are
- * used up, the payment is held until a person decides. `matchPayments()` has the rule; this file has the tables.
+ * used up, and unpaid orders share an amount, a payment is held until a person decides. `matchPayments()` has the rule;
+ * this file has the tables.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { freeAmount, type MatchResult, matchPayments } from 'merchant-payments/matching';
@@ -19,6 +20,7 @@ export interface Order {
   returnedAt?: Date;
   /** The service's order id. */
   paidAs?: string;
+  paidAt?: Date;
   closed?: boolean;
 }
 
@@ -33,8 +35,11 @@ export interface Payment {
 
 /** How far below its price a thing may be sold: fifty customers can want it at once. */
 const most = '0.50';
-/** How long nobody else gets the amount of an order that was not paid. A shorter time means more decisions, no errors. */
-const keptMs = 7 * 24 * 3_600_000;
+/**
+ * How long nobody else gets an amount. Unpaid, a shorter time means more decisions, no errors: the order stays a candidate.
+ * Paid, it may be paid once more from a page that is still open, and that payment must not be the next customer's.
+ */
+const keptMs = { unpaid: 7 * 24 * 3_600_000, paid: 24 * 3_600_000 };
 
 /** The orders of a shop and the payments that came for them: two tables in a real shop, and a transaction a method. */
 export class OrderBook {
@@ -111,11 +116,12 @@ export class OrderBook {
     for (const { order, payment } of this.review().matched) credit(order, payment);
   }
 
-  /** Of open orders, and of paid ones until their checkout ends, because it may be possible to pay it twice. */
+  /** Of paid orders for a day, of others for a week after their checkout ended, and while a customer who is back waits. */
   #taken(currency: string, now: Date): string[] {
-    const isTaken = ({ paidAs, closed, returnedAt, expiresAt, createdAt }: Order) => {
+    const isTaken = ({ paidAt, closed, returnedAt, expiresAt, createdAt }: Order) => {
       const endedMs = now.getTime() - (expiresAt ?? createdAt).getTime();
-      return paidAs || closed ? endedMs < 0 : endedMs < keptMs || returnedAt !== undefined;
+      if (paidAt) return now.getTime() - paidAt.getTime() < keptMs.paid || endedMs < 0;
+      return endedMs < keptMs.unpaid || (returnedAt !== undefined && !closed);
     };
     const alike = this.orders.filter((order) => order.currency === currency && isTaken(order));
     return alike.map(({ amount }) => amount);
@@ -124,10 +130,12 @@ export class OrderBook {
 
 function credit(order: Order, payment: Payment): void {
   order.paidAs = payment.id;
+  order.paidAt = payment.receivedAt;
   payment.state = 'matched';
 }
 
-function sameText(known: string, given: string): boolean {
+/** Compares in constant time. */
+export function sameText(known: string, given: string): boolean {
   const [a, b] = [Buffer.from(known), Buffer.from(given)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -56,21 +56,18 @@ const why = {
 };
 
 /** A payment that may be for one of several orders, or for none: a person chooses. */
-const heldPayment = (
-  { payment, candidates, because }: MatchResult<Order, Payment>['held'][number],
-  formToken: string,
-): string =>
+const heldPayment = ({ payment, candidates, because }: MatchResult<Order, Payment>['held'][number]): string =>
   `<section class="order"><h2>${payment.amount} ${safe(payment.currency)}, paid as <code>${safe(payment.id)}</code> at ${time(payment.receivedAt)} UTC</h2>
 <p>${why[because]}${candidates.length > 0 ? ' Ask the customers for a receipt before you choose: coming back proves nothing.' : ''}</p>
-<form method="post" action="/orders"><input type="hidden" name="formToken" value="${formToken}"><input type="hidden" name="payment" value="${safe(payment.id)}">
+<form method="post"><input type="hidden" name="payment" value="${safe(payment.id)}">
 ${candidates.map((order) => `<label><input type="radio" name="order" value="${order.id}" required><span>Order ${order.id}: ${safe(order.name)}, ${openSince(order)}</span></label>`).join('')}
 <label><input type="radio" name="order" value="" required><span>None of my orders</span></label><button>Decide</button></form></section>`;
 
 /** The customer came back, and no webhook did. */
-const overdueOrder = (order: Order, formToken: string): string =>
+const overdueOrder = (order: Order): string =>
   `<section class="order"><h2>Order ${order.id}: ${safe(order.name)}, ${order.amount} ${safe(order.currency)}</h2>
 <p>${openSince(order)}. Its webhook may be lost. Ask the service; close the order only if it was not paid.</p>
-<form method="post" action="/orders"><input type="hidden" name="formToken" value="${formToken}"><button name="close" value="${order.id}">Close</button></form></section>`;
+<form method="post"><button name="close" value="${order.id}">Close</button></form></section>`;
 
 const row = (order: Order): string =>
   `<tr><td>${order.id}<td>${safe(order.name)}<td>${order.amount} ${safe(order.currency)}<td>${stateOf(order)}<td>${safe(order.paidAs ?? '')}</tr>`;
@@ -98,15 +95,18 @@ export const page = {
 <p><a href="/">Back to the shop</a></p></div>${paidAs ? '' : live}`,
     ),
 
-  /** Behind the counter: no link leads to an order's page, as opening it means that the customer came back. */
-  orders: (book: OrderBook, formToken: string) => {
+  /**
+   * Behind the counter. Its forms go to its own address, which has the key. No link leads to an order's page, as opening
+   * that means that the customer came back.
+   */
+  orders: (book: OrderBook) => {
     const { held, overdue } = book.review();
     return layout(
       'Orders',
       `${held.length > 0 ? '<h1>Payments that need a decision</h1>' : ''}${held
-        .map((one) => heldPayment(one, formToken))
+        .map(heldPayment)
         .join('')}${overdue.length > 0 ? '<h1>Customers back, and no payment</h1>' : ''}${overdue
-        .map((order) => overdueOrder(order, formToken))
+        .map(overdueOrder)
         .join('')}<h1>Orders of this shop</h1>${
         book.orders.length > 0
           ? `<div class="wide" tabindex="0"><table><tr><th>Order<th>Product<th>Amount<th>State<th>Paid as</tr>${book.orders.map(row).reverse().join('')}</table></div>`
@@ -117,10 +117,16 @@ export const page = {
 
   missing: () => layout('Not found', '<h1>There is nothing here</h1><p><a href="/">Back to the shop</a></p>'),
 
+  locked: () =>
+    layout(
+      'Orders',
+      '<h1>Behind the counter</h1><p>This page opens at the address that the terminal shows.</p>',
+    ),
+
   undecided: () =>
     layout(
       'Not changed',
-      '<h1>Nothing was changed</h1><p>The form is out of date. <a href="/orders">Look at the orders again</a></p>',
+      '<h1>Nothing was changed</h1><p>The form is out of date. <a href="">Look at the orders again</a></p>',
     ),
 
   failed: () =>

@@ -7,6 +7,7 @@
  */
 import { createServer } from 'node:http';
 import { isPaymentsError, PaymentsClient } from 'merchant-payments';
+import { newCounterKey, ordersPath } from './counter.ts';
 import { createShop } from './shop.ts';
 import { stock } from './stock.ts';
 
@@ -15,11 +16,13 @@ const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
 
 try {
   const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
-  const shop = createShop({ payments, shopUrl, webhookSecret: process.env.PAYMENTS_WEBHOOK_SECRET ?? '' });
+  const counterKey = newCounterKey();
+  const webhookSecret = process.env.PAYMENTS_WEBHOOK_SECRET ?? '';
+  const shop = createShop({ payments, shopUrl, counterKey, webhookSecret });
   // Creates products. Leave this line out where PAYMENTS_BASE_URL is not the sandbox.
   await stock(payments, shopUrl);
   createServer(shop).listen(Number(port), '127.0.0.1', () => {
-    console.log(`\n  Shop     ${shopUrl}\n  Orders   ${shopUrl}/orders`);
+    console.log(`\n  Shop     ${shopUrl}\n  Orders   ${shopUrl}${ordersPath(counterKey)}`);
     if (process.env.SANDBOX_URL) console.log(`  Sandbox  ${process.env.SANDBOX_URL}`);
     console.log('\n  Buy something and pay with a test card. Ctrl-C stops everything.\n');
   });

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isPaymentsError, type PaymentsClient, webhooks } from 'merchant-payments';
 import { buy, catalogue } from './buy.ts';
-import { decide, isLocal, logHeld } from './counter.ts';
+import { decide, logHeld, opens, ordersPath } from './counter.ts';
 import { OrderBook } from './orders.ts';
 import { page } from './pages.ts';
 import { pictures } from './pictures.ts';
@@ -11,12 +10,12 @@ export interface ShopOptions {
   payments: PaymentsClient;
   webhookSecret: string;
   shopUrl: string;
+  counterKey: string;
 }
 
 /** A whole shop on `node:http`: catalogue, Buy, the customer's order page, the webhook, and the counter. */
-export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
+export function createShop({ payments, webhookSecret, shopUrl, counterKey }: ShopOptions) {
   const book = new OrderBook();
-  const formToken = randomBytes(16).toString('hex');
 
   const receiveWebhook = webhooks.nodeHandler({
     secret: webhookSecret,
@@ -30,7 +29,6 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const [path = '', query] = (request.url ?? '').split('?');
     const [, room = '', id = ''] = path.split('/');
-    const local = isLocal((name) => request.headers[name]?.toString());
     switch (`${request.method ?? ''} /${room}`) {
       case 'POST /webhooks':
         receiveWebhook(request, response);
@@ -48,14 +46,15 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
         return order ? html(response, 200, page.order(order)) : html(response, 404, page.missing());
       }
       case 'GET /orders':
-        return local
-          ? html(response, 200, page.orders(book, formToken))
-          : html(response, 404, page.missing());
+        return opens(counterKey, request.url)
+          ? html(response, 200, page.orders(book))
+          : html(response, 403, page.locked());
       case 'POST /orders': {
-        if (!local) return html(response, 404, page.missing());
+        if (!opens(counterKey, request.url)) return html(response, 403, page.locked());
         const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString());
-        const status = decide(book, formToken, form);
-        return status === 303 ? redirect(response, '/orders') : html(response, status, page.undecided());
+        return decide(book, form)
+          ? redirect(response, ordersPath(counterKey))
+          : html(response, 409, page.undecided());
       }
       case 'GET /pictures': {
         const picture = pictures.get(id);
@@ -78,7 +77,7 @@ export function createShop({ payments, webhookSecret, shopUrl }: ShopOptions) {
 
 function html(response: ServerResponse, status: number, text: string): ServerResponse {
   const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' };
-  // The address of an order's page holds its token, which no other site may see.
+  // The addresses of an order's page and of the orders hold a secret, which no other site may see.
   return response.writeHead(status, { ...headers, 'referrer-policy': 'same-origin' }).end(text);
 }
 

@@ -14,5 +14,10 @@ export default defineConfig({
     launchOptions: CHROMIUM_PATH ? { executablePath: CHROMIUM_PATH } : {},
   },
   // The shop. The sandbox that it talks to is that of exec.
-  webServer: { command: `${node} shop/server.ts`, cwd: '..', port: Number(PORT) },
+  webServer: {
+    command: `${node} shop/server.ts`,
+    cwd: '..',
+    port: Number(PORT),
+    env: { ORDERS_KEY: 'key-of-the-tests' },
+  },
 });

@@ -18,7 +18,7 @@ const test = base.extend<{ paidOrder: { id: string; url: string } }>({
 });
 
 test('the orders page lists a paid order', async ({ page, paidOrder }) => {
-  await page.goto('/orders');
+  await page.goto('/orders?key=key-of-the-tests');
   await expect(page.getByRole('row', { name: paidOrder.id })).toContainText('Paid');
 });
 

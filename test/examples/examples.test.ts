@@ -9,7 +9,7 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { sign } from '../../src/webhooks/index.js';
 import { filesIn } from '../helpers/files.js';
 import { freePort } from '../helpers/ports.js';
-import { statusOf, strangeTargets } from '../helpers/strange-requests.js';
+import { statusBeforeEnd, statusOf, strangeTargets } from '../helpers/strange-requests.js';
 
 const tsx = import.meta.resolve('tsx');
 let sandbox: Sandbox;
@@ -162,6 +162,25 @@ test.each(['webhooks/node-http.ts', 'receive-webhook.ts', 'redirect-to-checkout.
     for (const target of strangeTargets) expect(await statusOf(port, target), target).toBe(404);
   },
 );
+
+test('shop/server.ts opens its orders with the key of the link that it prints, and to no header', async () => {
+  const port = await freePort();
+  const shop = `http://127.0.0.1:${port}`;
+  // An empty key, as a `.env` may have it, is none: it would open to everybody.
+  const { output } = start('shop/server.ts', {
+    PORT: String(port),
+    ORDERS_KEY: '',
+    PAYMENTS_WEBHOOK_SECRET: sandbox.webhookSecret,
+  });
+  const address = () => /Orders\s+(\S+)\n/.exec(output())?.[1] ?? '';
+  await expect.poll(address, { timeout: 20_000 }).toMatch(`${shop}/orders?key=`);
+  const local = { 'x-forwarded-host': 'localhost', 'x-forwarded-for': '127.0.0.1' };
+  for (const guess of ['/orders', '/orders?key=', '/orders?key=guess'])
+    for (const method of ['GET', 'POST'])
+      expect((await fetch(shop + guess, { method, headers: local })).status, guess).toBe(403);
+  expect(await statusBeforeEnd(port, '/orders?key=guess')).toBe(403);
+  expect((await fetch(address(), { headers: { 'x-forwarded-for': '203.0.113.7' } })).status).toBe(200);
+});
 
 test('import-products.ts creates each row once, reports the refused ones, and can be run again', async () => {
   const first = await start('import-products.ts', {}, ['products.csv']).done;

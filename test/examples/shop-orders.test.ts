@@ -57,15 +57,49 @@ test('who wants the same thing at the same time pays a cent less, so each paymen
   );
 });
 
-test('an amount is given to somebody else when its checkout has ended: paid at once, unpaid after a week', () => {
+const day = 24 * 60;
+
+test.each(['a checkout that ends', 'no end'])(
+  'an amount is kept for others a day after its payment, with %s',
+  (end) => {
+    const book = new OrderBook();
+    const first = open(book, 0);
+    if (end === 'no end') first.expiresAt = undefined;
+    receive(book, 'ord_1', first, 1);
+    const second = open(book, day);
+    expect(second.amount).toBe('27.49');
+    receive(book, 'ord_1_again', first, day);
+    expect([second.paidAs, held(book)]).toEqual([undefined, ['ord_1_again']]);
+    expect(open(book, day + 1).amount).toBe('27.50');
+  },
+);
+
+test('the amount of a paid order whose checkout lasts longer than a day is kept until that ends', () => {
   const book = new OrderBook();
-  const [first, second] = [open(book, 0), open(book, 0)];
+  const first = open(book, 0);
+  first.expiresAt = at(2 * day);
   receive(book, 'ord_1', first, 1);
-  expect([open(book, 29).amount, second.amount]).toEqual(['27.48', '27.49']);
-  expect(open(book, 30).amount).toBe('27.50');
-  const week = 7 * 24 * 60;
-  expect(open(book, lifetime + week - 1).amount).toBe('27.47');
-  expect(open(book, lifetime + week).amount).toBe('27.49');
+  expect([open(book, 2 * day - 1).amount, open(book, 2 * day).amount]).toEqual(['27.49', '27.50']);
+});
+
+test('the amount of an unpaid or closed order is given away a week after its checkout ended, or it was made', () => {
+  for (const ends of [lifetime, undefined]) {
+    const book = new OrderBook();
+    const abandoned = open(book, 0);
+    const closed = open(book, 0);
+    abandoned.expiresAt = closed.expiresAt = ends === undefined ? undefined : at(ends);
+    book.close(closed.id);
+    const free = (ends ?? 0) + 7 * day;
+    expect([open(book, free - 1).amount, open(book, free).amount]).toEqual(['27.48', '27.50']);
+  }
+});
+
+test('an abandoned order whose checkout has no end stays a candidate: a payment that could be for it is held', () => {
+  const book = new OrderBook();
+  open(book, 0).expiresAt = undefined;
+  const later = open(book, 8 * day);
+  receive(book, 'ord_1', later, 8 * day + 1);
+  expect([later.amount, later.paidAs, held(book)]).toEqual(['27.50', undefined, ['ord_1']]);
 });
 
 const whole = ['opens', 'pays', 'event', 'returns'];

@@ -4,9 +4,8 @@ import { openInbox } from 'merchant-payments/inbox';
 import { Pool } from 'pg';
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL });
-const db = new Kysely<{ paid: { order_id: string; amount: string } }>({
-  dialect: new PostgresDialect({ pool }),
-});
+const dialect = new PostgresDialect({ pool });
+const db = new Kysely<{ paid: { order_id: string; amount: string } }>({ dialect });
 
 export const inbox = openInbox({
   pool,

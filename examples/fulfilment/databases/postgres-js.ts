@@ -2,16 +2,9 @@
 import { openInbox, type PostgresPool } from 'merchant-payments/inbox';
 import postgres from 'postgres';
 
-const sql = postgres(process.env.DATABASE_URL ?? '');
-const connect: PostgresPool['connect'] = async () => {
-  const client = await sql.reserve();
-  return {
-    query: async (text, values) => ({ rows: await client.unsafe(text, values) }),
-    release: () => {
-      client.release();
-    },
-  };
-};
+const sql = postgres(process.env.DATABASE_URL ?? '', { prepare: false }); // PgBouncer may not keep what is prepared
+const connect: PostgresPool['connect'] = () =>
+  sql.reserve().then((db) => ({ ...db, query: async (q, args) => ({ rows: await db.unsafe(q, args) }) }));
 
 export const inbox = openInbox({
   pool: { connect },

@@ -47,8 +47,11 @@ function creditWhatIsCertain(): void {
 }
 
 function credit(payment: string, order: string): void {
-  database.prepare('UPDATE orders SET paid_by = ? WHERE id = ?').run(payment, order);
-  database.prepare('DELETE FROM held_payments WHERE id = ?').run(payment);
+  const received = database
+    .prepare('DELETE FROM held_payments WHERE id = ? RETURNING received_at')
+    .get(payment);
+  const paidAt = Number(received?.received_at);
+  database.prepare('UPDATE orders SET paid_by = ?, paid_at = ? WHERE id = ?').run(payment, paidAt, order);
 }
 
 function sum({ id, amount, currency }: Record<string, unknown>) {

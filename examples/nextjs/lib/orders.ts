@@ -6,7 +6,7 @@ import { freeAmount } from 'merchant-payments/matching';
 export const database = new DatabaseSync(process.env.ORDERS_FILE ?? 'orders.sqlite');
 database.exec(`PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000;
   CREATE TABLE IF NOT EXISTS orders (
-    id TEXT PRIMARY KEY, amount TEXT, currency TEXT, created_at INTEGER, expires_at INTEGER, paid_by TEXT
+    id TEXT PRIMARY KEY, amount TEXT, currency TEXT, created_at INTEGER, expires_at INTEGER, paid_by TEXT, paid_at INTEGER
   );
   CREATE TABLE IF NOT EXISTS held_payments (id TEXT PRIMARY KEY, amount TEXT, currency TEXT, received_at INTEGER)`);
 
@@ -14,14 +14,15 @@ database.exec(`PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000;
 export function openOrder(price: string, currency: string): { id: string; amount: string } {
   return inTransaction(() => {
     const [id, now] = [randomUUID(), Date.now()];
-    // The amounts of unpaid orders, for a week, and of paid ones until their checkout ends: it could be paid twice.
+    // The amounts of unpaid orders, for a week, and of paid ones for a day from their payment: an open page may pay again.
     const open = database.prepare(`
       SELECT amount FROM orders WHERE currency = ? AND
-        CASE WHEN paid_by IS NULL THEN coalesce(expires_at, created_at) > ? ELSE expires_at > ? END`);
-    const taken = open.all(currency, now - 7 * 86_400_000, now).map(({ amount }) => String(amount));
+        CASE WHEN paid_by IS NULL THEN coalesce(expires_at, created_at) > ? ELSE paid_at > ? OR expires_at > ? END`);
+    const since = [now - 7 * 86_400_000, now - 86_400_000, now];
+    const taken = open.all(currency, ...since).map(({ amount }) => String(amount));
     const amount = freeAmount({ price, taken, most: '0.50' }) ?? price;
     // It has expired until there is a checkout, so that a crash leaves no order that could be credited.
-    const insert = database.prepare('INSERT INTO orders VALUES (?, ?, ?, ?, ?, NULL)');
+    const insert = database.prepare('INSERT INTO orders VALUES (?, ?, ?, ?, ?, NULL, NULL)');
     insert.run(id, amount, currency, now, now);
     return { id, amount };
   });

@@ -24,8 +24,7 @@ export default async function Shop() {
             <div>
               <h2>{name}</h2>
               <p>{description}</p>
-              <form method="post" action="/api/checkout">
-                <input type="hidden" name="productId" value={id} />
+              <form method="post" action={`/api/checkout?${new URLSearchParams({ productId: id })}`}>
                 <span>
                   {price} {currency}
                 </span>

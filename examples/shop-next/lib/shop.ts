@@ -8,14 +8,13 @@
  * The shelves are empty until `stock-the-shop.ts` has run with SHOP_URL=http://127.0.0.1:3020. A visit to /orders prints the
  * address of the orders. The orders, the pages and the goods are those of `../shop`.
  */
-import { randomBytes } from 'node:crypto';
 import { PaymentsClient } from 'merchant-payments';
+import { newCounterKey } from '../../shop/counter.ts';
 import { OrderBook } from '../../shop/orders.ts';
 
 interface Shop {
   /** Tables of a database in a real shop. */
   book: OrderBook;
-  /** Opens /orders, which is behind a login in a real shop. No header proves that a request comes from this machine. */
   counterKey: string;
 }
 declare global {
@@ -23,10 +22,7 @@ declare global {
 }
 
 /** Next.js loads a module once for pages and once for routes, so a plain variable would be two shops. */
-globalThis.shop ??= {
-  book: new OrderBook(),
-  counterKey: process.env.ORDERS_KEY ?? randomBytes(16).toString('hex'),
-};
+globalThis.shop ??= { book: new OrderBook(), counterKey: newCounterKey() };
 export const { book, counterKey } = globalThis.shop;
 
 let client: PaymentsClient | undefined;

@@ -13,11 +13,10 @@ export default async function Orders({
     <>
       <h1>Payments held: which order was it?</h1>
       {review().held.map(({ payment, candidates }) => (
-        <form key={payment.id} action="/orders/decide" method="post">
+        <form key={payment.id} action={`/orders/decide?${new URLSearchParams({ key })}`} method="post">
           <p>
             {payment.id}: {payment.amount} {payment.currency}
           </p>
-          <input type="hidden" name="key" value={key} />
           <input type="hidden" name="payment" value={payment.id} />
           {candidates.map(({ id }) => (
             <button key={id} type="submit" name="order" value={id}>

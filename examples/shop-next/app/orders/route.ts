@@ -1,16 +1,16 @@
-import { decide } from '../../../shop/counter.ts';
+import { decide, opens, ordersPath } from '../../../shop/counter.ts';
 import { page } from '../../../shop/pages.ts';
 import { book, counterKey, html } from '../../lib/shop';
 
 /** Behind the counter: the orders, and the payments on which a person has to decide. */
 export function GET({ url }: Request): Response {
-  if (new URL(url).searchParams.get('key') === counterKey) return html(page.orders(book, counterKey));
-  console.log(`The orders are at /orders?key=${counterKey}`);
-  return html(page.missing(), 404);
+  if (opens(counterKey, url)) return html(page.orders(book));
+  console.log(`The orders are at ${ordersPath(counterKey)}`);
+  return html(page.locked(), 403);
 }
 
 export async function POST(request: Request): Promise<Response> {
-  const status = decide(book, counterKey, new URLSearchParams(await request.text()));
-  if (status !== 303) return html(page.undecided(), status);
-  return new Response(null, { status, headers: { location: `/orders?key=${counterKey}` } });
+  if (!opens(counterKey, request.url)) return html(page.locked(), 403);
+  if (!decide(book, new URLSearchParams(await request.text()))) return html(page.undecided(), 409);
+  return new Response(null, { status: 303, headers: { location: ordersPath(counterKey) } });
 }

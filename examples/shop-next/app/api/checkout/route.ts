@@ -3,12 +3,12 @@ import { buy } from '../../../../shop/buy.ts';
 import { page } from '../../../../shop/pages.ts';
 import { book, html, payments } from '../../../lib/shop';
 
-/** The Buy button's form: creates a checkout session and sends the customer to the payment page. */
+/** The Buy button's form, without a body, which would have no limit: creates a checkout and sends the customer to its page. */
 export async function POST(request: Request): Promise<Response> {
-  const productId = (await request.formData()).get('productId');
-  const shopUrl = process.env.SHOP_URL ?? new URL(request.url).origin;
+  const { searchParams, origin } = new URL(request.url);
+  const shopUrl = process.env.SHOP_URL ?? origin;
   try {
-    const url = await buy(payments(), book, typeof productId === 'string' ? productId : '', shopUrl);
+    const url = await buy(payments(), book, searchParams.get('productId') ?? '', shopUrl);
     return url ? new Response(null, { status: 303, headers: { location: url } }) : html(page.missing(), 404);
   } catch (error) {
     console.error(isPaymentsError(error) ? error.message : error);
