@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openInbox } from 'merchant-payments/inbox';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
+import { sign } from 'merchant-payments/webhooks';
 import { freePort } from '../../test/helpers/ports.js';
 import { statusBeforeEnd } from '../../test/helpers/strange-requests.js';
 
@@ -104,6 +105,33 @@ test('who has the key of /orders sees held payments and decides on them, and nob
   assert.equal(count('held_payments', `id = '${order.id}'`), 0);
   assert.match(await text(`${shop}/thanks/${String(id)}`), /Paid\. Thank you!/);
   await stop();
+});
+
+test('one order id with two amounts is credited once: a retry of the second says why it fails', async () => {
+  running = run(['start', '--hostname', '127.0.0.1', '--port', String(port)]);
+  await responds();
+  await buyAndPay();
+  await until(isIdle);
+  const { paid_by: id } = query('SELECT paid_by FROM orders ORDER BY created_at DESC LIMIT 1');
+  await buy();
+  const { amount } = query('SELECT amount FROM orders WHERE paid_by IS NULL');
+  const rawBody = JSON.stringify({ type: 'order.paid', data: { order_id: id, amount, currency: 'USD' } });
+  const conflict = { method: 'POST', body: rawBody, headers: sign({ rawBody, secret }) };
+  assert.equal((await fetch(`${shop}/webhooks`, conflict)).status, 200);
+
+  await using inbox = openInbox({ file: orders, secret, work: false });
+  const key = (await inbox.list({ state: 'parked' }))[0]?.key ?? '';
+  assert.equal(await inbox.retry(key), true);
+  await until(async () => {
+    const { state, lastError } = (await inbox.get(key)) ?? {};
+    return state === 'done' || lastError?.startsWith('Error') === true;
+  });
+  await stop();
+  assert.equal(count('orders', `paid_by = '${String(id)}'`), 1);
+  const { lastError } = (await inbox.get(key)) ?? {};
+  assert.match(lastError ?? '', /came with another amount or currency before/);
+  await inbox.discard(key);
+  query('DELETE FROM orders WHERE paid_by IS NULL');
 });
 
 test('after each of three edits the new function runs, once for each payment', async () => {

@@ -7,10 +7,17 @@ export function receivePayment(
   { order_id, amount, currency }: { order_id: string; amount: string; currency: string },
   receivedAt: string,
 ): void {
+  // A payment is credited once, also where somebody retries the delivery that was parked for its other amount.
+  const known = 'SELECT id FROM held_payments WHERE id = ?1 UNION SELECT id FROM orders WHERE paid_by = ?1';
+  if (database.prepare(known).get(order_id)) throw new Error(conflict(order_id));
   const hold = database.prepare('INSERT INTO held_payments VALUES (?, ?, ?, ?)');
   hold.run(order_id, amount, currency, Date.parse(receivedAt));
   creditWhatIsCertain();
 }
+
+/** Why the retry of a delivery fails that was parked for its other amount. */
+const conflict = (id: string) =>
+  `${id} came with another amount or currency before. Decide by hand which one counts, or discard this delivery.`;
 
 /** What is certain, and what a person has to decide. */
 export function review() {
