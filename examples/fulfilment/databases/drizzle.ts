@@ -4,7 +4,7 @@ import { numeric, pgTable, text } from 'drizzle-orm/pg-core';
 import { openInbox } from 'merchant-payments/inbox';
 import { Pool } from 'pg';
 
-const paid = pgTable('paid', { orderId: text('order_id').notNull(), amount: numeric().notNull() });
+const paid = pgTable('paid', { orderId: text('order_id').primaryKey(), amount: numeric().notNull() });
 
 export const inbox = openInbox({
   pool: new Pool({ connectionString: process.env.DATABASE_URL }),
