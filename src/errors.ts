@@ -33,7 +33,7 @@ export class PaymentsError extends Error {
   declare readonly operation?: string | undefined;
   /** The HTTP method. */
   declare readonly method?: string | undefined;
-  /** The path template, such as `/v1/products/{id}`. */
+  /** The path template, such as `/v1/products/{id}`; for `client.request()`, the path that you passed. */
   declare readonly path?: string | undefined;
   /** How many requests were begun. */
   declare readonly attempts?: number | undefined;
@@ -123,7 +123,7 @@ export function traced<Thrown>(error: Thrown): Thrown {
   return error;
 }
 
-/** An option of `new PaymentsClient()` is missing or invalid, or a file of the package. Nothing was sent. */
+/** An option of `new PaymentsClient()` or a file of the package is missing or invalid, or an inbox cannot be used. Nothing was sent. */
 export class ConfigurationError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ConfigurationError';
   override readonly code = 'configuration_error' as const;
@@ -268,7 +268,7 @@ export class InvalidResponseError extends PaymentsError {
   declare readonly requestId?: string | undefined;
 }
 
-/** The merchant's own mistake: the event may be real, so respond with 500 and let the service retry. */
+/** The merchant's own mistake: the event may be real, so respond with 500, in case the service retries. */
 export class WebhookConfigError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'WebhookConfigError';
   declare readonly code: 'invalid_secret' | 'invalid_body' | 'invalid_headers' | 'invalid_options';

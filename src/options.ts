@@ -37,7 +37,7 @@ export interface PaymentsClientOptions {
   fetch?: Fetch | undefined;
   /** Appended to `merchant-payments/<version>`. */
   userAgent?: string | undefined;
-  /** Allows `http:` to hosts other than the local machine. The API key is then sent in clear text. Default false. */
+  /** Allows `http:` to hosts other than the local machine, for payment pages too. The API key is then sent in clear text. Default false. */
   allowInsecureHttp?: boolean | undefined;
   /** Allows a client in a browser, where anybody can read its API key. Default false. */
   dangerouslyAllowBrowser?: boolean | undefined;

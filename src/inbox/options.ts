@@ -111,7 +111,7 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
   leaseMs?: number | undefined;
   /** How long a function may run, 1 ms to 7 days: then the attempt has failed and its `signal` is aborted; default `'15m'`. */
   attemptMs?: Duration | undefined;
-  /** How many refused deliveries the quarantine holds: 0 to 10,000; default 100. If processes differ, the smallest applies. */
+  /** How many refused deliveries the quarantine holds, each with the signature header and at most 64 KiB: 0 to 10,000; default 100. If processes differ, the smallest applies. */
   keepRefused?: number | undefined;
   /** `false`: only store deliveries, and let another process work on them. Then `on` is not needed. Default `true`. */
   work?: boolean | undefined;

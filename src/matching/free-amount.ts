@@ -4,7 +4,7 @@ import { invalid, ownParams, readAmount } from './params.js';
 export interface FreeAmountParams {
   /** What the customer should pay: the highest amount that can be returned. */
   price: string;
-  /** The amounts that open orders have. */
+  /** The amounts of unpaid orders, and of paid ones for a day: an open page may pay again. */
   taken: Iterable<string>;
   /** How far below the price an amount may be. */
   most: string;
@@ -13,7 +13,7 @@ export interface FreeAmountParams {
 }
 
 /**
- * Returns the highest amount, at most `most` below the price, that no open order has, or `undefined` if none is left.
+ * Returns the highest amount, at most `most` below the price, that is not taken, or `undefined` if none is left.
  * Choose and reserve it in one transaction: two customers at once must not get the same one.
  *
  * @throws {InvalidParamsError} an amount is not a decimal string.

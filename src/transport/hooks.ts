@@ -6,7 +6,7 @@ export interface CallName {
   operation: string;
   /** The HTTP method. */
   method: string;
-  /** The path template, such as `/v1/products/{id}`. */
+  /** The path template, such as `/v1/products/{id}`; for `client.request()`, the path that you passed. */
   path: string;
 }
 

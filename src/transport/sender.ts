@@ -17,8 +17,8 @@ export class Sender {
   readonly #settings: ClientSettings;
   readonly #sendOnce: SendOnce;
   /**
-   * Limits the load of retries on a service that is down: 50 retries, and one more for every ten calls that got a
-   * response. In whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one.
+   * Limits the load of retries on a service that is down: at most 50, and every ten calls that got a response give
+   * one back. In whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one.
    */
   #budget = 500;
 

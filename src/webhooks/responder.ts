@@ -23,7 +23,7 @@ export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' 
   /**
    * Called with every error: why a delivery was rejected, and what your functions threw; not of a body over 1 MiB, of
    * which the hook `refused` tells. The response waits for it, 2 seconds at most. Default: `console.error`, with one line
-   * for a rejected delivery.
+   * for an error of this package.
    */
   onError?: ((error: unknown) => unknown) | undefined;
 }
@@ -139,7 +139,7 @@ export function createResponder(
 /** How long a response waits for `onError`. */
 const longestReportMs = 2000;
 
-/** The option `onError`, or its default: one line for a rejected delivery, the whole error otherwise. */
+/** The option `onError`, or its default: one line for an error of this package, the whole of any other. */
 export function readReport(given: unknown): Report {
   const onError = readFunction<[unknown]>(given, 'onError') ?? print;
   return async (error) => {

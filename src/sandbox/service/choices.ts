@@ -58,7 +58,7 @@ export interface UnspecifiedChoices {
    * A function makes the whole response.
    */
   errors: 'envelope' | ((kind: ErrorKind, message: string) => Response);
-  /** The status of each kind of error. Default: 400, unknown id or path 404, wrong method 405, archived 409, 413, 415. */
+  /** The status of each kind of error. Default: 400, unknown id or path 404, wrong method 405, archived 409, 413, 415, too many objects 507. */
   errorStatus: Readonly<Partial<Record<ErrorKind, number>>>;
   /** Fields that the spec does not list. Default `'ignore'`, with a warning in the request log. */
   unknownFields: 'ignore' | 'reject';
