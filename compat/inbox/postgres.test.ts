@@ -207,7 +207,7 @@ test('a role that may create nothing gets an error that names the migration, and
   assert.match(String(shop.errors[0]), /ConfigurationError: .*may not create.*--print-schema/);
   await assert.rejects(shop.inbox.stats(), { name: 'ConfigurationError' });
   const { schemaSql } = await import('merchant-payments/inbox').then(
-    () => import('../../src/inbox/postgres-tables.js'),
+    () => import('../../src/inbox/postgres-store.js'),
   );
   const migration = schemaSql('webhooks "of" the shop');
   await sql(url, migration);
@@ -231,7 +231,7 @@ test('instances that start at once create the tables once', async () => {
 });
 
 test('the migration may run twice, at once, inside a transaction, and as a role that only owns the schema', async () => {
-  const { schemaSql } = await import('../../src/inbox/postgres-tables.js');
+  const { schemaSql } = await import('../../src/inbox/postgres-store.js');
   const url = await newShopDatabase();
   const schema = 'it\'s "new"';
   await Promise.all(Array.from({ length: 8 }, () => sql(url, schemaSql(schema))));

@@ -3,7 +3,7 @@ import { WebhookVerificationError } from '../errors.js';
 import type { RefusedDelivery } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../inbox/params.js';
-import { schemaSql } from '../inbox/postgres-tables.js';
+import { schemaSql } from '../inbox/postgres-store.js';
 import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
 import { type SignatureScheme, type VerifyOptions, verify } from '../webhooks/index.js';

@@ -11,15 +11,8 @@ import { createResponder, factsOf, failedReply, okReply, type Reply } from '../w
 import type { InboxEntry, InboxStats, ListParams, RefusedDelivery } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
 import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
-import {
-  type Duration,
-  readAge,
-  readDelivery,
-  readDeliveryKey,
-  readLimit,
-  readList,
-  readTime,
-} from './params.js';
+import type { Duration } from './params.js';
+import { readAge, readDelivery, readDeliveryKey, readLimit, readList, readTime } from './params.js';
 import type { PostgresPool } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
 import { redacted } from './redact.js';

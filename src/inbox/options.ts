@@ -1,21 +1,16 @@
 import { ConfigurationError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
-import {
-  type DeliveryFacts,
-  type HooksOf,
-  readHooks,
-  type WebhookHookFacts,
-  webhookHooks,
-} from '../webhooks/hooks.js';
+import type { DeliveryFacts, HooksOf, WebhookHookFacts } from '../webhooks/hooks.js';
+import { readHooks, webhookHooks } from '../webhooks/hooks.js';
 import type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
 import { hasMethods, invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
 import { readTolerance } from '../webhooks/timestamp.js';
 import { type Duration, dayMs, readDuration } from './params.js';
 import type { ClientOf, PostgresPool, PostgresRun } from './postgres.js';
-import type { PostgresPlace } from './postgres-tables.js';
+import type { PostgresPlace } from './postgres-store.js';
 import type { SqliteDatabase, SqliteStatement } from './sqlite.js';
-import type { SqlitePlace } from './sqlite-tables.js';
+import type { SqlitePlace } from './sqlite-store.js';
 
 /** A delivery as your function gets it. */
 export interface InboxDelivery extends Delivery {
