@@ -2,8 +2,7 @@ import { PaymentsError } from '../errors.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import { isThenable } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';
-import { commitError, lostLease } from './claims.js';
-import type { Claim } from './entry.js';
+import { type Claim, commitError, lostLease } from './entry.js';
 import type { AttemptDelivery, AttemptFacts, InboxSettings } from './options.js';
 import type { InboxStore } from './store.js';
 

@@ -1,3 +1,4 @@
+import { PaymentsError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { Row } from './sql.js';
@@ -84,6 +85,23 @@ export interface Claim {
   /** How many attempts ended with their process. */
   lost: number;
   delivery: Delivery;
+}
+
+/** How a claimed delivery ends. A `lastError` of a pending one counts as a failed attempt. */
+export type Settlement =
+  | { state: 'done' }
+  | { state: 'parked'; lastError: string }
+  | { state: 'pending'; waitMs: number; lastError?: string };
+
+export function lostLease(): PaymentsError {
+  return commitError(
+    'Another process has taken this delivery over, after its lease had ended or by force: nothing was written. ' +
+      'Pass a longer leaseMs if your function blocks the process for so long.',
+  );
+}
+
+export function commitError(message: string): PaymentsError {
+  return new PaymentsError(message, { code: 'inbox_commit' });
 }
 
 export function toClaim(row: Row): Claim {

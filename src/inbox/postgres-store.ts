@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError, PaymentsError } from '../errors.js';
-import { commitError, lostLease, settling } from './claims.js';
-import type { Claim } from './entry.js';
+import { type Claim, commitError, lostLease } from './entry.js';
 import type { PostgresClient, PostgresPool, Run } from './postgres.js';
 import { bearErrors, execute, hasChanged, quoted, transaction, withClient } from './postgres.js';
 import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
-import { InboxStore } from './store.js';
+import { InboxStore, settling } from './store.js';
 import { knownVersion, probe, tables, tablesVersion } from './tables.js';
 
 /** Where the tables are. */

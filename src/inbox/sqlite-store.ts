@@ -3,11 +3,10 @@ import { resolve } from 'node:path';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { digestOf } from '../webhooks/delivery.js';
 import { isThenable } from '../webhooks/own-options.js';
-import { commitError, lostLease, settling } from './claims.js';
-import type { Claim } from './entry.js';
+import { type Claim, commitError, lostLease } from './entry.js';
 import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, databaseClass, isBusy, type SqliteDatabase } from './sqlite.js';
-import { InboxStore } from './store.js';
+import { InboxStore, settling } from './store.js';
 import { knownVersion, probe, tables, tablesVersion } from './tables.js';
 
 /** Where an inbox on SQLite is: a file of its own, or the shop's database. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { WebhookEvent } from '../webhooks/index.js';
-import { type Settlement, settling } from './claims.js';
-import type { Claim, InboxState, ListParams, RefusedDelivery, RefusedRecord } from './entry.js';
+import type { Claim, InboxState, ListParams, RefusedDelivery, RefusedRecord, Settlement } from './entry.js';
 import { storedEvent, toClaim, toEntry, toRefused } from './entry.js';
 import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
@@ -262,6 +261,18 @@ export abstract class InboxStore {
   async #change(statement: Statement): Promise<number> {
     return (await this.execute(statement, 'durably')).length;
   }
+}
+
+/** The statement that ends a claim, unless somebody else has taken it. */
+export function settling({ id, attempt }: Claim, settlement: Settlement): Statement {
+  const lastError = 'lastError' in settlement ? settlement.lastError : undefined;
+  const isPending = settlement.state === 'pending';
+  return sql`UPDATE payments_inbox
+    SET state = ${raw(`'${settlement.state}'`)}, started_at = NULL,
+      due_at = ${isPending ? sql`${now} + ${Math.ceil(settlement.waitMs)}` : null}, due_set_at = ${isPending ? now : null},
+      failures = failures + ${lastError === undefined ? 0 : 1}, last_error = ${lastError ?? null},
+      finished_at = ${settlement.state === 'done' ? now : null}
+    WHERE id = ${id} AND state = 'running' AND attempts = ${attempt} RETURNING id`;
 }
 
 const countOf = (state: InboxState) =>

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptSettings, InboxAttempt } from './attempt.js';
-import { lostLease } from './claims.js';
-import type { Claim } from './entry.js';
+import { type Claim, lostLease } from './entry.js';
 
 /** Shared by all copies of this module: a bundler may load it more than once. */
 const registry = Symbol.for('merchant-payments.inbox');
