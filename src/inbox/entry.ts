@@ -44,16 +44,6 @@ export interface InboxStats {
   oldestRunningMs: number | null;
 }
 
-/** What `list()` returns, newest first. */
-export interface ListParams {
-  /** Default: every state. */
-  state?: InboxState | undefined;
-  /** From 1 to 1000; default 100. */
-  limit?: number | undefined;
-  /** The key of the last entry of the page before. */
-  after?: string | undefined;
-}
-
 /** A refused delivery as it is kept in the quarantine: data of a stranger. */
 export interface RefusedRecord {
   /** Why it was refused, such as `signature_mismatch`. */

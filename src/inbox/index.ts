@@ -7,14 +7,7 @@ export type { InboxError } from '../errors.js';
 export { ConfigurationError, InvalidParamsError, PaymentsError, WebhookConfigError } from '../errors.js';
 export type { Delivery } from '../webhooks/delivery.js';
 export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
-export type {
-  InboxEntry,
-  InboxState,
-  InboxStats,
-  ListParams,
-  RefusedDelivery,
-  RefusedRecord,
-} from './entry.js';
+export type { InboxEntry, InboxState, InboxStats, RefusedDelivery, RefusedRecord } from './entry.js';
 export type { Recovered } from './intake.js';
 export { type Inbox, openInbox, type RecoverParams } from './open-inbox.js';
 export type {
@@ -27,6 +20,6 @@ export type {
   PostgresDelivery,
   PostgresInboxOptions,
 } from './options.js';
-export type { Duration } from './params.js';
+export type { Duration, ListParams } from './params.js';
 export type { PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';

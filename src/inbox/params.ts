@@ -1,10 +1,20 @@
 import { InvalidParamsError } from '../errors.js';
 import { readIsoMoment } from '../schemas/moment.js';
 import { type Delivery, digestOf, writable } from '../webhooks/delivery.js';
-import { inboxStates, type ListParams } from './entry.js';
+import { type InboxState, inboxStates } from './entry.js';
 
 /** A duration: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+/** What `list()` returns, newest first. */
+export interface ListParams {
+  /** Default: every state. */
+  state?: InboxState | undefined;
+  /** From 1 to 1000; default 100. */
+  limit?: number | undefined;
+  /** The key of the last entry of the page before. */
+  after?: string | undefined;
+}
 
 export const dayMs = 86_400_000;
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };

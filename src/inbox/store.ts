@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { WebhookEvent } from '../webhooks/index.js';
-import type { Claim, InboxState, ListParams, RefusedDelivery, RefusedRecord, Settlement } from './entry.js';
+import type { Claim, InboxState, RefusedDelivery, RefusedRecord, Settlement } from './entry.js';
 import { storedEvent, toClaim, toEntry, toRefused } from './entry.js';
+import type { ListParams } from './params.js';
 import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
 /** What is stored under a key: the event is `null` once it was purged. */
@@ -13,17 +14,14 @@ const wrongClockMs = 10_000;
 
 const purgedAtOnce = 500;
 
-/**
- * The deliveries in a database. Each method is atomic by itself, and waits for locks without blocking. Both databases run
- * the same statements; what processes compare is `now`.
- */
+/** Deliveries in a database. Each method is atomic, and waits for locks without blocking. Processes compare `now` alone. */
 export abstract class InboxStore {
   /** Which database it is in: inboxes of one process with the same share their work. */
   abstract readonly identity: readonly unknown[];
   /** How often to look for rows that other processes have stored. */
   abstract readonly pollMs: number;
 
-  /** Runs `fn` and marks the claim done in one transaction, and returns what `fn` returned: a promise only if it may be async. */
+  /** Runs `fn` and marks the claim done in one transaction. Returns what `fn` returned: a promise only if it may be async. */
   abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
   /** Marks the claim done in a transaction of the shop's own. */
   done?(claim: Claim, run: unknown): Promise<void>;
@@ -43,10 +41,7 @@ export abstract class InboxStore {
     }, how);
   }
 
-  /**
-   * Stores a delivery durably, or resolves to what is known under its key: a response of 200 rests on it. With a
-   * `lastError` it is parked. Its key differs from the delivery's own if that is known with another content.
-   */
+  /** Stores a delivery durably, parked if it has a `lastError`, or resolves to what is known under that key. */
   insert(key: string, delivery: Delivery, lastError: string | null = null): Promise<Known> {
     const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
     const state = lastError === null ? 'pending' : 'parked';
@@ -79,11 +74,11 @@ export abstract class InboxStore {
   }
 
   /**
-   * Takes up to `most` deliveries that are due, the longest due first: pending ones, and running ones whose lease has ended.
-   * Leaves out those in `held`, unless somebody took them by force: their functions still run in this process. It looks
-   * first, because a claim locks the database of SQLite. `waitMs`: until the next one is due, infinite if none is known.
+   * Takes up to `most` deliveries that are due or whose lease has ended, the longest due first. Leaves out those in `held`,
+   * whose functions run in this process, unless they were taken by force. `waitMs`: until the next one is due, if any is.
    */
   async claimDue(most: number, held: readonly number[], leaseMs: number) {
+    // Looks first: a claim locks the database of SQLite.
     const [row = {}] = await this.execute(sql`SELECT ${now} AS at,
       (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
       (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
@@ -116,10 +111,7 @@ export abstract class InboxStore {
     return { claims, waitMs: rows.length === most ? 0 : waitMs(row.later) };
   }
 
-  /**
-   * Extends a claim, and returns whose it is. Whoever locks the row commits it: it is not waited for, and has not lost it.
-   * A lease that ends by time counts as lost: without that, somebody took the claim by force.
-   */
+  /** Extends a claim, and returns whose it is. A row that is locked is being committed: it is not waited for, and not lost. */
   async renew({ id, attempt, lost }: Claim, leaseMs: number): Promise<'own' | 'lost' | 'forced'> {
     const [renewed] = await this.execute(
       sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
@@ -131,6 +123,7 @@ export abstract class InboxStore {
     const [row] = await this.execute(sql`SELECT state, attempts, lost FROM payments_inbox WHERE id = ${id}`);
     if (Number(row?.attempts) === attempt && (row?.state === 'running' || row?.state === 'done'))
       return 'own';
+    // A lease that ended by time was counted.
     return Number(row?.lost) <= lost ? 'forced' : 'lost';
   }
 
@@ -139,7 +132,7 @@ export abstract class InboxStore {
     return (await this.#change(settling(claim, settlement))) === 1;
   }
 
-  /** Whether anything is running, in any process, or due. */
+  /** Whether anything is due, or running in any process. */
   async hasWork(): Promise<boolean> {
     const found = await this.execute(
       sql`SELECT id FROM payments_inbox WHERE due_at IS NOT NULL AND (state = 'running' OR due_at <= ${now}) LIMIT 1`,
@@ -165,7 +158,6 @@ export abstract class InboxStore {
     };
   }
 
-  /** Newest first. */
   async list({ state, limit = 100, after }: ListParams) {
     const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
     const older =
@@ -187,7 +179,7 @@ export abstract class InboxStore {
     return (await this.#makeDue(sql`key = ${key} AND state IN ${states}`)) === 1;
   }
 
-  /** Does the same for every parked one. Another content under a known key is for a person to decide, one by one. */
+  /** Not another content under a known key: a person decides about those one by one. */
   retryParked(): Promise<number> {
     return this.#makeDue(sql`state = 'parked' AND replace(key, '#' || digest, '') = key`);
   }
@@ -198,7 +190,6 @@ export abstract class InboxStore {
       WHERE ${which} RETURNING id`);
   }
 
-  /** Gives up a delivery that is pending or parked; keeps its key. */
   async discard(key: string): Promise<boolean> {
     const count = await this.#change(sql`UPDATE payments_inbox
       SET state = 'discarded', due_at = NULL, due_set_at = NULL, finished_at = ${now}
@@ -206,7 +197,7 @@ export abstract class InboxStore {
     return count === 1;
   }
 
-  /** Deletes what finished deliveries contain; keeps key and digest. */
+  /** Keeps key and digest. */
   async purge(olderThan: { ageMs: number } | Date): Promise<number> {
     const before =
       olderThan instanceof Date ? sql`${olderThan.getTime()}` : sql`${now} - ${Math.round(olderThan.ageMs)}`;
@@ -250,7 +241,7 @@ export abstract class InboxStore {
     return rows.map(toRefused);
   }
 
-  /** Deletes an entry of the quarantine, and not another one that has its id by now: SQLite gives the id of the newest again. */
+  /** Not another entry that has its id by now: SQLite gives the id of the newest again. */
   async forget({ id, receivedAt, headers, rawBody }: RefusedDelivery): Promise<void> {
     await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id} AND
       received_at = ${Date.parse(receivedAt)} AND headers = ${JSON.stringify(headers)} AND raw_body = ${rawBody}
