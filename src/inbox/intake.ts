@@ -22,10 +22,7 @@ export interface Recovered {
   refused: number;
 }
 
-/**
- * What no other scheme, secret, tolerance, setup or verifier could cure. What is too old or in the future is authentic: one of
- * the two clocks may be wrong.
- */
+/** What no other scheme, secret, tolerance, setup or verifier could cure. What is too old may be the fault of a clock. */
 const incurable = ['duplicate_header', 'invalid_headers', 'invalid_body'];
 const longestRefused = 64 * 1024;
 const longestHeader = 4096;
@@ -67,8 +64,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     const { code, receivedAt, signatureHeaders, readsAny } = request;
     if (keepRefused === 0 || incurable.includes(code)) return;
     const body = readBody(request.rawBody);
-    const bytes = body.byteLength;
-    if (bytes > longestRefused) return;
+    if (body.byteLength > longestRefused) return;
     const kept = headerPairs(request.headers).filter(
       ([name, value]) =>
         (signatureHeaders.includes(name) ||
@@ -76,9 +72,8 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
         value.length <= longestHeader,
     );
     if (!kept.some(([name]) => name === signatureHeaders[0])) return;
-    const headers = Object.fromEntries(kept);
-    const refused = { code, receivedAt: receivedAt.toISOString(), bytes, headers, ...storable(body) };
-    await store.refuse(refused, keepRefused);
+    const facts = { code, receivedAt: receivedAt.toISOString(), bytes: body.byteLength };
+    await store.refuse({ ...facts, headers: Object.fromEntries(kept), ...storable(body) }, keepRefused);
   }
 
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */

@@ -17,9 +17,8 @@ export interface InboxDelivery extends Delivery {
   /** Counted from 1. */
   attempt: number;
   /**
-   * Runs `fn` and marks the delivery done in one transaction, and returns what `fn` returned: what `fn` writes through
-   * `db` happens exactly once. `fn` has to be synchronous. It can be called once per attempt; if it throws, the attempt
-   * has failed.
+   * Runs `fn`, which has to be synchronous, and marks the delivery done in one transaction; returns what `fn` returned. What
+   * `fn` writes through `db` happens exactly once. Can be called once per attempt; if it throws, the attempt has failed.
    */
   commit: <Result>(fn: (db: SqliteDatabase) => Result) => Result;
   /** Aborted after `attemptMs`, when `close()` has waited for `graceMs`, and when another process has taken the delivery over. */
@@ -29,20 +28,18 @@ export interface InboxDelivery extends Delivery {
 /** A delivery as your function gets it from an inbox on PostgreSQL. */
 export interface PostgresDelivery<Client> extends Omit<InboxDelivery, 'commit'> {
   /**
-   * Runs `fn` and marks the delivery done in one transaction, whose client it passes, and resolves to what `fn` returned:
-   * what `fn` writes through `tx` happens exactly once. It can be called once per attempt; if it rejects, the attempt has
-   * failed.
+   * Runs `fn` and marks the delivery done in one transaction, whose client is `tx`; resolves to what `fn` returned. What `fn`
+   * writes through `tx` happens exactly once. Can be called once per attempt; if it rejects, the attempt has failed.
    */
   commit: <Result>(fn: (tx: Client) => Result) => Promise<Awaited<Result>>;
   /**
-   * Marks the delivery done in a transaction of your own, instead of `commit()`. `run` executes one statement in it, and
-   * returns its rows: elsewhere, such as through the pool, the delivery would be done whatever becomes of your transaction.
-   * If the transaction is rolled back, the attempt has failed.
+   * Marks the delivery done in a transaction of your own, instead of `commit()`: if that is rolled back, the attempt has failed.
+   * `run` executes one statement in it, never through the pool, and returns its rows.
    */
   done: (run: PostgresRun) => Promise<void>;
 }
 
-/** Either, as the inbox makes it: what `commit()` and `done()` take is checked by the store. */
+/** Either of the two: the store checks what `commit()` and `done()` take. */
 export interface AttemptDelivery extends Omit<InboxDelivery, 'commit'> {
   commit: (fn: unknown) => unknown;
   done?: (run: unknown) => Promise<void>;
@@ -82,7 +79,7 @@ export interface AttemptFacts extends DeliveryFacts {
 /** Functions called with what happens to deliveries, for logs and metrics. Errors that they throw are ignored. */
 export type InboxHooks = HooksOf<InboxHookFacts>;
 
-/** Options of every inbox, whatever it stores in. */
+/** Options of every inbox. */
 export interface CommonInboxOptions<Given> extends ReceiverOptions {
   /**
    * Your functions, by event type. One may run more than once for a delivery, but never twice at a time: except beside one
@@ -201,11 +198,9 @@ function readPlace(own: Record<string, unknown>): SqlitePlace | PostgresPlace {
   if ([file, database, pool].filter((each) => each !== undefined).length > 1)
     throw unusable('pass one of "file", "database" and "pool".');
   if (pool !== undefined) {
-    if (!hasMethods<PostgresPool>(pool, 'connect'))
-      throw unusable('pool must be a Pool of pg, or have connect() as it has.');
-    if (typeof schema !== 'string' || !/^[^\0]{1,63}$/.test(schema))
-      throw unusable('schema must be the name of a schema, of at most 63 characters.');
-    return { pool, schema };
+    if (!hasMethods<PostgresPool>(pool, 'connect')) throw unusable('pool must be a Pool of pg.');
+    if (typeof schema === 'string' && /^[^\0]{1,63}$/.test(schema)) return { pool, schema };
+    throw unusable('schema must be the name of a schema, of at most 63 characters.');
   }
   if (database !== undefined) {
     if (hasMethods<SqliteDatabase>(database, 'exec', 'prepare', 'close')) return { database };

@@ -7,7 +7,6 @@ import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 import { InboxStore, settling } from './store.js';
 import { knownVersion, probe, tables, tablesVersion } from './tables.js';
 
-/** Where the tables are. */
 export interface PostgresPlace {
   pool: PostgresPool;
   schema: string;
@@ -197,7 +196,6 @@ ${inSchema(created, schema)}
 END $payments$;`;
 }
 
-/** Names the schema of each table. */
 function inSchema(sql: string, schema: string): string {
   return sql.replace(/(?<!INDEX IF NOT EXISTS )\bpayments_inbox/g, (table) => `${quoted(schema)}.${table}`);
 }

@@ -5,10 +5,7 @@ import type { Row, SqlValue } from './sql.js';
 
 /** A client of a `pg` pool, or anything of its shape. */
 export interface PostgresClient {
-  /**
-   * Executes a statement, with `$1` for the first value; without values, several that `;` separates. Resolves to the result
-   * of the last, or to the results of all.
-   */
+  /** Executes a statement, with `$1` for the first value, or several without values. Resolves to the last result, or to all. */
   query(text: string, values?: SqlValue[]): PromiseLike<{ rows: unknown[] }>;
   /** With an error, the connection has to be closed, and its transaction with it. */
   release(error?: Error): unknown;
@@ -35,10 +32,7 @@ export type ClientOf<Pool> = Pool extends {
     ? Client
     : PostgresClient;
 
-/**
- * Executes one statement in a transaction of yours, and returns what your driver does: its rows, a result that has them as
- * `rows`, how many there were, or `[rows, count]`, as TypeORM and Sequelize do.
- */
+/** Executes one statement in a transaction of yours. Returns what your driver does: rows, `{ rows }`, a count, or `[rows, count]`. */
 export type PostgresRun = (
   sql: string,
   values: string[],
@@ -52,19 +46,13 @@ const connectMs = 10_000;
 const lockMs = 5000;
 const responseMs = 30_000;
 
-/**
- * Whatever the shop's defaults are, each statement sees the newest rows, and a commit is on the disk, or where the shop
- * wants more than that. It ends with the transaction, because PgBouncer gives the session to somebody else.
- */
+/** Each statement sees the newest rows, and a commit is on the disk. They end with the transaction, as PgBouncer needs it. */
 const settings = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs};
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') <> 'remote_apply'`;
 
 const heard = new WeakSet<object>();
 
-/**
- * A connection that breaks while nobody waits for it must not end the process: neither an idle one, nor one that breaks in
- * the packet that hands it out, before anybody can listen.
- */
+/** A connection that breaks while nobody listens, idle or just being handed out, must not end the process. */
 export function bearErrors(poolOrClient: unknown): void {
   if (!hasMethods<Pick<PostgresPool, 'on'>>(poolOrClient, 'on') || heard.has(poolOrClient)) return;
   heard.add(poolOrClient);
@@ -99,25 +87,19 @@ export function rowsOf(result: { rows: unknown[] }): Row[] {
   return (Array.isArray(last) ? last : rows).filter(isRow);
 }
 
-/**
- * Whether a statement that returns the id of the one row that it changes has changed it, in the result of any driver.
- * `undefined` if that cannot be told: a list that is not empty proves nothing, because TypeORM returns `[[], 0]`.
- */
+/** Whether a statement has changed the row whose id it returns, in the result of any driver; `undefined` if that is unclear. */
 export function hasChanged(result: unknown, id: number): boolean | undefined {
   if (typeof result === 'number' || typeof result === 'bigint')
     return [0, 1].includes(Number(result)) ? Number(result) === 1 : undefined;
   const rows: unknown = Array.isArray(result) ? result : Reflect.get(Object(result), 'rows');
   if (!Array.isArray(rows)) return undefined;
   if (rows.length === 0) return false;
-  // After the rows comes their count or the driver's whole result; after the result of BEGIN, that of the statement.
+  // Such as the `[[], 0]` of TypeORM: last comes the count or the driver's whole result, and after that of BEGIN the statement's.
   if (rows.length > 1) return hasChanged(rows.at(-1), id);
   return Object.values(Object(rows[0])).some((value) => Number(value) === id) || undefined;
 }
 
-/**
- * Runs `work` on a client of the pool. After an error the transaction is rolled back. Without `keep` the connection is
- * closed at once: what still uses the client would write outside of the transaction.
- */
+/** After an error, rolls back; without `keep` it closes the connection, as what still uses it would write after ROLLBACK. */
 export async function withClient<Result>(
   pool: PostgresPool,
   work: (client: PostgresClient) => PromiseLike<Result>,
@@ -159,7 +141,6 @@ const responded = <Result>(promise: PromiseLike<Result>, ms = responseMs) =>
 
 const noConnection = `The pool gave no connection within ${connectMs / 1000} s: all of them are in use, or PostgreSQL did not respond.`;
 
-/** An identifier in quotes. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

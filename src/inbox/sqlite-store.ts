@@ -20,7 +20,6 @@ const nested =
   'The function passed to commit() began a transaction, but it runs in one that also marks the delivery done: nothing was ' +
   'written. Leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.';
 
-/** Deliveries in a SQLite database. */
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 250;
@@ -55,16 +54,16 @@ export class SqliteStore extends InboxStore {
     const work = () => {
       if (this.#all(settling(claim, { state: 'done' })).length === 0) throw lostLease();
       const result: unknown = Reflect.apply(fn, undefined, [db.database]);
-      if (!isThenable(result)) {
-        const marked = sql`SELECT id FROM payments_inbox
-          WHERE id = ${claim.id} AND attempts = ${claim.attempt} AND state = 'done'`;
-        if (db.hasTransaction() && this.#all(marked).length === 0)
-          throw commitError('The function passed to commit() ended its transaction and began another.');
-        return result;
+      if (isThenable(result)) {
+        // Nobody else handles its rejection, which must not end the process.
+        Promise.resolve(result).catch(() => {});
+        throw commitError(isAsync);
       }
-      // Nobody else handles its rejection, which must not end the process.
-      Promise.resolve(result).catch(() => {});
-      throw commitError(isAsync);
+      const marked = sql`SELECT id FROM payments_inbox
+        WHERE id = ${claim.id} AND attempts = ${claim.attempt} AND state = 'done'`;
+      if (db.hasTransaction() && this.#all(marked).length === 0)
+        throw commitError('The function passed to commit() ended its transaction and began another.');
+      return result;
     };
     try {
       return db.atOnce(() => db.transaction(work, 'durably'));
@@ -111,10 +110,20 @@ export class SqliteStore extends InboxStore {
     return this.#connection.all(own, ...values.map((value) => (value === now ? time : value)));
   }
 
+  /** Creates the tables or updates those of version 1. What is no SQLite database, or is newer, is left unchanged. */
   #setUp(): void {
     if (this.#isReady) return;
-    if ('database' in this.#place) this.#connection.journalMode();
-    usable(this.#place, () => setUp(this.#connection, this.#place));
+    const [place, db] = [this.#place, this.#connection];
+    const name = JSON.stringify('file' in place ? place.file : 'database');
+    if ('database' in place) db.journalMode();
+    usable(place, () => {
+      const found = readVersion(db, name);
+      // What purge() deletes is overwritten.
+      if ('file' in place)
+        db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
+      if (found === tablesVersion) db.database.exec(probe);
+      else db.transaction(() => migrate(db, name), 'durably');
+    });
     this.#isReady = true;
   }
 
@@ -174,27 +183,12 @@ const fromVersion1 = `DROP INDEX payments_inbox_due;
     SELECT id, event, raw_body, headers FROM payments_inbox_1 WHERE raw_body IS NOT NULL;
   DROP TABLE payments_inbox_1;`;
 
-/** Opens a file, created with mode 600 if there is none. */
+/** Creates a file with mode 600 if there is none; SQLite creates its log files with the same. */
 function openFile(file: string): SqliteDatabase {
   const Database = databaseClass();
   const path = file === ':memory:' ? file : resolve(file);
-  // SQLite creates its log files with the same mode.
   if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   return new Database(path);
-}
-
-/**
- * Creates the tables where there are none and brings those of version 1 up to date. What is no SQLite database, or comes
- * from a newer version, is left unchanged.
- */
-function setUp(db: Connection, place: SqlitePlace): void {
-  const name = JSON.stringify('file' in place ? place.file : 'database');
-  const found = readVersion(db, name);
-  // What purge() deletes is overwritten.
-  if ('file' in place)
-    db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-  if (found === tablesVersion) db.database.exec(probe);
-  else db.transaction(() => migrate(db, name), 'durably');
 }
 
 function migrate(db: Connection, name: string): void {

@@ -49,7 +49,6 @@ export const probe = [...tables({ id: '', counted: '', unique: '' }).matchAll(/E
   .map(([, table, columns]) => `SELECT ${columns?.match(/^ *[a-z_]+/gm)?.join()} FROM ${table} WHERE false`)
   .join('; ');
 
-/** Refuses tables of a newer version. */
 export function knownVersion(found: unknown, where: string): number {
   const version = Number(found);
   if (version >= 1 && version <= tablesVersion) return version;

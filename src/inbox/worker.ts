@@ -70,14 +70,13 @@ export class Worker {
     this.wake();
   }
 
-  /** Claims nothing more; what runs goes on. */
   stop(): void {
     this.#mayClaim = false;
     this.#isWoken = false;
     clearTimeout(this.#timer);
   }
 
-  /** Looks for work soon. Calling it again before that does not postpone it. */
+  /** Looks for work soon. */
   wake(): void {
     if (this.#isWoken || !this.#mayClaim) return;
     this.#isWoken = true;
@@ -90,7 +89,7 @@ export class Worker {
     await Promise.all(attempts.map((attempt) => attempt.release(forced)));
   }
 
-  /** Works off what is due, and returns when nothing is, or when time is up and what runs in this process has finished. */
+  /** Works off what is due. Claims nothing after `forMs`, and waits for what runs in this process. */
   async drain(forMs: number): Promise<void> {
     if (isBuilding()) return;
     const until = performance.now() + forMs;
@@ -126,7 +125,7 @@ export class Worker {
     this.#timer = setTimeout(() => void this.#look(), delayMs);
   }
 
-  /** Looks for work, and again when a delivery is due, when somebody calls `wake()`, and for what others stored. */
+  /** Looks for work, and again when a delivery is due, after `wake()`, and for what others stored. */
   async #look(): Promise<void> {
     const { store, report } = this.#settings;
     this.#isLooking = true;
@@ -145,13 +144,13 @@ export class Worker {
   }
 
   /** Starts attempts while there is room. One claim at a time: the loop and drain() together would take too many. */
-  #takeUp(): Promise<{ waitMs: number; isFull: boolean }> {
+  #takeUp() {
     const claiming = this.#claiming.then(() => this.#claim());
     this.#claiming = claiming.catch(() => {});
     return claiming;
   }
 
-  async #claim(): Promise<{ waitMs: number; isFull: boolean }> {
+  async #claim() {
     const { store, leaseMs, concurrency } = this.#settings;
     const most = concurrency - this.#running.size;
     if (this.#isClosed || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
