@@ -165,7 +165,7 @@ export function openInbox(options: object): Inbox {
       await worker.drain(readTime('drain', 'forMs', params?.forMs, '"20s"'));
     },
     async idle() {
-      while (!closing && ((await store.hasWork()) || worker.held.length > 0)) await sleep(10);
+      while (!closing && ((await store.hasWork()) || worker.running.size > 0)) await sleep(10);
     },
     close,
     [Symbol.asyncDispose]: close,

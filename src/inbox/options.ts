@@ -198,7 +198,8 @@ function readPlace(own: Record<string, unknown>): SqlitePlace | PostgresPlace {
   if ([file, database, pool].filter((each) => each !== undefined).length > 1)
     throw unusable('pass one of "file", "database" and "pool".');
   if (pool !== undefined) {
-    if (!hasMethods<PostgresPool>(pool, 'connect')) throw unusable('pool must be a Pool of pg.');
+    if (!hasMethods<PostgresPool>(pool, 'connect'))
+      throw unusable('pool must be a Pool of pg, or have connect() as it has.');
     if (typeof schema === 'string' && /^[^\0]{1,63}$/.test(schema)) return { pool, schema };
     throw unusable('schema must be the name of a schema, of at most 63 characters.');
   }

@@ -59,10 +59,9 @@ export class PostgresStore extends InboxStore {
         FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
       await client.query(this.#written(check).text);
     };
+    const inTime = (client: PostgresClient) => Promise.race([commit(client), aborted]);
     try {
-      await withClient(this.#place.pool, (client) => Promise.race([commit(client), aborted]), {
-        keep: false,
-      });
+      await withClient(this.#place.pool, inTime, { keep: false });
     } catch (error) {
       if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
       if (!isSent || !(await this.#lookUp(claim))) throw error;
@@ -80,9 +79,8 @@ export class PostgresStore extends InboxStore {
 
   /** Waits for a transaction that has the row, which the condition would not. */
   override async isDone({ id, attempt }: Claim): Promise<boolean> {
-    const [row] = await this.execute(
-      sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE`,
-    );
+    const locked = sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE`;
+    const [row] = await this.execute(locked);
     return row?.state === 'done' && Number(row.attempts) === attempt;
   }
 

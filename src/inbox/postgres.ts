@@ -61,10 +61,7 @@ export function bearErrors(poolOrClient: unknown): void {
 }
 
 /** Runs statements of the inbox in a transaction of their own. */
-export function transaction<Result>(
-  pool: PostgresPool,
-  work: (run: Run) => Promise<Result>,
-): Promise<Result> {
+export function transaction<Result>(pool: PostgresPool, work: (run: Run) => Promise<Result>) {
   return withClient(pool, async (client) => {
     const run: Run = async (sql, values) => rowsOf(await responded(client.query(sql, values)));
     await run(`BEGIN; ${settings}`);
@@ -84,7 +81,9 @@ export function execute(pool: PostgresPool, sql: string, values: string[]): Prom
 export function rowsOf(result: { rows: unknown[] }): Row[] {
   const { rows } = [result].flat().at(-1) ?? result;
   const last = rows.at(-1);
-  return (Array.isArray(last) ? last : rows).filter(isRow);
+  return (Array.isArray(last) ? last : rows).filter(
+    (row): row is Row => typeof row === 'object' && row !== null,
+  );
 }
 
 /** Whether a statement has changed the row whose id it returns, in the result of any driver; `undefined` if that is unclear. */
@@ -143,8 +142,4 @@ const noConnection = `The pool gave no connection within ${connectMs / 1000} s: 
 
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null;
 }

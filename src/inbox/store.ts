@@ -94,18 +94,16 @@ export abstract class InboxStore {
         'quickly',
       );
     else if (waitMs(row.due) > 0) return { claims: [], waitMs: waitMs(row.due) };
-    const rows = await this.execute(
-      sql`WITH due AS MATERIALIZED (
-          SELECT id FROM payments_inbox
-          WHERE due_at <= ${now} AND NOT (id IN (${[0, ...held]}) AND (state = 'running' OR lost > 0))
-          ORDER BY due_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED
-        )
-        UPDATE payments_inbox
-        SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
-          due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
-        WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`,
-      'quickly',
-    );
+    const taking = sql`WITH due AS MATERIALIZED (
+        SELECT id FROM payments_inbox
+        WHERE due_at <= ${now} AND NOT (id IN (${[0, ...held]}) AND (state = 'running' OR lost > 0))
+        ORDER BY due_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED
+      )
+      UPDATE payments_inbox
+      SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
+        due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
+      WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`;
+    const rows = await this.execute(taking, 'quickly');
     // Stored first, begun first: a statement returns its rows in any order.
     const claims = rows.map(toClaim).sort((a, b) => a.id - b.id);
     return { claims, waitMs: rows.length === most ? 0 : waitMs(row.later) };
@@ -113,13 +111,10 @@ export abstract class InboxStore {
 
   /** Extends a claim, and returns whose it is. A row that is locked is being committed: it is not waited for, and not lost. */
   async renew({ id, attempt, lost }: Claim, leaseMs: number): Promise<'own' | 'lost' | 'forced'> {
-    const [renewed] = await this.execute(
-      sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
-        WHERE id IN (SELECT id FROM payments_inbox
-          WHERE id = ${id} AND attempts = ${attempt} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`,
-      'quickly',
-    );
-    if (renewed) return 'own';
+    const renewing = sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
+      WHERE id IN (SELECT id FROM payments_inbox
+        WHERE id = ${id} AND attempts = ${attempt} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`;
+    if ((await this.execute(renewing, 'quickly')).length > 0) return 'own';
     const [row] = await this.execute(sql`SELECT state, attempts, lost FROM payments_inbox WHERE id = ${id}`);
     if (Number(row?.attempts) === attempt && (row?.state === 'running' || row?.state === 'done'))
       return 'own';
@@ -134,10 +129,9 @@ export abstract class InboxStore {
 
   /** Whether anything is due, or running in any process. */
   async hasWork(): Promise<boolean> {
-    const found = await this.execute(
-      sql`SELECT id FROM payments_inbox WHERE due_at IS NOT NULL AND (state = 'running' OR due_at <= ${now}) LIMIT 1`,
-    );
-    return found.length > 0;
+    const first = sql`SELECT id FROM payments_inbox
+      WHERE due_at IS NOT NULL AND (state = 'running' OR due_at <= ${now}) LIMIT 1`;
+    return (await this.execute(first)).length > 0;
   }
 
   async stats() {
@@ -162,10 +156,8 @@ export abstract class InboxStore {
     const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
     const older =
       after === undefined ? sql`` : sql`AND id < (SELECT id FROM payments_inbox WHERE key = ${after})`;
-    const rows = await this.execute(
-      sql`${entries} WHERE true ${inState} ${older} ORDER BY id DESC LIMIT ${limit}`,
-    );
-    return rows.map(toEntry);
+    const page = sql`${entries} WHERE true ${inState} ${older} ORDER BY id DESC LIMIT ${limit}`;
+    return (await this.execute(page)).map(toEntry);
   }
 
   async get(key: string) {
@@ -204,12 +196,10 @@ export abstract class InboxStore {
     let purged = 0;
     for (let [count, last] = [purgedAtOnce, 0]; count === purgedAtOnce; purged += count) {
       if (purged > 0) await sleep(0);
-      const rows = await this.execute(
-        sql`DELETE FROM payments_inbox_content WHERE id IN (
+      const page = sql`DELETE FROM payments_inbox_content WHERE id IN (
         SELECT id FROM payments_inbox_content JOIN payments_inbox USING (id)
-        WHERE finished_at < ${before} AND id > ${last} ORDER BY id LIMIT ${purgedAtOnce}) RETURNING id`,
-        'durably',
-      );
+        WHERE finished_at < ${before} AND id > ${last} ORDER BY id LIMIT ${purgedAtOnce}) RETURNING id`;
+      const rows = await this.execute(page, 'durably');
       count = rows.length;
       last = Math.max(...rows.map(({ id }) => Number(id)));
     }

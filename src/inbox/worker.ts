@@ -12,7 +12,8 @@ const forced = 'retry() with force took this delivery from its function.';
 export class Worker {
   readonly identity: readonly unknown[];
   readonly #settings: AttemptSettings;
-  readonly #running = new Map<InboxAttempt, Promise<void>>();
+  /** Each attempt with the promise of its end. Not private: another copy of this module reads it. */
+  readonly running = new Map<InboxAttempt, Promise<void>>();
   #claiming: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isWoken = false;
@@ -35,20 +36,10 @@ export class Worker {
     return [...new Set([this, ...workersOf(this.identity)])];
   }
 
-  /** Each resolves when an attempt has ended. */
-  get running(): Iterable<Promise<void>> {
-    return this.#running.values();
-  }
-
-  /** The rows whose functions run here. */
-  get held(): number[] {
-    return [...this.#running.keys()].map(({ claim }) => claim.id);
-  }
-
   /** Resolves when what is claimed or runs now has finished. */
   async settled(): Promise<void> {
     await this.#claiming;
-    await Promise.all(this.#running.values());
+    await Promise.all(this.running.values());
   }
 
   /** Starts, and stops the one before: a module that is loaded again opens the inbox again, with newer functions. */
@@ -85,7 +76,7 @@ export class Worker {
 
   /** Frees the slot of a delivery that somebody takes from its function. */
   async release(key: string): Promise<void> {
-    const attempts = [...this.#running.keys()].filter(({ claim }) => claim.delivery.key === key);
+    const attempts = [...this.running.keys()].filter(({ claim }) => claim.delivery.key === key);
     await Promise.all(attempts.map((attempt) => attempt.release(forced)));
   }
 
@@ -95,7 +86,7 @@ export class Worker {
     const until = performance.now() + forMs;
     while (!this.#isClosed && performance.now() < until) {
       const { waitMs, isFull } = await this.#takeUp();
-      const running = this.together.flatMap((worker) => [...worker.running]);
+      const running = this.together.flatMap((worker) => [...worker.running.values()]);
       if (!isFull && waitMs > 0 && running.length === 0) break;
       const pause = new AbortController();
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
@@ -113,8 +104,8 @@ export class Worker {
     if (workers().delete(this)) workerOf(this.identity)?.start();
     await this.#claiming;
     // Renewals keep the process alive meanwhile.
-    await Promise.race([Promise.all(this.#running.values()), sleep(graceMs, undefined, { ref: false })]);
-    const attempts = [...this.#running.keys()];
+    await Promise.race([Promise.all(this.running.values()), sleep(graceMs, undefined, { ref: false })]);
+    const attempts = [...this.running.keys()];
     for (const attempt of attempts)
       attempt.stop('The inbox was closed before the function had finished.', { isTaken: true });
     await Promise.all(attempts.map(({ claim }) => this.#giveBack(claim)));
@@ -152,9 +143,9 @@ export class Worker {
 
   async #claim() {
     const { store, leaseMs, concurrency } = this.#settings;
-    const most = concurrency - this.#running.size;
+    const most = concurrency - this.running.size;
     if (this.#isClosed || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
-    const held = this.together.flatMap((worker) => worker.held);
+    const held = this.together.flatMap(({ running }) => [...running.keys()].map(({ claim }) => claim.id));
     const { claims, waitMs } = await store.claimDue(most, held, leaseMs);
     if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
     else for (const claim of claims) this.#begin(claim);
@@ -172,10 +163,10 @@ export class Worker {
       .catch((error: unknown) => void report(error))
       .finally(() => {
         clearInterval(renewals);
-        this.#running.delete(attempt);
+        this.running.delete(attempt);
         this.wake();
       });
-    this.#running.set(attempt, run);
+    this.running.set(attempt, run);
   }
 
   async #renew(attempt: InboxAttempt): Promise<void> {
