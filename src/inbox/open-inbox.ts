@@ -38,12 +38,12 @@ export interface Inbox {
   /** One delivery, by its key; `undefined` if there is none. */
   get: (key: string) => Promise<InboxEntry | undefined>;
   /**
-   * Makes a pending or parked delivery due now, with all its retries; one that could not be read is read again. `force`
-   * also takes a running one from its function, which may be stuck. `false` if there is none with that key. On PostgreSQL it
-   * rejects with `inbox_busy` if another process still has the delivery in a transaction after five seconds.
+   * Makes a pending or parked delivery due now, with all its retries, and reads again what could not be read; `false` if there is
+   * none with that key. `force` also takes a running one from its function, which may be stuck; on PostgreSQL it rejects with
+   * `inbox_busy` if another process has it in a transaction for five seconds.
    */
   retry: (key: string, options?: { force?: boolean | undefined }) => Promise<boolean>;
-  /** Does the same for every parked delivery but those with another content under a known key; returns how many there were. */
+  /** The same for every parked delivery but those with another content under a known key; returns how many. */
   retryParked: () => Promise<number>;
   /** Gives up a pending or parked delivery, but keeps its key. `false` if there is none with that key. */
   discard: (key: string) => Promise<boolean>;
@@ -52,22 +52,15 @@ export interface Inbox {
   /** The quarantine, newest first, `limit` of it (1 to 1000, default 100): refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. */
   refused: (params?: { limit?: number | undefined }) => Promise<RefusedDelivery[]>;
   /**
-   * Verifies the quarantine again, each delivery as of when it was received: what is authentic is stored and worked on.
-   * Outside of this inbox's tolerance a clock was wrong: `receivedAt` is then when the delivery was signed.
-   * Default: the secret, scheme and tolerance of this inbox.
+   * Verifies the quarantine again, each delivery as of when it was received, by default with what this inbox has: what is
+   * authentic is stored and worked on. `receivedAt` is when it was signed if that is outside of this inbox's tolerance.
    */
   recover: (params?: RecoverParams) => Promise<Recovered>;
-  /**
-   * Works off what is due; claims nothing after `forMs`, and returns when what runs in this process has finished. For cron
-   * routes, beside `work: false` and `on`. During `next build` it does nothing.
-   */
+  /** Works off what is due, for cron routes with `work: false`: claims nothing after `forMs`, waits for what runs here. Not during `next build`. */
   drain: (params: { forMs: Duration }) => Promise<void>;
   /** Resolves when nothing is due or running, or on `close()`. A retry that is due later is not waited for. */
   idle: () => Promise<void>;
-  /**
-   * Responds with 503 from now on, waits `graceMs` for functions, aborts their `signal` and releases their deliveries.
-   * A `database` or `pool` that you passed stays open.
-   */
+  /** Responds with 503, waits `graceMs` for functions, then aborts and releases. Your own `database` or `pool` stays open. */
   close: () => Promise<void>;
   /** `close()`, for `await using`. */
   [Symbol.asyncDispose]: () => Promise<void>;
@@ -85,10 +78,8 @@ export interface RecoverParams {
 
 /**
  * Opens a durable webhook receiver on a SQLite file: a delivery is on the disk before the response is 200, and your
- * function is called until it succeeds, across crashes and restarts. Several processes may share the file.
- *
- * Needs `node:sqlite`: Node 22.13 or later. It keeps the process alive until `close()`, as a listening server does, unless
- * `work` is `false`.
+ * function is called until it succeeds, across crashes and restarts. Several processes may share the file. Needs
+ * `node:sqlite` (Node 22.13 or later), and keeps the process alive until `close()`, unless `work` is `false`.
  *
  * @throws {ConfigurationError} this runtime has no `node:sqlite`, or the file or database cannot be used.
  * @throws {WebhookConfigError} another option is invalid.
