@@ -4,6 +4,6 @@
  * @module merchant-payments/matching
  */
 export { InvalidParamsError, PaymentsError } from '../errors.js';
-export { type FreeAmountParams, freeAmount } from './free-amount.js';
-export { type MatchResult, matchPayments } from './match-payments.js';
-export type { MatchParams, UnmatchedPayment, UnpaidOrder } from './params.js';
+export { type FreeAmountParams, freeAmount } from './amounts.js';
+export type { MatchParams, MatchResult, UnmatchedPayment, UnpaidOrder } from './match-payments.js';
+export { matchPayments } from './match-payments.js';

@@ -1,4 +1,4 @@
-import { invalid, ownParams, readAmount } from './params.js';
+import { InvalidParamsError } from '../errors.js';
 
 /** Decimal strings of one currency. */
 export interface FreeAmountParams {
@@ -41,4 +41,29 @@ export function freeAmount(params: FreeAmountParams): string | undefined {
     if (!used.has(readAmount('freeAmount', 'price', amount))) return amount;
   }
   return undefined;
+}
+
+/** An amount without the zeros that change nothing: `19.90` and `19.9` are the same. */
+export function readAmount(name: string, path: string, amount: unknown): string {
+  if (typeof amount !== 'string' || !/^\d+(\.\d+)?$/.test(amount))
+    throw invalid(name, path, 'must be a decimal string such as "19.90".');
+  const [whole = '', decimals = ''] = amount.split('.');
+  const kept = decimals.replace(/(?<!0)0+$/, '');
+  return whole.replace(/^0+(?=\d)/, '') + (kept === '' ? '' : `.${kept}`);
+}
+
+/** The own properties: a polluted `Object.prototype` must not make returns trusted. */
+export function ownParams<Params extends object>(
+  name: string,
+  params: Params,
+  known: Readonly<Record<keyof Params, undefined>>,
+): Params {
+  if (typeof params !== 'object' || params === null) throw invalid(name, '', 'must be an object.');
+  const unknown = Object.keys(params).find((key) => !Object.hasOwn(known, key));
+  if (unknown === undefined) return { ...known, ...params };
+  throw invalid(name, unknown, `is not a parameter. Known are ${Object.keys(known).join(', ')}.`);
+}
+
+export function invalid(name: string, path: string, message: string): InvalidParamsError {
+  return new InvalidParamsError({ operation: name }, [{ path, message }]);
 }
