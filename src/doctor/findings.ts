@@ -5,7 +5,7 @@ export const troubleshooting = 'docs/webhook-troubleshooting.md';
 
 const respondFirst = 'Store the event, respond 200, and fulfil in the background.';
 
-/** What can be wrong with a receiver, and what to change. `{words}` are filled in by `findingOf()`. */
+/** What can be wrong with a receiver, and what to change. `findingOf()` fills in `{fact}` and `{fact|what is usual}`. */
 export const findings = {
   // It accepts what it must reject.
   accepts_forged: [
@@ -13,7 +13,7 @@ export const findings = {
     'Verify before anything else, and respond 400 if that fails: {verify}.',
   ],
   accepts_unsigned: [
-    'DANGER: your handler accepts {unsigned}, so anybody can report an order as paid.',
+    'DANGER: your handler accepts {unsigned|deliveries without a signature, or with an empty one}, so anybody can report an order as paid.',
     'Reject a delivery without a signature too, whatever its content type: {verify}.',
   ],
   weak_comparison: [
@@ -46,8 +46,8 @@ export const findings = {
   ],
   // Nobody but its author knows what it means by that.
   refuses_with_success: [
-    'Your handler {refuses}: {forged}.',
-    'If that means refused, {say}. If it does not, verify first: {verify}, and return where that fails.',
+    'Your handler {refuses|responds with success to a forged delivery, in words of its own}: {forged}.',
+    'If that means refused, {say|respond 400: a 2xx says accepted}. If it does not, verify first: {verify}, and return where that fails.',
   ],
   // It may do nothing for an order that it knows, which cannot be seen from outside.
   trusts_known_orders: [
@@ -67,7 +67,7 @@ export const findings = {
     `${respondFirst} Then run the doctor again.`,
   ],
   // It does not verify the bytes that were sent.
-  re_encodes: ['Your handler verifies a body that was {changed}.', '{raw}.'],
+  re_encodes: ['Your handler verifies a body that was {changed|parsed and encoded again}.', '{raw}.'],
   parsed_object: ['Your handler verifies a parsed object instead of the raw body.', '{raw}.'],
   body_consumed: ['Your handler verifies an empty body: something else has already read it.', '{raw}.'],
   trims: ['Your handler trims the body or changes its line ends before verifying.', 'Do neither. {raw}.'],
@@ -94,7 +94,7 @@ export const findings = {
     'Set the variable that it reads (PAYMENTS_WEBHOOK_SECRET) in the environment of that process, and restart it.',
   ],
   wrong_clock: [
-    "The clock of your handler's server is {skew}, or it {or}.",
+    "The clock of your handler's server is {skew}, or it has too short a tolerance, or reads the timestamp in another time zone or unit.",
     'If `date -u` is right there, compare Unix times: {fresh}. If not, synchronise the clock with NTP (timedatectl set-ntp true).',
   ],
   wrong_tolerance: [
@@ -127,7 +127,7 @@ export const findings = {
   host_unknown: ['The host name does not resolve.', 'Check the host in the webhook URL.'],
   tls: ['The TLS connection failed.', '{tls}'],
   connection_lost: [
-    'The server {lost}.',
+    'The server {lost|closed the connection without a complete response}.',
     'See the log of your handler: it may have crashed. A server that only speaks https closes the connection of an http request too.',
   ],
   time_out: [
@@ -198,26 +198,17 @@ export function findingOf(
   framework: Framework | undefined,
   { evidence, ...facts }: { evidence?: string | undefined; [fact: string]: string | undefined } = {},
 ): Finding {
-  const known: Record<string, string | undefined> = {
-    // Unless the probes showed something else.
-    changed: 'parsed and encoded again',
-    lost: 'closed the connection without a complete response',
-    or: 'takes local time for UTC',
-    refuses: 'responds with success to a forged delivery, in words of its own',
-    say: 'respond 400: a 2xx says accepted',
-    since: '',
-    unsigned: 'deliveries without a signature, or with an empty one',
-    ...fixesIn(framework),
-    ...facts,
-  };
+  const known: Record<string, string | undefined> = { ...fixesIn(framework), ...facts };
   const [problem, fix] = findings[code];
   const filled = (text: string) =>
-    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '').trim();
+    text
+      .replaceAll(/\{(\w+)(?:\|([^}]*))?\}/g, (_, name: string, usual = '') => known[name] ?? `${usual}`)
+      .trim();
   return {
     code,
     problem: filled(problem),
     fix: filled(fix),
     docs: `${troubleshooting}#${code}`,
-    ...(evidence === undefined || evidence === '' ? {} : { evidence }),
+    ...(evidence && { evidence }),
   };
 }
