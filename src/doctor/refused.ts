@@ -1,7 +1,7 @@
 import { newSecret } from '../sending/delivery.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
-import { bodies, type ProbeName, probes, withNote } from './probes.js';
+import { bodies, type ProbeName, paid, probes, withNote } from './probes.js';
 import { signDelivery } from './signed.js';
 import { comparison } from './symptoms.js';
 
@@ -66,7 +66,9 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   else {
     if (exam.refused('newline')) await misread('trims', 'newline', 'spaced');
     if (exam.refused('non_ascii')) {
-      const plain = await exam.send(signDelivery(withNote(exam.newOrder(), 'plain'), exam.patient.signer));
+      const plain = await exam.send(
+        signDelivery(withNote(paid(exam.newOrder()), 'plain'), exam.patient.signer),
+      );
       if (succeeded(plain)) await misread('wrong_charset', 'non_ascii');
       else found('refuses_new_fields', 'non_ascii');
     }
