@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { PaymentsError } from '../errors.js';
 import { type RawBody, readBody } from '../webhooks/body.js';
 import { readHeaders, type WebhookHeaders } from '../webhooks/headers.js';
@@ -7,7 +8,6 @@ import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { listsFor, matchingSchemes, type SignedDelivery } from './schemes.js';
-import { otherMac, signatureForm } from './signature-form.js';
 import { bodyVariants, secretVariants, withoutQuotes } from './slips.js';
 
 /** A captured delivery and the secret that it should have been signed with. */
@@ -82,19 +82,16 @@ export function identifyScheme(options: IdentifyOptions): Identification {
         const signed = { ...delivery, body: body.value };
         const [best, ...others] = matchingSchemes(lists, signed, secret.value);
         if (!best) continue;
-        const [scheme = {}, ...alternatives] = [best, ...others].map((one) => ({
-          ...one.scheme,
-          ...delivery.headerNames,
-        }));
+        const scheme = { ...best.scheme, ...delivery.headerNames };
+        const isDefault = Object.keys(scheme).length === 0;
         const notes = [delivery.note, body.note, secret.note, ...notesOn(scheme, signed, secret.value)];
         return {
           found: true,
-          summary:
-            Object.keys(scheme).length === 0
-              ? `It is the default scheme: no option is needed. ${best.name}.`
-              : `A known scheme signed this delivery: ${best.name}.`,
+          summary: isDefault
+            ? `It is the default scheme: no option is needed. ${best.name}.`
+            : `A known scheme signed this delivery: ${best.name}.`,
           scheme,
-          alternatives,
+          alternatives: others.map((other) => ({ ...other.scheme, ...delivery.headerNames })),
           like: best.like,
           notes: notes.filter((note) => note !== undefined),
           questions: [],
@@ -190,9 +187,6 @@ const questions = [
 function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): string[] {
   const { note, signature, timestamp, unit } = delivery;
   const notes = note === undefined ? [] : [note];
-  const other = otherMac(delivery, secret.trim());
-  if (other !== undefined)
-    return [...notes, `It is ${other}. verify() has no option for that; write \`scheme.verify\`.`];
   if (signature === '')
     return [
       ...notes,
@@ -208,4 +202,30 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
   if (url === undefined)
     notes.push("Some services sign the webhook's URL too: pass it as well (--url), and those are tried.");
   return notes;
+}
+
+/** What has the length of a signature in bytes. */
+const lengths: Record<number, string> = {
+  16: 'MD5, which verify() does not know',
+  20: 'SHA-1, which verify() does not know',
+  32: 'SHA-256',
+  48: 'SHA-384',
+  64: 'SHA-512, or an Ed25519 or ECDSA signature made with a private key',
+  128: 'an RSA signature made with a private key',
+  256: 'an RSA signature made with a private key',
+  512: 'an RSA signature made with a private key',
+};
+
+/** What a signature that no scheme made looks like, in one sentence. */
+function signatureForm(header: string): string {
+  // The last value of a header such as `t=1,v1=abc`, without its name.
+  const [text = ''] = /[^;,\s=]+=*$/.exec(header.trim()) ?? [];
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return 'The signature looks like a JSON Web Token.';
+  const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
+  if (!isHex && !/^[\w+/-]{20,}={0,2}$/.test(text)) return 'The signature is neither hex nor base64.';
+  const bytes = Buffer.from(text, isHex ? 'hex' : 'base64');
+  const isEcdsa = bytes[0] === 0x30 && bytes.length >= 68 && bytes.length <= 74;
+  const likely = isEcdsa ? 'an ECDSA signature made with a private key' : lengths[bytes.length];
+  const size = `The signature is ${bytes.length} bytes in ${isHex ? 'hex' : 'base64'}`;
+  return likely === undefined ? `${size}: no hash has that length.` : `${size}: the length of ${likely}.`;
 }

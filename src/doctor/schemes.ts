@@ -28,10 +28,7 @@ export interface KnownScheme {
   readonly distance: number;
 }
 
-/**
- * The documented lists. With the URL of the webhook, also the contents that include it; with a prefix of the signature
- * header that no service here uses, also that one.
- */
+/** The documented lists, with the contents that hold the webhook's URL, and a prefix that no service here uses. */
 export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: string | undefined }): Lists {
   const { content, form } = documented;
   return {
@@ -44,10 +41,9 @@ export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: s
 /** Every combination of the documented lists, the likeliest first. */
 export const knownSchemes = (): KnownScheme[] => byLikelihood(combinations(documented));
 
-/** What was signed, and the signature. */
+/** What was signed, and the values of the two headers. */
 export interface SignedDelivery {
   body: Uint8Array;
-  /** The values of the two headers. */
   signature: string;
   timestamp: string;
   /** `undefined` if the timestamp has no known format. */
@@ -60,22 +56,31 @@ export interface SignedDelivery {
  */
 export function matchingSchemes(
   lists: Lists,
-  { body, signature, timestamp, unit: written = 'seconds' }: SignedDelivery,
+  { body, signature, timestamp, unit = 'seconds' }: SignedDelivery,
   secret: string,
 ): KnownScheme[] {
+  const holds = (parts: Parts, isSo: (given: Uint8Array, scheme: Scheme) => boolean): boolean => {
+    try {
+      const scheme = readScheme(optionsOf(parts));
+      const given = readSignatures(signature, scheme).map((text) => decodeSignature(text, scheme));
+      return given.some((one) => isSo(one, scheme));
+    } catch {
+      return false;
+    }
+  };
+  const written = { ...lists, unit: [unit], form: lists.form.filter(([form]) => hasForm(signature, form)) };
   // Which header it can be is asked first: that leaves few MACs to make.
-  const isRead = (parts: HeaderParts) =>
-    parts.unit === written &&
-    hasForm(signature, headerOf(parts)) &&
-    holds(parts, (scheme) => digestsIn(scheme).length > 0);
-  const digestsIn = (scheme: Scheme) =>
-    readSignatures(signature, scheme).map((text) => decodeSignature(text, scheme));
-  const found = combinations(lists, isRead).filter((parts) =>
-    holds(parts, (scheme) => {
-      const mac = macOf(readKey(secret, scheme), timestamp, body, scheme);
-      return digestsIn(scheme).some((digest) => timingSafeEqual(digest, mac));
-    }),
-  );
+  const readable = combinations({ ...written, key: ['utf8'], content: ['{body}'] });
+  const found = readable
+    .filter((parts) => holds(parts, () => true))
+    .flatMap(({ algorithm, encoding, form }) =>
+      combinations({ ...written, algorithm: [algorithm], encoding: [encoding], form: [form] }),
+    )
+    .filter((parts) =>
+      holds(parts, (given, scheme) =>
+        timingSafeEqual(given, macOf(readKey(secret, scheme), timestamp, body, scheme)),
+      ),
+    );
   const options = new Set<string>();
   return byLikelihood(found).filter(({ scheme }) => {
     const option = JSON.stringify(scheme);
@@ -83,31 +88,18 @@ export function matchingSchemes(
   });
 }
 
-/** Whether a header may be written by a template: both list a timestamp, or it begins as the template does. */
+/** Whether a header may be written by a template: both list a timestamp, or neither. */
 const hasForm = (header: string, template: string): boolean =>
-  /(?:^|[,;])(?:t|ts|timestamp)=/.test(header)
-    ? template.includes('{timestamp}')
-    : !template.includes('{timestamp}') && header.startsWith(template.slice(0, template.indexOf('{')));
+  /(?:^|[,;])(?:t|ts|timestamp)=/.test(header) === template.includes('{timestamp}');
 
-/** Whether something is so by a scheme, and nothing that is read by it is malformed. */
-function holds(parts: HeaderParts, isSo: (scheme: Scheme) => boolean): boolean {
-  try {
-    return isSo(readScheme(optionsOf(parts)));
-  } catch {
-    return false;
-  }
-}
-
-function combinations(lists: Lists, isPossible: (parts: HeaderParts) => boolean = () => true): Parts[] {
+function combinations(lists: Lists): Parts[] {
   const all: Parts[] = [];
   for (const unit of lists.unit)
     for (const form of lists.form)
       for (const algorithm of lists.algorithm)
         for (const encoding of lists.encoding)
-          if (isPossible({ algorithm, encoding, form, unit }))
-            for (const key of lists.key)
-              for (const content of lists.content)
-                all.push({ content, algorithm, encoding, key, form, unit });
+          for (const key of lists.key)
+            for (const content of lists.content) all.push({ content, algorithm, encoding, key, form, unit });
   return all;
 }
 
@@ -117,16 +109,13 @@ function byLikelihood(combined: readonly Parts[]): KnownScheme[] {
   return combined.map(schemeOf).sort((a, b) => rank(a) - rank(b));
 }
 
-/** What is signed, in words or as the option writes it. */
-export const signedContent = (content: string): string => (content === '{body}' ? 'the body alone' : content);
-
 function schemeOf(parts: Parts): KnownScheme {
   const { content, algorithm, encoding, key, form, unit } = parts;
   const service = documentedSchemes[[content, algorithm, encoding, key, form[0], unit].join(' ')];
   const header = headerOf(parts);
   return {
     name:
-      `HMAC-${algorithm.toUpperCase()} of ${signedContent(content)}, in ${encoding}, ` +
+      `HMAC-${algorithm.toUpperCase()} of ${content === '{body}' ? 'the body alone' : content}, in ${encoding}, ` +
       `keyed with the secret ${key === 'utf8' ? 'as text' : `decoded from ${key}`}; ` +
       `signature header ${header}; timestamp in ${unit === 'iso8601' ? 'ISO 8601' : `Unix ${unit}`}`,
     like: service && { service, source: sources[service] },
@@ -139,22 +128,19 @@ function schemeOf(parts: Parts): KnownScheme {
 
 const partNames = ['content', 'algorithm', 'encoding', 'key', 'form', 'unit'] as const;
 
-/** The parts by which `verify()` reads the two headers. */
-type HeaderParts = Omit<Parts, 'content' | 'key'> & Partial<Parts>;
-
 /** The signature header as a template. */
-const headerOf = ({ form, algorithm }: HeaderParts): string => form[0].replace('{algorithm}', algorithm);
+const headerOf = ({ form, algorithm }: Parts): string => form[0].replace('{algorithm}', algorithm);
 
 /** The option of `webhooks.verify()` for some parts: what differs from its default. */
-function optionsOf(parts: HeaderParts): Partial<SignatureScheme> {
+function optionsOf(parts: Parts): Partial<SignatureScheme> {
   const { content, algorithm, encoding, key, form, unit } = parts;
   const prefix = headerOf(parts).replace(/^\w+=\{timestamp\}[,;]|\{signature\}$/g, '');
   const [, separator] = form;
   return {
-    ...(content !== undefined && content !== documented.content[0] && { content }),
+    ...(content !== documented.content[0] && { content }),
     ...(algorithm !== documented.algorithm[0] && { algorithm }),
     ...(encoding !== documented.encoding[0] && { encoding }),
-    ...(key !== undefined && key !== documented.key[0] && { secretEncoding: key }),
+    ...(key !== documented.key[0] && { secretEncoding: key }),
     ...(prefix !== '' && { prefix }),
     ...(separator !== undefined && { separator }),
     ...(unit === 'iso8601' && { timestamp: unit }),

@@ -172,7 +172,7 @@ describe('identifyScheme()', () => {
         'x-service-signature':
           macsOf('sha1', keyHex.utf8 ?? '', [Buffer.from(rawBody)])[0]?.toString('hex') ?? '',
       },
-      'HMAC-SHA-1 of the body',
+      '20 bytes in hex: the length of SHA-1',
     ],
     ['an RSA signature', { 'x-service-signature': Buffer.alloc(256, 7).toString('base64') }, 'RSA'],
     ['a JSON Web Token', { 'x-service-signature': 'eyJh.eyJi.c2ln' }, 'JSON Web Token'],
