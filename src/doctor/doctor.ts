@@ -2,8 +2,7 @@ import type { Diagnosis, DoctorOptions } from './diagnosis.js';
 import { Examination, type Patient } from './examination.js';
 import type { Finding } from './findings.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
-import { explainRefusal } from './refusal.js';
-import { blocked, refusedBodies } from './refused.js';
+import { blocked, explainRefusal, refusedBodies } from './refused.js';
 import { unreachable } from './symptoms.js';
 import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 

@@ -8,5 +8,5 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

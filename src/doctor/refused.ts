@@ -1,9 +1,10 @@
-import { newSecret } from '../sending/delivery.js';
+import { newSecret, type Sent } from '../sending/delivery.js';
 import { type Examination, succeeded } from './examination.js';
+import { type Expected, expectation, unknownClock } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
 import { bodies, type ProbeName, paid, probes, withNote } from './probes.js';
 import { signDelivery } from './signed.js';
-import { comparison } from './symptoms.js';
+import { comparison, otherSecret, receivedBy, toldBy } from './symptoms.js';
 
 /** Pauses that spread deliveries over a second: a receiver may take one in each, or only what comes at its beginning. */
 const pausesMs = [0, 150, 150, 150, 150, 150, 150, 200];
@@ -28,7 +29,7 @@ export async function blocked(exam: Examination): Promise<Finding | undefined> {
 }
 
 /** Whether a receiver accepts a valid delivery that it refused before. */
-export async function changesItsMind(
+async function changesItsMind(
   exam: Examination,
   names: ProbeName[],
   tries = pausesMs.length,
@@ -66,10 +67,9 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   else {
     if (exam.refused('newline')) await misread('trims', 'newline', 'spaced');
     if (exam.refused('non_ascii')) {
-      const plain = await exam.send(
-        signDelivery(withNote(paid(exam.newOrder()), 'plain'), exam.patient.signer),
-      );
-      if (succeeded(plain)) await misread('wrong_charset', 'non_ascii');
+      const plain = withNote(paid(exam.newOrder()), 'plain');
+      if (succeeded(await exam.send(signDelivery(plain, exam.patient.signer))))
+        await misread('wrong_charset', 'non_ascii');
       else found('refuses_new_fields', 'non_ascii');
     }
   }
@@ -85,13 +85,99 @@ async function failedBeside(exam: Examination, name: ProbeName): Promise<Finding
   const forged = await exam.sendLike(name, newSecret(exam.patient.signer.scheme));
   if (!forged || exam.over || forged.isLike(name) === forged.isLike('forged')) return undefined;
   const [says] = probes[name];
-  const fails = forged.isLike('forged')
-    ? `verifies "${says}", and then rejects it`
-    : `rejects "${says}", whoever signed it`;
   return exam.finding('handler_failed', {
-    fails,
+    fails: forged.isLike('forged')
+      ? `verifies "${says}", and then rejects it`
+      : `rejects "${says}", whoever signed it`,
     likely:
       'It must take any JSON, as must what is in front of it: with uneven spaces, a newline at its end, letters of any script.',
     evidence: `${exam.evidence(name)} ${exam.told('the same, signed with a different secret', forged.sent)}`,
   });
 }
+
+/** Why a receiver rejects every valid delivery: what it says, then what it would accept. */
+export async function explainRefusal(exam: Examination): Promise<Expected & { finding: Finding }> {
+  const sent = exam.sent('compact');
+  const words = exam.response('compact');
+  const evidence = exam.evidence('compact', 'forged');
+  const told = toldBy(sent, exam.body('compact'), exam.framework, words);
+  const said = told && { ...told, evidence: `${exam.evidence('compact')} ${told.evidence ?? ''}`.trim() };
+  const untried = { expects: undefined, tried: 0 };
+  if (said && said.code !== 'wrong_clock') return { finding: said, ...untried };
+  const verified = !exam.alike('compact', 'forged') && verifiedThen(exam, evidence);
+  // A receiver that verifies before it looks at the time says so only then.
+  const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;
+  if (verified && !time.test(sent.body ?? '')) return { finding: verified, ...untried };
+  const { finding, ...more } = await expectation(exam);
+  // It may accept a valid delivery too by now.
+  const inconsistent = finding && (await changesItsMind(exam, ['compact'], 1));
+  if (inconsistent) return { finding: inconsistent, ...more, expects: undefined };
+  const timed =
+    !exam.stopped && saysTooOld(sent, verified) && exam.finding('wrong_clock', { ...unknownClock, evidence });
+  const known = finding ?? said ?? (timed || verified || (await changesItsMind(exam, ['compact'])));
+  return { finding: known ?? (await lastGuess(exam, words, evidence, more.tried)), ...more };
+}
+
+/** Whether a refusal is about the age of the delivery, and may not be about its signature. */
+const saysTooOld = ({ body = '' }: Sent, verified: unknown): boolean =>
+  /too (?:old|new|late|early)|stale|expired|toleran|clock|skew|in the (?:past|future)|replay/i.test(body) &&
+  (Boolean(verified) || !/signature|hmac|token|session|page/i.test(body));
+
+function verifiedThen(exam: Examination, evidence: string): Finding {
+  const { status = 500 } = exam.sent('compact');
+  const likely =
+    status < 400
+      ? 'Respond 200 itself: redirects are not followed.'
+      : 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.';
+  return exam.finding('handler_failed', {
+    fails: `verifies the signature, and then ${status < 500 ? 'rejects the event' : 'fails'}`,
+    likely: status < 500 ? likely : '',
+    evidence,
+  });
+}
+
+/** If neither its response nor anything that was tried shows it. */
+async function lastGuess(exam: Examination, words: string, found: string, tried: number): Promise<Finding> {
+  if (exam.stopped) return exam.stopped;
+  const sent = exam.sent('compact');
+  const { status = 500, headers = {}, body = '' } = sent;
+  const evidence = tried > 0 ? `${found} None of ${tried} other ways to sign was accepted.` : found;
+  if (challenge.test(headers['www-authenticate'] ?? '') || loginForm.test(body))
+    return exam.finding('access_check', { evidence: found });
+  if (missing.test(body) && !orInvalid.test(body)) return exam.finding('header_lost', { words, evidence });
+  if (status >= 500)
+    return exam.finding('handler_failed', {
+      fails: 'fails on every delivery',
+      likely: `It may have no secret, verify a parsed body, or return no response. ${exam.finding('parsed_object').fix}`,
+      evidence,
+    });
+  // Whoever names the signature is the handler, even where every path is its own.
+  const isOther = (status === 401 || status === 403) && !/signature/i.test(body);
+  const elsewhere = isOther && exam.alike('unsigned', 'compact') && (await exam.respondsElsewhere(sent));
+  const beside = elsewhere ? ` A path beside your handler's got ${status}, too.` : '';
+  if (elsewhere && accessCheck.test(body))
+    return exam.finding('access_check', { evidence: `${found}${beside}` });
+  const cause = elsewhere
+    ? 'on any path: a login or access check rejects it first, or its secret or scheme is a different one'
+    : 'and nothing that was tried explains it';
+  return exam.finding('secret_or_scheme', {
+    verdict: receivedBy(body)
+      ? otherSecret
+      : `rejects every valid delivery, the first with ${words}, ${cause}`,
+    evidence: `${evidence}${beside} ${comparison(body, exam.body('compact'))}`.trim(),
+  });
+}
+
+/** What asks for a login by itself: a challenge for who has an account, or a form. */
+const challenge = /^(?:basic|bearer|digest|negotiate|ntlm|token)\b/i;
+const loginForm = /<input\b[^>]*type=["']?password/i;
+
+/** What speaks of a login or a firewall, as a handler could as well. */
+const accessCheck =
+  /\bbearer\b|log ?in\b|sign ?in\b|unauthenticated|not authenticated|authentication (?:credentials|(?:is )?required)|you have been blocked|request (?:was )?blocked|attention required/i;
+
+/** What says that a signature header is missing, and what that it may be invalid as well. */
+const missing =
+  /(?:missing|\bno|without|absent|unable to extract)\b.{0,20}(?:signature|timestamp|header)|(?:signature|timestamp)s?\b.{0,20}(?:missing|required|not (?:found|provided|present|set)|absent|is empty)/i;
+const orInvalid =
+  /\bno\b[^.]{0,40}\b(?:match|valid\b)|(?:\bor\b|\/).{0,20}(?:invalid|incorrect|wrong|bad\b|malformed|mismatch)|(?:invalid|incorrect|wrong|\bbad|malformed|mismatch\w*)\W{1,3}(?:or\b|\/)/i;

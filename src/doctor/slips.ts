@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { spaced } from '../sending/delivery.js';
-import { parseObject } from './json.js';
+import { isObject, parseObject } from './json.js';
 
 /** A mistake with a secret: the doctor makes it, `identify` undoes it. */
 interface SecretSlip {
@@ -42,33 +42,29 @@ export const secretSlips: readonly SecretSlip[] = [
   },
 ];
 
+/** Writes what a receiver verifies instead of the body. */
+export type Write = (event: object) => string;
+
 /** How JavaScript, PHP, Python and Ruby (until 3.3, and since) print an object. */
-export const printings: readonly ((content: object) => string)[] = [
+export const printings: readonly Write[] = [
   () => '[object Object]',
   () => 'Array',
-  (content) => spaced(content).replaceAll('"', "'"),
-  (content) => spaced(content).replaceAll('": ', '"=>'),
-  (content) => spaced(content).replaceAll('": ', '" => '),
+  (event) => spaced(event).replaceAll('"', "'"),
+  (event) => spaced(event).replaceAll('": ', '"=>'),
+  (event) => spaced(event).replaceAll('": ', '" => '),
 ];
 
 /** How encoders write the same JSON: with and without spaces, indented, with sorted keys. */
-export const encodings = [(content: object) => content, sorted, sortedOutside].flatMap((order) => [
-  (content: object) => JSON.stringify(order(content)),
-  (content: object) => spaced(order(content)),
-  (content: object) => JSON.stringify(order(content), null, 2),
+export const encodings: readonly Write[] = [(event: object) => event, sorted].flatMap((order) => [
+  (event) => JSON.stringify(order(event)),
+  (event) => spaced(order(event)),
+  (event) => JSON.stringify(order(event), null, 2),
 ]);
 
-function sorted(content: object): object {
-  const keys: string[] = [];
-  JSON.stringify(content, (key, value: unknown) => {
-    keys.push(key);
-    return value;
-  });
-  return JSON.parse(JSON.stringify(content, keys.sort()));
-}
-
-function sortedOutside(content: object): object {
-  return Object.fromEntries(Object.entries(content).sort());
+function sorted(event: object): object {
+  const sort = (_: string, value: unknown) =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+  return JSON.parse(JSON.stringify(event), sort);
 }
 
 /** A value as given, or changed in one common way, which the note names. */
