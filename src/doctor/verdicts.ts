@@ -29,7 +29,7 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
   if (exam.accepted('forged') && !digits.some(exam.refused)) return [await everythingAccepted(exam)];
   const findings: Finding[] = [];
   for (const [code, names] of meanings) {
-    const own = taken.filter((name) => names.includes(name));
+    const own = names.filter((name) => taken.includes(name));
     const [first] = own;
     if (first === undefined || findings.some(isDanger)) continue;
     const sporadic = await acceptedByChance(exam, first, code);
