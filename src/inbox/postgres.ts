@@ -46,7 +46,7 @@ const connectMs = 10_000;
 const lockMs = 5000;
 const responseMs = 30_000;
 
-/** Each statement sees the newest rows, and a commit is on the disk. They end with the transaction, as PgBouncer needs it. */
+/** Each statement sees the newest rows, and a commit is on the disk, or more if the shop wants that. Ends with the transaction, for PgBouncer. */
 const settings = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs};
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') <> 'remote_apply'`;
 

@@ -171,7 +171,7 @@ export abstract class InboxStore {
     return (await this.#makeDue(sql`key = ${key} AND state IN ${states}`)) === 1;
   }
 
-  /** Not another content under a known key: a person decides about those one by one. */
+  /** All but another content under a known key: a person decides about those one by one. */
   retryParked(): Promise<number> {
     return this.#makeDue(sql`state = 'parked' AND replace(key, '#' || digest, '') = key`);
   }
@@ -189,7 +189,7 @@ export abstract class InboxStore {
     return count === 1;
   }
 
-  /** Keeps key and digest. */
+  /** Deletes what finished deliveries contain; keeps key and digest. */
   async purge(olderThan: { ageMs: number } | Date): Promise<number> {
     const before =
       olderThan instanceof Date ? sql`${olderThan.getTime()}` : sql`${now} - ${Math.round(olderThan.ageMs)}`;
@@ -231,7 +231,7 @@ export abstract class InboxStore {
     return rows.map(toRefused);
   }
 
-  /** Not another entry that has its id by now: SQLite gives the id of the newest again. */
+  /** Deletes an entry, and not another one that has its id by now: SQLite gives the id of the newest again. */
   async forget({ id, receivedAt, headers, rawBody }: RefusedDelivery): Promise<void> {
     await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id} AND
       received_at = ${Date.parse(receivedAt)} AND headers = ${JSON.stringify(headers)} AND raw_body = ${rawBody}

@@ -61,6 +61,7 @@ export class Worker {
     this.wake();
   }
 
+  /** Claims nothing more; what runs goes on. */
   stop(): void {
     this.#mayClaim = false;
     this.#isWoken = false;
