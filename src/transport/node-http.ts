@@ -87,6 +87,10 @@ export function nodeHttp(baseUrl: URL): Send {
         phase = 'body';
         head = received;
         let size = 0;
+        // Node still holds what came in one packet with a framing error: it may be a refusal.
+        request.prependListener('error', () => {
+          while (response.read() !== null);
+        });
         response
           .on('error', failWith)
           .on('data', (chunk: Buffer<ArrayBuffer>) => {

@@ -96,6 +96,15 @@ faultTable([
     outcome: 'unknown',
   },
   {
+    title: 'a refusal in 200 with a broken chunk behind it, all in one packet',
+    fault: () => writes(`${ok}Transfer-Encoding: chunked\r\n\r\n1b\r\n{"code":401,"message":"no"}\r\nzz\r\n`),
+    expected: { error: 'ConnectionError', phase: 'body', reason: 'HPE_INVALID_CHUNK_SIZE' },
+    overFetch: { reason: notHttp('HPE_INVALID_CHUNK_SIZE') },
+    get: 1,
+    write: 1,
+    outcome: 'unknown',
+  },
+  {
     title: 'silence after the code of a refusal in 200',
     fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n{"code":401,"mess`),
     expected: { error: 'TimeoutError', scope: 'attempt', phase: 'body' },
