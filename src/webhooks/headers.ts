@@ -1,5 +1,4 @@
 import { WebhookConfigError, WebhookVerificationError } from '../errors.js';
-import { isThenable } from './own-options.js';
 
 /** Headers in any container: `Headers`, Node's object, a `Map`, pairs. */
 export type WebhookHeaders =
@@ -42,12 +41,21 @@ export function headerPairs(headers: unknown): [name: string, value: string][] {
 /** Throws if the value is no container of headers at all. Called when a header is missing. */
 export function checkContainer(headers: unknown): void {
   if (typeof headers !== 'object' || headers === null) return;
-  if (isThenable(headers)) {
+  if (typeof fieldOf(headers, 'then') === 'function') {
     throw invalidHeaders('headers is a promise. Write `await headers()`, which Next.js 15 made asynchronous');
   }
-  const inner: unknown = Reflect.get(headers, 'headers');
+  const inner = fieldOf(headers, 'headers');
   if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
     throw invalidHeaders('headers is a whole request. Pass request.headers');
+  }
+}
+
+/** `undefined` if it throws: this only improves a message. */
+function fieldOf(object: object, name: string): unknown {
+  try {
+    return Reflect.get(object, name);
+  } catch {
+    return undefined;
   }
 }
 

@@ -283,6 +283,8 @@ describe('headers', () => {
     ['the timestamp is absent', { 'x-service-signature': 'a' }, 'missing_timestamp'],
     ['the headers are inherited', Object.create(headers), 'missing_signature'],
     ['the headers are not enumerable', hidden(headers), 'missing_signature'],
+    ['a field named headers throws', throwingField('headers'), 'missing_signature'],
+    ['a field named then throws', throwingField('then'), 'missing_signature'],
     ['the signature is empty', { ...headers, 'x-service-signature': '' }, 'malformed_signature'],
     ['the timestamp is empty', { ...headers, 'x-service-timestamp': '' }, 'malformed_timestamp'],
     [
@@ -1247,6 +1249,14 @@ function touchy(): object {
     throw new TypeError('touched');
   };
   return new Proxy({}, { get: refuse, has: refuse, ownKeys: refuse, getPrototypeOf: refuse });
+}
+
+/** Of the fields, `verify()` reads this one only for a better message. */
+function throwingField(name: string): object {
+  const get = () => {
+    throw new TypeError('touched');
+  };
+  return Object.defineProperty({}, name, { get, enumerable: true });
 }
 
 function hidden(values: object): object {
