@@ -6,10 +6,14 @@ import type { Pagination } from './schemas/pagination.js';
 export interface PageSource<T extends { id: string }> {
   /** How many pages may be held at once while iterating. */
   prefetch: number;
-  /** Another page, with a signal in place of the call's. */
-  ask(page: number, signal?: AbortSignal): ApiPromise<Page<T>>;
-  /** Aborts what ends a loop with the call's signal, too. */
-  link(leaving: AbortController): void;
+  /** Another page, for a loop or by itself. */
+  ask(page: number, loop?: Loop): ApiPromise<Page<T>>;
+}
+
+/** What a page is asked for by; a list gets its `leaving` when a loop over it begins. */
+export interface Loop {
+  /** Ends the pages in flight: aborted when the loop is left. */
+  leaving?: AbortController;
 }
 
 /** One page of a list. Iterate over it for every item from this page on. */
@@ -44,7 +48,7 @@ export class Page<T extends { id: string }> implements AsyncIterable<T> {
 
   /** Every item from this page on. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    return itemsFrom(this);
+    return itemsFrom(Promise.resolve(this), new AbortController());
   }
 }
 
@@ -57,17 +61,21 @@ export class Page<T extends { id: string }> implements AsyncIterable<T> {
  * ```
  */
 export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
+  readonly #loop: Loop;
   readonly #operation: string;
 
   /** @internal */
-  constructor(completed: Promise<Completed<Page<T>>>, operation: string) {
+  constructor(completed: Promise<Completed<Page<T>>>, loop: Loop, operation: string) {
     super(completed);
+    this.#loop = loop;
     this.#operation = operation;
   }
 
   /** Every item, page after page, in order. Pages are requested as they are needed; at most `prefetch` of them are held. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    return itemsFrom(this);
+    const leaving = new AbortController();
+    this.#loop.leaving ??= leaving;
+    return itemsFrom(this, leaving);
   }
 
   /**
@@ -97,43 +105,43 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
 }
 
 /** Why the pages in flight are aborted when their reader leaves. */
-const left = Symbol('left');
+const left = new DOMException('The loop over this list was left.', 'AbortError');
 
 /** Every item from a page on. A generator by itself cannot be left before the page that it waits for has come. */
-function itemsFrom<T extends { id: string }>(first: Page<T> | Promise<Page<T>>) {
-  const leaving = new AbortController();
+function itemsFrom<T extends { id: string }>(first: Promise<Page<T>>, leaving: AbortController) {
   const items = readItems(first, leaving);
   for (const name of ['return', 'throw'] as const) {
     const end = items[name].bind(items);
     items[name] = (value) => {
       leaving.abort(left);
+      // A loop that has not begun does not read its page.
+      first.catch(() => {});
       return end(value);
     };
   }
   return items;
 }
 
-async function* readItems<T extends { id: string }>(
-  first: Page<T> | Promise<Page<T>>,
-  leaving: AbortController,
-) {
-  let page: Page<T> | undefined = await first;
-  const { prefetch, ask, link } = page.source;
+async function* readItems<T extends { id: string }>(first: Promise<Page<T>>, leaving: AbortController) {
   const { signal } = leaving;
-  link(leaving);
+  const unlessLeft = (error: unknown): undefined => {
+    if (signal.reason !== left) throw error;
+  };
+  let page: Page<T> | undefined = await first.catch(unlessLeft);
   /**
    * Ids of the last items: a product that is created while a list is read pushes the last item of one page onto the
    * next. As many are kept as may be pushed without an item coming twice.
    */
   let recent = new Set<string>();
   const inFlight: Promise<Page<T>>[] = [];
-  let asked = page.pagination.page;
+  let asked = page?.pagination.page ?? 0;
   try {
     while (page && signal.reason !== left) {
+      const { prefetch, ask } = page.source;
       const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
       const askAhead = (upTo: number) => {
         while (asked < last && inFlight.length < upTo) {
-          const next = ask(++asked, signal);
+          const next = ask(++asked, { leaving });
           // A page may fail after the reader has left: that matters only when it is read.
           next.catch(() => {});
           inFlight.push(next);
@@ -149,10 +157,9 @@ async function* readItems<T extends { id: string }>(
       }
       askAhead(prefetch);
       if (last === 0) return;
-      page = await inFlight.shift()?.catch((error: unknown) => {
-        if (error === left) return undefined;
-        throw error === signal.reason ? error : traced(error);
-      });
+      page = await inFlight
+        .shift()
+        ?.catch((error: unknown) => unlessLeft(error === signal.reason ? error : traced(error)));
     }
   } finally {
     leaving.abort(left);

@@ -1,6 +1,6 @@
 import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
-import { ListPromise, Page } from '../pagination.js';
+import { ListPromise, type Loop, Page } from '../pagination.js';
 import { readFields } from '../schemas/fields.js';
 import { ownFields } from '../schemas/object.js';
 import {
@@ -83,19 +83,26 @@ export class ProductsResource {
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
     const readParts: ReadParts = (issues) => ({ query: readFields(issues, productListParams, params) });
-    return new ListPromise(this.#listPage(options, readParts), list.operation);
+    const loop: Loop = {};
+    return new ListPromise(this.#listPage(options, readParts, loop), loop, list.operation);
   }
 
   /** One page, which asks for the others with what was read from the first call's parameters and options. */
-  async #listPage(options: ListOptions, readParts: ReadParts): Promise<Completed<Page<Product>>> {
-    const sent = await this.#transport.send(list, productListSchema, options, readParts);
-    const { prefetch = 1, signal } = sent.options;
-    const ask = (page: number, until = signal) =>
-      new ApiPromise(
-        this.#listPage({ ...sent.options, signal: until }, () => ({ query: { ...sent.parts.query, page } })),
-      );
-    const link = (leaving: AbortController) => this.#transport.link(leaving, signal);
-    return { data: new Page(sent.data, { prefetch, ask, link }), facts: sent.facts };
+  async #listPage(
+    options: ListOptions,
+    readFirst: ReadParts,
+    firstLoop?: Loop,
+  ): Promise<Completed<Page<Product>>> {
+    const { data, facts, parts, ...sent } = await this.#transport.send(
+      list,
+      productListSchema,
+      options,
+      readFirst,
+      firstLoop,
+    );
+    const ask = (page: number, loop?: Loop) =>
+      new ApiPromise(this.#listPage(sent.options, () => ({ query: { ...parts.query, page } }), loop));
+    return { data: new Page(data, { prefetch: sent.options.prefetch ?? 1, ask }), facts };
   }
 
   /**

@@ -24,9 +24,3 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
     if (runners.size === 0) signal.removeEventListener('abort', runners.listener);
   };
 }
-
-/** Aborts a controller with a signal, too. Aborting it ends the link. */
-export function link(controller: AbortController, signal: AbortSignal | undefined): void {
-  const unlink = onAbort(signal, () => controller.abort(signal?.reason));
-  onAbort(controller.signal, unlink);
-}

@@ -3,7 +3,7 @@ import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { unreadable } from '../schemas/fields.js';
 import { isObject } from '../schemas/object.js';
-import { link } from './aborts.js';
+import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Operation, Progress, Query, ReadParts, RequestParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
 import { nameOf, runHook } from './hooks.js';
@@ -29,27 +29,35 @@ export class Transport {
     this.#settings = settings;
   }
 
-  /** For a group of calls that may be left together, such as the pages of a loop. */
-  readonly link = link;
-
-  /** Sends one call. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise. */
+  /**
+   * Sends one call. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise.
+   * The caller's signal ends the whole `loop` that the call is a part of.
+   */
   async send<T>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
     options: ListOptions = {},
     readParts: ReadParts,
+    loop: { leaving?: AbortController } = {},
   ): Promise<Completed<T> & Given> {
     const startedAt = performance.now();
     const progress: Progress = { attempts: 0, outcome: 'not_sent' };
     let ok = false;
     let signal: AbortSignal | undefined;
+    let unlink = () => {};
     const { hooks } = this.#settings;
     const about = () => ({ ...nameOf(operation), durationMs: performance.now() - startedAt });
     try {
       const { call, ...given } = this.#prepare(operation, options, readParts, startedAt);
       signal = call.signal;
-      const sender = this.#sender ?? (await this.#loadSender(operation));
-      const completed = await sender.send(call, schema, progress);
+      // Always awaited: a loop over the list begins in the meantime.
+      const sender = await (this.#sender ?? this.#loadSender(operation));
+      const { leaving } = loop;
+      if (leaving) {
+        unlink = onAbort(call.signal, () => leaving.abort(call.signal?.reason));
+        signal = leaving.signal;
+      }
+      const completed = await sender.send({ ...call, signal }, schema, progress);
       ok = true;
       return { ...completed, ...given };
     } catch (error) {
@@ -59,6 +67,7 @@ export class Transport {
       if (isPaymentsError(error)) runHook(hooks.error, { ...about(), attempt: progress.attempts, error });
       throw error;
     } finally {
+      unlink();
       runHook(hooks.end, { ...about(), ok, ...progress });
     }
   }

@@ -185,13 +185,73 @@ describe.each([1, 4])('leaving a list while it waits for a page, with prefetch %
   });
 });
 
-test('a list that is left while it waits for its first page asks for no other', async () => {
-  const iterator = payments.products.list({ size: 2 }, { prefetch: 4 })[Symbol.asyncIterator]();
-  const next = iterator.next();
-  await iterator.return();
-  expect(await next).toEqual({ done: true, value: undefined });
-  await setTimeout(50);
-  expect(server.requests).toHaveLength(1);
+describe('leaving a list while it waits for its first page', () => {
+  // A page that the service responds to with 503 once the list was left.
+  const products = (signal?: AbortSignal) =>
+    payments.products.list({ page: 3, size: 2 }, { prefetch: 4, signal });
+
+  /** The first page was aborted in its first attempt, and nothing is sent afterwards. */
+  async function expectLeft() {
+    await vi.waitFor(() => expect(ends).toMatchObject([{ ok: false, outcome: 'unknown', attempts: 1 }]));
+    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    respond();
+    await setTimeout(100);
+    expect(server.requests).toHaveLength(1);
+  }
+
+  test.each([undefined, new AbortController().signal])(
+    'by return() aborts it, and the list has ended (signal: %o)',
+    async (signal) => {
+      const iterator = products(signal)[Symbol.asyncIterator]();
+      const next = iterator.next();
+      await arrived(1);
+      expect(await iterator.return()).toEqual({ done: true, value: undefined });
+      expect(await next).toEqual({ done: true, value: undefined });
+      await expectLeft();
+    },
+  );
+
+  test('by throw() does so, too, and passes the error on', async () => {
+    const iterator = products()[Symbol.asyncIterator]();
+    const next = iterator.next();
+    await arrived(1);
+    const thrown = new Error('mine');
+    await expect(iterator.throw(thrown)).rejects.toBe(thrown);
+    expect(await next).toEqual({ done: true, value: undefined });
+    await expectLeft();
+  });
+
+  test('by destroy() of a stream does so, too', async () => {
+    const stream = Readable.from(products()).resume();
+    await arrived(1);
+    stream.destroy();
+    await expectLeft();
+  });
+
+  test('before the loop has begun does so, too, and who awaits the list gets an AbortError', async () => {
+    const list = products();
+    const iterator = list[Symbol.asyncIterator]();
+    await arrived(1);
+    await iterator.return();
+    await expectLeft();
+    await expect(list).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  test('before its request goes out sends nothing', async () => {
+    const iterator = products()[Symbol.asyncIterator]();
+    const next = iterator.next();
+    await iterator.return();
+    expect(await next).toEqual({ done: true, value: undefined });
+    await setTimeout(50);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('in a second loop over it leaves the page to the first', async () => {
+    const list = payments.products.list({ size: 2 });
+    const first = list[Symbol.asyncIterator]();
+    await list[Symbol.asyncIterator]().return();
+    expect(await first.next()).toMatchObject({ done: false, value: { id: 'prod_1_0' } });
+  });
 });
 
 test("the caller's own reason stays as it is, even if it is an error of another call", async () => {
