@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
 import type { InvalidResponseReason } from '../errors.js';
 import { describeIssues } from '../schemas/fields.js';
-import { isObject, ownFields } from '../schemas/object.js';
+import { isObject, isPolluted, ownFields } from '../schemas/object.js';
 import { idParam } from '../schemas/params.js';
 import { type CompleteResponse, encodingsOf, isForeign, isRedirect, isSuccess } from './response.js';
-import { isPolluted } from './shield.js';
 import { type CallDescription, type FailedAttempt, refusal, type Said, unusable } from './to-error.js';
 
 /** The data of a response, parsed by the schema, or why there is none. */

@@ -1,4 +1,4 @@
-import { isObject } from '../schemas/object.js';
+import { isObject, shielded } from '../schemas/object.js';
 import { onAbort } from './aborts.js';
 import {
   CompleteResponse,
@@ -9,7 +9,6 @@ import {
   type ResponseHeaders,
 } from './response.js';
 import { type FailureKind, readError, SendFailure } from './send-failure.js';
-import { shielded } from './shield.js';
 
 /** The second argument of `fetch`, of the option and of ours over `node:http`: plain data, no `Request`. */
 export interface SendInit {

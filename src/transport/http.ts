@@ -1,11 +1,11 @@
 import ky, { type Options } from 'ky';
+import { isPolluted, shielded } from '../schemas/object.js';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
 import { fetchAdapter, type Send, type SendResult } from './fetch-adapter.js';
 import { nodeHttp } from './node-http.js';
 import { isResponse, isSuccess } from './response.js';
 import { SendFailure } from './send-failure.js';
-import { isPolluted, shielded } from './shield.js';
 
 /** Retries and statuses are handled by the sender: writes have their own rules. */
 const defaults: Options = { retry: 0, throwHttpErrors: false };

@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https';
-import { isObject } from '../schemas/object.js';
+import { isObject, shielded } from '../schemas/object.js';
 import { type Send, type SendResult, settledBy } from './fetch-adapter.js';
 import {
   CompleteResponse,
@@ -9,7 +9,6 @@ import {
   type ResponseHeaders,
 } from './response.js';
 import { type FailureKind, type Phase, readError, SendFailure } from './send-failure.js';
-import { shielded } from './shield.js';
 
 /**
  * `fetch` over `node:http` and `node:https`: half the cost of Node's own, and exact about how far a request got.

@@ -2,13 +2,12 @@ import type * as z from 'zod/mini';
 import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { unreadable } from '../schemas/fields.js';
-import { isObject } from '../schemas/object.js';
+import { isObject, shielded } from '../schemas/object.js';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Operation, Progress, Query, ReadParts, RequestParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
 import { nameOf, runHook } from './hooks.js';
 import type { Sender } from './sender.js';
-import { shielded } from './shield.js';
 
 /** What a call was made with, checked and copied. */
 interface Given {
