@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Completed } from '../api-promise.js';
-import { ApiError, ConnectionError, isPaymentsError, type Outcome } from '../errors.js';
+import { ApiError, ConnectionError, isPaymentsError } from '../errors.js';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Progress } from './call.js';
 import { readResponse } from './envelope.js';
@@ -32,11 +32,11 @@ export class Sender {
     const { apiKey, baseUrl, hooks } = this.#settings;
     const redact = redactor([apiKey, ...secretsOf(call.headers)]);
     call.signal?.throwIfAborted();
-    let earlier: Outcome | undefined;
     for (;;) {
       const attempt = ++progress.attempts;
       const about = { ...nameOf(call.operation), attempt };
-      const description = { ...call.operation, attempts: attempt, host: baseUrl.host, redact, earlier };
+      const { host } = baseUrl;
+      const description = { ...call.operation, attempts: attempt, host, redact, earlier: progress.outcome };
       const began = performance.now();
       const limit = limitOf(call, began);
       runHook(hooks.request, { ...about });
@@ -57,9 +57,7 @@ export class Sender {
         }
         failed = result;
       }
-      const { outcome = 'unknown' } = failed.error;
-      progress.outcome = outcome;
-      if (outcome !== 'not_sent') earlier = outcome;
+      progress.outcome = failed.error.outcome ?? 'unknown';
       if (sent instanceof SendFailure) call.signal?.throwIfAborted();
       await this.#waitToRetry(call, about, failed);
     }

@@ -19,7 +19,7 @@ export interface CallDescription extends Operation {
   /** Host of `baseUrl`, for messages. */
   host: string;
   redact(text: string): string;
-  /** What became of the attempts before, if one of them was sent. */
+  /** What became of the attempts before. */
   earlier?: Outcome | undefined;
 }
 
@@ -43,13 +43,12 @@ export function noResponse(call: CallDescription, failure: SendFailure, limit: T
   }
   const own = outcomeOfPhase(phase, head);
   // That the last attempt was not sent says nothing of those before.
-  const earlier = own === 'not_sent' ? call.earlier : undefined;
-  const outcome = earlier ?? own;
+  const outcome = own === 'not_sent' ? (call.earlier ?? own) : own;
   if (head && kind === 'too_large')
     return unusable(call, head, 'too_large', 'it is larger than 8 MiB', outcome);
   const isTimeout = kind === 'stopped';
   const what = isTimeout ? timeoutInWords(call, phase, limit) : failureInWords(call, failure);
-  const did = earlier === undefined ? what : `failed; its last attempt ${what}`;
+  const did = outcome === own ? what : `failed; its last attempt ${what}`;
   const message = `${call.method} ${call.path} ${did}.${doubt(call, outcome)}`;
   const reason = isTimeout ? 'timeout' : call.redact(code ?? kind);
   const facts = { ...factsOf(call, outcome), phase, reason };
