@@ -44,16 +44,10 @@ export function optional<T>(schema: Wire<T>) {
 
 /** An array whose items are read. */
 export function list<T>(item: Wire<T>): Wire<T[]> {
-  const { read: readItem } = item;
   const read = (value: unknown): T[] | undefined => {
     if (!Array.isArray(value)) return undefined;
-    const items: T[] = [];
-    for (const each of value) {
-      const result = readItem(each);
-      if (result === undefined) return undefined;
-      items.push(result);
-    }
-    return items;
+    const items = value.map((each) => item.read(each));
+    return items.every((each) => each !== undefined) ? items : undefined;
   };
   return schemaOf(read, (value) => {
     if (!Array.isArray(value)) return expects('an array');
