@@ -1,8 +1,21 @@
-import { newParts, type SandboxContext } from './context.js';
+import * as z from 'zod/mini';
+import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
+import { diagnose, readOrderPrice } from '../doctor/doctor.js';
+import type { WebhookTarget } from '../sending/delivery.js';
+import { checked, closed, InvalidField, milliseconds, refuse, SandboxError } from './checks.js';
+import { newParts, type SandboxContext, type SandboxParts } from './context.js';
+import { asRequest, send, targetProblem } from './delivery/send.js';
+import { signed, tamper } from './delivery/signing.js';
+import { describeArmed, readFault } from './faults.js';
 import { sandboxApp } from './http/app.js';
-import { localSandbox } from './local-sandbox.js';
-import type { Sandbox } from './sandbox.js';
-import type { SandboxOptions } from './settings.js';
+import type { Paid, Sandbox } from './sandbox.js';
+import type { SandboxEvent } from './service/event.js';
+import { viewBalance } from './service/money.js';
+import type { Payment } from './service/payments.js';
+import { declineReason, paymentMethod, viewProduct } from './service/records.js';
+import { takeSnapshot } from './service/store.js';
+import { causeEvent } from './service/trigger.js';
+import { changeWebhook, newApiKey, type SandboxOptions } from './settings.js';
 
 /**
  * Starts a sandbox: an emulation of the whole API in this process, without a socket or a timer.
@@ -30,4 +43,186 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
   const context = { ...parts, sandbox: localSandbox(parts) };
   const app = sandboxApp(context);
   return context;
+}
+
+const resetOptions = closed({ seed: z.optional(z.int('pass an integer.')) }, 'an option');
+
+/** The public interface over the parts, which do the work. */
+function localSandbox(parts: SandboxParts): Sandbox {
+  const { settings, store, clock, payments, schedule, deliveries, faults, requests, guard, reach, deeds } =
+    parts;
+  /** A payment, once the first attempt to deliver its event is over. */
+  async function paid({ checkout, order, event }: Payment): Promise<Paid> {
+    const delivery = await deliveries.inFlight(event);
+    return structuredClone({ order, event, delivery, redirectUrl: payments.returnUrl(checkout, 'success') });
+  }
+
+  // As a prototype, so that printing a sandbox shows neither key nor secret.
+  const sandbox: Sandbox = Object.create({
+    get url() {
+      return reach.url;
+    },
+    get apiKey() {
+      return settings.apiKey;
+    },
+    get webhookSecret() {
+      return settings.webhookSecret;
+    },
+    get clientOptions() {
+      const options = { baseUrl: reach.url, apiKey: settings.apiKey };
+      return reach.listens ? options : { ...options, fetch: sandbox.fetch };
+    },
+    get dashboardUrl() {
+      const { accessToken } = guard;
+      return `${reach.origin}/${accessToken === undefined ? '' : `?token=${encodeURIComponent(accessToken)}`}`;
+    },
+
+    fetch: (input, init) => reach.fetch(input, init),
+    async listen(options = {}) {
+      await reach.listen(options);
+      return sandbox;
+    },
+    async close() {
+      await Promise.all([reach.close(), deliveries.close()]);
+    },
+    [Symbol.asyncDispose]: () => sandbox.close(),
+    reset(options = {}) {
+      const { seed = settings.seed } = checked(resetOptions, options, 'reset');
+      schedule.reset();
+      store.clear(clock.now(), seed);
+      requests.clear();
+      faults.clear();
+      deliveries.reset();
+      payments.stock();
+      deeds.emit({ type: 'reset' });
+    },
+
+    async completeCheckout(ref, { method = 'card' } = {}) {
+      return paid(payments.pay(ref, checked(paymentMethod, method, 'completeCheckout: method')));
+    },
+    async failCheckout(ref, reason = 'card_declined') {
+      payments.decline(ref, checked(declineReason, reason, 'failCheckout: reason'));
+    },
+    async cancelCheckout(ref) {
+      return { redirectUrl: payments.returnUrl(payments.cancel(ref), 'cancel') };
+    },
+    async expireCheckout(ref) {
+      payments.expire(ref);
+    },
+
+    archiveProduct: (id) => void payments.setStatus(id, 'ARCHIVED'),
+    restoreProduct: (id) => void payments.setStatus(id, 'ACTIVE'),
+    regenerateKey() {
+      settings.apiKey = newApiKey(settings.livePrefix);
+      return settings.apiKey;
+    },
+    setWebhook: (target, signing = {}) => changeWebhook(settings, target, signing),
+    freeze: (amount) => payments.shift(amount, 'available'),
+    release: (amount) => payments.shift(amount, 'frozen'),
+    settle: () => payments.settle(),
+
+    get products() {
+      return [...store.products.values()].map(viewProduct);
+    },
+    get checkouts() {
+      payments.catchUp();
+      return [...store.checkouts.values()].map((checkout) => ({
+        ...structuredClone(checkout),
+        url: reach.checkoutUrl(checkout.id),
+      }));
+    },
+    get orders() {
+      payments.catchUp();
+      return structuredClone([...store.orders.values()]);
+    },
+    get events() {
+      return structuredClone([...store.events.values()]);
+    },
+    get requests() {
+      return structuredClone([...requests.entries]);
+    },
+    get balance() {
+      payments.catchUp();
+      return viewBalance(store.ledger, settings.currency);
+    },
+
+    trigger: async (type, options) => paid(causeEvent(payments, type, options, settings.currency)),
+    deliver: async () => structuredClone(await deliveries.deliver()),
+    redeliver: async (eventId) => structuredClone(await deliveries.redeliver(eventId)),
+    async waitForEvent(match = () => true, { timeoutMs = 5000 } = {}) {
+      const look = (event: SandboxEvent) => {
+        const copy = structuredClone(event);
+        return match(copy) ? copy : undefined;
+      };
+      for (const event of store.events.values()) {
+        const there = look(event);
+        if (there) return there;
+      }
+      const found = await deliveries.changed.first(look, timeoutMs, [reach.closing]);
+      if (found) return found;
+      throw new SandboxError(
+        'wait_timeout',
+        `waitForEvent: no event matched within ${timeoutMs} ms; there are ${store.events.size} events. Pay a checkout, or wait longer.`,
+      );
+    },
+    async signedRequest(event, options = {}) {
+      const { body } = deliveries.event(event?.id);
+      const how = checked(z.optional(tamper), options.tamper, 'signedRequest: tamper');
+      return asRequest(settings.webhook, signed(body, settings, clock, how));
+    },
+    doctor: (target, options = {}) => examine(parts, target, options),
+
+    now: () => new Date(clock.now()),
+    async advanceTime(by) {
+      await schedule.moveBy(milliseconds(by, 'advanceTime'));
+      deeds.emit({ type: 'clock', now: sandbox.now() });
+    },
+    async setTime(to) {
+      await schedule.moveTo(checked(z.date('pass a Date.'), to, 'setTime').getTime());
+      deeds.emit({ type: 'clock', now: sandbox.now() });
+    },
+    failNext(fault) {
+      const says = describeArmed(faults.add(readFault(fault, 'failNext')));
+      deeds.emit({ type: 'fault', says });
+    },
+    get faults() {
+      return faults.waiting.map(({ fault, left }) => ({ fault: { ...fault }, left }));
+    },
+    clearFaults() {
+      faults.clear();
+      deeds.emit({ type: 'faults_cleared' });
+    },
+    snapshot() {
+      payments.catchUp();
+      return takeSnapshot(store, clock, settings);
+    },
+  } satisfies Sandbox);
+  return sandbox;
+}
+
+/** Has the doctor examine a receiver with the sandbox's secret, scheme and limits. */
+async function examine(
+  { settings, reach }: SandboxParts,
+  target: WebhookTarget | undefined,
+  options: DoctorOptions,
+): Promise<Diagnosis> {
+  const { webhook, webhookSecret, choices, allowRemoteWebhooks: allowRemote } = settings;
+  const patient = target ?? webhook;
+  refuse('doctor', 'target', targetProblem(patient, allowRemote));
+  if (patient === undefined)
+    throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
+  const { price, problem } = readOrderPrice(options);
+  if (problem !== undefined) throw new InvalidField('doctor', '', problem);
+  const limits = { withinMs: choices.deliveryTimeoutMs, allowRemote, stop: reach.closing };
+  return diagnose({
+    target: patient,
+    price,
+    onStep: options.onStep,
+    signer: { secret: webhookSecret, scheme: choices.signature },
+    send: async (to, outgoing) => {
+      const sent = await send(to, outgoing, limits);
+      if (sent.code === 'address_refused') refuse('doctor', 'target', sent.error);
+      return sent;
+    },
+  });
 }
