@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { duration, notKnown, problemOf } from '../sandbox/checks.js';
 import { eventTypes } from '../sandbox/service/event.js';
-import { costs } from '../sandbox/service/trigger.js';
+import { costs } from '../sandbox/service/payments.js';
 import { visible } from '../schemas/visible.js';
 import { runningCommand } from './running.js';
 import { refuseUnless, UsageError } from './terminal.js';

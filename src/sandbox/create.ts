@@ -11,10 +11,9 @@ import { sandboxApp } from './http/app.js';
 import type { Paid, Sandbox } from './sandbox.js';
 import type { SandboxEvent } from './service/event.js';
 import { viewBalance } from './service/money.js';
-import type { Payment } from './service/payments.js';
+import { causeEvent, type Payment } from './service/payments.js';
 import { declineReason, paymentMethod, viewProduct } from './service/records.js';
 import { takeSnapshot } from './service/store.js';
-import { causeEvent } from './service/trigger.js';
 import { changeWebhook, newApiKey, type SandboxOptions } from './settings.js';
 
 /**

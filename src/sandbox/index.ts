@@ -17,12 +17,13 @@ export { createSandbox } from './create.js';
 export type { Tamper } from './delivery/signing.js';
 export type { Fault, RequestFault, WebhookFault } from './faults.js';
 export type { LoggedRequest } from './http/log.js';
-export type { ListenOptions } from './http/node.js';
+export type { ListenOptions } from './http/reach.js';
 export type { PageMessages } from './pages/payment/messages.js';
 export type { Paid, Sandbox } from './sandbox.js';
 export type { ErrorKind, FixedChoice, UnspecifiedChoices } from './service/choices.js';
 export type { Attempt, EventLink, EventState, EventType, SandboxEvent } from './service/event.js';
 export type { Balance } from './service/money.js';
+export type { TriggerOptions } from './service/payments.js';
 export type {
   CheckoutState,
   DeclineReason,
@@ -32,5 +33,4 @@ export type {
   SandboxOrder,
 } from './service/records.js';
 export type { SandboxSnapshot } from './service/store.js';
-export type { TriggerOptions } from './service/trigger.js';
 export type { SandboxOptions, WebhookSigning } from './settings.js';

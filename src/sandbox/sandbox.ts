@@ -4,9 +4,10 @@ import type { Duration } from './checks.js';
 import type { Tamper } from './delivery/signing.js';
 import type { Fault } from './faults.js';
 import type { LoggedRequest } from './http/log.js';
-import type { ListenOptions } from './http/node.js';
+import type { ListenOptions } from './http/reach.js';
 import type { Attempt, EventType, SandboxEvent } from './service/event.js';
 import type { Balance } from './service/money.js';
+import type { TriggerOptions } from './service/payments.js';
 import type {
   DeclineReason,
   PaymentMethod,
@@ -15,7 +16,6 @@ import type {
   SandboxOrder,
 } from './service/records.js';
 import type { SandboxSnapshot } from './service/store.js';
-import type { TriggerOptions } from './service/trigger.js';
 import type { WebhookSigning } from './settings.js';
 
 /** The result of a payment. */

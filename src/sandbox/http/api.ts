@@ -6,15 +6,15 @@ import {
   productListParams,
   productUpdateParams,
 } from '../../schemas/params.js';
+import { SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { checkoutFields } from '../service/choices.js';
-import { twoDecimals } from '../service/money.js';
+import { type Ledger, twoDecimals, viewBalance } from '../service/money.js';
 import type { Product, StoredCheckout } from '../service/records.js';
 import { capacity, found } from '../service/store.js';
 import { checkCredentials, readObject, readParameters, readProduct } from './input.js';
 import type { ApiEnv, RequestNotes } from './log.js';
 import { type operations, Refusal, serveTable, type Table } from './table.js';
-import * as wire from './wire.js';
 
 /** The operations of the specification. The caller handles key, log and errors. */
 export function documentedApi(context: SandboxContext) {
@@ -24,7 +24,7 @@ export function documentedApi(context: SandboxContext) {
   /** A checkout as its retrieval shows it. */
   function session(checkout: StoredCheckout, notes: RequestNotes) {
     notes.mark('expiresIn');
-    return wire.checkoutSession(checkout, reach.checkoutUrl(checkout.id), choices.expiresUnit);
+    return checkoutSession(checkout, reach.checkoutUrl(checkout.id), choices.expiresUnit);
   }
 
   const work: Record<(typeof operations)[number], Table<ApiEnv>[string]> = {
@@ -40,7 +40,7 @@ export function documentedApi(context: SandboxContext) {
       const totalPages = Math.ceil(all.length / size);
       if (all.length > 1 || page > totalPages) notes.mark('listOrder');
       return {
-        items: all.slice((page - 1) * size, page * size).map(wire.listedProduct),
+        items: all.slice((page - 1) * size, page * size).map(listedProduct),
         pagination: { page, size, total: all.length, totalPages },
       };
     },
@@ -49,7 +49,7 @@ export function documentedApi(context: SandboxContext) {
       full(store.products, 'products');
       const product = payments.createProduct(params);
       markPrice(product, notes);
-      return wire.createdProduct(product);
+      return createdProduct(product);
     },
     'PATCH /v1/products/:id': async ({ req, var: { notes } }) => {
       const body = await readObject(req.raw, notes);
@@ -59,7 +59,7 @@ export function documentedApi(context: SandboxContext) {
         notes.limit('emptyUpdate', 'The body has no field to update. Send at least one.');
       Object.assign(product, params, { updatedAt: new Date(clock.now()) });
       markPrice(product, notes);
-      return wire.updatedProduct(product);
+      return updatedProduct(product);
     },
     'POST /v1/checkouts': async ({ req, var: { notes } }) => {
       const body = await readObject(req.raw, notes);
@@ -84,11 +84,11 @@ export function documentedApi(context: SandboxContext) {
       session(found(store.checkouts, 'checkout session', req.param('id')), notes),
     'GET /v1/balance': ({ var: { notes } }) => {
       if (store.orders.size > 0) notes.mark('settlement', 'fees');
-      return wire.balance(store.ledger, settings.currency);
+      return balance(store.ledger, settings.currency);
     },
   };
   const api = new Hono<ApiEnv>();
-  const respond = (c: Context<ApiEnv>, data: object) => wire.success(c.get('notes'), data);
+  const respond = (c: Context<ApiEnv>, data: object) => success(c.get('notes'), data);
   serveTable(api, work, respond, '/v1/*');
   return api;
 }
@@ -104,4 +104,65 @@ function full(map: ReadonlyMap<string, unknown>, what: string): void {
       'too_many_objects',
       `The sandbox holds ${capacity} ${what} and accepts no more. Reset it.`,
     );
+}
+
+// What the service sends, quirks included. Spec, "Representation notes".
+
+/** The response to create: price as a string as it was sent, milliseconds. */
+const createdProduct = (product: Product) => ({
+  ...product,
+  description: product.description ?? undefined,
+  createdAt: product.createdAt.getTime(),
+  updatedAt: product.updatedAt.getTime(),
+});
+
+/** The response to update: as to create, without `status`. */
+function updatedProduct(product: Product) {
+  const { status: _, ...shown } = createdProduct(product);
+  return shown;
+}
+
+/** An item of the list: price as a number, ISO 8601 times. */
+const listedProduct = (product: Product) => ({
+  ...product,
+  description: product.description ?? undefined,
+  price: Number(product.price),
+});
+
+function checkoutSession(checkout: StoredCheckout, url: string, unit: 'ms' | 's') {
+  const { id, productId, amount, currency, expiresAt, createdAt } = checkout;
+  const expires = unit === 's' ? Math.floor(expiresAt.getTime() / 1000) : expiresAt.getTime();
+  return { id, productId, amount, currency, url, expiresAt: expires, createdAt: createdAt.getTime() };
+}
+
+const balance = (ledger: Ledger, currency: string) => ({
+  ...viewBalance(ledger, currency),
+  updatedAt: ledger.updatedAt.getTime(),
+});
+
+const success = (notes: RequestNotes, data: unknown): Response =>
+  json(notes, 200, { code: 0, message: 'success', data });
+
+/** The one error whose body the spec shows. */
+export const unauthorized = (notes: RequestNotes): Response =>
+  json(notes, 401, { code: 401, message: 'Unauthorized' });
+
+/** Every other error, as chosen. */
+export function refused({ code, message, headers }: Refusal, notes: RequestNotes): Response {
+  const { choices } = notes;
+  notes.mark('errors', 'errorStatus');
+  if (choices.errors !== 'envelope') {
+    const response: unknown = choices.errors(code, message);
+    if (response instanceof Response) return response;
+    const problem = `unspecified.errors returned ${shown(response)} for "${code}". Return a Response.`;
+    throw new SandboxError('invalid_options', problem);
+  }
+  const status = choices.statusOf(code);
+  return json(notes, status, { code: status, message }, headers);
+}
+
+function json(notes: RequestNotes, status: number, body: unknown, headers: Record<string, string> = {}) {
+  const text = JSON.stringify(body);
+  notes.responseBody = text;
+  return new Response(text, { status, headers: { 'content-type': 'application/json', ...headers } });
 }

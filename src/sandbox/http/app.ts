@@ -8,13 +8,12 @@ import { payPages } from '../pages/payment/routes.js';
 import { errorStatuses } from '../service/choices.js';
 import { livePrefix, type Settings } from '../settings.js';
 import { pause } from '../signal.js';
-import { documentedApi } from './api.js';
+import { documentedApi, refused, unauthorized } from './api.js';
 import { controlRoutes } from './control.js';
 import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';
 import { sameText } from './guard.js';
 import { type ApiEnv, type LoggedRequest, RequestNotes } from './log.js';
 import { isOperation, nothingHere, Refusal } from './table.js';
-import { refused, unauthorized } from './wire.js';
 
 /** The whole sandbox as one function from request to response: no socket, no timer. */
 export function sandboxApp(context: SandboxContext): (request: Request) => Promise<Response> {

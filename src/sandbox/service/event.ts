@@ -2,7 +2,7 @@ import { unevenlySpaced } from '../../sending/delivery.js';
 import { nameIn } from '../checks.js';
 import type { SandboxOrder } from './records.js';
 
-/** The events that the service documents, and the `data` of each. What makes one happen is in `trigger.ts`. */
+/** The events that the service documents, and the `data` of each. What makes one happen is in `payments.ts`. */
 export const eventTypes = {
   'order.paid': ({ id, amount, currency }: SandboxOrder) => ({ order_id: id, amount, currency }),
 };

@@ -1,12 +1,12 @@
+import * as z from 'zod/mini';
 import { type NewProduct, productCreateParams } from '../../schemas/params.js';
-import { checked, SandboxError } from '../checks.js';
+import { checked, closed, SandboxError } from '../checks.js';
 import type { Settings } from '../settings.js';
 import type { Clock, Due } from './clock.js';
-import { newEvent, type SandboxEvent } from './event.js';
-import { nextId } from './ids.js';
-import { fromCents, percentOf, toCents } from './money.js';
+import { type EventType, eventType, newEvent, type SandboxEvent } from './event.js';
+import { fromCents, percentOf, toCents, twoDecimals } from './money.js';
 import type { DeclineReason, PaymentMethod, Product, SandboxOrder, StoredCheckout } from './records.js';
-import { found, type Store } from './store.js';
+import { found, nextId, type Store } from './store.js';
 
 export interface Payment {
   checkout: StoredCheckout;
@@ -202,3 +202,32 @@ export function newPayments(
 
 const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>): StoredCheckout =>
   Object.assign(checkout, by);
+
+/** What the order of a triggered event costs. */
+export interface TriggerOptions {
+  /** Default `'19.90'`. */
+  amount?: string | undefined;
+  /** Default: the balance's. */
+  currency?: string | undefined;
+}
+
+const { price, currency } = productCreateParams.def.shape;
+
+/** The checks of what it costs: those of a product. */
+export const costs = { amount: z.optional(price), currency };
+
+/** What has to happen for an event of each type, with a real product and checkout. */
+const happenings: Record<EventType, (payments: Payments, price: string, currency: string) => Payment> = {
+  'order.paid': (payments, price, currency) => {
+    const { id: productId } = payments.createProduct({ name: 'Test payment', price, currency });
+    const { id } = payments.createCheckout({ productId, amount: twoDecimals(price), currency });
+    return payments.pay(id, 'card');
+  },
+};
+
+/** Makes an event happen, so that what a handler then reads back exists. `usual` is the balance's currency. */
+export function causeEvent(payments: Payments, type: EventType, options: TriggerOptions = {}, usual: string) {
+  const happening = happenings[checked(eventType, type, 'trigger: type')];
+  const { amount = '19.90', currency = usual } = checked(closed(costs, 'an option'), options, 'trigger');
+  return happening(payments, amount, currency);
+}

@@ -1,8 +1,7 @@
 import { html, raw } from 'hono/html';
 import { encode } from 'uqr';
 import { type Html, icon } from '../layout.js';
-import type { CheckoutView, Wallet } from './checkout-view.js';
-import { payForm, payFrame } from './frame.js';
+import { type CheckoutView, payForm, payFrame, type Wallet } from './frame.js';
 
 /** The test cards that can be chosen, by their last four digits. There is no field for a number. */
 export const cards = [

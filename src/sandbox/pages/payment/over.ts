@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { type Html, type IconName, icon, postForm } from '../layout.js';
-import { type CheckoutView, type Wallet, walletPath } from './checkout-view.js';
-import { payPage, type Texts } from './frame.js';
+import { type CheckoutView, payPage, type Texts, type Wallet, walletPath } from './frame.js';
 import type { PageMessages } from './messages.js';
 
 /** One message in the middle of the page, with links to go on. */

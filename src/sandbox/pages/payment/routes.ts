@@ -4,7 +4,7 @@ import { SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
 import { outOfDate, readForm } from '../../http/input.js';
 import { declineReason, type StoredCheckout } from '../../service/records.js';
-import { viewForPage, type Wallet, walletPath } from './checkout-view.js';
+import { viewForPage, type Wallet, walletPath } from './frame.js';
 import { speaker } from './messages.js';
 import { cards, openPage, waitingPage, wallets } from './open.js';
 import { archivedPage, cancelledPage, expiredPage, paidPage, unknownPage, walletPage } from './over.js';
