@@ -77,16 +77,9 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
 }
 
 /**
- * One sandbox, as its routes see it: the documented API, the pages and the control routes are each a function
- * `(context) => Hono` that is mounted beside the others and holds no state of its own.
- *
- * - Read from `store`, `settings`, `requests` and `clock`; what the store holds is live, so a page changes none of it.
- * - Change things through `payments` (what a customer does) and `sandbox` (what the dashboard does) alone. Their methods
- *   throw a `SandboxError` (`unknown_id`, `not_payable`) whose message may be shown; after that, look at the state
- *   again and show it. `payments` returns at once; webhooks are sent beside it, so no page waits for a receiver.
- * - Everything that is due is done before a route runs: an expired checkout's `state` is `expired`.
- * - The Host header has been checked, and so have `Origin` and `Sec-Fetch-Site` of unsafe methods. The routes of forms
- *   check the form's token: its scope is the checkout's id on the payment page, and `'dashboard'` on the dashboard.
+ * One sandbox, as its routes see it. They read the parts, which are live, and change things through `payments` and
+ * `sandbox` alone. Before a route runs, what is due was done and where the request comes from was checked; the routes of
+ * forms check the form's token, whose scope is the checkout's id, or `'dashboard'`.
  */
 export interface SandboxContext extends SandboxParts {
   /** The public interface: what the dashboard's buttons do. */

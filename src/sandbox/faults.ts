@@ -21,10 +21,7 @@ interface FaultOfRequests {
   path?: string | RegExp | undefined;
   /** How many requests. Default 1. */
   times?: number | undefined;
-  /**
-   * `'after'`: the request is carried out and its response is lost. Default: `'before'`, but `'after'` for `malformed`
-   * other than `'code-not-zero'`, which says that nothing was done.
-   */
+  /** `'after'`: done, and the response is lost. Default: `'before'`; for `malformed` but `'code-not-zero'`, `'after'`. */
   when?: 'before' | 'after' | undefined;
   /** Delay before the fault, in real time. */
   delay?: Duration | undefined;

@@ -39,8 +39,8 @@ export interface Sandbox extends AsyncDisposable {
   /** The secret that events are signed with. */
   readonly webhookSecret: string;
   /**
-   * What `new PaymentsClient()` needs. Before `listen()` the client calls the sandbox in process, without a socket;
-   * after it the client uses its own transport and real HTTP. A client keeps working across `listen()`.
+   * What `new PaymentsClient()` needs. Before `listen()` the client calls the sandbox in process; after it, over HTTP.
+   * A client keeps working across `listen()`.
    *
    * @example
    * ```ts
@@ -68,10 +68,7 @@ export interface Sandbox extends AsyncDisposable {
   listen(options?: ListenOptions): Promise<Sandbox>;
   /** Ends sockets, timers and deliveries in flight. */
   close(): Promise<void>;
-  /**
-   * Forgets data, logs and faults, drops deliveries in flight and sets the clock back. Keeps key, secret and webhook
-   * target, and creates the option `products` again.
-   */
+  /** Forgets all but key, secret and webhook, sets the clock back and creates the option `products` again. */
   reset(options?: { seed?: number | undefined }): void;
 
   /**
@@ -115,19 +112,13 @@ export interface Sandbox extends AsyncDisposable {
   /** The account's balance now. */
   readonly balance: Balance;
 
-  /**
-   * Makes an event happen, such as `order.paid`: with a real product, checkout and payment, so that what a handler then
-   * reads back exists. Default 19.90 in the balance's currency.
-   */
+  /** Makes an event happen, with a real product, checkout and payment. Default 19.90 in the balance's currency. */
   trigger(type: EventType, options?: TriggerOptions): Promise<Paid>;
   /** Sends all events that are due or held back, and waits for those in flight. */
   deliver(): Promise<Attempt[]>;
   /** Sends any event once more, to the current webhook and with the current secret. */
   redeliver(eventId: string): Promise<Attempt>;
-  /**
-   * The first event that matches, as soon as there is one. Default: the first of all, within 5 seconds. An
-   * error in `match` rejects only this call.
-   */
+  /** The first event that matches, as soon as there is one. Default: the first of all, within 5 seconds. */
   waitForEvent(
     match?: (event: SandboxEvent) => boolean,
     options?: { timeoutMs?: number | undefined },
@@ -135,11 +126,8 @@ export interface Sandbox extends AsyncDisposable {
   /** The event as your handler receives it, or tampered with, to test that your handler rejects it. */
   signedRequest(event: SandboxEvent, options?: { tamper?: Tamper | undefined }): Promise<Request>;
   /**
-   * Finds out what is wrong with a receiver: sends valid, forged, changed and stale deliveries about throw-away
-   * orders and, if it refuses every valid one, what it might accept. Default: the webhook that is set.
-   *
-   * The valid ones are signed payments that are not real. They leave this machine and its private network only with
-   * `allowRemoteWebhooks`.
+   * Finds out what is wrong with a receiver, by valid, forged, changed and stale deliveries about throw-away orders.
+   * Default: the webhook that is set. They leave this machine and its private network only with `allowRemoteWebhooks`.
    *
    * @example
    * ```ts
@@ -153,10 +141,7 @@ export interface Sandbox extends AsyncDisposable {
 
   /** The sandbox's time. */
   now(): Date;
-  /**
-   * Moves the clock and does everything that becomes due, in order: expiry, settlement, each retry. Waits for deliveries
-   * in flight, and for what follows from them.
-   */
+  /** Moves the clock, does what becomes due in order (expiry, settlement, retries) and waits for its deliveries. */
   advanceTime(by: Duration): Promise<void>;
   /** Moves the clock to a date. Going back undoes nothing. */
   setTime(to: Date): Promise<void>;

@@ -20,10 +20,7 @@ export interface SandboxOptions {
   webhookSecret?: string | undefined;
   /** Where webhooks go. Default: nowhere; events are kept and can be delivered later. */
   webhook?: WebhookTarget | undefined;
-  /**
-   * When the first attempt is made: `'auto'` at once (default), `'manual'` when `deliver()` is called, or after a
-   * delay on the sandbox's clock.
-   */
+  /** The first attempt: `'auto'`, at once (default); `'manual'`, when `deliver()` is called; or after a delay. */
   webhooks?:
     | 'auto'
     | 'manual'
@@ -54,15 +51,9 @@ export interface SandboxOptions {
   acceptPrefix?: 'service_live_' | undefined;
   /** The clock in signatures. Default `'real'`, so that a moved clock fails no receiver's tolerance check. */
   signatureTime?: 'real' | 'virtual' | undefined;
-  /**
-   * How event bodies are encoded. Default `'spaced'`: with spaces that no encoder writes, so that a receiver
-   * that parses and re-encodes the body before it verifies fails here and not in production.
-   */
+  /** How event bodies are encoded. Default `'spaced'`, as no encoder does: a receiver that re-encodes them fails here. */
   encoding?: 'spaced' | 'compact' | undefined;
-  /**
-   * Lets webhooks go to public addresses too. Default `false`: this machine and private networks only. Link-local
-   * addresses are never called.
-   */
+  /** Lets webhooks go to public addresses too. Default `false`: this machine and private networks only. */
   allowRemoteWebhooks?: boolean | undefined;
 }
 

@@ -9,7 +9,7 @@ import {
 import { SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { checkoutFields } from '../service/choices.js';
-import { type Ledger, twoDecimals, viewBalance } from '../service/money.js';
+import { twoDecimals, viewBalance } from '../service/money.js';
 import type { Product, StoredCheckout } from '../service/records.js';
 import { capacity, found } from '../service/store.js';
 import { checkCredentials, readObject, readParameters, readProduct } from './input.js';
@@ -22,9 +22,11 @@ export function documentedApi(context: SandboxContext) {
   const { choices } = settings;
 
   /** A checkout as its retrieval shows it. */
-  function session(checkout: StoredCheckout, notes: RequestNotes) {
+  function session({ id, productId, amount, currency, ...times }: StoredCheckout, notes: RequestNotes) {
     notes.mark('expiresIn');
-    return checkoutSession(checkout, reach.checkoutUrl(checkout.id), choices.expiresUnit);
+    const [createdAt, ms] = [times.createdAt.getTime(), times.expiresAt.getTime()];
+    const expiresAt = choices.expiresUnit === 's' ? Math.floor(ms / 1000) : ms;
+    return { id, productId, amount, currency, url: reach.checkoutUrl(id), expiresAt, createdAt };
   }
 
   const work: Record<(typeof operations)[number], Table<ApiEnv>[string]> = {
@@ -47,9 +49,7 @@ export function documentedApi(context: SandboxContext) {
     'POST /v1/products': async ({ req, var: { notes } }) => {
       const params = readProduct(productCreateParams, await readObject(req.raw, notes), notes);
       full(store.products, 'products');
-      const product = payments.createProduct(params);
-      markPrice(product, notes);
-      return createdProduct(product);
+      return createdProduct(payments.createProduct(params), notes);
     },
     'PATCH /v1/products/:id': async ({ req, var: { notes } }) => {
       const body = await readObject(req.raw, notes);
@@ -58,8 +58,8 @@ export function documentedApi(context: SandboxContext) {
       if (Object.keys(params).length === 0)
         notes.limit('emptyUpdate', 'The body has no field to update. Send at least one.');
       Object.assign(product, params, { updatedAt: new Date(clock.now()) });
-      markPrice(product, notes);
-      return updatedProduct(product);
+      const { status: _, ...updated } = createdProduct(product, notes);
+      return updated;
     },
     'POST /v1/checkouts': async ({ req, var: { notes } }) => {
       const body = await readObject(req.raw, notes);
@@ -84,11 +84,13 @@ export function documentedApi(context: SandboxContext) {
       session(found(store.checkouts, 'checkout session', req.param('id')), notes),
     'GET /v1/balance': ({ var: { notes } }) => {
       if (store.orders.size > 0) notes.mark('settlement', 'fees');
-      return balance(store.ledger, settings.currency);
+      const { ledger } = store;
+      return { ...viewBalance(ledger, settings.currency), updatedAt: ledger.updatedAt.getTime() };
     },
   };
   const api = new Hono<ApiEnv>();
-  const respond = (c: Context<ApiEnv>, data: object) => success(c.get('notes'), data);
+  const respond = (c: Context<ApiEnv>, data: object) =>
+    json(c.get('notes'), 200, { code: 0, message: 'success', data });
   serveTable(api, work, respond, '/v1/*');
   return api;
 }
@@ -99,27 +101,17 @@ function markPrice({ price }: Product, notes: RequestNotes): void {
 }
 
 function full(map: ReadonlyMap<string, unknown>, what: string): void {
-  if (map.size >= capacity)
-    throw new Refusal(
-      'too_many_objects',
-      `The sandbox holds ${capacity} ${what} and accepts no more. Reset it.`,
-    );
+  const problem = `The sandbox holds ${capacity} ${what} and accepts no more. Reset it.`;
+  if (map.size >= capacity) throw new Refusal('too_many_objects', problem);
 }
 
 // What the service sends, quirks included. Spec, "Representation notes".
 
-/** The response to create: price as a string as it was sent, milliseconds. */
-const createdProduct = (product: Product) => ({
-  ...product,
-  description: product.description ?? undefined,
-  createdAt: product.createdAt.getTime(),
-  updatedAt: product.updatedAt.getTime(),
-});
-
-/** The response to update: as to create, without `status`. */
-function updatedProduct(product: Product) {
-  const { status: _, ...shown } = createdProduct(product);
-  return shown;
+/** The response to create, and to update but for `status`: price as a string as it was sent, milliseconds. */
+function createdProduct(product: Product, notes: RequestNotes) {
+  markPrice(product, notes);
+  const [createdAt, updatedAt] = [product.createdAt.getTime(), product.updatedAt.getTime()];
+  return { ...product, description: product.description ?? undefined, createdAt, updatedAt };
 }
 
 /** An item of the list: price as a number, ISO 8601 times. */
@@ -128,20 +120,6 @@ const listedProduct = (product: Product) => ({
   description: product.description ?? undefined,
   price: Number(product.price),
 });
-
-function checkoutSession(checkout: StoredCheckout, url: string, unit: 'ms' | 's') {
-  const { id, productId, amount, currency, expiresAt, createdAt } = checkout;
-  const expires = unit === 's' ? Math.floor(expiresAt.getTime() / 1000) : expiresAt.getTime();
-  return { id, productId, amount, currency, url, expiresAt: expires, createdAt: createdAt.getTime() };
-}
-
-const balance = (ledger: Ledger, currency: string) => ({
-  ...viewBalance(ledger, currency),
-  updatedAt: ledger.updatedAt.getTime(),
-});
-
-const success = (notes: RequestNotes, data: unknown): Response =>
-  json(notes, 200, { code: 0, message: 'success', data });
 
 /** The one error whose body the spec shows. */
 export const unauthorized = (notes: RequestNotes): Response =>

@@ -54,10 +54,7 @@ const takesNothing = (run: (id: string) => object | Promise<object>) =>
 
 const lists = ['products', 'checkouts', 'orders', 'events', 'requests'] as const;
 
-/**
- * The control routes, which docs/sandbox.md lists: what `createSandbox()` can do, for programs in other languages and our
- * commands. JSON over HTTP under `/_sandbox`, which nobody mistakes for a path of the service.
- */
+/** The control routes under `/_sandbox`, which docs/sandbox.md lists: what `createSandbox()` can do, for any language. */
 export function controls(context: SandboxContext): Table {
   const { sandbox, settings, payments } = context;
   const now = () => ({ now: sandbox.now() });

@@ -3,11 +3,9 @@ import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 
 /**
- * Keeps other websites' pages from driving the sandbox through a visitor's browser: unsafe methods must come from
- * the sandbox's own pages, and forms carry a token that only those pages know. Where other machines can reach the
- * sandbox, dashboard and control routes require an access token too.
- *
- * Why not hono's `csrf()` and `bearerAuth()`: docs/decisions/hono-middleware.md.
+ * Keeps other websites' pages from driving the sandbox through a visitor's browser: unsafe methods must come from its
+ * own pages, whose forms carry a token. Where other machines can reach it, dashboard and control routes require an
+ * access token too. Why not hono's `csrf()` and `bearerAuth()`: docs/decisions/hono-middleware.md.
  */
 export class Guard {
   readonly #secret = randomBytes(32);

@@ -57,10 +57,7 @@ function attempt<T>(read: () => T, problem: string): T {
 
 type ObjectSchema<Params> = z.ZodMiniType<Params> & { readonly def: { readonly shape: object } };
 
-/**
- * Checks parameters against the schema that the client uses too. Fields that the spec does not list are left out with
- * a warning, or refused, as chosen.
- */
+/** Checks parameters by the client's schema. Fields that the spec does not list bring a warning or are refused, as chosen. */
 export function readParameters<Params>(
   schema: ObjectSchema<Params>,
   given: Record<string, unknown>,
@@ -103,10 +100,7 @@ export function readProduct<
   return params;
 }
 
-/**
- * The body of a product before it is checked: numbers and booleans in `metadata` as strings, and a currency in upper
- * case, as chosen. Spec: metadata has arbitrary values, "shown as strings"; the currency is a "three-letter ISO code".
- */
+/** Numbers and booleans in `metadata` as strings, and a currency in upper case, as chosen. Spec: values are "shown as strings". */
 function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Record<string, unknown> {
   const { metadata, currency } = body;
   const read = { ...body };

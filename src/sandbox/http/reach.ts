@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../../schemas/url.js';
@@ -111,10 +111,10 @@ export interface ListenOptions {
 }
 
 /** An open socket in front of the sandbox. `local`: this machine alone can reach it. */
-export type Listening = Awaited<ReturnType<typeof serve>>;
+type Listening = Awaited<ReturnType<typeof serve>>;
 
 /** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
-export async function serve(
+async function serve(
   handle: (request: Request) => Promise<Response>,
   { port = 0, host = '127.0.0.1', allowHosts = [] }: ListenOptions,
   publicUrl: string | undefined,
@@ -148,17 +148,18 @@ export async function serve(
   });
   server.listen(port, host);
   await once(server, 'listening').catch(({ code, message }: NodeJS.ErrnoException) => {
-    if (code === 'EADDRINUSE') {
-      const taken = `Port ${port} on ${host} is taken. End what uses it, or choose another port.`;
-      throw new SandboxError('port_taken', taken);
-    }
-    const why = `Cannot listen on port ${port} of ${host} (${code ?? message}). Pass another host or port.`;
-    throw new SandboxError('invalid_options', why);
+    const taken = `Port ${port} on ${host} is taken. End what uses it, or choose another port.`;
+    const other = `Cannot listen on port ${port} of ${host} (${code ?? message}). Pass another host or port.`;
+    throw code === 'EADDRINUSE'
+      ? new SandboxError('port_taken', taken)
+      : new SandboxError('invalid_options', other);
   });
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The socket has no address.');
-  const url = originOf(address);
-  rule.local = isLoopback(new URL(url)) && address.address !== '0.0.0.0' && address.address !== '::';
+  const at = server.address();
+  if (typeof at !== 'object' || at === null) throw new Error('The socket has no address.');
+  const everywhere = at.address === '0.0.0.0' || at.address === '::';
+  const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
+  const url = `http://${everywhere ? '127.0.0.1' : name}:${at.port}`;
+  rule.local = !everywhere && isLoopback(new URL(url));
   return {
     url,
     local: rule.local,
@@ -192,22 +193,14 @@ interface HostRule {
   allowed: readonly string[];
 }
 
-/** Tells nothing but that the sandbox is there: a container's health check may name it as it likes. */
-const healthPath = '/_sandbox/health';
-
 /**
- * Whether a request's Host header names the sandbox, on any port: a container's may be mapped. A name that an attacker's
- * DNS leads to this machine does not (DNS rebinding). Open to other machines, the documented API takes any name, as containers give it: its key guards it.
+ * Whether a Host header names the sandbox, on any port, as a container's may be mapped, and not an attacker's host (DNS
+ * rebinding). Any name does for a health check and, open to other machines, for the documented API: its key guards it.
  */
 function hostAllowed(host: string | undefined, path: string, rule: HostRule): boolean {
-  if (path === healthPath || (!rule.local && path.startsWith('/v1/'))) return true;
+  if (path === '/_sandbox/health' || (!rule.local && path.startsWith('/v1/'))) return true;
   if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`)) return false;
   const url = new URL(`http://${host}`);
   if (rule.publicUrl !== undefined && url.host === new URL(rule.publicUrl).host) return true;
   return isLoopback(url) || rule.allowed.includes(url.hostname);
-}
-
-function originOf({ address, family, port }: AddressInfo): string {
-  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -23,9 +23,8 @@ export const errorStatuses = {
 export type ErrorKind = keyof typeof errorStatuses;
 
 /**
- * Where the specification is silent and the sandbox always does the same, although the service may not: the key is checked
- * before the path, a PATCH without any field is refused, a price is returned as it was sent, an emoji in a name counts as
- * one character, an image has an `http:` or `https:` URL, and no URL holds a user or password.
+ * Where the specification is silent and the sandbox always does the same: the key is checked before the path, an empty
+ * PATCH is refused, a price returned as sent, an emoji one character, an image `http:` or `https:`, no URL with a user.
  */
 export type FixedChoice =
   | 'authOrder'
@@ -36,8 +35,8 @@ export type FixedChoice =
   | 'urlCredentials';
 
 /**
- * What the sandbox does where the specification is silent. Each is the sandbox's own choice, never a promise of the
- * service; each can be changed. A response that depended on one names it in the header `x-sandbox-unspecified`.
+ * What the sandbox does where the specification is silent: never a promise of the service, and changeable. A response
+ * that depended on a choice names it in the header `x-sandbox-unspecified`.
  */
 export interface UnspecifiedChoices {
   /** What creating a checkout returns. Default `'session'`, the shape of retrieval; the spec promises `url` alone. */
@@ -53,10 +52,7 @@ export interface UnspecifiedChoices {
         /** The unit of `expiresAt`. */
         unit: 'ms' | 's';
       };
-  /**
-   * The body of every error but 401. Default `'envelope'`: `{ code: <status>, message }`, by analogy with the 401.
-   * A function makes the whole response.
-   */
+  /** Every error but 401. Default `'envelope'`: `{ code: <status>, message }`, as for 401. A function makes the response. */
   errors: 'envelope' | ((kind: ErrorKind, message: string) => Response);
   /** The status of each kind of error. Default: 400, unknown id or path 404, wrong method 405, archived 409, 413, 415, too many objects 507. */
   errorStatus: Readonly<Partial<Record<ErrorKind, number>>>;
@@ -66,17 +62,11 @@ export interface UnspecifiedChoices {
   listOrder: 'newest-first' | 'oldest-first';
   /** Default `'to-text'`: numbers and booleans are accepted and returned as strings. `'text-only'` refuses them. */
   metadata: 'to-text' | 'text-only';
-  /**
-   * Which currency codes are accepted. Default `'upper-case'`: three upper-case letters; `'any-case'`: three letters;
-   * `'iso-4217'`: codes of ISO 4217 alone.
-   */
+  /** Accepted currencies. Default `'upper-case'`: three such letters; `'any-case'`; `'iso-4217'`: its codes alone. */
   currencyForm: 'upper-case' | 'any-case' | 'iso-4217';
   /** Default `'own'`: unrelated to the checkout's id. */
   orderId: 'own' | 'checkout-id';
-  /**
-   * Where an event names its checkout, as a path in its body. Default `'none'`: the specification ties the two nowhere.
-   * `'order_id'` is `orderId: 'checkout-id'`; `'data.reference'` has the id after `checkout:`.
-   */
+  /** The path in an event's body that names its checkout. Default `'none'`. `'data.reference'` has it after `checkout:`. */
   eventLink: EventLink;
   /** How `data.amount` is written in an event. Default `'text'`, a string. */
   webhookBody: 'text' | 'number';

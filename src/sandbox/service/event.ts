@@ -12,10 +12,7 @@ export type EventType = keyof typeof eventTypes;
 
 export const eventType = nameIn(eventTypes);
 
-/**
- * Ways in which an event could name its checkout, as other services do it, each named after its place in the body: what
- * is merged into the event, `data` into its `data`. The specification shows none.
- */
+/** Ways in which an event could name its checkout, by their place in the body: what is merged into event and `data`. */
 export const eventLinks = {
   none: () => ({}),
   /** The order has the checkout's id. */

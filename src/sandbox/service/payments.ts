@@ -17,9 +17,8 @@ export interface Payment {
 export type Payments = ReturnType<typeof newPayments>;
 
 /**
- * What a customer, the dashboard and time do to checkouts, orders and the balance. All of it is synchronous, so that
- * of two payments for one checkout the second finds it paid. `announce` is called with each new event, once the order
- * is stored.
+ * What a customer, the dashboard and time do to checkouts, orders and the balance: synchronously, so that of two payments
+ * for one checkout the second finds it paid. `announce` gets each new event once the order is stored.
  */
 export function newPayments(
   store: Store,

@@ -28,10 +28,7 @@ export function dashboardPages(context: SandboxContext): Hono {
   for (const [path, show] of Object.entries(pages))
     routes.get(path, (c) => show(context, { id: c.req.param('id'), show: c.req.queries('show') }));
 
-  /**
-   * Does what a form of a page asks for and redirects to that page, or to another part of it, unless the result is a
-   * response. A refusal is shown on the page.
-   */
+  /** Does what a form asks for and redirects to its page, unless the result is a response. The page shows a refusal. */
   function action(
     path: string,
     page: keyof typeof pages,

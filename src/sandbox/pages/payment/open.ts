@@ -75,10 +75,7 @@ ${payForm(view, 'pay', html`<button class="plain" name="method" value="other" da
   );
 }
 
-/**
- * A QR code, black on white in every colour scheme: scanners need that. Each dark stretch of a row is one line. uqr's
- * `renderSVG()` draws each module by itself, which makes the page larger than 30 KB.
- */
+/** A QR code, always black on white, for scanners. uqr's own SVG draws each module by itself: over 30 KB. */
 function qrCode(text: string, label: string): Html {
   const { size, data } = encode(text, { ecc: 'M', border: 4 });
   const lines = data.flatMap((row, y) =>

@@ -82,10 +82,7 @@ export const archivedPage = (view: CheckoutView): Promise<Response> =>
 export const unknownPage = (texts: Texts): Promise<Response> =>
   notePage(texts, { ...told(texts, 'unknown'), icon: 'cross', tone: 'bad', status: 404 });
 
-/**
- * The sandbox's pretend wallet, which the QR code opens. It is no real wallet's format. It asks for approval while
- * the payment page waits for this wallet, then shows the result.
- */
+/** The pretend wallet that the QR code opens: asks for approval while the payment page waits for it, then tells the result. */
 export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean): Promise<Response> {
   const { say } = view;
   const result = (what: 'Approved' | 'Declined' | 'Nothing') => ({
