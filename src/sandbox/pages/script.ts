@@ -49,7 +49,10 @@ export const script = `
         if (before > limit && seconds <= limit) live.textContent = text;
       before = seconds;
     };
-    if (runs === 'true') setInterval(tick, 1000);
+    if (runs === 'true') {
+      tick();
+      setInterval(tick, 1000);
+    }
     poll('/pay/' + id + '/status', async (response) => {
       const now = await response.json();
       if (now.state !== state) return location.reload();
