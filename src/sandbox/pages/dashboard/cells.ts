@@ -8,7 +8,7 @@ export const fullMoment = (at: Date): string => `${at.toISOString().slice(0, 19)
 
 export const millisecondsText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-const time = (at: Date, text: string): Html =>
+const time = (at: Date, text: string) =>
   html`<time datetime="${at.toISOString()}" title="${fullMoment(at)}">${text}</time>`;
 
 /** When it was: the time of day on the sandbox's day, else the date before it. */
@@ -17,7 +17,7 @@ export function timeCell(at: Date, now: number): Html {
   return html`<td>${time(at, new Date(now).toISOString().startsWith(day) ? clock : `${day} ${clock}`)}</td>`;
 }
 
-export const ageCell = (at: Date, now: number): Html =>
+export const ageCell = (at: Date, now: number) =>
   html`<td class="soft">${time(at, span(now - at.getTime()))}</td>`;
 
 export const badge = (text: string, tone: 'good' | 'bad' | 'warn' | 'calm'): Html =>

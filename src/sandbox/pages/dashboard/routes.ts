@@ -21,6 +21,8 @@ const pages = {
 
 type Fields = Readonly<Record<string, string>>;
 
+const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
+
 /** The dashboard: everything that happened in the sandbox, and buttons to make things happen. */
 export function dashboardPages(context: SandboxContext): Hono {
   const { sandbox, guard, payments } = context;
@@ -29,21 +31,16 @@ export function dashboardPages(context: SandboxContext): Hono {
     routes.get(path, (c) => show(context, { id: c.req.param('id'), show: c.req.queries('show') }));
 
   /** Does what a form asks for and redirects to its page, unless the result is a response. The page shows a refusal. */
-  function action(
-    path: string,
-    page: keyof typeof pages,
-    run: (fields: Fields, id: string) => unknown,
-    part = '',
-  ) {
+  function action(path: string, page: keyof typeof pages, run: (fields: Fields, id: string) => unknown) {
     routes.post(path, async (c) => {
       const fields = await readForm(c.req.raw);
       const id = c.req.param('id') ?? '';
-      const refuse = (status: number, problem: string) =>
-        pages[page](context, { id, url: fields.url, problem, status });
+      const { url } = fields;
+      const refuse = (status: number, problem: string) => pages[page](context, { id, url, problem, status });
       if (!guard.checkToken('dashboard', fields.token)) return refuse(403, outOfDate);
       try {
         const outcome = await run(fields, id);
-        return outcome instanceof Response ? outcome : c.redirect(page.replace(':id', id) + part, 303);
+        return outcome instanceof Response ? outcome : goTo(page.replace(':id', id));
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
         const problem = InvalidField.is(error) ? error.words : error.message;
@@ -72,20 +69,19 @@ export function dashboardPages(context: SandboxContext): Hono {
   });
   action('/events/deliver', '/events', () => sandbox.deliver());
   action('/events/:id/redeliver', '/events/:id', (_, id) => sandbox.redeliver(id));
-  action('/developer/key', '/developer', () => sandbox.regenerateKey(), '?show=key');
-  action(
-    '/developer/webhook',
-    '/developer',
-    async ({ url = '' }) => {
-      const target = url.trim() || undefined;
-      await checkResolved(context.settings, target);
-      sandbox.setWebhook(target);
-    },
-    '#webhook',
-  );
+  action('/developer/key', '/developer', () => {
+    sandbox.regenerateKey();
+    return goTo('/developer?show=key');
+  });
+  action('/developer/webhook', '/developer', async ({ url = '' }) => {
+    const target = url.trim() || undefined;
+    await checkResolved(context.settings, target);
+    sandbox.setWebhook(target);
+    return goTo('/developer#webhook');
+  });
   action('/developer/test-event', '/developer', async (fields) => {
     const { event } = await sandbox.trigger(checked(eventType, fields.type, 'type'));
-    return new Response(null, { status: 303, headers: { location: `/events/${event.id}` } });
+    return goTo(`/events/${event.id}`);
   });
   action('/developer/doctor', '/developer', async () => diagnosisPage(context, await sandbox.doctor()));
 

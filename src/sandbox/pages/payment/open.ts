@@ -78,10 +78,9 @@ ${payForm(view, 'pay', html`<button class="plain" name="method" value="other" da
 /** A QR code, always black on white, for scanners. uqr's own SVG draws each module by itself: over 30 KB. */
 function qrCode(text: string, label: string): Html {
   const { size, data } = encode(text, { ecc: 'M', border: 4 });
-  const lines = data.flatMap((row, y) =>
-    [...row.map(Number).join('').matchAll(/1+/g)].map(
-      ({ 0: dark, index }) => `M${index} ${y}.5h${dark.length}`,
-    ),
-  );
+  const lines = data.flatMap((row, y) => {
+    const stretches = row.map(Number).join('').matchAll(/1+/g);
+    return Array.from(stretches, ({ 0: dark, index }) => `M${index} ${y}.5h${dark.length}`);
+  });
   return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges" data-testid="qr"><path fill="#fff" d="M0 0h${size}v${size}H0z" /><path stroke="#000" d="${raw(lines.join(''))}" /></svg>`;
 }

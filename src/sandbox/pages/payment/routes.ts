@@ -33,11 +33,7 @@ export function payPages(context: SandboxContext): Hono {
       if (!guard.checkToken(checkout.id, fields.token))
         return c.text(`${outOfDate} Open the payment page again.\n`, 403);
       const act = choose(checkout, fields, c);
-      if (act === undefined)
-        return c.text(
-          'The page offers no such choice. Nothing was done. Open the payment page again.\n',
-          400,
-        );
+      if (act === undefined) return c.text(`${noChoice} Open the payment page again.\n`, 400);
       try {
         act();
       } catch (error) {
@@ -98,10 +94,8 @@ export function payPages(context: SandboxContext): Hono {
     const { state, leftMs } = viewForPage(context, checkout);
     return c.json({ state, leftMs });
   });
-  pages.post(
-    '/pay/:id/:action{pay|fail|cancel|expire}',
-    form(choosePayment, ({ id }) => `/pay/${id}`),
-  );
+  const toPay = form(choosePayment, ({ id }) => `/pay/${id}`);
+  pages.post('/pay/:id/:action{pay|fail|cancel|expire}', toPay);
   pages.get(
     '/wallet/:id',
     of((checkout, c) => {
@@ -110,12 +104,12 @@ export function payPages(context: SandboxContext): Hono {
       return view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c), asks);
     }),
   );
-  pages.post(
-    '/wallet/:id',
-    form(answerInWallet, ({ id }, c) => walletPath(id, walletOf(c))),
-  );
+  const toWallet = form(answerInWallet, ({ id }, c) => walletPath(id, walletOf(c)));
+  pages.post('/wallet/:id', toWallet);
 
   return pages;
 }
+
+const noChoice = 'The page offers no such choice. Nothing was done.';
 
 const walletOf = (c: Context): Wallet => (c.req.query('m') === 'b' ? 'walletB' : 'walletA');
