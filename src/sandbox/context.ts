@@ -13,10 +13,9 @@ import { Signal } from './signal.js';
 
 /** Something that was done to the sandbox itself. */
 export type Deed =
-  | { type: 'reset' }
+  | { type: 'reset' | 'faults_cleared' }
   | { type: 'clock'; now: Date }
-  | { type: 'fault'; says: string }
-  | { type: 'faults_cleared' };
+  | { type: 'fault'; says: string };
 
 /** What a sandbox is made of, without its public interface. */
 export type SandboxParts = ReturnType<typeof newParts>;
@@ -82,6 +81,5 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
  * forms check the form's token, whose scope is the checkout's id, or `'dashboard'`.
  */
 export interface SandboxContext extends SandboxParts {
-  /** The public interface: what the dashboard's buttons do. */
   readonly sandbox: Sandbox;
 }

@@ -46,10 +46,8 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
 
 const resetOptions = closed({ seed: z.optional(z.int('pass an integer.')) }, 'an option');
 
-/** The public interface over the parts, which do the work. */
 function localSandbox(parts: SandboxParts): Sandbox {
-  const { settings, store, clock, payments, schedule, deliveries, faults, requests, guard, reach, deeds } =
-    parts;
+  const { settings, store, clock, payments, schedule, deliveries, faults, requests, reach, deeds } = parts;
   /** A payment, once the first attempt to deliver its event is over. */
   async function paid({ checkout, order, event }: Payment): Promise<Paid> {
     const delivery = await deliveries.inFlight(event);
@@ -72,7 +70,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
       return reach.listens ? options : { ...options, fetch: sandbox.fetch };
     },
     get dashboardUrl() {
-      const { accessToken } = guard;
+      const { accessToken } = parts.guard;
       return `${reach.origin}/${accessToken === undefined ? '' : `?token=${encodeURIComponent(accessToken)}`}`;
     },
 
@@ -199,7 +197,6 @@ function localSandbox(parts: SandboxParts): Sandbox {
   return sandbox;
 }
 
-/** Has the doctor examine a receiver with the sandbox's secret, scheme and limits. */
 async function examine(
   { settings, reach }: SandboxParts,
   target: WebhookTarget | undefined,

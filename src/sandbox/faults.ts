@@ -92,7 +92,6 @@ const undone = new Map<unknown, string>([
   ['code-not-zero', 'a code other than 0 says that nothing was done'],
 ]);
 
-/** Refuses what no request can meet. */
 function possible({ value, issues }: z.core.ParsePayload<object>): void {
   const fault: { [Name in 'method' | 'path' | 'when' | 'network' | 'malformed']?: unknown } = value;
   const refuse = (field: string, message: string) =>
@@ -112,7 +111,6 @@ function possible({ value, issues }: z.core.ParsePayload<object>): void {
 const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
   closed({ ...requests, ...fields }, 'a field of a fault').check(possible);
 
-/** Whether something can be made of a value. */
 const makes = (make: (value: unknown) => unknown) => (value: unknown) => {
   try {
     return make(value) !== undefined;
@@ -121,7 +119,6 @@ const makes = (make: (value: unknown) => unknown) => (value: unknown) => {
   }
 };
 
-/** The kinds of faults by the field that tells them apart. */
 const kinds: Record<string, z.ZodMiniType<Fault>> = {
   webhook: closed(
     {
@@ -178,7 +175,6 @@ export function readOrder(value: object, what: string): Fault | undefined {
   return undefined;
 }
 
-/** What happens, in a few words. */
 export function describeFault(fault: Fault): string {
   if ('webhook' in fault) {
     const { webhook: _, times: _times, ...how } = fault;
@@ -193,14 +189,12 @@ export function describeFault(fault: Fault): string {
   return words.join(', ');
 }
 
-/** A fault and what it waits for. */
 export function describeArmed({ fault, left }: Armed): string {
   const which = 'webhook' in fault ? ['event'] : [fault.method?.toUpperCase(), fault.path, 'request'];
   const words = [left > 1 && left, ...which].filter(Boolean).join(' ');
   return `${describeFault(fault)} · next ${words}${left > 1 ? 's' : ''}`;
 }
 
-/** A fault that was set, and how often it has yet to happen. */
 interface Armed {
   readonly fault: Fault;
   left: number;
@@ -231,9 +225,7 @@ export class Faults {
   }
 
   /** The fault for an event's first attempt. */
-  ofDelivery(): WebhookFault | undefined {
-    return this.#take((fault): fault is WebhookFault => 'webhook' in fault);
-  }
+  ofDelivery = () => this.#take((fault): fault is WebhookFault => 'webhook' in fault);
 
   #take<One extends Fault>(fits: (fault: Fault) => fault is One): One | undefined {
     const armed = this.waiting.find((one): one is Armed & { fault: One } => fits(one.fault));

@@ -17,7 +17,7 @@ export { createSandbox } from './create.js';
 export type { Tamper } from './delivery/signing.js';
 export type { Fault, RequestFault, WebhookFault } from './faults.js';
 export type { LoggedRequest } from './http/log.js';
-export type { ListenOptions } from './http/reach.js';
+export type { ListenOptions } from './http/node.js';
 export type { PageMessages } from './pages/payment/messages.js';
 export type { Paid, Sandbox } from './sandbox.js';
 export type { ErrorKind, FixedChoice, UnspecifiedChoices } from './service/choices.js';

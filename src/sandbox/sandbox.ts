@@ -4,7 +4,7 @@ import type { Duration } from './checks.js';
 import type { Tamper } from './delivery/signing.js';
 import type { Fault } from './faults.js';
 import type { LoggedRequest } from './http/log.js';
-import type { ListenOptions } from './http/reach.js';
+import type { ListenOptions } from './http/node.js';
 import type { Attempt, EventType, SandboxEvent } from './service/event.js';
 import type { Balance } from './service/money.js';
 import type { TriggerOptions } from './service/payments.js';

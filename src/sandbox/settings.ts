@@ -10,7 +10,8 @@ import { checked, choiceOf, closed, type Duration, InvalidField, milliseconds, r
 import { resolvedProblem, targetProblem } from './delivery/send.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
-import { randomId, type SandboxSnapshot, type SnapshotContent } from './service/store.js';
+import { randomId } from './service/ids.js';
+import type { SandboxSnapshot, SnapshotContent } from './service/store.js';
 
 /** Options of `createSandbox()`. All have a default that suits a test. */
 export interface SandboxOptions {

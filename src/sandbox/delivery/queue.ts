@@ -37,14 +37,13 @@ export function newDeliveries(
   /** Whether an event is still in the store: `reset()` may have removed it while it was in flight. */
   const holds = (event: SandboxEvent): boolean => store.events.get(event.id) === event;
 
-  const isDue = ({ nextAttemptAt }: SandboxEvent): boolean =>
-    nextAttemptAt !== undefined && nextAttemptAt.getTime() <= clock.now();
+  const isDue = ({ nextAttemptAt: at }: SandboxEvent) => at !== undefined && at.getTime() <= clock.now();
 
   function target(): WebhookTarget {
     if (settings.webhook !== undefined) return settings.webhook;
-    const message =
-      'No webhook is set, so nothing can be delivered. Start the sandbox with --webhook-url, or set one with setWebhook() or POST /_sandbox/webhook.';
-    throw new SandboxError('no_webhook', message);
+    const how =
+      'Start the sandbox with --webhook-url, or set one with setWebhook() or POST /_sandbox/webhook.';
+    throw new SandboxError('no_webhook', `No webhook is set, so nothing can be delivered. ${how}`);
   }
 
   function schedule(event: SandboxEvent, wait: number, state: 'pending' | 'retrying'): void {
@@ -56,18 +55,15 @@ export function newDeliveries(
 
   async function attempt(event: SandboxEvent, cause: Attempt['cause'], fault?: WebhookFault) {
     const to = target();
-    const { signal } = stop;
+    const { choices, allowRemoteWebhooks: allowRemote } = settings;
+    const limits = { withinMs: choices.deliveryTimeoutMs, allowRemote, stop: stop.signal };
     return inSlot(async () => {
       const at = new Date(clock.now());
       const started = performance.now();
       const outgoing = signed(event.body, settings, clock, fault?.tamper);
       const { status, headers, body, error, code }: Sent = fault?.drop
         ? { error: 'A fault was ordered: the delivery was lost.' }
-        : await send(to, outgoing, {
-            withinMs: settings.choices.deliveryTimeoutMs,
-            allowRemote: settings.allowRemoteWebhooks,
-            stop: signal,
-          });
+        : await send(to, outgoing, limits);
       const made: Attempt = {
         number: event.attempts.length + 1,
         cause,
@@ -133,7 +129,6 @@ export function newDeliveries(
     changed,
     event: byId,
 
-    /** Sends a new event or holds it, depending on the settings. */
     accept(event: SandboxEvent): void {
       const { webhook, webhooks } = settings;
       const fault = webhook === undefined ? undefined : faults.ofDelivery();

@@ -39,10 +39,7 @@ async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing)
 }
 
 /** A delivery as the receiver's route sees it. */
-export function asRequest(
-  target: WebhookTarget | undefined,
-  { headers, repeated = {}, body }: Outgoing,
-): Request {
+export function asRequest(target: WebhookTarget | undefined, { headers, repeated = {}, body }: Outgoing) {
   const url = typeof target === 'string' ? target : 'http://localhost/webhooks';
   const request = new Request(url, { method: 'POST', headers, body });
   for (const [name, value] of Object.entries(repeated)) request.headers.append(name, value);
@@ -59,31 +56,23 @@ function failure(error: unknown): Sent {
 const readAtMost = 64 * 1024;
 
 /** Posts a body to a URL. Follows no redirect, refuses forbidden addresses, reads only the beginning of the response. */
-async function post(
-  url: string,
-  outgoing: Outgoing,
-  signal: AbortSignal,
-  allowRemote: boolean,
-): Promise<Sent> {
+async function post(url: string, outgoing: Outgoing, signal: AbortSignal, allowRemote: boolean) {
   const { headers, repeated = {}, body } = outgoing;
   const target = new URL(url);
   const problem = literalProblem(target, allowRemote);
   if (problem !== undefined) throw addressRefused(problem);
+  // Bytes: Node would write the headers before a text in its encoding, UTF-8.
+  const bytes = Buffer.from(body);
   const twice = Object.entries(repeated).map(([name, value]) => [name, [headers[name] ?? '', value]]);
   const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, {
     method: 'POST',
-    headers: {
-      ...headers,
-      ...Object.fromEntries(twice),
-      'content-length': String(Buffer.byteLength(body)),
-    },
+    headers: { ...headers, ...Object.fromEntries(twice), 'content-length': String(bytes.byteLength) },
     agent: false,
     signal,
     lookup: guardedLookup(allowRemote),
   });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    // Bytes: Node would write the headers before a text in its encoding, UTF-8.
-    request.on('response', resolve).on('error', reject).end(Buffer.from(body));
+    request.on('response', resolve).on('error', reject).end(bytes);
   });
   const chunks: Buffer[] = [];
   let size = 0;
@@ -93,11 +82,13 @@ async function post(
     if (size >= readAtMost) break;
   }
   request.destroy();
+  const read = Object.entries(response.headers).map(([name, value]) => [
+    name,
+    [value ?? []].flat().join(', '),
+  ]);
   return {
     status: response.statusCode ?? 0,
-    headers: Object.fromEntries(
-      Object.entries(response.headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')]),
-    ),
+    headers: Object.fromEntries(read),
     body: Buffer.concat(chunks).subarray(0, readAtMost).toString('utf8'),
   };
 }
@@ -127,10 +118,7 @@ function addressProblem(address: string, allowRemote: boolean): string | undefin
   return `${address} is neither on this machine nor in a private network. To send there, pass ${remoteOption}.`;
 }
 
-/** An address to which nothing is sent; its `code` is `address_refused`. */
-function addressRefused(problem: string): Error {
-  return Object.assign(new Error(problem), { code: 'address_refused' });
-}
+const addressRefused = (problem: string) => Object.assign(new Error(problem), { code: 'address_refused' });
 
 /** Resolves a name and refuses it if its address is forbidden. */
 export function guardedLookup(allowRemote: boolean): LookupFunction {
@@ -162,10 +150,7 @@ function literalProblem(url: URL, allowRemote: boolean): string | undefined {
 }
 
 /** Why nothing may be sent to a URL, by what its name resolves to now. A name that resolves to nothing may do so later. */
-export async function resolvedProblem(
-  target: WebhookTarget | undefined,
-  allowRemote: boolean,
-): Promise<string | undefined> {
+export async function resolvedProblem(target: WebhookTarget | undefined, allowRemote: boolean) {
   const url = typeof target === 'string' ? parseAbsoluteUrl(target) : undefined;
   if (url === undefined) return undefined;
   const host = hostOf(url);

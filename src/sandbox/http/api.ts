@@ -21,7 +21,6 @@ export function documentedApi(context: SandboxContext) {
   const { store, clock, payments, settings, reach } = context;
   const { choices } = settings;
 
-  /** A checkout as its retrieval shows it. */
   function session({ id, productId, amount, currency, ...times }: StoredCheckout, notes: RequestNotes) {
     notes.mark('expiresIn');
     const [createdAt, ms] = [times.createdAt.getTime(), times.expiresAt.getTime()];
@@ -122,8 +121,7 @@ const listedProduct = (product: Product) => ({
 });
 
 /** The one error whose body the spec shows. */
-export const unauthorized = (notes: RequestNotes): Response =>
-  json(notes, 401, { code: 401, message: 'Unauthorized' });
+export const unauthorized = (notes: RequestNotes) => json(notes, 401, { code: 401, message: 'Unauthorized' });
 
 /** Every other error, as chosen. */
 export function refused({ code, message, headers }: Refusal, notes: RequestNotes): Response {

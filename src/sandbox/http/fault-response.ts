@@ -39,7 +39,7 @@ const malformed: Record<(typeof malformedFaults)[number], (text: string) => Resp
   'code-not-zero': () => Response.json({ code: 1, message: 'A fault was ordered.' }),
 };
 
-const responseOf = (text: string, type = 'application/json'): Response =>
+const responseOf = (text: string, type = 'application/json') =>
   new Response(text, { headers: { 'content-type': type } });
 
 function withStatus({

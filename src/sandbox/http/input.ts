@@ -11,11 +11,8 @@ export async function readObject(request: Request, notes?: RequestNotes): Promis
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   const bytes = await readBytes(request);
   if (!notes && bytes.byteLength === 0 && (type === undefined || type === 'application/json')) return {};
-  if (type !== 'application/json')
-    throw new Refusal(
-      'content_type',
-      'The body is not declared as JSON. Send Content-Type: application/json.',
-    );
+  const undeclared = 'The body is not declared as JSON. Send Content-Type: application/json.';
+  if (type !== 'application/json') throw new Refusal('content_type', undeclared);
   const text = decode(bytes);
   if (notes) notes.body = text;
   const problem = text.trim() === '' ? 'The body is empty.' : 'The body is not valid JSON.';
@@ -58,11 +55,7 @@ function attempt<T>(read: () => T, problem: string): T {
 type ObjectSchema<Params> = z.ZodMiniType<Params> & { readonly def: { readonly shape: object } };
 
 /** Checks parameters by the client's schema. Fields that the spec does not list bring a warning or are refused, as chosen. */
-export function readParameters<Params>(
-  schema: ObjectSchema<Params>,
-  given: Record<string, unknown>,
-  notes: RequestNotes,
-): Params {
+export function readParameters<Params>(schema: ObjectSchema<Params>, given: object, notes: RequestNotes) {
   const known = Object.keys(schema.def.shape);
   const entries = Object.entries(given);
   const listed = Object.fromEntries(entries.filter(([name]) => known.includes(name)));
@@ -107,10 +100,9 @@ function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Reco
   const entries = typeof metadata === 'object' && metadata !== null ? Object.entries(metadata) : [];
   if (!Array.isArray(metadata) && entries.some(([, value]) => typeof value !== 'string')) {
     notes.mark('metadata');
-    const written = (value: unknown) =>
-      typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+    const asText = (value: unknown) => (/^(?:number|boolean)$/.test(typeof value) ? String(value) : value);
     if (notes.choices.metadata === 'to-text')
-      read.metadata = Object.fromEntries(entries.map(([name, value]) => [name, written(value)]));
+      read.metadata = Object.fromEntries(entries.map(([name, value]) => [name, asText(value)]));
   }
   if (typeof currency === 'string' && currency !== currency.toUpperCase()) {
     notes.mark('currencyForm');

@@ -94,17 +94,17 @@ const errorStatus = closed(
 );
 
 const isPercentage = (value: unknown) => typeof value === 'string' && /^\d{1,2}(\.\d{1,2})?$/.test(value);
+const percentage = z.custom<`${number}`>(isPercentage, 'pass a percentage as a string, such as "2.9".');
 const defaultRetries: Duration[] = ['5s', '30s', '2m', '10m'];
 
 export const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
+const someFields = z.array(oneOf(checkoutFields), 'pass field names, such as ["productId"].');
 
 /** Every choice with its alternatives and its default. */
 const schema = closed(
   {
     checkoutCreated: choiceOf('session', 'url'),
-    checkoutRequired: z._default(z.array(oneOf(checkoutFields), 'pass field names, such as ["productId"].'), [
-      'productId',
-    ]),
+    checkoutRequired: z._default(someFields, ['productId']),
     expiresIn: z.prefault(
       z.union([z.strictObject({ after: durationMs, unit: z.enum(['ms', 's']) }), durationMs], {
         error: 'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
@@ -132,10 +132,7 @@ const schema = closed(
     cancel: choiceOf('stay-open', 'close'),
     redirect: choiceOf('exact', 'with-ids'),
     settlement: z.prefault(durationMs, '24h'),
-    fees: z._default(
-      z.custom<`${number}`>(isPercentage, 'pass a percentage as a string, such as "2.9".'),
-      '0',
-    ),
+    fees: z._default(percentage, '0'),
   } satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>,
   'a choice',
 );

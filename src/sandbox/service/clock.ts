@@ -1,7 +1,6 @@
 /** The sandbox's time: the real one, moved by an offset, or a frozen one. It has no timer. */
 export class Clock {
   readonly #start: ClockState;
-  /** Its offset, or its frozen time. */
   state: ClockState;
 
   constructor(start: ClockState) {
@@ -9,7 +8,6 @@ export class Clock {
     this.state = start;
   }
 
-  /** Unix milliseconds. */
   now(): number {
     return this.state.frozenAt ?? Date.now() + this.state.offset;
   }

@@ -118,5 +118,4 @@ export function newEvent(
   };
 }
 
-/** The beginning of a body, as logs keep it. */
 export const excerpt = (body: string | undefined): string | undefined => body?.slice(0, 4096);

@@ -4,9 +4,10 @@ import { checked, closed, SandboxError } from '../checks.js';
 import type { Settings } from '../settings.js';
 import type { Clock, Due } from './clock.js';
 import { type EventType, eventType, newEvent, type SandboxEvent } from './event.js';
+import { nextId } from './ids.js';
 import { fromCents, percentOf, toCents, twoDecimals } from './money.js';
 import type { DeclineReason, PaymentMethod, Product, SandboxOrder, StoredCheckout } from './records.js';
-import { found, nextId, type Store } from './store.js';
+import { found, type Store } from './store.js';
 
 export interface Payment {
   checkout: StoredCheckout;

@@ -5,10 +5,9 @@ import { twoDecimals } from './money.js';
 export type { Product };
 
 /** A product as the client returns it. The stored price is as it was sent: `"19.9"` stays `"19.9"`. */
-export const viewProduct = (product: Product): Product => ({
-  ...structuredClone(product),
-  price: twoDecimals(product.price),
-});
+export function viewProduct(product: Product): Product {
+  return { ...structuredClone(product), price: twoDecimals(product.price) };
+}
 
 export const paymentMethod = oneOf(['card', 'walletA', 'walletB']);
 export const declineReason = oneOf(['card_declined', 'insufficient_funds', 'wallet_declined']);
@@ -58,17 +57,11 @@ export interface SandboxCheckout {
 export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
 
 /** A paid order. The service shows orders only in the webhook event. */
-export interface SandboxOrder {
+export interface SandboxOrder extends Pick<SandboxCheckout, 'productId' | 'amount' | 'currency'> {
   /** The event's `order_id`. */
   id: string;
   /** The checkout that was paid. */
   checkoutId: string;
-  /** The product that was sold. */
-  productId: string;
-  /** Decimal string with two decimals. */
-  amount: string;
-  /** Currency of `amount`. */
-  currency: string;
   /** What the customer paid with. */
   method: PaymentMethod;
   /** On the sandbox's clock. */

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { isLoopback } from '../../schemas/url.js';
+import { integerProblem, refuse, SandboxError } from '../checks.js';
+import { NetworkFault } from './fault-response.js';
+
+/** Options of `sandbox.listen()`. */
+export interface ListenOptions {
+  /** Default: a free one. */
+  port?: number | undefined;
+  /** Default `'127.0.0.1'`: this machine alone. */
+  host?: string | undefined;
+  /** Names that pages and control routes respond to besides loopback names and `publicUrl`. Default: none. */
+  allowHosts?: readonly string[] | undefined;
+  /** What dashboard and control routes require if other machines can reach the sandbox. Default: random. */
+  accessToken?: string | undefined;
+}
+
+/** An open socket in front of the sandbox. `local`: this machine alone can reach it. */
+export type Listening = Awaited<ReturnType<typeof serve>>;
+
+/** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
+export async function serve(
+  handle: (request: Request) => Promise<Response>,
+  { port = 0, host = '127.0.0.1', allowHosts = [] }: ListenOptions,
+  publicUrl: string | undefined,
+) {
+  refuse('listen', 'port', integerProblem(port, 0, 65_535));
+  // Node takes an empty one for every address of the machine.
+  refuse('listen', 'host', host === '' ? 'pass an address, such as "127.0.0.1".' : undefined);
+  const listener = getRequestListener(
+    (request, { incoming }) =>
+      handle(request).catch(async (error: unknown) => {
+        if (!(error instanceof NetworkFault)) throw error;
+        await spoil(incoming.socket, error.fault);
+        return RESPONSE_ALREADY_SENT;
+      }),
+    // The adapter would replace the process's own Request and Response.
+    { overrideGlobalObjects: false },
+  );
+  const allowed = allowHosts.map((name) => name.toLowerCase());
+  const rule: HostRule = { publicUrl, allowed, local: true };
+  const limits = {
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 2_000,
+    keepAliveTimeout: 5_000,
+    requireHostHeader: false,
+  };
+  const server = createServer(limits, (request, response) => {
+    if (isForUs(request, rule)) return void listener(request, response);
+    response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
+    response.end('The sandbox does not serve this host name.\n');
+  });
+  server.listen(port, host);
+  await once(server, 'listening').catch(({ code, message }: NodeJS.ErrnoException) => {
+    const taken = `Port ${port} on ${host} is taken. End what uses it, or choose another port.`;
+    const other = `Cannot listen on port ${port} of ${host} (${code ?? message}). Pass another host or port.`;
+    throw code === 'EADDRINUSE'
+      ? new SandboxError('port_taken', taken)
+      : new SandboxError('invalid_options', other);
+  });
+  const at = server.address();
+  if (typeof at !== 'object' || at === null) throw new Error('The socket has no address.');
+  const everywhere = at.address === '0.0.0.0' || at.address === '::';
+  const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
+  const url = `http://${everywhere ? '127.0.0.1' : name}:${at.port}`;
+  rule.local = !everywhere && isLoopback(new URL(url));
+  return {
+    url,
+    local: rule.local,
+    async close(): Promise<void> {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Produces a network fault: resets the socket, or keeps the caller waiting until it gives up. */
+async function spoil(socket: Socket, fault: NetworkFault['fault']): Promise<void> {
+  if (fault !== 'timeout') socket.resetAndDestroy();
+  else if (!socket.destroyed) await once(socket, 'close');
+}
+
+/** Whether there is one Host header that names the sandbox, and a path instead of another server's address. */
+function isForUs(request: IncomingMessage, rule: HostRule): boolean {
+  const hosts = request.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
+  const path = request.url ?? '';
+  return hosts.length === 1 && path.startsWith('/') && hostAllowed(request.headers.host, path, rule);
+}
+
+/** The host names that a listening sandbox responds to. */
+interface HostRule {
+  /** Whether it listens on loopback alone. */
+  local: boolean;
+  publicUrl: string | undefined;
+  /** More host names, in lower case as a URL has them, without port. */
+  allowed: readonly string[];
+}
+
+/**
+ * Whether a Host header names the sandbox, on any port, as a container's may be mapped, and not an attacker's host (DNS
+ * rebinding). Any name does for a health check and, open to other machines, for the documented API: its key guards it.
+ */
+function hostAllowed(host: string | undefined, path: string, rule: HostRule): boolean {
+  if (path === '/_sandbox/health' || (!rule.local && path.startsWith('/v1/'))) return true;
+  if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`)) return false;
+  const url = new URL(`http://${host}`);
+  if (rule.publicUrl !== undefined && url.host === new URL(rule.publicUrl).host) return true;
+  return isLoopback(url) || rule.allowed.includes(url.hostname);
+}
