@@ -89,7 +89,6 @@ export const notKnown = (name: string, noun: string, known: readonly string[]) =
 export const oneOf = <const T extends string>(values: readonly T[]) =>
   z.enum(values, `pass one of ${values.join(', ')}.`);
 
-/** The name of one of a record's fields. */
 export const nameIn = <Value extends object>(record: Value) =>
   z.custom<keyof Value & string>(
     (value) => typeof value === 'string' && Object.hasOwn(record, value),

@@ -80,23 +80,23 @@ const product = field<NewProduct>((value) => {
 const noBlanks = 'pass a string without white space.';
 const token = text(noBlanks, (value) => value !== '' && !hasBlankOrControl(value));
 
+const currencyCode = text('pass a three-letter ISO code, such as "USD".', (value) =>
+  /^[A-Z]{3}$/.test(value),
+);
+const firstAttempt = z.union(
+  [z.enum(['auto', 'manual']), z.object({ delay: z.unknown() })],
+  'pass "auto", "manual" or { delay: "10s" }.',
+);
+
 const schema = closed(
   {
     apiKey: z.optional(token),
     webhookSecret: z.optional(token),
     webhook: z.optional(z.custom<WebhookTarget>()),
-    webhooks: z._default(
-      z.union([z.enum(['auto', 'manual']), z.object({ delay: z.unknown() })], {
-        error: 'pass "auto", "manual" or { delay: "10s" }.',
-      }),
-      'auto',
-    ),
+    webhooks: z._default(firstAttempt, 'auto'),
     seed: z.optional(z.int('pass an integer.')),
     now: z._default(z.union([z.literal('real'), z.date()], 'pass a Date, or "real".'), 'real'),
-    currency: z._default(
-      text('pass a three-letter ISO code, such as "USD".', (value) => /^[A-Z]{3}$/.test(value)),
-      'USD',
-    ),
+    currency: z._default(currencyCode, 'USD'),
     publicUrl: z.optional(text('pass an origin, such as "http://localhost:4380".', isOrigin)),
     unspecified: z.optional(z.custom<Partial<UnspecifiedChoices>>()),
     merchantName: z._default(z.string('pass a string.'), 'Sandbox shop'),

@@ -80,7 +80,7 @@ export async function serve(
   };
 }
 
-/** Produces a network fault: resets the socket, or keeps the caller waiting until it gives up. */
+/** Resets the socket, or keeps the caller waiting until it gives up. */
 async function spoil(socket: Socket, fault: NetworkFault['fault']): Promise<void> {
   if (fault !== 'timeout') socket.resetAndDestroy();
   else if (!socket.destroyed) await once(socket, 'close');

@@ -18,10 +18,10 @@ const patterns = operations.map((operation) => {
 });
 
 /** Whether an operation has this method and path, or one of them. */
-export const isOperation = (method: string | undefined, path: string | undefined): boolean =>
-  patterns.some(
-    (one) => (method === undefined || method === one.method) && (path === undefined || one.path.test(path)),
-  );
+export function isOperation(method: string | undefined, path: string | undefined): boolean {
+  const sameMethod = patterns.filter((one) => method === undefined || method === one.method);
+  return sameMethod.some((one) => path === undefined || one.path.test(path));
+}
 
 export const nothingHere = 'There is nothing at this path.';
 

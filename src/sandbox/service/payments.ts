@@ -81,7 +81,6 @@ export function newPayments(
 
     product: (id: string): Product => found(store.products, 'product', id),
 
-    /** Creates the products that are there at the start and after a reset. */
     stock(): void {
       for (const product of settings.products) payments.createProduct(product);
     },

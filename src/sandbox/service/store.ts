@@ -60,6 +60,7 @@ export interface SandboxSnapshot {
 
 const text = z.string();
 const counter = z.number();
+const counts = z.object({ prod: counter, chk: counter, ord: counter, evt: counter });
 const cents = z.coerce.bigint();
 const date = z.coerce.date();
 
@@ -74,10 +75,7 @@ const snapshot = z.object({
   apiKey: text,
   webhookSecret: text,
   clock: z.object({ frozenAt: z.optional(z.number()), offset: z.number() }),
-  ids: z.object({
-    seed: z.optional(z.number()),
-    counts: z.object({ prod: counter, chk: counter, ord: counter, evt: counter }),
-  }),
+  ids: z.object({ seed: z.optional(z.number()), counts }),
   ledger: z.object({ available: cents, pending: cents, frozen: cents, updatedAt: date }),
   products: written<Product>({ name: text, price: text, createdAt: date, updatedAt: date }),
   checkouts: written<StoredCheckout>({ productId: text, amount: text, createdAt: date, expiresAt: date }),
@@ -116,7 +114,6 @@ export function takeSnapshot(
   return JSON.parse(written);
 }
 
-/** Fills a new store, and schedules what is still to come. */
 export function restore(store: Store, saved: SnapshotContent): void {
   store.ledger = saved.ledger;
   Object.assign(store.ids.counts, saved.ids.counts);

@@ -49,7 +49,6 @@ export const dashboardStyle = `
   .figures dd { font-size: 1.875rem; font-weight: 700; letter-spacing: -.025em; line-height: 1.25 }
   .counts { display: grid; gap: .25rem }
   .counts > div { display: flex; justify-content: space-between; padding: .3125rem 0; border-bottom: 1px solid var(--line) }
-  .counts > div:last-child { border: 0 }
   .counts dd { font-weight: 650 }
   .time { font-size: 1.25rem; font-weight: 650; letter-spacing: -.015em }
   .asks { margin-top: 1rem }
