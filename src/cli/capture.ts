@@ -1,12 +1,12 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
 import { visible } from '../schemas/visible.js';
 import { command, type FlagTable } from './command.js';
 import { resultFlags, showIdentification } from './identify.js';
-import { listenOn } from './listening.js';
-import { type Captured, checkNewFile, saveDelivery } from './saved-delivery.js';
+import { listenOn } from './serving.js';
+import { webhookSecret } from './signing.js';
 import { CommandError, codeOf, warn } from './terminal.js';
-import { webhookSecret } from './webhook-secret.js';
 
 const defaultPort = 4390;
 const longestBody = 1024 * 1024;
@@ -28,10 +28,13 @@ export const capture = command({
   async run(given) {
     const port = given.integer('port', 0, 65_535) ?? defaultPort;
     const file = given.text('out') ?? `delivery-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
-    checkNewFile(file);
-    const delivery = await record(port, given.text('host') ?? '127.0.0.1');
-    saveDelivery(file, delivery);
-    const { headers, body: rawBody } = delivery;
+    // Fails where it would later, when the one delivery would be lost.
+    writeNew(file, '');
+    rmSync(file);
+    const { path, headers, body: rawBody } = await record(port, given.text('host') ?? '127.0.0.1');
+    const texts = { bodyBase64: rawBody.toString('base64'), bodyText: rawBody.toString('utf8') };
+    const content = { receivedAt: new Date().toISOString(), path, headers, ...texts };
+    writeNew(file, `${JSON.stringify(content, null, 2)}\n`);
     warn(
       `Captured ${rawBody.byteLength} bytes in ${file}. It holds a customer's payment: delete it when done.\n` +
         `To search again: merchant-payments identify ${file}\n`,
@@ -40,6 +43,24 @@ export const capture = command({
     return showIdentification(given, identifyScheme({ rawBody, headers, secret, url: given.text('url') }));
   },
 });
+
+/** Writes a new file that only its owner can read: it holds a customer's payment. */
+function writeNew(name: string, text: string): void {
+  try {
+    writeFileSync(name, text, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    const code = codeOf(error);
+    const why = code === 'EEXIST' ? 'exists already' : `cannot be written (${code})`;
+    throw new CommandError(`${name} ${why}. Pass another --out.`);
+  }
+}
+
+/** A delivery as it arrived. */
+interface Captured {
+  path: string;
+  headers: [string, string][];
+  body: Buffer;
+}
 
 /** Waits for the first signed POST. Other requests get a response and are reported. */
 async function record(port: number, host: string): Promise<Captured> {

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../schemas/closest.js';
-import { columns, refuseUnless, UsageError } from './terminal.js';
+import { columns, refuseUnless } from './terminal.js';
 
 /** The placeholder of its value, such as `<port>`, or an empty string for a switch; what it does; what few have. */
 export type Flag = readonly [value: string, text: string, more?: FlagOptions];
@@ -18,69 +18,62 @@ const help: Flag = ['', 'shows this help'];
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-/** One command of the bin, made by `command()` or `runningCommand()` and listed in `main.ts`. */
-export interface Command {
+/** One command of the bin, listed in `main.ts`. `Name` are the flags that it reads. */
+export interface Command<Name extends string = never> {
   /** One line for the overview. */
   readonly summary: string;
   /** What follows `merchant-payments` on the command line. */
   readonly usage: string;
   /** A command line that works as it stands, without `merchant-payments`. */
   readonly example: string;
-  readonly flags: FlagTable;
+  readonly flags: FlagTable & Readonly<Record<Name, Flag>>;
   /** How many arguments it takes at the most. Default 0. */
   readonly words?: number;
   /** Whether what follows `--` belongs to another program. */
   readonly passesOn?: true;
   /** Runs the command and returns the exit code. */
-  run(given: Flags<never>, passedOn: readonly string[]): Promise<number>;
+  run(given: Flags<Name>, passedOn: readonly string[]): Promise<number>;
 }
 
 /** Ties the flags that a command reads to those that it has. */
-export const command = <const Table extends FlagTable>(
-  own: Omit<Command, 'flags' | 'run'> & {
-    readonly flags: Table;
-    run(given: Flags<keyof Table & string>, passedOn: readonly string[]): Promise<number>;
-  },
-): Command => own;
+export const command = <const Name extends string>(own: Command<Name>): Command => own;
 
 /** The flags of one call: the command line, else the environment. */
 export class Flags<Name extends string> {
-  readonly #given: Readonly<Record<string, unknown>>;
+  readonly #given = new Map<string, string[]>();
   readonly #table: FlagTable;
   readonly positionals: readonly string[];
 
   /** Reads arguments, or names the flag that does not exist and the likely one; `words` is how many others may come. */
   constructor(own: FlagTable, args: readonly string[], words = 0) {
-    const table: FlagTable = { ...own, help };
-    const options = Object.entries(table).map(([name, [value, , { multiple = false } = {}]]) => {
-      return [name, { type: value === '' ? 'boolean' : 'string', multiple }] as const;
-    });
-    const { values, positionals, tokens } = parseArgs({
-      args: [...args],
-      options: Object.fromEntries(options),
-      strict: false,
-      tokens: true,
-    });
-    const seen = new Set<string>();
+    this.#table = { ...own, help };
+    const options: ParseArgsConfig['options'] = {};
+    for (const [name, [value]] of Object.entries(this.#table))
+      options[name] = { type: value === '' ? 'boolean' : 'string' };
+    const { positionals, tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
     for (const token of tokens) {
       if (token.kind !== 'option') continue;
       const { name, rawName, value, inlineValue } = token;
-      const flag = Object.hasOwn(table, name) ? table[name] : undefined;
-      if (!flag) throw new UsageError(`${rawName} is not a flag. ${likelyFlag(table, name)}`);
+      const flag = Object.hasOwn(this.#table, name) ? this.#table[name] : undefined;
+      refuseUnless(flag, `${rawName} is not a flag. ${likelyFlag(this.#table, name)}`);
       const [wanted, , { multiple, mayBeEmpty } = {}] = flag;
-      refuseUnless(multiple || !seen.has(name), `--${name} is given twice. Pass it once.`);
-      seen.add(name);
+      const before = this.#given.get(name) ?? [];
+      refuseUnless(multiple || before.length === 0, `--${name} is given twice. Pass it once.`);
       if (wanted === '') refuseUnless(value === undefined, `--${name} takes no value.`);
       else {
         const hasValue = value !== undefined && (inlineValue || !/^-./.test(value));
         refuseUnless(hasValue, `--${name}: pass a value: --${name}=${wanted}`);
         refuseUnless(value || mayBeEmpty, `--${name} is empty. Pass ${wanted}, or leave it out.`);
       }
+      this.#given.set(name, [...before, value ?? '']);
     }
     refuseWords(positionals.slice(words));
-    this.#table = table;
-    this.#given = values;
     this.positionals = positionals;
+  }
+
+  /** The names of those on the command line. */
+  get passed(): readonly string[] {
+    return [...this.#given.keys()];
   }
 
   /** The first argument. `example` is shown where it is missing. */
@@ -90,24 +83,21 @@ export class Flags<Name extends string> {
     return word;
   }
 
-  has(name: Name): boolean {
-    return this.#given[name] === true;
-  }
-
   /** Whether it is on the command line. */
-  isPassed(name: string): boolean {
-    return this.#given[name] !== undefined;
+  has(name: Name): boolean {
+    return this.#given.has(name);
   }
 
   text(name: Name): string | undefined {
-    const given = this.#given[name];
-    return typeof given === 'string' ? given : this.#env(name);
+    return this.#given.get(name)?.[0] ?? this.#env(name);
   }
 
   list(name: Name): string[] {
-    const given = this.#given[name];
-    if (Array.isArray(given)) return given.map(String);
-    return (this.#env(name)?.split(',') ?? []).map((one) => one.trim()).filter(Boolean);
+    const fromEnv =
+      this.#env(name)
+        ?.split(',')
+        .map((one) => one.trim()) ?? [];
+    return this.#given.get(name) ?? fromEnv.filter(Boolean);
   }
 
   integer(name: Name, least: number, most: number): number | undefined {
@@ -122,7 +112,7 @@ export class Flags<Name extends string> {
 
   /** Where a value came from: the flag, or the environment variable. */
   source(name: Name): string {
-    const isFromEnv = !this.isPassed(name) && this.#env(name) !== undefined;
+    const isFromEnv = !this.has(name) && this.#env(name) !== undefined;
     return isFromEnv ? `${this.#table[name]?.[2]?.env}` : `--${name}`;
   }
 

@@ -1,11 +1,86 @@
 import * as z from 'zod/mini';
+import { parseObject } from '../doctor/json.js';
 import { duration, notKnown, problemOf } from '../sandbox/checks.js';
 import { eventTypes } from '../sandbox/service/event.js';
 import { costs } from '../sandbox/service/payments.js';
 import { visible } from '../schemas/visible.js';
-import { runningCommand } from './running.js';
-import { refuseUnless, UsageError } from './terminal.js';
+import { type Command, command, type Flags, type FlagTable } from './command.js';
+import { usualPort } from './serving.js';
+import { CommandError, refuseUnless, show, UsageError } from './terminal.js';
 
+const defaultUrl = `http://127.0.0.1:${usualPort}`;
+
+export const runningFlags = {
+  url: ['<url>', `the running sandbox; default ${defaultUrl}`, { env: 'SANDBOX_URL' }],
+  token: ['<token>', 'its access token, if other computers can reach it', { env: 'SANDBOX_TOKEN' }],
+  json: ['', "prints the sandbox's response"],
+} satisfies FlagTable;
+
+type Request = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object];
+
+/** A command that is one request to a running sandbox. */
+export function runningCommand<const Name extends string, Content>({
+  request,
+  content,
+  says,
+  isOk = () => true,
+  ...about
+}: Omit<Command<Name>, 'run'> & {
+  request(given: Flags<Name>): Request;
+  /** What is shown of the response. */
+  content: z.ZodMiniType<Content>;
+  says(content: Content): string;
+  /** Whether the exit code is 0. */
+  isOk?(content: Content): boolean;
+}): Command {
+  return command({
+    ...about,
+    flags: { ...about.flags, ...runningFlags },
+    async run(given: Flags<Name | keyof typeof runningFlags>) {
+      const response = await ask(given, ...request(given));
+      const shown = readAs(content, response);
+      return show(given.has('json'), response, () => says(shown), isOk(shown));
+    },
+  });
+}
+
+/** The response of a sandbox of this version. */
+export function readAs<Content>(content: z.ZodMiniType<Content>, response: object): Content {
+  const result = content.safeParse(response);
+  if (result.success) return result.data;
+  throw new CommandError('The running sandbox has another version than this command. Start it anew.');
+}
+
+export async function ask(
+  flags: Flags<'url' | 'token'>,
+  ...[method, path, body]: Request
+): Promise<Record<string, unknown>> {
+  const url = flags.text('url') ?? defaultUrl;
+  const isHttp = URL.canParse(url) && /^https?:/.test(url);
+  refuseUnless(isHttp, `${flags.source('url')}: ${JSON.stringify(url)} is not an http: URL.`);
+  const token = flags.text('token');
+  const response = await fetch(new URL(`/_sandbox${path}`, url), {
+    method,
+    headers: {
+      ...(body && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    redirect: 'manual',
+  }).catch(() => {
+    throw new CommandError(`No sandbox responds at ${url}. Start one with: merchant-payments sandbox`);
+  });
+  const content = parseObject(await response.text());
+  if (response.ok && content) return content;
+  const error = content?.error;
+  if (typeof error === 'object' && error !== null && 'message' in error)
+    throw new (response.status === 400 ? UsageError : CommandError)(String(error.message));
+  throw new CommandError(
+    response.status === 401
+      ? `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`
+      : `${url} responded ${response.status}, so it is not a sandbox. Check --url.`,
+  );
+}
 /** What is shown of an attempt. */
 const attempt = z.object({
   ok: z.boolean(),
@@ -16,10 +91,12 @@ const attempt = z.object({
   hint: z.optional(z.string()),
 });
 
+type Attempt = z.output<typeof attempt>;
+
 /** `Webhook to http://…: 200 in 12 ms.`, or why there was no response, and what to do. */
-function outcomeOf({ target, status, error = '', durationMs, hint }: z.output<typeof attempt>): string {
-  const outcome = status === undefined ? visible(error) : `${status} in ${Math.round(durationMs)} ms.`;
-  return `Webhook to ${visible(target)}: ${outcome}${hint === undefined ? '' : `\n${visible(hint)}`}`;
+function outcomeOf({ target, status, error = '', durationMs, hint = '' }: Attempt): string {
+  const outcome = status === undefined ? error : `${status} in ${Math.round(durationMs)} ms.`;
+  return [`Webhook to ${target}: ${outcome}`, hint].filter(Boolean).map(visible).join('\n');
 }
 
 const unsent = new Map([
@@ -56,11 +133,6 @@ export const trigger = runningCommand({
   isOk: ({ delivery }) => delivery?.ok !== false,
 });
 
-const sentOnce = z.pipe(
-  attempt,
-  z.transform((one) => ({ attempts: [one] })),
-);
-
 export const deliver = runningCommand({
   summary: 'sends the events that a running sandbox holds, or one of them again',
   usage: 'deliver [<event id>] [flags]\n\nExit code 1 if one was rejected.',
@@ -71,10 +143,12 @@ export const deliver = runningCommand({
     'POST',
     id === undefined ? '/events/deliver' : `/events/${encodeURIComponent(id)}/redeliver`,
   ],
-  content: z.union([z.object({ attempts: z.array(attempt) }), sentOnce]),
-  says: ({ attempts }) => attempts.map(outcomeOf).join('\n') || 'No event waits.',
-  isOk: ({ attempts }) => attempts.every(({ ok }) => ok),
+  content: z.union([z.object({ attempts: z.array(attempt) }), attempt]),
+  says: (sent) => attemptsOf(sent).map(outcomeOf).join('\n') || 'No event waits.',
+  isOk: (sent) => attemptsOf(sent).every(({ ok }) => ok),
 });
+
+const attemptsOf = (sent: Attempt | { attempts: Attempt[] }) => ('attempts' in sent ? sent.attempts : [sent]);
 
 export const advance = runningCommand({
   summary: 'moves the clock of a running sandbox forward, and runs what falls due: advance 2h',

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/store.js';
 import type { Signal } from '../sandbox/signal.js';
-import { CommandError, codeOf, warn } from './terminal.js';
+import { CommandError, codeOf, warn, whyUnreadable } from './terminal.js';
 
 const saveAfterMs = 300;
 
@@ -13,23 +13,24 @@ const saveAfterMs = 300;
  */
 export function loadData(path: string): SandboxSnapshot | undefined {
   lock(path);
-  const unreadable = (reason: string) =>
-    new CommandError(
-      `--data: ${path} could not be read: ${reason}. It was left as it is; move it away, or name another file.`,
-    );
-  let text: string;
+  let why = 'it is not the data of a sandbox';
   try {
-    text = readFileSync(path, 'utf8');
+    const snapshot: SandboxSnapshot = JSON.parse(readFileSync(path, 'utf8'));
+    if (isReadable(snapshot)) return snapshot;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw unreadable(codeOf(error) ?? 'unknown error');
+    why = whyUnreadable(error);
   }
+  throw new CommandError(
+    `--data: ${path} could not be read: ${why}. It was left as it is; move it away, or name another file.`,
+  );
+}
+
+function isReadable(snapshot: SandboxSnapshot): boolean {
   try {
-    const snapshot: SandboxSnapshot = JSON.parse(text);
-    readSnapshot(snapshot);
-    return snapshot;
-  } catch (error) {
-    throw unreadable(error instanceof SyntaxError ? 'it is not JSON' : 'it is not the data of a sandbox');
+    return readSnapshot(snapshot) !== undefined;
+  } catch {
+    return false;
   }
 }
 
@@ -47,7 +48,7 @@ export function keepData(path: string, snapshot: () => SandboxSnapshot, changed:
   return save;
 }
 
-/** Beside the file, then renamed, so that a crash leaves the old or the new one. Only its owner can read it: it holds key and secret. */
+/** Beside the file, then renamed: a crash leaves the old or the new one. Only its owner can read it: it holds key and secret. */
 function write(path: string, text: string): void {
   const beside = join(dirname(path), `.${randomUUID()}.sandbox.tmp`);
   try {

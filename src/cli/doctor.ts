@@ -1,13 +1,12 @@
+import * as z from 'zod/mini';
 import type { DoctorOptions } from '../doctor/diagnosis.js';
 import { readOrderPrice } from '../doctor/doctor.js';
 import { InvalidField } from '../sandbox/checks.js';
 import { createSandbox } from '../sandbox/create.js';
 import { command, type Flags, type FlagTable } from './command.js';
-import { report, reportOf } from './doctor-report.js';
-import { ask, readAs, runningFlags } from './running.js';
-import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
-import { CommandError, refuseUnless, show, warn } from './terminal.js';
-import { webhookSecret } from './webhook-secret.js';
+import { ask, readAs, runningFlags } from './control.js';
+import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
+import { CommandError, literal, paint, paragraphs, refuseUnless, show, verdict, warn } from './terminal.js';
 
 const flags = {
   amount: ['<amount>', 'the amount of the test order; default 98765.43, which no shop charges'],
@@ -17,6 +16,8 @@ const flags = {
   ...runningFlags,
   json: ['', 'prints the diagnosis as JSON'],
 } satisfies FlagTable;
+
+type Name = keyof typeof flags;
 
 const exampleUrl = 'http://localhost:3000/webhooks';
 
@@ -36,7 +37,7 @@ export const doctor = command({
     const price = { amount: given.text('amount'), currency: given.text('currency') };
     const { problem } = readOrderPrice(price);
     refuseUnless(problem === undefined, `--${problem}`);
-    let step = '';
+    let step = target === undefined ? 'the deliveries of the sandbox' : '';
     const onStep = (next: string) => {
       step = next;
     };
@@ -47,7 +48,7 @@ export const doctor = command({
     }, 1000);
     try {
       const diagnosis = await (target === undefined
-        ? fromSandbox(given, price, onStep)
+        ? fromSandbox(given, price)
         : examine(target, given, { ...price, onStep }));
       const shown = readAs(report, diagnosis);
       return show(given.has('json'), diagnosis, () => reportOf(shown), shown.ok);
@@ -57,13 +58,9 @@ export const doctor = command({
   },
 });
 
-async function examine(
-  target: string,
-  given: Flags<keyof typeof flags>,
-  options: DoctorOptions,
-): Promise<object> {
+async function examine(target: string, given: Flags<Name>, options: DoctorOptions): Promise<object> {
   refuseUnless(
-    !given.isPassed('url') && !given.isPassed('token'),
+    !given.has('url') && !given.has('token'),
     '--url and --token name a running sandbox, which examines its own webhook: pass no URL.',
   );
   const scheme = readSchemeFlag(given.text('scheme'));
@@ -80,20 +77,79 @@ async function examine(
   }
 }
 
-function fromSandbox(
-  given: Flags<keyof typeof flags>,
-  price: object,
-  onStep: (step: string) => void,
-): Promise<object> {
+async function fromSandbox(given: Flags<Name>, price: DoctorOptions): Promise<object> {
   refuseUnless(
-    !given.isPassed('scheme') && !given.isPassed('allow-remote'),
+    !given.has('scheme') && !given.has('allow-remote'),
     '--scheme and --allow-remote go with a URL; a running sandbox has settings of its own.',
   );
-  onStep('the deliveries of the sandbox');
-  return ask(given, 'POST', '/doctor', price).catch((error: unknown) => {
+  try {
+    return await ask(given, 'POST', '/doctor', price);
+  } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    throw new CommandError(
-      `${error.message}\nOr pass the URL of your webhook: merchant-payments doctor ${exampleUrl}`,
-    );
+    const other = `Or pass the URL of your webhook: merchant-payments doctor ${exampleUrl}`;
+    throw new CommandError(`${error.message}\n${other}`);
+  }
+}
+
+const finding = z.object({
+  code: z.string(),
+  docs: z.string(),
+  problem: z.string(),
+  fix: z.string(),
+  evidence: z.optional(z.string()),
+});
+
+/** The part of a diagnosis that is shown, which a running sandbox of this version responds with. */
+const report = z.object({
+  ok: z.boolean(),
+  target: z.string(),
+  summary: z.string(),
+  findings: z.array(finding),
+  warnings: z.array(finding),
+  notes: z.array(z.string()),
+  probes: z.array(
+    z.object({
+      says: z.string(),
+      expected: z.enum(['accepted', 'refused']),
+      outcome: z.enum(['accepted', 'refused', 'no response']),
+      status: z.optional(z.number()),
+      durationMs: z.number(),
+    }),
+  ),
+  tried: z.number(),
+  expects: z.optional(z.looseObject({})),
+});
+
+type Report = z.output<typeof report>;
+
+/** The report for people: the fault and its fix first, then the evidence, then every delivery. */
+function reportOf(diagnosis: Report): string {
+  const { ok, target, summary, findings, warnings, notes, probes, tried, expects = {} } = diagnosis;
+  const [first, ...others] = findings;
+  return paragraphs(
+    [verdict(ok, summary), ...(first ? details(first) : [])].join('\n'),
+    ...others.map((one) => [verdict(false, `${one.problem} ${one.fix}`), ...details(one)].join('\n')),
+    ...warnings.map((one) => [paint('yellow', `! ${one.problem} ${one.fix}`), ...details(one)].join('\n')),
+    Object.keys(expects).length > 0 && `  It would accept: ${literal(expects)}`,
+    `Sent to ${target}:`,
+    table(probes),
+    tried > 0 && `Then ${tried} other ways to sign, to find out what it would accept.`,
+    ...notes,
+  );
+}
+
+/** What showed a finding, its code, and where the docs explain it. */
+const details = ({ code, evidence, docs }: Report['findings'][number]): string[] => [
+  ...(evidence === undefined ? [] : [`  ${evidence}`]),
+  paint('dim', `  ${code}: see ${docs}`),
+];
+
+function table(probes: Report['probes']): string {
+  const width = Math.max(...probes.map(({ says }) => says.length));
+  const rows = probes.map(({ says, expected, outcome, status, durationMs }) => {
+    const response = outcome === 'no response' ? outcome : `${outcome} (${status})`;
+    const row = `  ${says.padEnd(width)}  ${response.padEnd(14)}  ${String(Math.round(durationMs)).padStart(6)} ms`;
+    return [expected, 'no response'].includes(outcome) ? row : paint('red', `${row}  ← must be ${expected}`);
   });
+  return rows.join('\n');
 }

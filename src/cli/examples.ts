@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
 import { version } from '../version.js';
 import { command } from './command.js';
-import { sandboxKey, sandboxSecret } from './serving-flags.js';
+import { sandboxKey, sandboxSecret } from './serving.js';
 import { CommandError, codeOf, print } from './terminal.js';
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */

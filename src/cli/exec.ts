@@ -5,18 +5,13 @@ import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import { watchDeliveries } from './activity.js';
 import { command, type FlagTable } from './command.js';
-import { listenOn } from './listening.js';
-import { startServing } from './serving.js';
-import { servingFlags } from './serving-flags.js';
+import { listenOn, servingFlags, startServing } from './serving.js';
 import { codeOf, refuseUnless, warn } from './terminal.js';
 
 const flags = {
   ...servingFlags,
   port: ['<port>', 'port of the sandbox; default: a free one', { env: 'SANDBOX_PORT' }],
-  'webhook-path': [
-    '<path>',
-    'sends webhooks to this path of the command, which gets a PORT: its own, else 3000 if free, else any',
-  ],
+  'webhook-path': ['<path>', 'sends webhooks to this path of the command, which gets a PORT'],
   quiet: ['', 'prints neither the address of the dashboard nor deliveries'],
 } satisfies FlagTable;
 

@@ -5,17 +5,14 @@ import { malformedFaults, networkFaults, readOrder } from '../sandbox/faults.js'
 import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
 import { type Flags, type FlagTable, jsonOrText, refuseWords } from './command.js';
-import { runningCommand } from './running.js';
+import { runningCommand } from './control.js';
 import { refuseUnless, UsageError } from './terminal.js';
 
 const flags = {
   method: ['<method>', 'only requests with this method; default: every one'],
   path: ['<path>', 'only requests to this exact path, such as /v1/products'],
   times: ['<n>', 'how often it happens; default 1'],
-  when: [
-    '<before|after>',
-    'after: the work is done and its response lost; default before; for a broken response, after',
-  ],
+  when: ['<before|after>', 'after: the work is done, its response lost; default before, or after if broken'],
   delay: ['<duration>', 'waits before it happens, such as 2s'],
   body: ['<text>', 'of a status: the body of the response, JSON or text', { mayBeEmpty: true }],
   header: ['<name: value>', 'of a status: a header of the response', { multiple: true }],
@@ -43,7 +40,7 @@ export const fault = runningCommand({
   request(given) {
     const [word, ...values] = given.positionals;
     if (word === undefined && given.has('list')) {
-      const other = Object.keys(flags).find((name) => name !== 'list' && given.isPassed(name));
+      const other = given.passed.find((name) => name !== 'list' && Object.hasOwn(flags, name));
       refuseUnless(other === undefined, `--${other} does not go with: fault --list`);
       return ['GET', '/faults'];
     }
@@ -57,31 +54,25 @@ export const fault = runningCommand({
       : ['Waiting to happen:', ...faults.map(({ says }) => `  ${visible(says)}`)].join('\n'),
 });
 
-/** What each word orders; `value` is the word after it. */
-const kinds = new Map<string, (value: string) => object>([
-  ['status', (value) => ({ status: /^\d+$/.test(value) ? Number(value) : value })],
-  ...networkFaults.map((network) => [network, () => ({ network })] as const),
-  ...malformedFaults.map((malformed) => [malformed, () => ({ malformed })] as const),
-  ['delay', (delay) => ({ delay })],
-  ['webhook', () => ({ webhook: true })],
-  ['clear', () => ({ clear: true })],
-]);
-
-/** Those with a value, and one. */
-const valued = new Map([
-  ['status', '503'],
-  ['delay', '2s'],
+/** What each word orders. Of those with a value, which is the word after it, there is an example. */
+const kinds = new Map<string, readonly [order: (value: string) => object, example?: string]>([
+  ['status', [(value) => ({ status: /^\d+$/.test(value) ? Number(value) : value }), '503']],
+  ...networkFaults.map((network) => [network, [() => ({ network })]] as const),
+  ...malformedFaults.map((malformed) => [malformed, [() => ({ malformed })]] as const),
+  ['delay', [(delay) => ({ delay }), '2s']],
+  ['webhook', [() => ({ webhook: true })]],
+  ['clear', [() => ({ clear: true })]],
 ]);
 
 /** What the words and flags order, checked as `failNext()` does. */
 function ordered(what: string, words: readonly string[], given: Flags<keyof typeof flags>): object {
   const kind = kinds.get(what);
   refuseUnless(kind, `${JSON.stringify(what)} is not a fault. ${didYouMean(what, [...kinds.keys()])}`);
-  const example = valued.get(what);
+  const [order, example] = kind;
   refuseWords(words.slice(example === undefined ? 0 : 1));
   const [value = ''] = words;
   refuseUnless(value || !example, `The value is missing. Pass one, such as: fault ${what} ${example}`);
-  refuseUnless(what !== 'delay' || !given.isPassed('delay'), '--delay does not go with: fault delay');
+  refuseUnless(what !== 'delay' || !given.has('delay'), '--delay does not go with: fault delay');
   const more = {
     delay: given.text('delay'),
     method: given.text('method'),
@@ -101,7 +92,7 @@ function ordered(what: string, words: readonly string[], given: Flags<keyof type
     what !== 'webhook' || passed.some(([name]) => name !== 'times'),
     'Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.',
   );
-  const fault = { ...kind(value), ...Object.fromEntries(passed) };
+  const fault = { ...order(value), ...Object.fromEntries(passed) };
   try {
     readOrder(fault, 'fault');
     return fault;

@@ -1,9 +1,12 @@
-import { type Identification, identifyScheme } from '../doctor/identify.js';
+import { readFileSync } from 'node:fs';
+import * as z from 'zod/mini';
+import { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
+import { parseObject } from '../doctor/json.js';
+import { fieldsOf, findLink, type Link } from '../doctor/link.js';
+import { eventLinks } from '../sandbox/service/event.js';
 import { command, type Flags, type FlagTable } from './command.js';
-import { showLink } from './identify-link.js';
-import { readGiven, readSavedDelivery, type SavedDelivery } from './saved-delivery.js';
-import { literal, paragraphs, refuseUnless, show, verdict } from './terminal.js';
-import { webhookSecret } from './webhook-secret.js';
+import { webhookSecret } from './signing.js';
+import { CommandError, literal, paragraphs, refuseUnless, show, verdict } from './terminal.js';
 
 /** The flags of each command that looks for a scheme in one delivery. */
 export const resultFlags = {
@@ -15,10 +18,7 @@ const flags = {
   body: ['<file>', 'the raw body, byte for byte'],
   signature: ['<text>', 'the header x-service-signature'],
   timestamp: ['<text>', 'the header x-service-timestamp'],
-  link: [
-    '',
-    'finds the field that names the checkout instead: at most five GET /v1/checkouts/{id}, nothing is written',
-  ],
+  link: ['', 'finds the field that names the checkout instead: by at most five GET /v1/checkouts/{id}'],
   ...resultFlags,
 } satisfies FlagTable;
 
@@ -44,18 +44,52 @@ known scheme, or no field, fits.`,
 export const showIdentification = (given: Flags<'json'>, result: Identification): number =>
   show(given.has('json'), result, () => describeIdentification(result), result.found);
 
-function deliveryOf(given: Flags<keyof typeof flags>): SavedDelivery {
+/** A delivery, as `identifyScheme()` takes it. */
+type Delivery = Pick<IdentifyOptions, 'headers'> & { rawBody: Uint8Array };
+
+function deliveryOf(given: Flags<keyof typeof flags>): Delivery {
   const [file] = given.positionals;
   const [body, signature, timestamp] = [given.text('body'), given.text('signature'), given.text('timestamp')];
   const usage = 'Pass one file with a delivery, or --body, --signature and --timestamp.';
   refuseUnless((file === undefined) !== ((body ?? signature ?? timestamp) === undefined), usage);
-  if (file !== undefined) return readSavedDelivery(file);
+  if (file !== undefined) return readDelivery(file);
   refuseUnless(body, `--body is missing. ${usage}`);
   refuseUnless(signature || given.has('link'), `--signature is missing. ${usage}`);
-  return {
-    rawBody: readGiven(body, 'the raw body'),
-    headers: { 'x-service-signature': signature, 'x-service-timestamp': timestamp },
-  };
+  const headers = { 'x-service-signature': signature, 'x-service-timestamp': timestamp };
+  return { rawBody: contentOf(body, 'the raw body'), headers };
+}
+
+/** What `capture` writes. */
+const captured = z.object({
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  bodyBase64: z.string(),
+});
+
+/** A `Delivery`, as a receiver of this package stores it: in base64 if its body is not UTF-8. */
+const stored = z.object({
+  headers: z.record(z.string(), z.string()),
+  rawBody: z.string(),
+  encoding: z.optional(z.literal('base64')),
+});
+
+function readDelivery(name: string): Delivery {
+  const content = contentOf(name, 'the delivery').toString();
+  const { data } = z.union([captured, stored]).safeParse(parseObject(content));
+  if (!data)
+    throw new CommandError(
+      `${name} holds no delivery: \`merchant-payments capture\` did not write it, and it is no stored Delivery. If it is a raw body, pass it with --body.`,
+    );
+  const { headers } = data;
+  if ('bodyBase64' in data) return { rawBody: Buffer.from(data.bodyBase64, 'base64'), headers };
+  return { rawBody: Buffer.from(data.rawBody, data.encoding ?? 'utf8'), headers };
+}
+
+function contentOf(name: string, what: string): Buffer {
+  try {
+    return readFileSync(name);
+  } catch {
+    throw new CommandError(`${name} cannot be read. Pass the file that holds ${what}.`);
+  }
 }
 
 export function describeIdentification(result: Identification): string {
@@ -73,3 +107,73 @@ export function describeIdentification(result: Identification): string {
       ['Ask the service:', ...questions.map((one, at) => `  ${at + 1}. ${one}`)].join('\n'),
   );
 }
+
+/** Finds the field that names the checkout, prints it, and returns the exit code. */
+async function showLink(rawBody: Uint8Array, json: boolean): Promise<number> {
+  const result = await linkIn(rawBody);
+  const sandbox = result.found ? choiceFor(rawBody, result) : 'none';
+  return show(json, { ...result, sandbox }, () => described(result, sandbox), result.found);
+}
+
+/** The choice of `unspecified.eventLink` that puts the id into the same place, in the same form. */
+function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): string | undefined {
+  const path = field?.replaceAll(/\[\d+\]/g, '[0]');
+  const value = fieldsOf(rawBody).find((one) => one.path === field)?.value;
+  const found = Object.entries(eventLinks).find(([name, fields]) => {
+    const event = name === 'order_id' ? { data: { order_id: checkoutId } } : fields(checkoutId);
+    const [own] = fieldsOf(Buffer.from(JSON.stringify(event)));
+    return own?.path === path && own?.value === value;
+  });
+  return found?.[0];
+}
+
+const described = (
+  { found, summary, field, undocumented, notes }: Link,
+  sandbox: string | undefined,
+): string =>
+  paragraphs(
+    verdict(found, summary),
+    found &&
+      `Keep the checkout session's id with your order, and find the order by event.${field}.${field === 'data.order_id' ? '' : ' The types do not name that field: docs/which-order.md shows how to read it.'}`,
+    found &&
+      (sandbox === undefined
+        ? 'The sandbox has no option that puts the id into the same place, in the same form.'
+        : `The sandbox does the same with:\n\n  merchant-payments sandbox --unspecified eventLink=${sandbox}\n  createSandbox({ unspecified: { eventLink: '${sandbox}' } })`),
+    undocumented.length > 0 &&
+      ['Fields that the specification does not list:', ...undocumented.map((path) => `  ${path}`)].join('\n'),
+    notes.map((note) => `- ${note}`).join('\n'),
+  );
+
+/** Asks the service of the environment for checkout sessions, as a user of the package would, and for nothing else. */
+async function linkIn(rawBody: Uint8Array): Promise<Link> {
+  const { ApiError, isPaymentsError, PaymentsClient } = await import('merchant-payments');
+  try {
+    const payments = new PaymentsClient({ timeoutMs: 10_000, maxRetries: 0 });
+    return await findLink(rawBody, async (id) => {
+      const path = `/v1/checkouts/${encodeURIComponent(id)}`;
+      const data = await payments.request({ method: 'GET', path }).catch((error: unknown) => {
+        if (error instanceof ApiError && saysNone.has(error.status)) return undefined;
+        throw error;
+      });
+      const { data: { id: own, amount, currency } = {} } = session.safeParse(data);
+      return String(own) === id ? { amount, currency } : undefined;
+    });
+  } catch (error) {
+    throw isPaymentsError(error) ? new CommandError(inEnvironment(error.message)) : error;
+  }
+}
+
+/** How the service may refuse an id that it does not know: the specification does not show it. Other refusals say nothing of the id. */
+const saysNone = new Set([200, 400, 404, 410, 422]);
+
+/** The fields are not checked further: an id is enough here. */
+const session = z.record(z.string(), z.unknown());
+
+/** A message of the client, with the variables in place of its options. */
+const inEnvironment = (message: string): string =>
+  message
+    .replace('new PaymentsClient(): ', '')
+    .replaceAll('Pass it, or set', 'Set')
+    .replaceAll('baseUrl', 'PAYMENTS_BASE_URL')
+    .replaceAll('apiKey', 'PAYMENTS_API_KEY')
+    .replace(', or pass allowInsecureHttp: true', '');

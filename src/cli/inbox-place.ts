@@ -9,8 +9,8 @@ import { Connection, databaseClass, type SqliteDatabase } from '../inbox/sqlite.
 import { readVersion } from '../inbox/sqlite-store.js';
 import { tablesVersion } from '../inbox/tables.js';
 import { hasMethods } from '../webhooks/own-options.js';
+import { webhookSecret } from './signing.js';
 import { CommandError, codeOf, UsageError } from './terminal.js';
-import { webhookSecret } from './webhook-secret.js';
 
 /** In quotes, after a name, without a scheme or its slashes, or as keywords: never a file. */
 const almostUrl = /:\/\/|^\W*postgres\w*:|:[^/:\\]*@|\bpassword\s*=/i;

@@ -10,27 +10,17 @@ import { type SignatureScheme, type VerifyOptions, verify } from '../webhooks/in
 import { command, type Flags, type FlagTable, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
-import { readSchemeFlag, schemeFlag } from './scheme-flag.js';
+import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
 import { CommandError, columns, paint, paragraphs, print, refuseUnless, show } from './terminal.js';
-import { webhookSecret } from './webhook-secret.js';
 
 const flags = {
   parked: ['', 'with retry: every parked delivery but those with another content under a known key'],
   force: ['', 'with retry: also a running delivery, whose function may be stuck'],
   'older-than': ['<time>', 'with purge: such as 90d, 12h'],
-  identify: [
-    '',
-    'with refused: finds the scheme that signed them; the secret is read from PAYMENTS_WEBHOOK_SECRET',
-  ],
-  scheme: [
-    schemeFlag[0],
-    'with recover: the scheme, as JSON or as a file written by `identify --json`; with --identify: your header names',
-  ],
+  identify: ['', 'with refused: finds the scheme that signed them, with PAYMENTS_WEBHOOK_SECRET'],
+  scheme: [schemeFlag[0], 'with recover: what `identify --json` printed; with --identify: your header names'],
   url: ['<url>', 'with --identify: your webhook URL as the service knows it; some services sign it too'],
-  tolerance: [
-    '<time>',
-    'with recover: how far a timestamp may be from when it arrived, such as 10m, 2h; default 5m',
-  ],
+  tolerance: ['<time>', 'with recover: how far a timestamp may be from its arrival, such as 2h; default 5m'],
   schema: ['<name>', 'the schema of its tables in PostgreSQL; default public'],
   'print-schema': ['', 'prints the migration that creates the tables in PostgreSQL'],
   json: ['', 'prints the result as JSON'],
@@ -78,17 +68,17 @@ export const inbox = command({
     refuseWords(keys.slice(takesKey ? 1 : 0));
     const [key = ''] = keys;
     refuseUnless(key || !takesKey, 'Pass the key of a delivery, such as order.paid:ord_1001.');
-    const bothPassed = given.has('parked') && given.has('force');
-    refuseUnless(!bothPassed, '--force takes one running delivery by its key, not with --parked.');
+    const isBoth = given.has('parked') && given.has('force');
+    refuseUnless(!isBoth, '--force takes one running delivery by its key, not with --parked.');
     const olderThan = readDuration(given.text('older-than'));
     const isAge = name !== 'purge' || olderThan !== undefined;
     refuseUnless(isAge, 'Pass --older-than with a duration such as 90d or 12h.');
     const tolerance = readDuration(given.text('tolerance'));
-    const isTolerance = tolerance || !given.isPassed('tolerance');
+    const isTolerance = tolerance || !given.has('tolerance');
     refuseUnless(isTolerance, 'Pass --tolerance with a duration above 0, such as 10m or 2h.');
-    const namesScheme = given.isPassed('scheme') || given.isPassed('url');
     const lists = name === 'refused' && !given.has('identify');
-    refuseUnless(!lists || !namesScheme, 'refused takes --scheme and --url only with --identify.');
+    const isFree = !lists || !(given.has('scheme') || given.has('url'));
+    refuseUnless(isFree, 'refused takes --scheme and --url only with --identify.');
     const scheme = readSchemeFlag(given.text('scheme'));
     const toleranceSeconds = tolerance && tolerance / 1000;
     const request: Request = { key, given, olderThan: olderThan ?? 0, scheme, toleranceSeconds };
@@ -119,11 +109,9 @@ const flagsOf: Readonly<Record<string, readonly Name[]>> = {
   recover: ['scheme', 'tolerance'],
 };
 
-function refuseOtherFlags(given: Flags<Name>, action: string): void {
-  const own = flagsOf[action] ?? [];
-  const other = Object.values(flagsOf)
-    .flat()
-    .find((name) => given.isPassed(name) && !own.includes(name));
+function refuseOtherFlags({ passed }: Flags<Name>, action: string): void {
+  const others = Object.entries(flagsOf).flatMap(([name, flags]) => (name === action ? [] : flags));
+  const other = others.find((name) => passed.includes(name) && !flagsOf[action]?.includes(name));
   refuseUnless(other === undefined, `${action} takes no --${other}.`);
 }
 

@@ -4,8 +4,7 @@ import { span } from '../sandbox/service/clock.js';
 import { version } from '../version.js';
 import { watch } from './activity.js';
 import { command, type FlagTable } from './command.js';
-import { startServing } from './serving.js';
-import { servingFlags, usualPort } from './serving-flags.js';
+import { servingFlags, startServing, usualPort } from './serving.js';
 import { paint, print } from './terminal.js';
 
 const flags = {

@@ -1,14 +1,58 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { InvalidField, SandboxError } from '../sandbox/checks.js';
+import { once } from 'node:events';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { duration, InvalidField, problemOf, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
 import { resolvedProblem } from '../sandbox/delivery/send.js';
+import { choicesProblem, type UnspecifiedChoices } from '../sandbox/service/choices.js';
+import type { SandboxOptions } from '../sandbox/settings.js';
+import { isQuoted } from '../schemas/url.js';
+import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { keepData, loadData } from './data-file.js';
-import { allowedHosts, type ServingFlags, sandboxOptions, type servingFlags } from './serving-flags.js';
-import { CommandError, refuseUnless, UsageError } from './terminal.js';
+import { readSchemeFlag, schemeFlag } from './signing.js';
+import { CommandError, refuseUnless, UsageError, whyUnreadable } from './terminal.js';
+
+/** Constants, so that an .env file keeps working. They are valid only for sandboxes. */
+export const sandboxKey = 'service_test_sandbox_0000';
+export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
+
+export const usualPort = 4380;
+
+export const servingFlags = {
+  port: ['<port>', `port to listen on; default ${usualPort}`, { env: 'SANDBOX_PORT' }],
+  host: ['<address>', 'address to listen on; default 127.0.0.1, this machine alone', { env: 'SANDBOX_HOST' }],
+  'webhook-url': ['<url>', 'where webhooks go; without one, events are kept', { env: 'SANDBOX_WEBHOOK_URL' }],
+  webhooks: ['<when>', 'auto (default), manual, or a delay such as 10s', { env: 'SANDBOX_WEBHOOKS' }],
+  scheme: schemeFlag,
+  unspecified: ['<name=value>', 'another choice, such as cancel=close', { multiple: true }],
+  'api-key': ['<key>', `default ${sandboxKey}`, { env: 'SANDBOX_API_KEY' }],
+  'webhook-secret': ['<secret>', `default ${sandboxSecret}`, { env: 'SANDBOX_WEBHOOK_SECRET' }],
+  'public-url': ['<origin>', 'origin of payment pages, for browsers', { env: 'SANDBOX_PUBLIC_URL' }],
+  'allow-host': ['<name>', 'another host name to serve', { env: 'SANDBOX_ALLOW_HOSTS', multiple: true }],
+  data: ['<file>', 'keeps all data in this file; default: memory alone', { env: 'SANDBOX_DATA' }],
+  'seed-file': [
+    '<file>',
+    'products at the start and after a reset: an array of what POST /v1/products takes',
+  ],
+  seed: ['<integer>', 'makes ids repeat from run to run'],
+  'allow-remote': ['', 'lets webhooks go to public addresses too'],
+  'allow-production': ['', 'starts although NODE_ENV is production'],
+} satisfies FlagTable;
+
+type Name = keyof typeof servingFlags;
+
+/** The flags of the options that `createSandbox()` may find invalid. */
+const flagOf = new Map<string, Name>([
+  ['apiKey', 'api-key'],
+  ['webhookSecret', 'webhook-secret'],
+  ['webhook', 'webhook-url'],
+  ['publicUrl', 'public-url'],
+  ['products', 'seed-file'],
+]);
 
 /** Starts a sandbox that listens, and returns it with what ends it. */
-export async function startServing(flags: ServingFlags, defaultPort: number, webhook?: string) {
+export async function startServing(flags: Flags<Name>, defaultPort: number, webhook?: string) {
   if (process.env.NODE_ENV === 'production' && !flags.has('allow-production'))
     throw new CommandError(
       'NODE_ENV is production, and a sandbox moves no real money. Pass --allow-production if this is intended.',
@@ -17,21 +61,38 @@ export async function startServing(flags: ServingFlags, defaultPort: number, web
   const data = flags.text('data');
   // A symbolic link would be replaced by a file, and its lock be another one.
   const path = data !== undefined && existsSync(data) ? realpathSync(data) : data;
-  const saved = path === undefined ? undefined : loadData(path);
-  const options = sandboxOptions(flags, saved);
-  const context = inFlags(flags, () => openSandbox({ ...options, webhook: webhook ?? options.webhook }));
+  const from = path === undefined ? undefined : loadData(path);
+  const options: SandboxOptions = {
+    apiKey: unquoted(flags, 'api-key') ?? (from ? undefined : sandboxKey),
+    webhookSecret: unquoted(flags, 'webhook-secret') ?? (from ? undefined : sandboxSecret),
+    webhook: webhook ?? flags.text('webhook-url'),
+    webhooks: webhooksOf(flags),
+    publicUrl: flags.text('public-url'),
+    seed: flags.integer('seed', 0, Number.MAX_SAFE_INTEGER),
+    unspecified: choicesOf(flags),
+    allowRemoteWebhooks: flags.has('allow-remote'),
+    products: productsIn(flags.text('seed-file')),
+    from,
+  };
+  let context: SandboxContext;
+  try {
+    context = openSandbox(options);
+  } catch (error) {
+    const flag = InvalidField.is(error) ? flagOf.get(error.field) : undefined;
+    if (flag === undefined || !InvalidField.is(error)) throw error;
+    throw new UsageError(flags.source(flag) + error.problem);
+  }
   const { sandbox, settings } = context;
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
   refuseUnless(problem === undefined, `${flags.source('webhook-url')}: ${problem}`);
   const save = path === undefined ? undefined : keepData(path, () => sandbox.snapshot(), context.changed);
-  const where = { host: flags.text('host'), allowHosts: allowedHosts(flags) };
+  const where = { port, host: flags.text('host'), allowHosts: allowedHosts(flags) };
   const accessToken = process.env.SANDBOX_TOKEN || undefined;
-  await sandbox.listen({ port, ...where, accessToken }).catch(async (error: unknown) => {
+  await sandbox.listen({ ...where, accessToken }).catch((error: unknown) => {
     if (!(error instanceof SandboxError && error.code === 'port_taken')) throw error;
-    const what = (await isSandbox(`http://${where.host ?? '127.0.0.1'}:${port}`))
-      ? 'taken by another sandbox. Use that one, end it'
-      : 'taken. End what uses it';
-    throw new CommandError(`Port ${port} is ${what}, or choose another port with --port (0: a free one).`);
+    throw new CommandError(
+      `Port ${port} is taken, perhaps by another sandbox. Use that one, end it, or choose another port with --port (0: a free one).`,
+    );
   });
   return {
     context,
@@ -42,28 +103,66 @@ export async function startServing(flags: ServingFlags, defaultPort: number, web
   };
 }
 
-const isSandbox = (url: string): Promise<boolean> =>
-  fetch(`${url}/_sandbox/health`, { signal: AbortSignal.timeout(1000) })
-    .then(async (response) => (await response.text()).startsWith('{"status":"ok","now":'))
-    .catch(() => false);
+/** The client and the receiver refuse a key and a secret in quotes. */
+function unquoted(flags: Flags<Name>, name: 'api-key' | 'webhook-secret'): string | undefined {
+  const text = flags.text(name);
+  refuseUnless(!isQuoted(text), `${flags.source(name)} is in quotes or <…>. Remove them.`);
+  return text;
+}
 
-/** The flags of the options that `createSandbox()` may find invalid. */
-const flagOf = new Map<string, keyof typeof servingFlags>([
-  ['apiKey', 'api-key'],
-  ['webhookSecret', 'webhook-secret'],
-  ['webhook', 'webhook-url'],
-  ['publicUrl', 'public-url'],
-  ['products', 'seed-file'],
-]);
+/** The other host names as URLs have them: in lower case, and here without port. */
+const allowedHosts = (flags: Flags<Name>): readonly string[] =>
+  flags.list('allow-host').map((host) => {
+    const url = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+    const problem = `${JSON.stringify(host)} is not a host name. Pass one such as "sandbox.test".`;
+    refuseUnless(url && !host.includes('/'), `${flags.source('allow-host')}: ${problem}`);
+    return url.hostname;
+  });
 
-/** Opens a sandbox; problems with its options are reported as those of the flags. */
-function inFlags(flags: ServingFlags, open: () => SandboxContext): SandboxContext {
+/** The array in a file. What is in it is checked where products are. */
+function productsIn(file: string | undefined): SandboxOptions['products'] {
+  if (file === undefined) return undefined;
   try {
-    return open();
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    if (!InvalidField.is(error)) throw error;
-    const flag = flagOf.get(error.field);
-    if (flag === undefined) throw error;
-    throw new UsageError(flags.source(flag) + error.problem);
+    const problem = `${file} could not be read: ${whyUnreadable(error)}`;
+    throw new UsageError(`--seed-file: ${problem}. Pass a JSON array of products.`);
   }
+}
+
+function webhooksOf(flags: Flags<Name>): SandboxOptions['webhooks'] {
+  const when = flags.text('webhooks') ?? 'auto';
+  if (when === 'auto' || when === 'manual') return when;
+  const { data: delay, error } = duration.safeParse(when);
+  if (error) throw new UsageError(`${flags.source('webhooks')}: ${problemOf(error)} Or pass auto or manual.`);
+  return { delay };
+}
+
+function choicesOf(flags: Flags<Name>): Partial<UnspecifiedChoices> {
+  const choices: Partial<UnspecifiedChoices> = {};
+  for (const given of flags.list('unspecified')) {
+    const [, name = '', text = ''] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
+    refuseUnless(name, '--unspecified: pass name=value, such as cancel=close.');
+    const problemOfChoice = (value: unknown) => choicesProblem({ [name]: value });
+    const fits = (value: unknown) => problemOfChoice(value) === undefined;
+    // A duration has its unit: `settlement=5` could be seconds or hours.
+    const [, number] = /^\[?([1-9][\d.]*)\]?$/.exec(text) ?? [];
+    refuseUnless(
+      number === undefined || ![`${number}s`, [`${number}s`]].some(fits),
+      `--unspecified ${name}: ${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d with it, as in ${name}=5s.`,
+    );
+    const json = jsonOrText(text);
+    const value = [text, json, text.split(',')].find(fits);
+    refuseUnless(value !== undefined, `--unspecified ${problemOfChoice(json)}`);
+    Object.assign(choices, { [name]: value });
+  }
+  const signature = readSchemeFlag(flags.text('scheme'));
+  return signature === undefined ? choices : { ...choices, signature };
+}
+
+/** Has a server listen, and returns its port: with 0, any free one. */
+export async function listenOn(server: Server, port: number, host: string): Promise<number> {
+  await once(server.listen(port, host), 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
 }

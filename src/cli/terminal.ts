@@ -58,6 +58,11 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
+/** Why a file of JSON could not be read. */
+export function whyUnreadable(error: unknown): string {
+  return error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? 'unknown error');
+}
+
 /** An invalid command line: shown with the way to its help, exit code 2. */
 export class UsageError extends Error {}
 

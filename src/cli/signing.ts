@@ -1,9 +1,31 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { parseObject } from '../doctor/json.js';
 import { schemeProblem } from '../sandbox/service/choices.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import type { Flag } from './command.js';
-import { refuseUnless } from './terminal.js';
+import { CommandError, refuseUnless, warn } from './terminal.js';
+
+const variable = 'PAYMENTS_WEBHOOK_SECRET';
+
+/** The webhook secret from the environment, or from a prompt that does not show it. Never an argument: processes list those. */
+export async function webhookSecret(): Promise<string> {
+  const set = process.env[variable];
+  if (set) return set;
+  if (!process.stdin.isTTY)
+    throw new CommandError(`Set ${variable} to your webhook secret: there is no terminal to ask on.`);
+  process.stderr.write(`Webhook secret (not shown; or set ${variable}): `);
+  const prompt = createInterface({ input: process.stdin, terminal: true });
+  const [given = ''] = await Promise.race([once(prompt, 'line'), once(prompt, 'close')]);
+  prompt.close();
+  warn('');
+  if (given.trim() === '')
+    throw new CommandError(
+      'No secret was given. Ask the service which secret signs webhooks: it may be the API key.',
+    );
+  return given;
+}
 
 export const schemeFlag: Flag = [
   '<json or file>',
@@ -14,10 +36,8 @@ export const schemeFlag: Flag = [
 export function readSchemeFlag(text: string | undefined): Partial<SignatureScheme> | undefined {
   if (text === undefined) return undefined;
   const given = parseObject(/^\s*\{/.test(text) ? text : contentOf(text));
-  refuseUnless(
-    given,
-    `--scheme: ${JSON.stringify(text)} is neither a JSON object such as {"encoding":"base64"} nor a file with one.`,
-  );
+  const wanted = 'neither a JSON object such as {"encoding":"base64"} nor a file with one.';
+  refuseUnless(given, `--scheme: ${JSON.stringify(text)} is ${wanted}`);
   const scheme = 'found' in given ? given.scheme : given;
   refuseUnless(
     typeof scheme === 'object' && scheme !== null,
