@@ -81,10 +81,8 @@ async function record(port: number, host: string): Promise<Captured> {
   });
   const bound = await listenOn(server, port, host).catch((error: unknown) => {
     const code = codeOf(error);
-    const why = code === 'EADDRINUSE' ? 'it is taken' : code;
-    throw new CommandError(
-      `Cannot listen on port ${port} of ${host} (${why}). Pass another --host or --port.`,
-    );
+    const where = `port ${port} of ${host} (${code === 'EADDRINUSE' ? 'it is taken' : code})`;
+    throw new CommandError(`Cannot listen on ${where}. Pass another --host or --port.`);
   });
   warn(
     `Waiting on http://${host.includes(':') ? `[${host}]` : host}:${bound} for one delivery.\n` +

@@ -75,10 +75,10 @@ export async function ask(
   const error = content?.error;
   if (typeof error === 'object' && error !== null && 'message' in error)
     throw new (response.status === 400 ? UsageError : CommandError)(String(error.message));
+  if (response.status !== 401)
+    throw new CommandError(`${url} responded ${response.status}, so it is not a sandbox. Check --url.`);
   throw new CommandError(
-    response.status === 401
-      ? `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`
-      : `${url} responded ${response.status}, so it is not a sandbox. Check --url.`,
+    `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`,
   );
 }
 /** What is shown of an attempt. */

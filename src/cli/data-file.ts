@@ -21,9 +21,8 @@ export function loadData(path: string): SandboxSnapshot | undefined {
     if (codeOf(error) === 'ENOENT') return undefined;
     why = whyUnreadable(error);
   }
-  throw new CommandError(
-    `--data: ${path} could not be read: ${why}. It was left as it is; move it away, or name another file.`,
-  );
+  const remedy = 'It was left as it is; move it away, or name another file.';
+  throw new CommandError(`--data: ${path} could not be read: ${why}. ${remedy}`);
 }
 
 function isReadable(snapshot: SandboxSnapshot): boolean {

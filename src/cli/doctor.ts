@@ -59,10 +59,8 @@ export const doctor = command({
 });
 
 async function examine(target: string, given: Flags<Name>, options: DoctorOptions): Promise<object> {
-  refuseUnless(
-    !given.has('url') && !given.has('token'),
-    '--url and --token name a running sandbox, which examines its own webhook: pass no URL.',
-  );
+  const ofSandbox = '--url and --token name a running sandbox, which examines its own webhook: pass no URL.';
+  refuseUnless(!given.has('url') && !given.has('token'), ofSandbox);
   const scheme = readSchemeFlag(given.text('scheme'));
   const secret = await webhookSecret();
   try {
@@ -78,10 +76,8 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
 }
 
 async function fromSandbox(given: Flags<Name>, price: DoctorOptions): Promise<object> {
-  refuseUnless(
-    !given.has('scheme') && !given.has('allow-remote'),
-    '--scheme and --allow-remote go with a URL; a running sandbox has settings of its own.',
-  );
+  const ofUrl = '--scheme and --allow-remote go with a URL; a running sandbox has settings of its own.';
+  refuseUnless(!given.has('scheme') && !given.has('allow-remote'), ofUrl);
   try {
     return await ask(given, 'POST', '/doctor', price);
   } catch (error) {

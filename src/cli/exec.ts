@@ -3,17 +3,10 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { constants } from 'node:os';
-import { watchDeliveries } from './activity.js';
-import { command, type FlagTable } from './command.js';
+import { command } from './command.js';
+import { watchDeliveries } from './sandbox.js';
 import { listenOn, servingFlags, startServing } from './serving.js';
 import { codeOf, refuseUnless, warn } from './terminal.js';
-
-const flags = {
-  ...servingFlags,
-  port: ['<port>', 'port of the sandbox; default: a free one', { env: 'SANDBOX_PORT' }],
-  'webhook-path': ['<path>', 'sends webhooks to this path of the command, which gets a PORT'],
-  quiet: ['', 'prints neither the address of the dashboard nor deliveries'],
-} satisfies FlagTable;
 
 export const exec = command({
   summary: 'runs a command with its own sandbox, and returns its exit code',
@@ -21,20 +14,23 @@ export const exec = command({
     'exec [flags] -- <command…>\n\n' +
     'The command gets PAYMENTS_BASE_URL, PAYMENTS_API_KEY, PAYMENTS_WEBHOOK_SECRET and SANDBOX_URL, and with --webhook-path PORT.',
   example: 'exec --webhook-path /webhooks -- node shop.mjs',
-  flags,
+  flags: {
+    ...servingFlags,
+    port: ['<port>', 'port of the sandbox; default: a free one', { env: 'SANDBOX_PORT' }],
+    'webhook-path': ['<path>', 'sends webhooks to this path of the command, which gets a PORT'],
+    quiet: ['', 'prints neither the address of the dashboard nor deliveries'],
+  },
   passesOn: true,
   async run(given, [program = '', ...args]) {
     const path = given.text('webhook-path');
-    refuseUnless(
-      path === undefined || given.text('webhook-url') === undefined,
-      `Pass --webhook-path or ${given.source('webhook-url')}, not both.`,
-    );
-    refuseUnless(
-      path === undefined || path.startsWith('/'),
-      `--webhook-path: ${JSON.stringify(path)} does not begin with /. Pass one such as /webhooks.`,
-    );
+    if (path !== undefined) {
+      const problem = `${JSON.stringify(path)} does not begin with /. Pass one such as /webhooks.`;
+      refuseUnless(path.startsWith('/'), `--webhook-path: ${problem}`);
+      const source = given.source('webhook-url');
+      refuseUnless(!given.text('webhook-url'), `Pass --webhook-path or ${source}, not both.`);
+    }
     const port = path === undefined ? undefined : await shopPort();
-    const webhook = port === undefined ? undefined : new URL(`http://localhost:${port}${path}`).href;
+    const webhook = port && new URL(`http://localhost:${port}${path}`).href;
     const { context, end } = await startServing(given, 0, webhook);
     const { url, apiKey, webhookSecret, dashboardUrl } = context.sandbox;
     if (!given.has('quiet')) {

@@ -12,7 +12,7 @@ const flags = {
   method: ['<method>', 'only requests with this method; default: every one'],
   path: ['<path>', 'only requests to this exact path, such as /v1/products'],
   times: ['<n>', 'how often it happens; default 1'],
-  when: ['<before|after>', 'after: the work is done, its response lost; default before, or after if broken'],
+  when: ['<before|after>', 'before the work (default), or after, which is the default of a broken response'],
   delay: ['<duration>', 'waits before it happens, such as 2s'],
   body: ['<text>', 'of a status: the body of the response, JSON or text', { mayBeEmpty: true }],
   header: ['<name: value>', 'of a status: a header of the response', { multiple: true }],

@@ -75,10 +75,7 @@ const stored = z.object({
 function readDelivery(name: string): Delivery {
   const content = contentOf(name, 'the delivery').toString();
   const { data } = z.union([captured, stored]).safeParse(parseObject(content));
-  if (!data)
-    throw new CommandError(
-      `${name} holds no delivery: \`merchant-payments capture\` did not write it, and it is no stored Delivery. If it is a raw body, pass it with --body.`,
-    );
+  if (!data) throw new CommandError(`${name} holds no delivery. If it is a raw body, pass it with --body.`);
   const { headers } = data;
   if ('bodyBase64' in data) return { rawBody: Buffer.from(data.bodyBase64, 'base64'), headers };
   return { rawBody: Buffer.from(data.rawBody, data.encoding ?? 'utf8'), headers };

@@ -10,22 +10,17 @@ import { readVersion } from '../inbox/sqlite-store.js';
 import { tablesVersion } from '../inbox/tables.js';
 import { hasMethods } from '../webhooks/own-options.js';
 import { webhookSecret } from './signing.js';
-import { CommandError, codeOf, UsageError } from './terminal.js';
+import { CommandError, codeOf, refuseUnless } from './terminal.js';
 
 /** In quotes, after a name, without a scheme or its slashes, or as keywords: never a file. */
 const almostUrl = /:\/\/|^\W*postgres\w*:|:[^/:\\]*@|\bpassword\s*=/i;
 
 /** Whether it is a URL of PostgreSQL. What is almost one is refused, and not quoted: it may hold a password. */
 function isUrl(place: string): boolean {
-  const [, scheme] = /^([a-z][\w+.-]*):\/\//i.exec(place) ?? [];
-  if (scheme !== undefined && /^postgres(?:ql)?$/i.test(scheme)) return true;
-  if (scheme !== undefined)
-    throw new UsageError(`An inbox is in a file or at a postgres: URL, not at a ${scheme}: URL.`);
-  if (!almostUrl.test(place)) return false;
-  throw new UsageError(
-    'This is neither a file nor a URL of PostgreSQL. Pass the URL without quotes, and without a name before it: ' +
-      'postgres://user:password@host/database',
-  );
+  if (/^postgres(?:ql)?:\/\//i.test(place)) return true;
+  const remedy = 'Pass the URL without quotes, and no name before it: postgres://user:password@host/database';
+  refuseUnless(!almostUrl.test(place), `This is neither a file nor a URL of PostgreSQL. ${remedy}`);
+  return false;
 }
 
 /** Opens the inbox in a file, or in the database that a URL names, for the time of `work`. */
@@ -36,7 +31,7 @@ export async function withInbox<Result>(
 ): Promise<Result> {
   const place = given.trim();
   const pool = isUrl(place) ? poolOf(place) : undefined;
-  if (!pool && schema !== undefined) throw new UsageError('A file has no schema. Leave --schema out.');
+  refuseUnless(pool || schema === undefined, 'A file has no schema. Leave --schema out.');
   const common = { secret: webhookSecret, work: false };
   let inbox: Inbox | undefined;
   let database: SqliteDatabase | undefined;
@@ -55,8 +50,7 @@ export async function withInbox<Result>(
   } catch (error) {
     if (codeOf(error) === lockTimeout)
       throw new CommandError(
-        'Another transaction holds what this needs. Try again; if that does not help, look for a function that hangs inside ' +
-          'commit() or done().',
+        'Another transaction holds what this needs. Try again, or look for a function that hangs in commit() or done().',
       );
     const isOurs = error instanceof PaymentsError || error instanceof CommandError;
     if (isOurs || !(pool || codeOf(error) === 'ERR_SQLITE_ERROR')) throw error;
@@ -81,11 +75,9 @@ function checkAccess(file: string): void {
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
   } catch (error) {
-    throw new CommandError(
-      codeOf(error) === 'ENOENT'
-        ? `${name} does not exist.`
-        : `This user may not read and write ${name}. Run the command as the user of your server.`,
-    );
+    if (codeOf(error) === 'ENOENT') throw new CommandError(`${name} does not exist.`);
+    const remedy = 'Run the command as the user of your server.';
+    throw new CommandError(`This user may not read and write ${name}. ${remedy}`);
   }
 }
 
@@ -94,11 +86,11 @@ async function checkVersion(database: SqliteDatabase, name: string): Promise<voi
   const db = new Connection(database);
   const version = await db.whenFree(() => readVersion(db, name));
   if (version === undefined) throw new CommandError(`${name} holds no inbox. Pass the file of openInbox().`);
-  if (version !== tablesVersion)
-    throw new CommandError(
-      `${name} holds an inbox of version ${version}. Start your server with this version of merchant-payments once, ` +
-        'which brings it up to date.',
-    );
+  if (version !== tablesVersion) {
+    const remedy =
+      'Start your server with this version of merchant-payments once, which brings it up to date.';
+    throw new CommandError(`${name} holds an inbox of version ${version}. ${remedy}`);
+  }
   // As in the inbox's own file: what purge() deletes is overwritten.
   database.exec('PRAGMA secure_delete = ON');
 }
@@ -112,10 +104,8 @@ function poolOf(connectionString: string): OpenPool {
   try {
     pg = shop('pg');
   } catch {
-    throw new CommandError(
-      'The command needs the package "pg" of your shop, which is not installed in this folder. ' +
-        'Run it in the folder of your shop, or run: npm install pg',
-    );
+    const remedy = 'Run the command in the folder of your shop, or run: npm install pg';
+    throw new CommandError(`The package "pg" is not installed in this folder. ${remedy}`);
   }
   const Pool: unknown = typeof pg === 'object' && pg !== null && Reflect.get(pg, 'Pool');
   const pool: unknown = typeof Pool === 'function' && Reflect.construct(Pool, [{ connectionString, max: 2 }]);

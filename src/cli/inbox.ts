@@ -55,33 +55,29 @@ export const inbox = command({
       print(schemaSql(schema));
       return 0;
     }
-    const isAction = Object.hasOwn(actions, names[0] ?? 'stats');
-    const place = isAction ? process.env.DATABASE_URL : names.shift();
+    const place = actions.has(names[0] ?? 'stats') ? process.env.DATABASE_URL : names.shift();
     refuseUnless(place, 'Pass the file of the inbox or the URL of its database, or set DATABASE_URL.');
     const [name = 'stats', ...keys] = names;
-    const act = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    const known = didYouMean(name, Object.keys(actions));
-    refuseUnless(act, `${JSON.stringify(name)} is not an action. ${known}`);
+    const act = actions.get(name);
+    refuseUnless(act, `${JSON.stringify(name)} is not an action. ${didYouMean(name, [...actions.keys()])}`);
     // What is invalid is refused before the file is opened.
     refuseOtherFlags(given, name);
-    const takesKey = keyed.includes(name) && !given.has('parked');
+    const takesKey = ['show', 'retry', 'discard'].includes(name) && !given.has('parked');
     refuseWords(keys.slice(takesKey ? 1 : 0));
     const [key = ''] = keys;
     refuseUnless(key || !takesKey, 'Pass the key of a delivery, such as order.paid:ord_1001.');
-    const isBoth = given.has('parked') && given.has('force');
-    refuseUnless(!isBoth, '--force takes one running delivery by its key, not with --parked.');
-    const olderThan = readDuration(given.text('older-than'));
-    const isAge = name !== 'purge' || olderThan !== undefined;
-    refuseUnless(isAge, 'Pass --older-than with a duration such as 90d or 12h.');
+    const isForced = given.has('parked') && given.has('force');
+    refuseUnless(!isForced, '--force takes one running delivery by its key, not with --parked.');
+    const olderThan = readDuration(given.text('older-than')) ?? Number.NaN;
+    refuseUnless(name !== 'purge' || olderThan >= 0, 'Pass --older-than with a duration such as 90d.');
     const tolerance = readDuration(given.text('tolerance'));
     const isTolerance = tolerance || !given.has('tolerance');
     refuseUnless(isTolerance, 'Pass --tolerance with a duration above 0, such as 10m or 2h.');
-    const lists = name === 'refused' && !given.has('identify');
-    const isFree = !lists || !(given.has('scheme') || given.has('url'));
-    refuseUnless(isFree, 'refused takes --scheme and --url only with --identify.');
+    const identifies = name !== 'refused' || given.has('identify');
+    const isUsed = identifies || !(given.has('scheme') || given.has('url'));
+    refuseUnless(isUsed, 'refused takes --scheme and --url only with --identify.');
     const scheme = readSchemeFlag(given.text('scheme'));
-    const toleranceSeconds = tolerance && tolerance / 1000;
-    const request: Request = { key, given, olderThan: olderThan ?? 0, scheme, toleranceSeconds };
+    const request = { key, given, olderThan, scheme, toleranceSeconds: tolerance && tolerance / 1000 };
     const [text, json, isOk = true] = await withInbox(place, schema, (opened) => act(opened, request));
     return show(given.has('json'), json, () => text, isOk);
   },
@@ -99,78 +95,80 @@ interface Request {
 /** What an action shows, for people and for programs, and whether the exit code is 0. */
 type Result = readonly [text: string, json: unknown, isOk?: boolean];
 
-const keyed = ['show', 'retry', 'discard'];
-
-/** What each action takes beside the flags of all. */
-const flagsOf: Readonly<Record<string, readonly Name[]>> = {
-  retry: ['parked', 'force'],
-  purge: ['older-than'],
-  refused: ['identify', 'scheme', 'url'],
-  recover: ['scheme', 'tolerance'],
-};
+/** The actions that take each flag; all take the others. */
+const takenBy = new Map<string, readonly string[]>([
+  ['parked', ['retry']],
+  ['force', ['retry']],
+  ['older-than', ['purge']],
+  ['identify', ['refused']],
+  ['scheme', ['refused', 'recover']],
+  ['url', ['refused']],
+  ['tolerance', ['recover']],
+]);
 
 function refuseOtherFlags({ passed }: Flags<Name>, action: string): void {
-  const others = Object.entries(flagsOf).flatMap(([name, flags]) => (name === action ? [] : flags));
-  const other = others.find((name) => passed.includes(name) && !flagsOf[action]?.includes(name));
+  const other = passed.find((name) => takenBy.get(name)?.includes(action) === false);
   refuseUnless(other === undefined, `${action} takes no --${other}.`);
 }
 
-const actions: Readonly<Record<string, (inbox: Inbox, request: Request) => Promise<Result>>> = {
-  async stats(inbox) {
-    const stats = await inbox.stats();
-    const parked = await inbox.list({ state: 'parked' });
-    const lines = parked.map(({ key, attempts, lastError }) => [key, attempts, lastError ?? '']);
-    const more = stats.parked - parked.length;
-    const text = paragraphs(
-      table(Object.entries(stats)),
-      parked.length > 0 && table([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines]),
-      more > 0 && `${more} more are parked; \`inbox.list()\` returns them all.`,
-    );
-    return [text, { ...stats, parkedDeliveries: parked }];
-  },
-  async show(inbox, { key }) {
-    const entry = await inbox.get(key);
-    if (!entry) throw new CommandError(`There is no delivery ${JSON.stringify(key)}.`);
-    const { event, ...facts } = entry;
-    const content = event === null ? 'purged' : JSON.stringify(event, undefined, 2);
-    return [`${table(Object.entries(facts))}\n\n${content}`, entry];
-  },
-  async retry(inbox, { key, given }) {
-    const force = given.has('force');
-    const count = key === '' ? await inbox.retryParked() : Number(await inbox.retry(key, { force }));
-    if (key !== '' && count === 0) throw notWaiting(key, force);
-    return [paint('green', `✓ ${count} due now`), { retried: count }];
-  },
-  async discard(inbox, { key }) {
-    if (!(await inbox.discard(key))) throw notWaiting(key);
-    return [paint('green', '✓ discarded'), { discarded: 1 }];
-  },
-  async purge(inbox, { olderThan }) {
-    const count = await inbox.purge({ olderThan });
-    return [paint('green', `✓ ${count} purged; their keys stay known`), { purged: count }];
-  },
-  async refused(inbox, { given, scheme }) {
-    const refused = await inbox.refused({ limit: 1000 });
-    const { refused: count } = await inbox.stats();
-    const newest = count > refused.length && `These are the newest ${refused.length} of ${count}.`;
-    if (given.has('identify')) return identifyFirst(refused, scheme, given.text('url'), newest);
-    const lines = refused.map(({ receivedAt, code, bytes, headers, rawBody, encoding }) => [
-      ...[receivedAt, code, bytes, Object.keys(headers).join(' ')],
-      encoding === undefined ? rawBody.slice(0, 60) : '(not UTF-8)',
-    ]);
-    const text =
-      refused.length === 0
-        ? 'Nothing was refused that another scheme, secret or tolerance could cure.'
-        : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
-    return [paragraphs(text, newest), refused];
-  },
-  async recover(inbox, { scheme, toleranceSeconds }) {
-    const result = await inbox.recover({ secret: await webhookSecret(), scheme, toleranceSeconds });
-    const { recovered, duplicates, refused } = result;
-    const text = `✓ ${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
-    return [paint(recovered > 0 ? 'green' : 'yellow', text), result];
-  },
-};
+const actions = new Map<string, (inbox: Inbox, request: Request) => Promise<Result>>(
+  Object.entries({
+    async stats(inbox) {
+      const stats = await inbox.stats();
+      const parked = await inbox.list({ state: 'parked' });
+      const lines = parked.map(({ key, attempts, lastError }) => [key, attempts, lastError ?? '']);
+      const more = stats.parked - parked.length;
+      const text = paragraphs(
+        table(Object.entries(stats)),
+        parked.length > 0 && table([['PARKED', 'ATTEMPTS', 'LAST ERROR'], ...lines]),
+        more > 0 && `${more} more are parked; \`inbox.list()\` returns them all.`,
+      );
+      return [text, { ...stats, parkedDeliveries: parked }];
+    },
+    async show(inbox, { key }) {
+      const entry = await inbox.get(key);
+      if (!entry) throw new CommandError(`There is no delivery ${JSON.stringify(key)}.`);
+      const { event, ...facts } = entry;
+      const content = event === null ? 'purged' : JSON.stringify(event, undefined, 2);
+      return [`${table(Object.entries(facts))}\n\n${content}`, entry];
+    },
+    async retry(inbox, { key, given }) {
+      const force = given.has('force');
+      const count = key === '' ? await inbox.retryParked() : Number(await inbox.retry(key, { force }));
+      if (key !== '' && count === 0) throw notWaiting(key, force);
+      return [paint('green', `✓ ${count} due now`), { retried: count }];
+    },
+    async discard(inbox, { key }) {
+      if (!(await inbox.discard(key))) throw notWaiting(key);
+      return [paint('green', '✓ discarded'), { discarded: 1 }];
+    },
+    async purge(inbox, { olderThan }) {
+      const count = await inbox.purge({ olderThan });
+      return [paint('green', `✓ ${count} purged; their keys stay known`), { purged: count }];
+    },
+    async refused(inbox, { given, scheme }) {
+      const refused = await inbox.refused({ limit: 1000 });
+      const { refused: count } = await inbox.stats();
+      const newest = count > refused.length && `These are the newest ${refused.length} of ${count}.`;
+      if (given.has('identify')) return identifyFirst(refused, scheme, given.text('url'), newest);
+      const lines = refused.map(({ receivedAt, code, bytes, headers, rawBody, encoding }) => [
+        ...[receivedAt, code, bytes, Object.keys(headers).join(' ')],
+        encoding === undefined ? rawBody.slice(0, 60) : '(not UTF-8)',
+      ]);
+      const text =
+        refused.length === 0
+          ? 'Nothing was refused that another scheme, secret or tolerance could cure.'
+          : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
+      return [paragraphs(text, newest), refused];
+    },
+    async recover(inbox, { scheme, toleranceSeconds }) {
+      const result = await inbox.recover({ secret: await webhookSecret(), scheme, toleranceSeconds });
+      const { recovered, duplicates, refused } = result;
+      const text = `✓ ${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
+      return [paint(recovered > 0 ? 'green' : 'yellow', text), result];
+    },
+  }),
+);
 
 const lateCodes = ['timestamp_too_old', 'timestamp_in_future'];
 

@@ -45,25 +45,19 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
     if (name === '--version' || name === '-v') print(version);
     else if (about) print(help(about));
     else if (asked === undefined) print(overview());
-    else
-      throw new UsageError(
-        `${JSON.stringify(asked)} is not a command. ${didYouMean(asked, [...commands.keys(), '--help', '--version'])}`,
-      );
+    else {
+      const known = [...commands.keys(), '--help', '--version'];
+      throw new UsageError(`${JSON.stringify(asked)} is not a command. ${didYouMean(asked, known)}`);
+    }
     return 0;
   } catch (error) {
-    if (error instanceof UsageError) {
-      warn(`${withFlag(error.message)}\nSee: merchant-payments ${command ? `${name} ` : ''}--help`);
-      return 2;
-    }
-    if (!(error instanceof CommandError) && !isPaymentsError(error)) throw error;
-    warn(withFlag(error.message));
-    return 1;
+    const isUsage = error instanceof UsageError;
+    if (!isUsage && !(error instanceof CommandError) && !isPaymentsError(error)) throw error;
+    // The sandbox names its option, for which the flag stands.
+    warn(error.message.replace(remoteOption, '--allow-remote'));
+    if (isUsage) warn(`See: merchant-payments ${command ? `${name} ` : ''}--help`);
+    return isUsage ? 2 : 1;
   }
-}
-
-/** A message of the sandbox, with the flag in place of the option that it names. */
-function withFlag(message: string): string {
-  return message.replace(remoteOption, '--allow-remote');
 }
 
 async function run(command: Command, args: readonly string[]): Promise<number> {

@@ -25,16 +25,13 @@ export const servingFlags = {
   'webhook-url': ['<url>', 'where webhooks go; without one, events are kept', { env: 'SANDBOX_WEBHOOK_URL' }],
   webhooks: ['<when>', 'auto (default), manual, or a delay such as 10s', { env: 'SANDBOX_WEBHOOKS' }],
   scheme: schemeFlag,
-  unspecified: ['<name=value>', 'another choice, such as cancel=close', { multiple: true }],
+  unspecified: ['<name=value>', 'sets what the spec leaves open, such as cancel=close', { multiple: true }],
   'api-key': ['<key>', `default ${sandboxKey}`, { env: 'SANDBOX_API_KEY' }],
   'webhook-secret': ['<secret>', `default ${sandboxSecret}`, { env: 'SANDBOX_WEBHOOK_SECRET' }],
-  'public-url': ['<origin>', 'origin of payment pages, for browsers', { env: 'SANDBOX_PUBLIC_URL' }],
+  'public-url': ['<origin>', 'origin of payment pages, as browsers know it', { env: 'SANDBOX_PUBLIC_URL' }],
   'allow-host': ['<name>', 'another host name to serve', { env: 'SANDBOX_ALLOW_HOSTS', multiple: true }],
   data: ['<file>', 'keeps all data in this file; default: memory alone', { env: 'SANDBOX_DATA' }],
-  'seed-file': [
-    '<file>',
-    'products at the start and after a reset: an array of what POST /v1/products takes',
-  ],
+  'seed-file': ['<file>', 'products at the start and after a reset: a JSON array for POST /v1/products'],
   seed: ['<integer>', 'makes ids repeat from run to run'],
   'allow-remote': ['', 'lets webhooks go to public addresses too'],
   'allow-production': ['', 'starts although NODE_ENV is production'],
@@ -54,9 +51,7 @@ const flagOf = new Map<string, Name>([
 /** Starts a sandbox that listens, and returns it with what ends it. */
 export async function startServing(flags: Flags<Name>, defaultPort: number, webhook?: string) {
   if (process.env.NODE_ENV === 'production' && !flags.has('allow-production'))
-    throw new CommandError(
-      'NODE_ENV is production, and a sandbox moves no real money. Pass --allow-production if this is intended.',
-    );
+    throw new CommandError('NODE_ENV is production. Pass --allow-production to start a sandbox there.');
   const port = flags.integer('port', 0, 65_535) ?? defaultPort;
   const data = flags.text('data');
   // A symbolic link would be replaced by a file, and its lock be another one.
@@ -90,9 +85,8 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   const accessToken = process.env.SANDBOX_TOKEN || undefined;
   await sandbox.listen({ ...where, accessToken }).catch((error: unknown) => {
     if (!(error instanceof SandboxError && error.code === 'port_taken')) throw error;
-    throw new CommandError(
-      `Port ${port} is taken, perhaps by another sandbox. Use that one, end it, or choose another port with --port (0: a free one).`,
-    );
+    const remedy = 'Use that one, end it, or choose another port with --port (0: a free one).';
+    throw new CommandError(`Port ${port} is taken, perhaps by another sandbox. ${remedy}`);
   });
   return {
     context,
@@ -145,12 +139,11 @@ function choicesOf(flags: Flags<Name>): Partial<UnspecifiedChoices> {
     refuseUnless(name, '--unspecified: pass name=value, such as cancel=close.');
     const problemOfChoice = (value: unknown) => choicesProblem({ [name]: value });
     const fits = (value: unknown) => problemOfChoice(value) === undefined;
-    // A duration has its unit: `settlement=5` could be seconds or hours.
-    const [, number] = /^\[?([1-9][\d.]*)\]?$/.exec(text) ?? [];
-    refuseUnless(
-      number === undefined || ![`${number}s`, [`${number}s`]].some(fits),
-      `--unspecified ${name}: ${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d with it, as in ${name}=5s.`,
-    );
+    // `settlement=5` could be seconds or hours.
+    const [, number = ''] = /^\[?([1-9][\d.]*)\]?$/.exec(text) ?? [];
+    const lacksUnit = number !== '' && [`${number}s`, [`${number}s`]].some(fits);
+    const problem = `${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d, as in ${name}=5s.`;
+    refuseUnless(!lacksUnit, `--unspecified ${name}: ${problem}`);
     const json = jsonOrText(text);
     const value = [text, json, text.split(',')].find(fits);
     refuseUnless(value !== undefined, `--unspecified ${problemOfChoice(json)}`);

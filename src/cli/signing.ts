@@ -20,11 +20,8 @@ export async function webhookSecret(): Promise<string> {
   const [given = ''] = await Promise.race([once(prompt, 'line'), once(prompt, 'close')]);
   prompt.close();
   warn('');
-  if (given.trim() === '')
-    throw new CommandError(
-      'No secret was given. Ask the service which secret signs webhooks: it may be the API key.',
-    );
-  return given;
+  if (given.trim() !== '') return given;
+  throw new CommandError('No secret was given. Ask the service which one signs webhooks.');
 }
 
 export const schemeFlag: Flag = [
@@ -39,9 +36,10 @@ export function readSchemeFlag(text: string | undefined): Partial<SignatureSchem
   const wanted = 'neither a JSON object such as {"encoding":"base64"} nor a file with one.';
   refuseUnless(given, `--scheme: ${JSON.stringify(text)} is ${wanted}`);
   const scheme = 'found' in given ? given.scheme : given;
+  const isFound = typeof scheme === 'object' && scheme !== null;
   refuseUnless(
-    typeof scheme === 'object' && scheme !== null,
-    '--scheme: `identify` found no scheme in that delivery, so there is nothing to sign with.',
+    isFound,
+    '--scheme: `identify` found none in that delivery, so there is nothing to sign with.',
   );
   const problem = schemeProblem(scheme);
   refuseUnless(problem === undefined, `--scheme: ${problem}`);

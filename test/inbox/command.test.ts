@@ -60,7 +60,7 @@ describe('merchant-payments inbox', () => {
     const { status, stdout, stderr } = runInbox([place]);
     expect(status).toBe(2);
     expect(stdout + stderr).not.toContain('topsecret');
-    expect(stderr).toMatch(/^An inbox is in a file or at a postgres: URL, not at a \S+: URL\./);
+    expect(stderr).toMatch(/^This is neither a file nor a URL of PostgreSQL\. Pass the URL without quotes/);
   });
 
   it('of a file that does not exist is an error, and it is not made', () => {

@@ -4,7 +4,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import * as webhooks from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
-import { watchDeliveries } from '../../src/cli/activity.js';
+import { watchDeliveries } from '../../src/cli/sandbox.js';
 import { openSandbox } from '../../src/sandbox/create.js';
 import { guardedLookup } from '../../src/sandbox/delivery/send.js';
 
