@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { spaced } from '../sending/delivery.js';
-import { isObject, parseObject } from './json.js';
+import { isJsonObject, parseObject } from './json.js';
 
 /** A mistake with a secret: the doctor makes it, `identify` undoes it. */
 interface SecretSlip {
@@ -63,7 +63,7 @@ export const encodings: readonly Write[] = [(event: object) => event, sorted].fl
 
 function sorted(event: object): object {
   const sort = (_: string, value: unknown) =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+    isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
   return JSON.parse(JSON.stringify(event), sort);
 }
 
