@@ -57,11 +57,17 @@ export interface SandboxCheckout {
 export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
 
 /** A paid order. The service shows orders only in the webhook event. */
-export interface SandboxOrder extends Pick<SandboxCheckout, 'productId' | 'amount' | 'currency'> {
+export interface SandboxOrder {
   /** The event's `order_id`. */
   id: string;
   /** The checkout that was paid. */
   checkoutId: string;
+  /** The product that was sold. */
+  productId: string;
+  /** Decimal string with two decimals. */
+  amount: string;
+  /** Currency of `amount`. */
+  currency: string;
   /** What the customer paid with. */
   method: PaymentMethod;
   /** On the sandbox's clock. */
