@@ -104,8 +104,8 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
   }
 }
 
-/** Why the pages in flight are aborted when their reader leaves. */
-const left = new DOMException('The loop over this list was left.', 'AbortError');
+/** Why the pages in flight are aborted when their reader leaves: an AbortError. */
+const left: unknown = AbortSignal.abort().reason;
 
 /** Every item from a page on. A generator by itself cannot be left before the page that it waits for has come. */
 function itemsFrom<T extends { id: string }>(first: Promise<Page<T>>, leaving: AbortController) {

@@ -93,16 +93,10 @@ export class ProductsResource {
     readFirst: ReadParts,
     firstLoop?: Loop,
   ): Promise<Completed<Page<Product>>> {
-    const { data, facts, parts, ...sent } = await this.#transport.send(
-      list,
-      productListSchema,
-      options,
-      readFirst,
-      firstLoop,
-    );
+    const sent = await this.#transport.send(list, productListSchema, options, readFirst, firstLoop);
     const ask = (page: number, loop?: Loop) =>
-      new ApiPromise(this.#listPage(sent.options, () => ({ query: { ...parts.query, page } }), loop));
-    return { data: new Page(data, { prefetch: sent.options.prefetch ?? 1, ask }), facts };
+      new ApiPromise(this.#listPage(sent.options, () => ({ query: { ...sent.parts.query, page } }), loop));
+    return { data: new Page(sent.data, { prefetch: sent.options.prefetch ?? 1, ask }), facts: sent.facts };
   }
 
   /**

@@ -60,11 +60,13 @@ export function describeIssues(
   what = 'a parameter',
 ): Problem[] {
   return issues.flatMap((issue) => {
-    const at = (...path: PropertyKey[]) => visible([...issue.path, ...path].map(String).join('.'));
-    if (issue.code !== 'unrecognized_keys') return { path: at(), message: issue.message };
-    return issue.keys.map((key) => ({
-      path: at(key),
-      message: `is not ${what}. ${didYouMean(key, knownKeys)}`,
-    }));
+    if (issue.code !== 'unrecognized_keys') return problemAt(issue.path, issue.message);
+    return issue.keys.map((key) =>
+      problemAt([...issue.path, key], `is not ${what}. ${didYouMean(key, knownKeys)}`),
+    );
   });
+}
+
+function problemAt(path: readonly PropertyKey[], message: string): Problem {
+  return { path: visible(path.map(String).join('.')), message };
 }

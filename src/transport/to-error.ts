@@ -171,9 +171,8 @@ function outcomeOfPhase(phase: Phase, head: ResponseHead | undefined): Outcome {
 }
 
 function outcomeOfStatus(status: number): Outcome {
-  if (status === 408) return 'unknown';
-  if (status >= 400 && status < 500) return 'rejected';
-  return [501, 505, 511].includes(status) ? 'rejected' : 'unknown';
+  const isRefused = status >= 400 && status < 500 && status !== 408;
+  return isRefused || [501, 505, 511].includes(status) ? 'rejected' : 'unknown';
 }
 
 function timeoutInWords({ host }: CallDescription, phase: Phase, { scope, limitMs }: TimeLimit): string {

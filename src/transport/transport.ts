@@ -43,7 +43,7 @@ export class Transport {
     const progress: Progress = { attempts: 0, outcome: 'not_sent' };
     let ok = false;
     let signal: AbortSignal | undefined;
-    let unlink = () => {};
+    let unlink: (() => void) | undefined;
     const { hooks } = this.#settings;
     const about = () => ({ ...nameOf(operation), durationMs: performance.now() - startedAt });
     try {
@@ -52,10 +52,8 @@ export class Transport {
       // Always awaited: a loop over the list begins in the meantime.
       const sender = await (this.#sender ?? this.#loadSender(operation));
       const { leaving } = loop;
-      if (leaving) {
-        unlink = onAbort(call.signal, () => leaving.abort(call.signal?.reason));
-        signal = leaving.signal;
-      }
+      unlink = leaving && onAbort(signal, () => leaving.abort(call.signal?.reason));
+      signal = leaving?.signal ?? signal;
       const completed = await sender.send({ ...call, signal }, schema, progress);
       ok = true;
       return { ...completed, ...given };
@@ -66,7 +64,7 @@ export class Transport {
       if (isPaymentsError(error)) runHook(hooks.error, { ...about(), attempt: progress.attempts, error });
       throw error;
     } finally {
-      unlink();
+      unlink?.();
       runHook(hooks.end, { ...about(), ok, ...progress });
     }
   }
