@@ -81,12 +81,14 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
   refuseUnless(problem === undefined, `${flags.source('webhook-url')}: ${problem}`);
   const save = path === undefined ? undefined : keepData(path, () => sandbox.snapshot(), context.changed);
-  const where = { port, host: flags.text('host'), allowHosts: allowedHosts(flags) };
+  const where = { host: flags.text('host'), allowHosts: allowedHosts(flags) };
   const accessToken = process.env.SANDBOX_TOKEN || undefined;
-  await sandbox.listen({ ...where, accessToken }).catch((error: unknown) => {
+  await sandbox.listen({ port, ...where, accessToken }).catch(async (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === 'port_taken')) throw error;
-    const remedy = 'Use that one, end it, or choose another port with --port (0: a free one).';
-    throw new CommandError(`Port ${port} is taken, perhaps by another sandbox. ${remedy}`);
+    const what = (await isSandbox(`http://${where.host ?? '127.0.0.1'}:${port}`))
+      ? 'taken by another sandbox. Use that one, end it'
+      : 'taken. End what uses it';
+    throw new CommandError(`Port ${port} is ${what}, or choose another port with --port (0: a free one).`);
   });
   return {
     context,
@@ -96,6 +98,11 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
     },
   };
 }
+
+const isSandbox = (url: string): Promise<boolean> =>
+  fetch(`${url}/_sandbox/health`, { signal: AbortSignal.timeout(1000) })
+    .then(async (response) => (await response.text()).startsWith('{"status":"ok","now":'))
+    .catch(() => false);
 
 /** The client and the receiver refuse a key and a secret in quotes. */
 function unquoted(flags: Flags<Name>, name: 'api-key' | 'webhook-secret'): string | undefined {

@@ -293,7 +293,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     const { status, stderr } = run(['sandbox', '--port', port]);
     expect(status).toBe(1);
     expect(stderr).toBe(
-      `Port ${port} is taken, perhaps by another sandbox. Use that one, end it, or choose another port with --port (0: a free one).\n`,
+      `Port ${port} is taken by another sandbox. Use that one, end it, or choose another port with --port (0: a free one).\n`,
     );
   });
 
