@@ -34,8 +34,7 @@ const update = {
   operation: 'products.update',
   method: 'PATCH',
   path: '/v1/products/{id}',
-  recoveryHint:
-    'Look the product up with products.list(), or send the same update again: it sets the same fields.',
+  recoveryHint: 'Look the product up with products.list(), or send the same update again.',
 };
 
 /** `client.products`: what the merchant sells. */

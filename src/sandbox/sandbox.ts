@@ -127,7 +127,8 @@ export interface Sandbox extends AsyncDisposable {
   signedRequest(event: SandboxEvent, options?: { tamper?: Tamper | undefined }): Promise<Request>;
   /**
    * Finds out what is wrong with a receiver, by valid, forged, changed and stale deliveries about throw-away orders.
-   * Default: the webhook that is set. They leave this machine and its private network only with `allowRemoteWebhooks`.
+   * Default: the webhook that is set. The valid ones are signed payments that are not real; nothing leaves this machine
+   * and its private network without `allowRemoteWebhooks`.
    *
    * @example
    * ```ts

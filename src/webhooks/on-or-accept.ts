@@ -109,7 +109,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
     await report(
       new WebhookPayloadError(
         `The webhook ${JSON.stringify(key)} arrived before with another content, such as another amount, so it was not ` +
-          'handled. Compare the two with your order and ask the service which one is right.',
+          'handled. Compare both with your order, and ask the service.',
         'conflicting_event',
       ),
     );
@@ -141,7 +141,7 @@ async function store(accept: (delivery: Delivery) => unknown, delivery: Delivery
   const storing = accept(delivery);
   if (!isThenable(storing)) {
     throw invalidOptions(
-      'accept returned no promise, so nobody knows whether the delivery is stored, and the response is 500. ' +
+      'accept returned no promise, so the delivery may not be stored, and the response is 500. ' +
         'Make it async, and await or return the promise of your queue.',
     );
   }
