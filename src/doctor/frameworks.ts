@@ -20,11 +20,17 @@ const javaScript = {
   fresh: 'Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300',
 };
 
+/** The more specific first: NestJS before Express. */
 const frameworks: readonly Framework[] = [
+  {
+    name: 'NestJS',
+    sign: /^x-powered-by: express.*\n\n\{.*"statusCode":\d+/ims,
+    raw: 'NestFactory.create(AppModule, { rawBody: true }), then verify req.rawBody',
+  },
   {
     name: 'Express',
     sign: /^(?:server|x-powered-by): .*express/im,
-    raw: "app.post('/webhooks', express.raw({ type: 'application/json' }), handler), above express.json(); in NestJS, rawBody: true",
+    raw: "app.post('/webhooks', express.raw({ type: 'application/json' }), handler), above app.use(express.json())",
     exempt: 'register the webhook route above app.use() of the login or CSRF middleware',
   },
   {
@@ -56,6 +62,27 @@ const frameworks: readonly Framework[] = [
     exempt: '@csrf_exempt on the webhook view in Django, @csrf.exempt in Flask',
     verify: 'hmac.compare_digest(hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest(), signature)',
     fresh: 'abs(time.time() - int(timestamp)) <= 300',
+  },
+  {
+    name: 'Java',
+    sign: /^x-application-context:|"timestamp":.*"status":\d+.*"path":/m,
+    raw: '@RequestBody byte[] body',
+    exempt: 'in Spring, csrf.ignoringRequestMatchers("/webhooks") and permitAll() for that path',
+    verify: 'MessageDigest.isEqual(mac.doFinal(signed), signature)',
+    fresh: 'Math.abs(Instant.now().getEpochSecond() - timestamp) <= 300',
+  },
+  {
+    name: 'C#',
+    sign: /^(?:server|x-powered-by): .*(?:Kestrel|ASP\.NET)/m,
+    raw: 'read Request.Body to its end yourself, before model binding (Request.EnableBuffering())',
+    exempt: '[AllowAnonymous] and [IgnoreAntiforgeryToken] on the webhook action',
+    verify: 'CryptographicOperations.FixedTimeEquals(HMACSHA256.HashData(key, signed), signature)',
+    fresh: 'Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - timestamp) <= 300',
+  },
+  {
+    name: 'Fastify',
+    sign: /\n\n\{"statusCode":\d+,.*"(?:error|message)":|"code":"FST_ERR/,
+    raw: "app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body))",
   },
   {
     name: 'Go',
