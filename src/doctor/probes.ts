@@ -129,7 +129,7 @@ export const forgeries = {
   truncated: ['the signature without its last character', altered((digits) => digits.slice(0, -1))],
   // Decoders stop at a dot or skip it, and to a regular expression it is any character.
   padded: [
-    'the first two characters of the signature, and dots in the place of the others',
+    'the first two characters of the signature, and dots for the others',
     altered((digits) => digits.slice(0, 2).padEnd(digits.length, '.')),
   ],
   extended: ['the signature and one byte more', rebuilt((mac) => Buffer.of(...mac, 0))],
