@@ -212,3 +212,12 @@ test.each(carriers)('over %s no redirect is followed, whatever its status and ta
   expect(target.connections).toBe(0);
   await target.close();
 });
+
+test.each([
+  ['http', 1],
+  ['fetch', 2],
+] as const)('over %s a POST that got a 421 is sent %i times, by one attempt', async (carrier, times) => {
+  const { error, requests } = await meet(respondsWith(421, refusal(421)), carrier, 'POST');
+  expect(error).toMatchObject({ name: 'ApiError', status: 421, outcome: 'rejected', attempts: 1 });
+  expect(requests).toHaveLength(times);
+});
