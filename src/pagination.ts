@@ -71,7 +71,7 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
     this.#operation = operation;
   }
 
-  /** Every item, page after page, in order. Pages are requested as they are needed, `prefetch` of them ahead. */
+  /** Every item, page after page, in order. Pages are requested as they are needed; `prefetch` of them are held at once. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     const leaving = new AbortController();
     this.#loop.leaving ??= leaving;

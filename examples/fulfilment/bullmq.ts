@@ -1,4 +1,4 @@
-// Run: REDIS_URL=redis://… DATABASE_URL=postgres://… PAYMENTS_WEBHOOK_SECRET=… node examples/fulfilment/bullmq.ts [web|worker|parked|retry]
+// Run: REDIS_URL=redis://… DATABASE_URL=postgres://… PAYMENTS_WEBHOOK_SECRET=… node bullmq.ts [web|worker|parked|retry]
 /**
  * Several instances and Redis: the webhook stores each delivery as a BullMQ job before it responds 200, and a worker fulfils.
  * Without an argument, one process does both. `parked` lists the failed jobs; `retry` runs them again once the cause is
@@ -7,6 +7,8 @@
  * Redis must keep what it was given: `appendonly yes`, `appendfsync always` (with `everysec`, the default, a power cut
  * takes the last second of paid orders) and `maxmemory-policy noeviction`. It still forgets finished jobs, and a job can
  * run twice, so the order id is also a unique key in the shop's own table.
+ *
+ * Needs `npm install merchant-payments bullmq redis pg`.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,4 @@
-// Run: DATABASE_URL=postgres://… PAYMENTS_WEBHOOK_SECRET=… node examples/fulfilment/pg-boss.ts [web|worker|parked|retry]
+// Run: DATABASE_URL=postgres://… PAYMENTS_WEBHOOK_SECRET=… node pg-boss.ts [web|worker|parked|retry]
 /**
  * Several instances and PostgreSQL: the webhook stores each delivery as a pg-boss job before it responds 200, and a worker
  * fulfils in one transaction with the completion of the job. Without an argument, one process does both. `parked` lists

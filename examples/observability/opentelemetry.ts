@@ -1,6 +1,7 @@
 /**
  * A span and a measurement for each request, a measurement for each call, and measurements for webhooks. Names and attributes follow
- * OpenTelemetry's conventions for HTTP clients. Nothing in them comes from a body, a header or a key.
+ * OpenTelemetry's conventions for HTTP clients. They hold no key and no header; the exception of a failed call quotes the
+ * message of the service's response.
  *
  *     new PaymentsClient({ hooks: openTelemetryHooks() })
  *     webhooks.nodeHandler({ secret, on, hooks: openTelemetryWebhookHooks() })

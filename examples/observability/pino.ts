@@ -17,7 +17,7 @@ export function pinoHooks(logger: Logger): Hooks {
     retry: ({ error, ...facts }) => {
       log.warn({ ...facts, err: error }, `${facts.operation} will be retried`);
     },
-    // Errors of this package hold no key, header or body, so they can be logged whole.
+    // Errors of this package hold no key; an ApiError quotes up to 200 characters of the response's body.
     error: ({ error, ...facts }) => {
       log.error({ ...facts, err: error }, `${facts.operation} failed`);
     },

@@ -1,5 +1,5 @@
 /**
- * Stores webhook deliveries in a SQLite file before the response, and runs your function until it succeeds.
+ * Stores webhook deliveries in SQLite or PostgreSQL before the response, and runs your function until it succeeds.
  *
  * @module merchant-payments/inbox
  */

@@ -77,11 +77,12 @@ export interface RecoverParams {
 }
 
 /**
- * Opens a durable webhook receiver on a SQLite file: a delivery is on the disk before the response is 200, and your
- * function is called until it succeeds, across crashes and restarts. Several processes may share the file. Needs
- * `node:sqlite` (Node 22.13 or later), and keeps the process alive until `close()`, unless `work` is `false`.
+ * Opens a durable webhook receiver: a delivery is on the disk before the response is 200, and your function is called until
+ * it succeeds, across crashes and restarts. Several processes may share a `file` or `database` of SQLite (`node:sqlite`: Node
+ * 22.13 or later), and several servers a `pool` of PostgreSQL. Keeps the process alive until `close()`, unless `work` is `false`.
  *
- * @throws {ConfigurationError} this runtime has no `node:sqlite`, or the file or database cannot be used.
+ * @throws {ConfigurationError} this runtime has no `node:sqlite`, or the file or database cannot be used. What is wrong with a `pool`
+ * rejects the first method.
  * @throws {WebhookConfigError} another option is invalid.
  * @example
  * ```ts no-run: needs Node 22.13
@@ -101,6 +102,7 @@ export interface RecoverParams {
  * ```
  */
 export function openInbox(options: InboxOptions): Inbox;
+/** The same on PostgreSQL 13 or later, where `commit()` takes a function that may be async. */
 export function openInbox<Pool extends PostgresPool>(options: PostgresInboxOptions<Pool>): Inbox;
 export function openInbox(options: object): Inbox {
   const settings = readInboxOptions(options);

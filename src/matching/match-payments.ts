@@ -11,7 +11,7 @@ interface Sum {
 
 /** An order that nobody has paid yet, as far as you know. */
 export interface UnpaidOrder extends Sum {
-  /** Before its customer could pay, by the clock that `receivedAt` is of. */
+  /** A time before its customer could pay, on the same clock as `receivedAt`. */
   createdAt: Date;
   /** When its checkout expires. An order without it never does. */
   expiresAt?: Date | null | undefined;

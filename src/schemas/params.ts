@@ -81,7 +81,7 @@ function text(
   );
 }
 
-/** Counts characters as people do: code points, so that an emoji is one. */
+/** Counts code points, so that most emoji are one. */
 function atMost(most: number, value: string): string | undefined {
   if (value.length <= most) return undefined;
   const length = [...value].length;

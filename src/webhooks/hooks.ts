@@ -13,7 +13,7 @@ export interface WebhookHookFacts {
   refused: {
     /** The HTTP status of the response. */
     status: number;
-    /** As in the error, `body_too_large`, or `internal_error`. */
+    /** As in the error, `body_too_large`, `internal_error`, or `closed` (an inbox). */
     code: string;
   };
   /** Your function finished. */

@@ -24,7 +24,7 @@ export type ErrorKind = keyof typeof errorStatuses;
 
 /**
  * Where the specification is silent and the sandbox always does the same: the key is checked before the path, an empty
- * PATCH is refused, a price returned as sent, an emoji one character, an image `http:` or `https:`, no URL with a user.
+ * PATCH is refused, a price returned as sent, characters are code points, an image `http:` or `https:`, no URL with a user.
  */
 export type FixedChoice =
   | 'authOrder'

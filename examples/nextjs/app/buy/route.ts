@@ -2,7 +2,7 @@ import type { Product } from 'merchant-payments';
 import { dropOrder, openOrder, saveCheckout } from '../../lib/orders.ts';
 import { payments } from '../../lib/payments.ts';
 
-const shopUrl = process.env.SHOP_URL ?? 'http://localhost:3000';
+const shopUrl = process.env.SHOP_URL ?? `http://localhost:${process.env.PORT ?? '3000'}`;
 
 /** A form posts here: a link would let crawlers create sessions. */
 export async function POST(): Promise<Response> {
