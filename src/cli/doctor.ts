@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { DoctorOptions } from '../doctor/diagnosis.js';
-import { readOrderPrice } from '../doctor/doctor.js';
+import { type DoctorOptions, readOrderPrice } from '../doctor/doctor.js';
 import { InvalidField } from '../sandbox/checks.js';
 import { createSandbox } from '../sandbox/create.js';
 import { command, type Flags, type FlagTable } from './command.js';

@@ -1,5 +1,4 @@
 import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
-import type { ProbeResult } from './diagnosis.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
 import {
@@ -9,6 +8,7 @@ import {
   isForgery,
   type Order,
   type ProbeName,
+  type ProbeResult,
   probes,
   repeats,
 } from './probes.js';
@@ -59,7 +59,6 @@ export class Examination {
     this.patient = patient;
   }
 
-  /** The address; `(handler)` for a function. */
   get target(): string {
     return typeof this.patient.target === 'string' ? this.patient.target : '(handler)';
   }
@@ -130,10 +129,7 @@ export class Examination {
   /** Whether the response was a success, whatever it says. */
   succeeded = (name: ProbeName): boolean => succeeded(this.sent(name));
 
-  /**
-   * Whether a delivery was accepted: with success, and not in the words that a forgery gets where valid ones get
-   * others. A forgery must get the words of a valid one.
-   */
+  /** Whether a delivery was accepted: with success, and in the words of valid ones where forgeries get others. */
   accepted = (name: ProbeName): boolean => {
     if (!this.succeeded(name)) return false;
     const words = this.#words(name);

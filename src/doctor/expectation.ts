@@ -1,5 +1,4 @@
 import type { Outgoing } from '../sending/delivery.js';
-import type { Diagnosis } from './diagnosis.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
@@ -22,7 +21,11 @@ interface Candidate {
 }
 
 /** What a receiver would accept, and how many ways to sign were tried. */
-export type Expected = Pick<Diagnosis, 'expects' | 'tried'> & { finding?: Finding | undefined };
+export interface Expected {
+  finding?: Finding | undefined;
+  expects: KnownScheme['scheme'] | undefined;
+  tried: number;
+}
 
 /** What would a receiver accept that refuses all? First what the usual mistakes and clocks expect, then other schemes. */
 export async function expectation(exam: Examination): Promise<Expected> {

@@ -3,16 +3,13 @@ import { findingOf } from './findings.js';
 import { fixesIn, frameworkOf } from './frameworks.js';
 import { asServed, comparison, otherSecret, receivedBy, toldBy, unreachable } from './symptoms.js';
 
-interface Failure extends Pick<Sent, 'status' | 'error' | 'code'> {
+type Failure = Omit<Sent, 'headers' | 'body'> & {
   target: string;
   responseHeaders?: Sent['headers'];
   responseBody?: Sent['body'];
-}
+};
 
-/**
- * Why a receiver probably failed, and what to do, from one response and from what was sent. For a rejected
- * delivery it names the doctor, which finds out for certain.
- */
+/** Why a receiver probably failed, and what to do, from one response. The doctor, which it names, finds out for certain. */
 export function hintFor(failure: Failure, sentBody: string): string {
   const { target, responseHeaders, responseBody, ...rest } = failure;
   const sent = asServed({ ...rest, headers: responseHeaders, body: responseBody }, target);

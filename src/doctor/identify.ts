@@ -156,18 +156,16 @@ function unitOf(timestamp: string): TimestampUnit | undefined {
 /** What `verify()` says with the option that was found, and what the scheme leaves open to an attacker. */
 function notesOn(scheme: Partial<SignatureScheme>, delivery: Delivery, secret: string): string[] {
   const notes: string[] = [];
-  const names = readScheme(scheme);
-  const headers = {
-    [names.signatureHeader]: delivery.signature,
-    [names.timestampHeader]: delivery.timestamp,
-  };
+  const { body, signature, timestamp } = delivery;
+  const { signatureHeader, timestampHeader, content } = readScheme(scheme);
+  const headers = { [signatureHeader]: signature, [timestampHeader]: timestamp };
   try {
-    verify({ rawBody: delivery.body, headers, secret, scheme, toleranceSeconds: Number.POSITIVE_INFINITY });
+    verify({ rawBody: body, headers, secret, scheme, toleranceSeconds: Number.POSITIVE_INFINITY });
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error;
     notes.push(`The signature matches, but verify() refuses the delivery: ${error.message}`);
   }
-  if (!names.content.includes('{timestamp}'))
+  if (!content.includes('{timestamp}'))
     notes.push(
       'The timestamp is not signed, so an old delivery can be replayed with a new one: fulfil once per order_id.',
     );
@@ -187,11 +185,9 @@ const questions = [
 function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): string[] {
   const { note, signature, timestamp, unit } = delivery;
   const notes = note === undefined ? [] : [note];
-  if (signature === '')
-    return [
-      ...notes,
-      'There is no signature header: the service does not sign, or something on the way removed it.',
-    ];
+  const unsigned =
+    'There is no signature header: the service does not sign, or something on the way removed it.';
+  if (signature === '') return [...notes, unsigned];
   notes.push(
     signatureForm(signature),
     /^service_(?:live|test)_/.test(secret.trim())
@@ -204,16 +200,14 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
   return notes;
 }
 
-/** What has the length of a signature in bytes. */
+/** What has the length of a signature, in bytes. */
 const lengths: Record<number, string> = {
-  16: 'MD5, which verify() does not know',
-  20: 'SHA-1, which verify() does not know',
+  16: 'MD5',
+  20: 'SHA-1',
   32: 'SHA-256',
   48: 'SHA-384',
   64: 'SHA-512, or an Ed25519 or ECDSA signature made with a private key',
-  128: 'an RSA signature made with a private key',
   256: 'an RSA signature made with a private key',
-  512: 'an RSA signature made with a private key',
 };
 
 /** What a signature that no scheme made looks like, in one sentence. */
@@ -224,8 +218,7 @@ function signatureForm(header: string): string {
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
   if (!isHex && !/^[\w+/-]{20,}={0,2}$/.test(text)) return 'The signature is neither hex nor base64.';
   const bytes = Buffer.from(text, isHex ? 'hex' : 'base64');
-  const isEcdsa = bytes[0] === 0x30 && bytes.length >= 68 && bytes.length <= 74;
-  const likely = isEcdsa ? 'an ECDSA signature made with a private key' : lengths[bytes.length];
+  const likely = lengths[bytes.length];
   const size = `The signature is ${bytes.length} bytes in ${isHex ? 'hex' : 'base64'}`;
-  return likely === undefined ? `${size}: no hash has that length.` : `${size}: the length of ${likely}.`;
+  return `${size}: ${likely ? `the length of ${likely}` : 'no hash has that length'}.`;
 }

@@ -22,10 +22,7 @@ export type RetrieveCheckout = (id: string) => Promise<{ amount: unknown; curren
 
 const askAtMost = 5;
 
-/**
- * Finds the field of an event that names the checkout that was paid, which the specification ties it to nowhere: asks
- * for the likeliest values as checkout ids, five at most.
- */
+/** Finds the field of an event that names its checkout: asks for the likeliest values as checkout ids, five at most. */
 export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout): Promise<Link> {
   const fields = fieldsOf(rawBody);
   const candidates = candidatesOf(fields);
@@ -37,8 +34,7 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
     if (!checkout) continue;
     const part = id === value ? '' : ` after ${JSON.stringify(value.slice(0, value.indexOf(id)))}`;
     const same = fields.filter((other) => other.path !== path && String(other.value) === value);
-    const isAlike =
-      agrees(fields, 'data.amount', checkout.amount) && agrees(fields, 'data.currency', checkout.currency);
+    const isAlike = (['amount', 'currency'] as const).every((name) => agrees(fields, name, checkout[name]));
     return {
       ...told,
       found: true,
@@ -47,9 +43,9 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
       checkoutId: id,
       notes: [
         ...same.map((other) => `${other.path} has the same value.`),
-        ...(isAlike
-          ? []
-          : ['Amount or currency of that checkout session differ from the event: it may be another one.']),
+        ...list(
+          !isAlike && 'Amount or currency of that checkout differ from the event: it may be another one.',
+        ),
         'The specification does not promise this: ask the service to confirm that it will stay.',
       ],
     };
@@ -58,39 +54,32 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
   return {
     ...told,
     found: false,
-    summary:
-      asked.length === 0
-        ? 'Nothing in this event can be the id of a checkout session.'
-        : `No field of this event names its checkout session: the service has none with the value of ${asked.join(', ')}.`,
+    summary: asked[0]
+      ? `No field of this event names its checkout session: the service has none with the value of ${asked.join(', ')}.`
+      : 'Nothing in this event can be the id of a checkout session.',
     field: undefined,
     checkoutId: undefined,
     notes: [
-      ...(fields.length === 0 ? ['The body is not JSON, or has no fields.'] : []),
-      ...(left > 0 ? [`${left} less likely values were not tried.`] : []),
+      ...list(fields.length === 0 && 'The body is not JSON, or has no fields.'),
+      ...list(left > 0 && `${left} less likely values were not tried.`),
       'Give each open order an amount of its own instead, and match by it: docs/which-order.md.',
     ],
   };
 }
 
-function agrees(fields: readonly Field[], path: string, value: unknown): boolean {
-  const own = fields.find((field) => field.path === path)?.value;
+const list = (note: string | false): string[] => (note ? [note] : []);
+
+function agrees(fields: readonly Field[], name: string, value: unknown): boolean {
+  const own = fields.find(({ path }) => path === `data.${name}`)?.value;
   if (own === undefined || value === undefined) return true;
   return own === value || (Number(own) === Number(value) && !Number.isNaN(Number(own)));
 }
 
 /** A value of an event's body, and where it is, such as `data.items[0].checkout_id`. */
-interface Field {
-  path: string;
-  value: unknown;
-}
+type Field = { path: string; value: unknown };
 
 /** Text of a field that may be a checkout's id: the whole value, or a part of it such as the end of a URL. */
-interface Candidate {
-  path: string;
-  id: string;
-  /** The whole value. */
-  value: string;
-}
+type Candidate = { path: string; id: string; value: string };
 
 const documented = new Set(['type', 'data.order_id', 'data.amount', 'data.currency']);
 
@@ -105,11 +94,9 @@ export function fieldsOf(rawBody: Uint8Array): Field[] {
 
 function leaves(value: unknown, path: string): Field[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => leaves(one, `${path}[${index}]`));
-  if (typeof value === 'object' && value !== null)
-    return Object.entries(value).flatMap(([name, one]) =>
-      leaves(one, path === '' ? name : `${path}.${name}`),
-    );
-  return [{ path, value }];
+  if (typeof value !== 'object' || value === null) return [{ path, value }];
+  const under = path && `${path}.`;
+  return Object.entries(value).flatMap(([name, one]) => leaves(one, under + name));
 }
 
 /** The paths that the specification does not list, an array's once. */

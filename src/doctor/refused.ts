@@ -77,10 +77,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   return exam.stopped ? [] : findings;
 }
 
-/**
- * A receiver that refuses a signature does it in the words that a different secret gets. Other words for a valid
- * delivery come after it was verified; if a forgery with that body gets them too, before.
- */
+/** Other words than a different secret gets show that it was not the signature that was refused. */
 async function failedBeside(exam: Examination, name: ProbeName): Promise<Finding | undefined> {
   const forged = await exam.sendLike(name, newSecret(exam.patient.signer.scheme));
   if (!forged || exam.over || forged.isLike(name) === forged.isLike('forged')) return undefined;

@@ -13,13 +13,12 @@ import {
   type TimestampUnit,
 } from './documented-schemes.js';
 
-/** One way to sign a delivery. */
+/** One way to sign a delivery, and its name in words. */
 export interface KnownScheme {
-  /** In words. */
   readonly name: string;
   /** A service that documents just this, where one is known. */
   readonly like: { service: string; source: string } | undefined;
-  /** The option of `webhooks.verify()`: what differs from its default. */
+  /** The option of `webhooks.verify()`. */
   readonly scheme: Partial<SignatureScheme>;
   /** The signature header, with `{timestamp}` and `{signature}` to be filled in. */
   readonly header: string;
@@ -50,10 +49,7 @@ export interface SignedDelivery {
   unit: TimestampUnit | undefined;
 }
 
-/**
- * The schemes that make the signature of a delivery, the likeliest first; of several with the same option, one.
- * Header, key and MAC are read by the very functions of `verify()`, so that it accepts what is found here.
- */
+/** The schemes that make a signature, the likeliest first, each option once. As `verify()` reads it, so that it accepts it. */
 export function matchingSchemes(
   lists: Lists,
   { body, signature, timestamp, unit = 'seconds' }: SignedDelivery,

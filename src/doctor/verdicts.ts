@@ -48,29 +48,26 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
   const other = forgeryNames.filter((name) => exam.succeeded(name) && !explained.includes(name));
   if (findings.some(isDanger)) return findings;
   const [first] = other;
-  const refusing = (forged: ProbeName, evidence: string, how = {}) =>
-    exam.finding('refuses_with_success', { ...how, forged: exam.response(forged), evidence });
-  if (first !== undefined)
-    return [...findings, refusing(first, exam.evidence(...other.slice(0, 3), 'compact'))];
-  if (exam.accepted('compact') && repeatsItself(exam))
-    findings.push(
-      refusing('forged', exam.evidence('forged', 'compact'), {
-        refuses: 'rejects a forged delivery by its status, but in the words that a valid one gets',
-        say: 'say so in other words',
-      }),
-    );
-  return findings;
+  const refusing = (names: readonly ProbeName[], forged: ProbeName, how = {}) =>
+    exam.finding('refuses_with_success', {
+      ...how,
+      forged: exam.response(forged),
+      evidence: exam.evidence(...names, 'compact'),
+    });
+  if (first !== undefined) return [...findings, refusing(other.slice(0, 3), first)];
+  const how = {
+    refuses: 'rejects a forged delivery by its status, but in the words that a valid one gets',
+    say: 'say so in other words',
+  };
+  const repeats = exam.accepted('compact') && repeatsItself(exam);
+  return repeats ? [...findings, refusing(['forged'], 'forged', how)] : findings;
 }
 
 /** What is right on its own, and was only sent late or with more beside it: accepting that now and then forges nothing. */
 const signedRight: readonly FindingCode[] = ['loose_signature', 'no_tolerance', 'trusts_known_orders'];
 
 /** Whether what was accepted is refused once more, or what was refused is accepted: then it does not show the cause. */
-async function acceptedByChance(
-  exam: Examination,
-  name: ForgeryName,
-  code: FindingCode,
-): Promise<Finding | undefined> {
+async function acceptedByChance(exam: Examination, name: ForgeryName, code: FindingCode) {
   const before = exam.evidence(name);
   // A receiver may remember just the last signature that was right.
   const last = bodies.findLast(exam.succeeded);
@@ -83,9 +80,8 @@ async function acceptedByChance(
   }
   if (exam.over || (exam.accepted(name) && !isForged)) return undefined;
   const evidence = `${before} Once more: ${exam.evidence(name, 'forged')}`;
-  return exam.finding(isForged || !signedRight.includes(code) ? 'accepts_forged' : 'inconsistent', {
-    evidence,
-  });
+  const isDangerous = isForged || !signedRight.includes(code);
+  return exam.finding(isDangerous ? 'accepts_forged' : 'inconsistent', { evidence });
 }
 
 /** Whether a forgery got the very body of a valid delivery, as from a handler that sets the status and goes on. */

@@ -37,11 +37,7 @@ export const shape = (text: string): string =>
     .map((token) => (isNumber(token) ? '#' : token))
     .join('');
 
-/**
- * Whether a response says the same as one of `others`. A number that differs among the responses to valid deliveries is
- * a count or a time, also one that differs among those to forgeries if a valid one got it too: else it may be a status.
- * What no two of either have in common is an id.
- */
+/** Whether a response says the same as one of `others`, but for ids, counts and times. */
 export function saysTheSame(
   text: string,
   others: readonly string[],
@@ -54,9 +50,11 @@ export function saysTheSame(
   const isNoise = (at: number, one = '', other = '') => {
     const inValid = toValid.map((said) => said[at] ?? '');
     const inForged = toForged.map((said) => said[at] ?? '');
+    // What no two have in common is an id.
     if (isId(inValid) && isId(inForged)) return true;
     const areNumbers =
       isNumber(one) && isNumber(other) && (letters(one) === letters(other) || one.length > 12);
+    // What differs among forgeries alone may be a status.
     const isShared = inForged.some((said) => inValid.includes(said));
     return areNumbers && (varies(inValid) || (varies(inForged) && isShared));
   };

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
-import { diagnose, readOrderPrice } from '../doctor/doctor.js';
+import { type Diagnosis, type DoctorOptions, diagnose, readOrderPrice } from '../doctor/doctor.js';
 import type { WebhookTarget } from '../sending/delivery.js';
 import { checked, closed, InvalidField, milliseconds, refuse, SandboxError } from './checks.js';
 import { newParts, type SandboxContext, type SandboxParts } from './context.js';

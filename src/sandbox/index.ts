@@ -5,10 +5,10 @@
  * @module merchant-payments/sandbox
  */
 
-export type { Diagnosis, DoctorOptions, ProbeResult } from '../doctor/diagnosis.js';
+export type { Diagnosis, DoctorOptions } from '../doctor/doctor.js';
 export type { Finding, FindingCode } from '../doctor/findings.js';
 export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
-export type { ProbeName } from '../doctor/probes.js';
+export type { ProbeName, ProbeResult } from '../doctor/probes.js';
 export type { SandboxErrorCode } from '../errors.js';
 export type { NewProduct } from '../schemas/params.js';
 export type { WebhookTarget } from '../sending/delivery.js';

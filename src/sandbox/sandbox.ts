@@ -1,4 +1,4 @@
-import type { Diagnosis, DoctorOptions } from '../doctor/diagnosis.js';
+import type { Diagnosis, DoctorOptions } from '../doctor/doctor.js';
 import type { WebhookTarget } from '../sending/delivery.js';
 import type { Duration } from './checks.js';
 import type { Tamper } from './delivery/signing.js';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Diagnosis } from '../../../doctor/diagnosis.js';
+import type { Diagnosis } from '../../../doctor/doctor.js';
 import type { Finding } from '../../../doctor/findings.js';
 import type { SandboxContext } from '../../context.js';
 import { span } from '../../service/clock.js';
