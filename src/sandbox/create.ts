@@ -50,7 +50,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
   /** A payment, once the first attempt to deliver its event is over. */
   async function paid({ checkout, order, event }: Payment): Promise<Paid> {
     const delivery = await deliveries.inFlight(event);
-    return structuredClone({ order, event, delivery, redirectUrl: payments.returnUrl(checkout, 'success') });
+    return structuredClone({ order, event, delivery, redirectUrl: checkout.successUrl });
   }
 
   // As a prototype, so that printing a sandbox shows neither key nor secret.
@@ -100,7 +100,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
       payments.decline(ref, checked(declineReason, reason, 'failCheckout: reason'));
     },
     async cancelCheckout(ref) {
-      return { redirectUrl: payments.returnUrl(payments.cancel(ref), 'cancel') };
+      return { redirectUrl: payments.cancel(ref).cancelUrl };
     },
     async expireCheckout(ref) {
       payments.expire(ref);

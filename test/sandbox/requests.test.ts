@@ -214,13 +214,11 @@ describe('choices where the spec is silent', () => {
     expect([refused.status, tags(refused)]).toEqual([400, ['unknownFields', 'errors', 'errorStatus']]);
   });
 
-  test('numbers and booleans in metadata become strings, or are refused as chosen', async () => {
+  test('numbers and booleans in metadata become strings', async () => {
     const metadata = { size: 300, glazed: true, sku: 'M1' };
     const taken = await open().call('POST', '/v1/products', { ...mug, metadata });
     expect(taken.body.data.metadata).toEqual({ size: '300', glazed: 'true', sku: 'M1' });
     expect(tags(taken)).toEqual(['metadata']);
-    const strict = open({ unspecified: { metadata: 'text-only' } });
-    expect((await strict.call('POST', '/v1/products', { ...mug, metadata })).status).toBe(400);
   });
 
   test('the string of a price is returned as it was sent', async () => {
@@ -295,15 +293,13 @@ describe('choices where the spec is silent', () => {
     await expect(closing.sandbox.completeCheckout(other.url)).rejects.toThrow('is cancelled');
   });
 
-  test('order ids, redirects and the amount of an event are what is chosen', async () => {
-    const { sandbox } = open({
-      unspecified: { orderId: 'checkout-id', redirect: 'with-ids', webhookBody: 'number' },
-    });
+  test('order ids and the amount of an event are what is chosen, and the customer goes to the very URL given', async () => {
+    const { sandbox } = open({ unspecified: { orderId: 'checkout-id', webhookBody: 'number' } });
     const { id, url } = await checkout(sandbox, { successUrl: 'https://shop.example/?a=1' });
     const { order, event, redirectUrl } = await sandbox.completeCheckout(url);
     expect(order.id).toBe(id);
     expect(JSON.parse(event.body).data.amount).toBe(19.9);
-    expect(redirectUrl).toBe(`https://shop.example/?a=1&checkout_id=${id}&order_id=${id}`);
+    expect(redirectUrl).toBe('https://shop.example/?a=1');
   });
 
   test('fees are kept of each payment, and settlement takes as long as chosen', async () => {

@@ -93,7 +93,7 @@ export function readProduct<
   return params;
 }
 
-/** Numbers and booleans in `metadata` as strings, and a currency in upper case, as chosen. Spec: values are "shown as strings". */
+/** Numbers and booleans in `metadata` as strings, and a currency in upper case if chosen. Spec: values are "shown as strings". */
 function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Record<string, unknown> {
   const { metadata, currency } = body;
   const read = { ...body };
@@ -101,8 +101,7 @@ function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Reco
   if (!Array.isArray(metadata) && entries.some(([, value]) => typeof value !== 'string')) {
     notes.mark('metadata');
     const asText = (value: unknown) => (/^(?:number|boolean)$/.test(typeof value) ? String(value) : value);
-    if (notes.choices.metadata === 'to-text')
-      read.metadata = Object.fromEntries(entries.map(([name, value]) => [name, asText(value)]));
+    read.metadata = Object.fromEntries(entries.map(([name, value]) => [name, asText(value)]));
   }
   if (typeof currency === 'string' && currency !== currency.toUpperCase()) {
     notes.mark('currencyForm');

@@ -24,11 +24,13 @@ export type ErrorKind = keyof typeof errorStatuses;
 
 /**
  * Where the specification is silent and the sandbox always does the same: the key is checked before the path, an empty
- * PATCH is refused, a price returned as sent, characters are code points, an image `http:` or `https:`, no URL with a user.
+ * PATCH is refused, numbers in metadata become strings, a price is returned as sent, characters are code points, an image
+ * is `http:` or `https:`, no URL has a user.
  */
 export type FixedChoice =
   | 'authOrder'
   | 'emptyUpdate'
+  | 'metadata'
   | 'priceText'
   | 'nameLength'
   | 'imageScheme'
@@ -60,8 +62,6 @@ export interface UnspecifiedChoices {
   unknownFields: 'ignore' | 'reject';
   /** Default `'newest-first'`. A page past the end has no items. */
   listOrder: 'newest-first' | 'oldest-first';
-  /** Default `'to-text'`: numbers and booleans are accepted and returned as strings. `'text-only'` refuses them. */
-  metadata: 'to-text' | 'text-only';
   /** Accepted currencies. Default `'upper-case'`: three such letters; `'any-case'`; `'iso-4217'`: its codes alone. */
   currencyForm: 'upper-case' | 'any-case' | 'iso-4217';
   /** Default `'own'`: unrelated to the checkout's id. */
@@ -78,8 +78,6 @@ export interface UnspecifiedChoices {
   deliveryTimeout: Duration;
   /** What cancelling does to the checkout. Default `'stay-open'`: the customer can come back and pay. */
   cancel: 'stay-open' | 'close';
-  /** Default `'exact'`: the customer is sent to the very URL given. `'with-ids'` adds `checkout_id` and `order_id`. */
-  redirect: 'exact' | 'with-ids';
   /** How long a payment stays `pending`. Default 24 hours; `0` makes it `available` at once. */
   settlement: Duration;
   /** Fee that the service takes from each payment, in percent with at most two decimals. Default `'0'`. */
@@ -121,7 +119,6 @@ const schema = closed(
     errorStatus: z._default(errorStatus, {}),
     unknownFields: choiceOf('ignore', 'reject'),
     listOrder: choiceOf('newest-first', 'oldest-first'),
-    metadata: choiceOf('to-text', 'text-only'),
     currencyForm: choiceOf('upper-case', 'any-case', 'iso-4217'),
     orderId: choiceOf('own', 'checkout-id'),
     eventLink: z._default(nameIn(eventLinks), 'none'),
@@ -130,7 +127,6 @@ const schema = closed(
     retries: z.prefault(z.array(durationMs, 'pass durations, such as ["5s", "30s"].'), defaultRetries),
     deliveryTimeout: z.prefault(durationMs, '10s'),
     cancel: choiceOf('stay-open', 'close'),
-    redirect: choiceOf('exact', 'with-ids'),
     settlement: z.prefault(durationMs, '24h'),
     fees: z._default(percentage, '0'),
   } satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>,

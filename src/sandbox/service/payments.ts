@@ -176,16 +176,6 @@ export function newPayments(
       return product.status === status ? product : Object.assign(product, { status, updatedAt: now() });
     },
 
-    /** Where the customer goes after paying or cancelling; `undefined` if the checkout names no URL. */
-    returnUrl({ id, successUrl, cancelUrl, orderId }: StoredCheckout, after: 'success' | 'cancel') {
-      const target = after === 'success' ? successUrl : cancelUrl;
-      if (target === undefined || choices.redirect === 'exact') return target;
-      const url = new URL(target);
-      url.searchParams.set('checkout_id', id);
-      if (orderId !== undefined) url.searchParams.set('order_id', orderId);
-      return url.href;
-    },
-
     /** Why a checkout cannot be paid, and what to do; `undefined` if it can. */
     problem({ state, productId }: StoredCheckout): string | undefined {
       if (state === 'paid') return 'is paid already. Create another one';

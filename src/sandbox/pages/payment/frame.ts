@@ -41,8 +41,8 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     leftMs: Math.max(0, expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,
     /** Nobody learns it from the page before it is paid: the way to the shop's thanks must cost the price. */
-    successUrl: state === 'paid' ? safeUrl(payments.returnUrl(checkout, 'success')) : undefined,
-    cancelUrl: safeUrl(payments.returnUrl(checkout, 'cancel')),
+    successUrl: state === 'paid' ? safeUrl(checkout.successUrl) : undefined,
+    cancelUrl: safeUrl(checkout.cancelUrl),
     eventId: events.find(({ data }) => data.order_id === orderId)?.id,
   };
 }
