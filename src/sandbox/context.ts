@@ -1,4 +1,4 @@
-import { hintFor } from '../doctor/hints.js';
+import { hintFor } from '../doctor/symptoms.js';
 import { newDeliveries } from './delivery/queue.js';
 import { Faults } from './faults.js';
 import { Guard } from './http/guard.js';

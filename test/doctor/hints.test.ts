@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { handler } from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
-import { hintFor } from '../../src/doctor/hints.js';
+import { hintFor } from '../../src/doctor/symptoms.js';
 
 const target = 'http://localhost:3000/webhooks';
 const sent = '{"type": "order.paid", "data": {"order_id": "ord_1"}}';
