@@ -85,20 +85,11 @@ export function newPayments(
       for (const product of settings.products) payments.createProduct(product);
     },
 
-    createProduct(params: NewProduct): Product {
+    createProduct({ name, price, currency = 'USD', metadata = {}, ...rest }: NewProduct): Product {
+      const { description = null, image = null } = rest;
+      const about = { id: nextId(store.ids, 'prod'), name, description, image, price, currency };
       const at = now();
-      const product: Product = {
-        id: nextId(store.ids, 'prod'),
-        name: params.name,
-        description: params.description ?? null,
-        image: params.image ?? null,
-        price: params.price,
-        currency: params.currency ?? 'USD',
-        status: 'ACTIVE',
-        metadata: params.metadata ?? {},
-        createdAt: at,
-        updatedAt: at,
-      };
+      const product: Product = { ...about, status: 'ACTIVE', metadata, createdAt: at, updatedAt: at };
       store.products.set(product.id, product);
       return product;
     },
