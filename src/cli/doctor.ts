@@ -69,8 +69,9 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
       unspecified: scheme && { signature: scheme },
     }).doctor(target, options);
   } catch (error) {
-    if (!InvalidField.is(error) || error.field !== 'webhookSecret') throw error;
-    throw new CommandError(`PAYMENTS_WEBHOOK_SECRET${error.problem}`);
+    const { field, problem } = InvalidField.in(error) ?? {};
+    if (field !== 'webhookSecret') throw error;
+    throw new CommandError(`PAYMENTS_WEBHOOK_SECRET${problem}`);
   }
 }
 

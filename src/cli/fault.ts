@@ -97,8 +97,8 @@ function ordered(what: string, words: readonly string[], given: Flags<keyof type
     readOrder(fault, 'fault');
     return fault;
   } catch (error) {
-    if (!InvalidField.is(error)) throw error;
-    const { field, problem } = error;
+    const { field = '', problem } = InvalidField.in(error) ?? {};
+    if (problem === undefined) throw error;
     const flag = field === 'headers' ? 'header' : field;
     if (problem.startsWith(' is not a field'))
       throw new UsageError(`--${flag} does not go with: fault ${what}`);

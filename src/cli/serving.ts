@@ -73,9 +73,10 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   try {
     context = openSandbox(options);
   } catch (error) {
-    const flag = InvalidField.is(error) ? flagOf.get(error.field) : undefined;
-    if (flag === undefined || !InvalidField.is(error)) throw error;
-    throw new UsageError(flags.source(flag) + error.problem);
+    const { field = '', problem } = InvalidField.in(error) ?? {};
+    const flag = flagOf.get(field);
+    if (flag === undefined) throw error;
+    throw new UsageError(`${flags.source(flag)}${problem}`);
   }
   const { sandbox, settings } = context;
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);

@@ -20,29 +20,16 @@ export class SandboxError extends PaymentsError {
 export class InvalidField extends SandboxError {
   static override readonly name = 'SandboxError';
   // Not printed: the message says both.
-  readonly #named: readonly [field: string, problem: string];
+  readonly #named: { field: string; problem: string };
 
   constructor(what: string, field: string, problem: string, inCode = '') {
     super('invalid_options', `${what}: ${field}${problem}${inCode}`);
-    this.#named = [field, problem];
+    this.#named = { field, problem };
   }
 
-  /** `instanceof` goes by the name, which every SandboxError has. */
-  static is(error: unknown): error is InvalidField {
-    return typeof error === 'object' && error !== null && #named in error;
-  }
-
-  get field(): string {
-    return this.#named[0];
-  }
-
-  /** The message without what was called: a body, a form and a flag have the same problem. */
-  get words(): string {
-    return this.#named.join('');
-  }
-
-  get problem(): string {
-    return this.#named[1];
+  /** The two of an error of this class, which `instanceof` does not know: it goes by the name, which every SandboxError has. */
+  static in(error: unknown): { field: string; problem: string } | undefined {
+    return typeof error === 'object' && error !== null && #named in error ? error.#named : undefined;
   }
 }
 

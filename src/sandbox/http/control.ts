@@ -43,8 +43,10 @@ function takes<Given>(
     try {
       return await run(checked(schema, given, what), req.param('id') ?? '', req.raw.signal);
     } catch (error) {
-      if (!InvalidField.is(error)) throw error;
-      throw new SandboxError('invalid_options', `The ${what} is invalid: ${error.words} Send ${example}.`);
+      const { field, problem } = InvalidField.in(error) ?? {};
+      if (problem === undefined) throw error;
+      const says = `The ${what} is invalid: ${field}${problem} Send ${example}.`;
+      throw new SandboxError('invalid_options', says);
     }
   };
 }

@@ -43,8 +43,8 @@ export function dashboardPages(context: SandboxContext): Hono {
         return outcome instanceof Response ? outcome : goTo(page.replace(':id', id));
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
-        const problem = InvalidField.is(error) ? error.words : error.message;
-        return refuse(error.code === 'unknown_id' ? 404 : 409, problem);
+        const { field = '', problem = error.message } = InvalidField.in(error) ?? {};
+        return refuse(error.code === 'unknown_id' ? 404 : 409, field + problem);
       }
     });
   }
