@@ -55,12 +55,7 @@ function writeNew(name: string, text: string): void {
   }
 }
 
-/** A delivery as it arrived. */
-interface Captured {
-  path: string;
-  headers: [string, string][];
-  body: Buffer;
-}
+type Captured = { path: string; headers: [string, string][]; body: Buffer };
 
 /** Waits for the first signed POST. Other requests get a response and are reported. */
 async function record(port: number, host: string): Promise<Captured> {

@@ -7,7 +7,6 @@ export type Flag = readonly [value: string, text: string, more?: FlagOptions];
 
 interface FlagOptions {
   env?: string;
-  /** May be given several times. */
   multiple?: true;
   /** An empty value means something. */
   mayBeEmpty?: true;
@@ -31,7 +30,6 @@ export interface Command<Name extends string = never> {
   readonly words?: number;
   /** Whether what follows `--` belongs to another program. */
   readonly passesOn?: true;
-  /** Runs the command and returns the exit code. */
   run(given: Flags<Name>, passedOn: readonly string[]): Promise<number>;
 }
 
@@ -71,7 +69,6 @@ export class Flags<Name extends string> {
     this.positionals = positionals;
   }
 
-  /** The names of those on the command line. */
   get passed(): readonly string[] {
     return [...this.#given.keys()];
   }
@@ -83,7 +80,6 @@ export class Flags<Name extends string> {
     return word;
   }
 
-  /** Whether it is on the command line. */
   has(name: Name): boolean {
     return this.#given.has(name);
   }
@@ -143,7 +139,6 @@ export function describeFlags(flags: FlagTable): string {
   return columns(rows, '  ');
 }
 
-/** What was likely meant by a flag that does not exist. */
 function likelyFlag(table: FlagTable, name: string): string {
   const known = Object.keys(table);
   const longer = known.find((flag) => flag.startsWith(`${name}-`) || flag.endsWith(`-${name}`));

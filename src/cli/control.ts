@@ -81,7 +81,6 @@ export async function ask(
     `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`,
   );
 }
-/** What is shown of an attempt. */
 const attempt = z.object({
   ok: z.boolean(),
   target: z.string(),

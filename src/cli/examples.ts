@@ -28,7 +28,6 @@ PAYMENTS_API_KEY=${sandboxKey}
 PAYMENTS_WEBHOOK_SECRET=${sandboxSecret}
 `;
 
-/** Files that make a folder of its own out of the examples. */
 const made: Readonly<Record<string, string>> = {
   'package.json': `${JSON.stringify(packageJson, null, 2)}\n`,
   '.env': env,

@@ -44,7 +44,6 @@ known scheme, or no field, fits.`,
 export const showIdentification = (given: Flags<'json'>, result: Identification): number =>
   show(given.has('json'), result, () => describeIdentification(result), result.found);
 
-/** A delivery, as `identifyScheme()` takes it. */
 type Delivery = Pick<IdentifyOptions, 'headers'> & { rawBody: Uint8Array };
 
 function deliveryOf(given: Flags<keyof typeof flags>): Delivery {
@@ -105,7 +104,6 @@ export function describeIdentification(result: Identification): string {
   );
 }
 
-/** Finds the field that names the checkout, prints it, and returns the exit code. */
 async function showLink(rawBody: Uint8Array, json: boolean): Promise<number> {
   const result = await linkIn(rawBody);
   const sandbox = result.found ? choiceFor(rawBody, result) : 'none';

@@ -14,21 +14,10 @@ import { inbox } from './inbox.js';
 import { sandbox } from './sandbox.js';
 import { CommandError, columns, print, UsageError, warn } from './terminal.js';
 
+/** In the order of the overview: what most people need comes first. */
+const usual = { sandbox, exec, trigger, deliver, fault, doctor };
 const commands = new Map<string, Command>(
-  Object.entries({
-    sandbox,
-    exec,
-    trigger,
-    deliver,
-    fault,
-    doctor,
-    capture,
-    identify,
-    inbox,
-    advance,
-    reset,
-    examples,
-  }),
+  Object.entries({ ...usual, capture, identify, inbox, advance, reset, examples }),
 );
 
 void main(process.argv.slice(2)).then((code) => {

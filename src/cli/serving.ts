@@ -48,7 +48,6 @@ const flagOf = new Map<string, Name>([
   ['products', 'seed-file'],
 ]);
 
-/** Starts a sandbox that listens, and returns it with what ends it. */
 export async function startServing(flags: Flags<Name>, defaultPort: number, webhook?: string) {
   if (process.env.NODE_ENV === 'production' && !flags.has('allow-production'))
     throw new CommandError('NODE_ENV is production. Pass --allow-production to start a sandbox there.');

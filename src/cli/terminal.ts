@@ -17,7 +17,6 @@ export function paint(format: Parameters<typeof styleText>[0], text: string): st
   return codes.map((code) => code && mark + code + mark).join(text);
 }
 
-/** The first line of a report. */
 export const verdict = (isGood: boolean, text: string): string =>
   isGood ? paint('green', `✓ ${text}`) : paint('red', `✗ ${text}`);
 
@@ -50,7 +49,6 @@ export function columns(rows: readonly (readonly string[])[], between: string): 
   return rows.map((row) => line(row).join(between).trimEnd()).join('\n');
 }
 
-/** An object of strings as a JavaScript literal. */
 export const literal = (object: object): string => inspect(object, { breakLength: Infinity });
 
 /** The system's code of an error, such as `ENOENT`. */
@@ -58,7 +56,6 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** Why a file of JSON could not be read. */
 export function whyUnreadable(error: unknown): string {
   return error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? 'unknown error');
 }
@@ -66,7 +63,6 @@ export function whyUnreadable(error: unknown): string {
 /** An invalid command line: shown with the way to its help, exit code 2. */
 export class UsageError extends Error {}
 
-/** Refuses an invalid command line. */
 export function refuseUnless(isFine: unknown, message: string): asserts isFine {
   if (!isFine) throw new UsageError(message);
 }
