@@ -3,7 +3,6 @@ import type { SignatureScheme } from '../webhooks/index.js';
 
 export type TimestampUnit = 'seconds' | 'milliseconds' | 'iso8601';
 
-/** One choice for every part of a scheme. */
 export interface Parts {
   content: string;
   algorithm: SignatureScheme['algorithm'];
@@ -79,7 +78,6 @@ export const documentedSchemes: Readonly<Record<string, keyof typeof sources>> =
   '{body} sha512 hex utf8 {signature} seconds': 'Paystack',
 };
 
-/** Where the services document it. */
 export const sources = {
   Stripe: 'https://docs.stripe.com/webhooks#verify-manually',
   Airwallex: 'https://www.airwallex.com/docs/developer-tools/webhooks/listen-for-webhook-events',

@@ -23,17 +23,10 @@ export interface Patient {
   price: { amount: string; currency: string };
   /** Sends once. Rejects only if nothing may be sent there, which ends the examination. */
   send(target: WebhookTarget, outgoing: Outgoing): Promise<Sent>;
-  /** Called before each step. */
   onStep?: ((step: string) => void) | undefined;
 }
 
-/** A probe that was sent, and all of its response. */
-interface Probed {
-  order: Order;
-  outgoing: Outgoing;
-  sent: Sent;
-  durationMs: number;
-}
+type Probed = { order: Order; outgoing: Outgoing; sent: Sent; durationMs: number };
 
 /** How long an examination may take before it leaves the rest out. */
 const patienceMs = 60_000;
@@ -118,13 +111,8 @@ export class Examination {
     for (const [says] of Object.values(probes)) if (!sent.includes(says)) this.untested.add(says);
   }
 
-  sent(name: ProbeName): Sent {
-    return this.#probed.get(name)?.sent ?? {};
-  }
-
-  body(name: ProbeName): string {
-    return this.#probed.get(name)?.outgoing.body ?? '';
-  }
+  sent = (name: ProbeName): Sent => this.#probed.get(name)?.sent ?? {};
+  body = (name: ProbeName): string => this.#probed.get(name)?.outgoing.body ?? '';
 
   /** Whether the response was a success, whatever it says. */
   succeeded = (name: ProbeName): boolean => succeeded(this.sent(name));
@@ -150,13 +138,11 @@ export class Examination {
   refused = (name: ProbeName): boolean =>
     this.#probed.has(name) && !this.accepted(name) && !this.late(name) && !isLimited(this.sent(name));
 
-  /** Whether no response to a probe came in time. */
   late = (name: ProbeName): boolean => this.sent(name).code === 'timeout';
 
   /** Whether two probes got the same response, but for numbers, ids and what it repeats of them. */
-  alike(name: ProbeName, other: ProbeName): boolean {
-    return shape(this.#words(name)) === shape(this.#words(other));
-  }
+  alike = (name: ProbeName, other: ProbeName): boolean =>
+    shape(this.#words(name)) === shape(this.#words(other));
 
   /** Sends the like of a valid probe, and tells which others got the same response. */
   async sendLike(
@@ -171,12 +157,9 @@ export class Examination {
     return { sent, isLike: (other) => words === shape(this.#words(other)) };
   }
 
-  /** What was sent, and what came back. */
-  evidence(...names: ProbeName[]): string {
-    return names.map((name) => this.told(probes[name][0], this.sent(name))).join(' ');
-  }
+  evidence = (...names: ProbeName[]): string =>
+    names.map((name) => this.told(probes[name][0], this.sent(name))).join(' ');
 
-  /** The slowest response. */
   get slowest(): { seconds: number; evidence: string } {
     const responses = this.results.filter(({ status }) => status !== undefined);
     const [slow] = responses.sort((a, b) => b.durationMs - a.durationMs);

@@ -95,7 +95,6 @@ const frameworks: readonly Framework[] = [
   },
 ];
 
-/** The framework behind a receiver, if any response shows it. */
 export function frameworkOf(responses: readonly Sent[]): Framework | undefined {
   const seen = responses.map(({ headers = {}, body = '' }) => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);

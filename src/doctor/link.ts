@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 export interface Link {
-  /** Whether a field of the event names its checkout. */
   found: boolean;
-  /** What was found, or that nothing was, in a sentence or two. */
   summary: string;
   /** The field, such as `data.checkout_id`. */
   field: string | undefined;
@@ -11,7 +9,6 @@ export interface Link {
   checkoutId: string | undefined;
   /** The fields of the event that the specification does not list. */
   undocumented: string[];
-  /** What else to know. */
   notes: string[];
   /** The fields whose values were looked up, in order. */
   asked: string[];

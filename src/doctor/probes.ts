@@ -3,11 +3,7 @@ import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js
 import { readScheme } from '../webhooks/scheme.js';
 import { outgoing, type Signer, signDelivery, signedBy } from './signed.js';
 
-export interface Order {
-  id: string;
-  amount: string;
-  currency: string;
-}
+export type Order = { id: string; amount: string; currency: string };
 
 /** `earlier` is the last valid delivery that was accepted. A scheme that cannot carry the probe makes none. */
 type Make = (order: Order, signer: Signer, earlier?: Outgoing) => Outgoing | undefined;
@@ -115,7 +111,6 @@ const foreign = {
   ],
 } satisfies Record<string, Probe>;
 
-/** All that it refuses. */
 export const forgeries = {
   ...foreign,
   empty_secret: ['signed with an empty secret', keyed('')],

@@ -18,7 +18,6 @@ export interface KnownScheme {
   readonly name: string;
   /** A service that documents just this, where one is known. */
   readonly like: { service: string; source: string } | undefined;
-  /** The option of `webhooks.verify()`. */
   readonly scheme: Partial<SignatureScheme>;
   /** The signature header, with `{timestamp}` and `{signature}` to be filled in. */
   readonly header: string;
@@ -124,7 +123,6 @@ function schemeOf(parts: Parts): KnownScheme {
 
 const partNames = ['content', 'algorithm', 'encoding', 'key', 'form', 'unit'] as const;
 
-/** The signature header as a template. */
 const headerOf = ({ form, algorithm }: Parts): string => form[0].replace('{algorithm}', algorithm);
 
 /** The option of `webhooks.verify()` for some parts: what differs from its default. */

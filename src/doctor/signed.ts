@@ -6,10 +6,7 @@ import { readScheme } from '../webhooks/scheme.js';
 import { macOf } from '../webhooks/signature.js';
 import type { KnownScheme } from './schemes.js';
 
-export interface Signer {
-  secret: string;
-  scheme: Partial<SignatureScheme>;
-}
+export type Signer = { secret: string; scheme: Partial<SignatureScheme> };
 
 export function outgoing(body: string, headers: Record<string, string>): Outgoing {
   const own = { 'content-type': 'application/json', 'user-agent': `merchant-payments-doctor/${version}` };
@@ -21,11 +18,7 @@ export function signDelivery(body: string, { secret, scheme }: Signer, time = Da
 }
 
 /** How a receiver's mistake makes a signature: over `text`, or over the timestamp alone. Default timestamp: the current time. */
-export interface Mistake {
-  key: string;
-  text?: string | undefined;
-  timestamp?: string;
-}
+export type Mistake = { key: string; text?: string | undefined; timestamp?: string };
 
 /** A body with the signature that a receiver's mistake expects: made with any key, over any text. */
 export function signedBy({ key, text, timestamp: given }: Mistake, body: string, signer: Signer): Outgoing {

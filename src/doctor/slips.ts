@@ -4,7 +4,6 @@ import { isJsonObject, parseObject } from './json.js';
 
 /** A mistake with a secret: the doctor makes it, `identify` undoes it. */
 interface SecretSlip {
-  /** What the secret then is. */
   says: string;
   makes(secret: string): string[];
   undoes(secret: string): string | undefined;
@@ -68,10 +67,7 @@ function sorted(event: object): object {
 }
 
 /** A value as given, or changed in one common way, which the note names. */
-interface Variant<Value> {
-  value: Value;
-  note?: string;
-}
+type Variant<Value> = { value: Value; note?: string };
 
 /** The body as given, then what it may have been before an editor, a shell or a parser touched it. */
 export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
@@ -90,10 +86,8 @@ export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
   ];
   const changed = variants.filter(([value]) => value !== text);
   const capture = 'Capture a delivery byte for byte: `merchant-payments capture`.';
-  return [
-    { value: body },
-    ...changed.map(([value, note]) => ({ value: Buffer.from(value), note: `${note} ${capture}` })),
-  ];
+  const asBytes = changed.map(([value, note]) => ({ value: Buffer.from(value), note: `${note} ${capture}` }));
+  return [{ value: body }, ...asBytes];
 }
 
 /** The secret as given, then without what is often copied along with it. */
