@@ -59,20 +59,8 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
     changed.emit();
   };
   const reach = newReach(handle, guard, settings.publicUrl, tick);
-  return {
-    settings,
-    store,
-    clock,
-    payments,
-    schedule,
-    deliveries,
-    faults,
-    requests,
-    guard,
-    reach,
-    changed,
-    deeds,
-  };
+  const service = { settings, store, clock, payments, schedule, deliveries, faults };
+  return { ...service, requests, guard, reach, changed, deeds };
 }
 
 /**

@@ -195,10 +195,7 @@ export function describeArmed({ fault, left }: Armed): string {
   return `${describeFault(fault)} · next ${words}${left > 1 ? 's' : ''}`;
 }
 
-interface Armed {
-  readonly fault: Fault;
-  left: number;
-}
+type Armed = { readonly fault: Fault; left: number };
 
 /** The faults that were set and have not happened yet. The oldest match happens first. */
 export class Faults {
@@ -214,7 +211,6 @@ export class Faults {
     this.waiting = [];
   }
 
-  /** The fault for a request, which is used up. */
   ofRequest(method: string, path: string): RequestFault | undefined {
     return this.#take((fault): fault is RequestFault => {
       if ('webhook' in fault) return false;
@@ -224,7 +220,6 @@ export class Faults {
     });
   }
 
-  /** The fault for an event's first attempt. */
   ofDelivery = () => this.#take((fault): fault is WebhookFault => 'webhook' in fault);
 
   #take<One extends Fault>(fits: (fault: Fault) => fault is One): One | undefined {

@@ -27,7 +27,6 @@ export async function spoiltResponse(fault: RequestFault, real: Response | undef
   return malformed[fault.malformed](real ? await real.text() : '{"code":0,"message":"success","data":{}}');
 }
 
-/** What each makes of the sandbox's own response. */
 const malformed: Record<(typeof malformedFaults)[number], (text: string) => Response> = {
   html: () => responseOf('<!doctype html><title>Please wait</title><p>One moment, please.</p>', 'text/html'),
   truncated: (text) => responseOf(text.slice(0, Math.floor(text.length / 2))),

@@ -86,6 +86,4 @@ export class RequestNotes {
   }
 }
 
-export interface ApiEnv {
-  Variables: { notes: RequestNotes };
-}
+export type ApiEnv = { Variables: { notes: RequestNotes } };

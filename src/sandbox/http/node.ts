@@ -93,14 +93,8 @@ function isForUs(request: IncomingMessage, rule: HostRule): boolean {
   return hosts.length === 1 && path.startsWith('/') && hostAllowed(request.headers.host, path, rule);
 }
 
-/** The host names that a listening sandbox responds to. */
-interface HostRule {
-  /** Whether it listens on loopback alone. */
-  local: boolean;
-  publicUrl: string | undefined;
-  /** More host names, in lower case as a URL has them, without port. */
-  allowed: readonly string[];
-}
+/** The host names to respond to, in lower case and without port; `local` if it listens on loopback alone. */
+type HostRule = { local: boolean; publicUrl: string | undefined; allowed: readonly string[] };
 
 /**
  * Whether a Host header names the sandbox, on any port, as a container's may be mapped, and not an attacker's host (DNS

@@ -26,17 +26,10 @@ export class Clock {
 }
 
 /** What a snapshot keeps of the clock. */
-export interface ClockState {
-  readonly frozenAt?: number | undefined;
-  readonly offset: number;
-}
+export type ClockState = { readonly frozenAt?: number | undefined; readonly offset: number };
 
 /** Something that becomes due. Its handler must check again that it still applies. */
-export interface Due {
-  at: number;
-  kind: 'expire' | 'settle' | 'deliver';
-  id: string;
-}
+export type Due = { at: number; kind: 'expire' | 'settle' | 'deliver'; id: string };
 
 /** What becomes due, by time, then in the order it was added. */
 export class Agenda {

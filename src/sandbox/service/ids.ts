@@ -3,10 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 type IdKind = 'prod' | 'chk' | 'ord' | 'evt';
 
 /** What the next ids depend on: how many of each kind there were and, if they repeat from run to run, the seed. */
-export interface Ids {
-  readonly seed?: number | undefined;
-  readonly counts: Record<IdKind, number>;
-}
+export type Ids = { readonly seed?: number | undefined; readonly counts: Record<IdKind, number> };
 
 /** The next id of a kind. A seeded one depends on no other kind: an extra product shifts no order's id. */
 export function nextId({ seed, counts }: Ids, kind: IdKind): string {

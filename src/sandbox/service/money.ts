@@ -23,12 +23,7 @@ export function percentOf(cents: bigint, percent: string): bigint {
 }
 
 /** The account's money in cents, or hundredths of whatever the currency is. */
-export interface Ledger {
-  available: bigint;
-  pending: bigint;
-  frozen: bigint;
-  updatedAt: Date;
-}
+export type Ledger = { available: bigint; pending: bigint; frozen: bigint; updatedAt: Date };
 
 export const viewBalance = (ledger: Ledger, currency: string): Balance => ({
   available: fromCents(ledger.available),

@@ -9,11 +9,7 @@ import { fromCents, percentOf, toCents, twoDecimals } from './money.js';
 import type { DeclineReason, PaymentMethod, Product, SandboxOrder, StoredCheckout } from './records.js';
 import { found, type Store } from './store.js';
 
-export interface Payment {
-  checkout: StoredCheckout;
-  order: SandboxOrder;
-  event: SandboxEvent;
-}
+export type Payment = { checkout: StoredCheckout; order: SandboxOrder; event: SandboxEvent };
 
 export type Payments = ReturnType<typeof newPayments>;
 
@@ -49,13 +45,10 @@ export function newPayments(
     const cents = toCents(amount);
     const linked = choices.orderId === 'checkout-id' || choices.eventLink === 'order_id';
     const isCredited = checkout.currency === currency;
+    const sold = { checkoutId, productId, amount, currency: checkout.currency, method };
     return {
       id: linked ? checkoutId : nextId(store.ids, 'ord'),
-      checkoutId,
-      productId,
-      amount,
-      currency: checkout.currency,
-      method,
+      ...sold,
       paidAt: now(),
       credited: isCredited ? fromCents(cents - percentOf(cents, choices.fees)) : undefined,
       settlesAt: new Date(clock.now() + choices.settlementMs),
