@@ -1,5 +1,5 @@
 import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
-import { type Finding, type FindingCode, findingOf } from './findings.js';
+import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
 import {
   bodies,
@@ -171,9 +171,7 @@ export class Examination {
   told = (says: string, sent: Sent): string => `"${says}" got ${this.#shown(sent).replace(/\.$/, '')}.`;
   response = (name: ProbeName): string => this.#shown(this.sent(name));
 
-  finding(code: FindingCode, facts: { [fact: string]: string | undefined } = {}): Finding {
-    return findingOf(code, this.framework, facts);
-  }
+  finding = (code: FindingCode, facts: Facts = {}): Finding => findingOf(code, this.framework, facts);
 
   /** Sends anything, by default to the target; again if a rate limit says when. */
   async send(outgoing: Outgoing, target = this.patient.target, tries = 5): Promise<Sent> {

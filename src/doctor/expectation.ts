@@ -1,7 +1,7 @@
 import type { Outgoing } from '../sending/delivery.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
-import type { Finding, FindingCode } from './findings.js';
+import type { Facts, Finding, FindingCode } from './findings.js';
 import { eventBody, type Order, paid } from './probes.js';
 import { type KnownScheme, knownSchemes } from './schemes.js';
 import { type Mistake, signDelivery, signedAs, signedBy } from './signed.js';
@@ -15,7 +15,7 @@ interface Candidate {
   says: string;
   make: (order: Order) => Outgoing | undefined;
   code: FindingCode;
-  facts: Record<string, string | undefined>;
+  facts: Facts;
   expects?: KnownScheme['scheme'];
   minutes?: number;
 }
@@ -70,7 +70,7 @@ const mistaken = (
   says: string,
   code: FindingCode,
   made: (event: object) => Partial<Mistake>,
-  facts: Candidate['facts'] = {},
+  facts: Facts = {},
 ): Candidate => ({
   says,
   make: (order) => {

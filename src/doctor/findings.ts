@@ -192,13 +192,13 @@ export interface Finding {
   evidence?: string | undefined;
 }
 
-/** A finding in the words of the receiver's framework, with the facts that the probes showed. */
-export function findingOf(
-  code: FindingCode,
-  framework: Framework | undefined,
-  { evidence, ...facts }: { evidence?: string | undefined; [fact: string]: string | undefined } = {},
-): Finding {
-  const known: Record<string, string | undefined> = { ...fixesIn(framework), ...facts };
+/** What the probes showed: the evidence, and what fills the gaps in the texts. */
+export type Facts = Record<string, string | undefined>;
+
+/** A finding in the words of the receiver's framework. */
+export function findingOf(code: FindingCode, framework: Framework | undefined, shown: Facts = {}): Finding {
+  const { evidence, ...facts } = shown;
+  const known: Facts = { ...fixesIn(framework), ...facts };
   const [problem, fix] = findings[code];
   const filled = (text: string) =>
     text

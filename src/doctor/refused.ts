@@ -29,11 +29,7 @@ export async function blocked(exam: Examination): Promise<Finding | undefined> {
 }
 
 /** Whether a receiver accepts a valid delivery that it refused before. */
-async function changesItsMind(
-  exam: Examination,
-  names: ProbeName[],
-  tries = pausesMs.length,
-): Promise<Finding | undefined> {
+async function changesItsMind(exam: Examination, names: ProbeName[], tries = pausesMs.length) {
   const refused = names.filter(exam.refused);
   const before = new Map(refused.map((name) => [name, exam.evidence(name)]));
   for (const ms of refused.length > 0 ? pausesMs.slice(0, tries) : []) {

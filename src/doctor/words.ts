@@ -37,15 +37,12 @@ export const shape = (text: string): string =>
     .map((token) => (isNumber(token) ? '#' : token))
     .join('');
 
+type Texts = readonly string[];
+
 /** Whether a response says the same as one of `others`, but for ids, counts and times. */
-export function saysTheSame(
-  text: string,
-  others: readonly string[],
-  valid: readonly string[],
-  forged: readonly string[],
-): boolean {
+export function saysTheSame(text: string, others: Texts, valid: Texts, forged: Texts): boolean {
   const own = tokens(text);
-  const alike = (texts: readonly string[]) => texts.map(tokens).filter(({ length }) => length === own.length);
+  const alike = (texts: Texts) => texts.map(tokens).filter(({ length }) => length === own.length);
   const [toValid, toForged] = [alike(valid), alike(forged)];
   const isNoise = (at: number, one = '', other = '') => {
     const inValid = toValid.map((said) => said[at] ?? '');
@@ -63,6 +60,5 @@ export function saysTheSame(
   );
 }
 
-export const varies = (said: readonly string[]): boolean => new Set(said).size > 1;
-const isId = (said: readonly string[]): boolean =>
-  said.length > 2 && new Set(said.map(letters)).size === said.length;
+export const varies = (said: Texts): boolean => new Set(said).size > 1;
+const isId = (said: Texts): boolean => said.length > 2 && new Set(said.map(letters)).size === said.length;
