@@ -13,16 +13,10 @@ import { signed } from './signing.js';
 const responsesKept = 500;
 
 /** What probably went wrong with a failed attempt, and what to do. */
-type HintFor = (attempt: Attempt & Pick<Sent, 'code'>, sentBody: string) => string;
+type Hint = (attempt: Attempt & Pick<Sent, 'code'>, sentBody: string) => string;
 
 /** Delivers events and retries those that were not accepted. Every attempt sends the same bytes, signed anew. */
-export function newDeliveries(
-  settings: Settings,
-  store: Store,
-  clock: Clock,
-  faults: Faults,
-  hintFor: HintFor,
-) {
+export function newDeliveries(settings: Settings, store: Store, clock: Clock, faults: Faults, hintFor: Hint) {
   /** Each event, when it is created and after each attempt. */
   const changed = new Signal<SandboxEvent>();
   const running = new Map<SandboxEvent, Promise<Attempt>>();

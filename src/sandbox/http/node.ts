@@ -19,12 +19,15 @@ export interface ListenOptions {
   accessToken?: string | undefined;
 }
 
+/** The whole sandbox as one function. */
+export type Handle = (request: Request) => Promise<Response>;
+
 /** An open socket in front of the sandbox. `local`: this machine alone can reach it. */
 export type Listening = Awaited<ReturnType<typeof serve>>;
 
 /** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
 export async function serve(
-  handle: (request: Request) => Promise<Response>,
+  handle: Handle,
   { port = 0, host = '127.0.0.1', allowHosts = [] }: ListenOptions,
   publicUrl: string | undefined,
 ) {

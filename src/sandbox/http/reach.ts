@@ -4,7 +4,7 @@ import { randomId } from '../service/ids.js';
 import { untilAborted } from '../signal.js';
 import { fetchFailed, NetworkFault } from './fault-response.js';
 import type { Guard } from './guard.js';
-import { type Listening, type ListenOptions, serve } from './node.js';
+import { type Handle, type Listening, type ListenOptions, serve } from './node.js';
 
 /** The origin in process: a loopback name, so that clients accept it without https. */
 const inProcessUrl = 'http://sandbox.localhost';
@@ -13,12 +13,7 @@ const inProcessUrl = 'http://sandbox.localhost';
 const tickMs = 200;
 
 /** How requests reach the sandbox: in process at once, and through a socket once it listens. */
-export function newReach(
-  handle: (request: Request) => Promise<Response>,
-  guard: Guard,
-  publicUrl: string | undefined,
-  tick: () => void,
-) {
+export function newReach(handle: Handle, guard: Guard, publicUrl: string | undefined, tick: () => void) {
   let opening: Promise<Listening> | undefined;
   let listening: Listening | undefined;
   let ticking: NodeJS.Timeout | undefined;

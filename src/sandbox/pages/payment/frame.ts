@@ -83,11 +83,10 @@ ${developer(view)}
   });
 }
 
-export const payForm = (
-  { id, token }: CheckoutView,
-  action: 'pay' | 'fail' | 'cancel' | 'expire',
-  content: Html,
-): Html => postForm(`/pay/${id}/${action}`, token, content);
+type Action = 'pay' | 'fail' | 'cancel' | 'expire';
+
+export const payForm = ({ id, token }: CheckoutView, action: Action, content: Html): Html =>
+  postForm(`/pay/${id}/${action}`, token, content);
 
 function productCard({ image, name, amount, description }: CheckoutView): Html {
   const [number, currency] = amount.split(' ');
