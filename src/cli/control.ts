@@ -37,7 +37,7 @@ export function runningCommand<const Name extends string, Content>({
     ...about,
     flags: { ...about.flags, ...runningFlags },
     async run(given: Flags<Name | keyof typeof runningFlags>) {
-      const response = await ask(given, ...request(given));
+      const response = await ask(given, request(given));
       const shown = readAs(content, response);
       return show(given.has('json'), response, () => says(shown), isOk(shown));
     },
@@ -51,10 +51,7 @@ export function readAs<Content>(content: z.ZodMiniType<Content>, response: objec
   throw new CommandError('The running sandbox has another version than this command. Start it anew.');
 }
 
-export async function ask(
-  flags: Flags<'url' | 'token'>,
-  ...[method, path, body]: Request
-): Promise<Record<string, unknown>> {
+export async function ask(flags: Flags<'url' | 'token'>, [method, path, body]: Request) {
   const url = flags.text('url') ?? defaultUrl;
   const isHttp = URL.canParse(url) && /^https?:/.test(url);
   refuseUnless(isHttp, `${flags.source('url')}: ${JSON.stringify(url)} is not an http: URL.`);

@@ -79,7 +79,7 @@ async function fromSandbox(given: Flags<Name>, price: DoctorOptions): Promise<ob
   const ofUrl = '--scheme and --allow-remote go with a URL; a running sandbox has settings of its own.';
   refuseUnless(!given.has('scheme') && !given.has('allow-remote'), ofUrl);
   try {
-    return await ask(given, 'POST', '/doctor', price);
+    return await ask(given, ['POST', '/doctor', price]);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const other = `Or pass the URL of your webhook: merchant-payments doctor ${exampleUrl}`;
