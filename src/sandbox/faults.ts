@@ -1,15 +1,5 @@
 import * as z from 'zod/mini';
-import {
-  checked,
-  closed,
-  type Duration,
-  duration,
-  InvalidField,
-  integer,
-  notKnown,
-  oneOf,
-  shown,
-} from './checks.js';
+import { checked, closed, type Duration, duration, InvalidField, integer, oneOf, shown } from './checks.js';
 import { type Tamper, tamper } from './delivery/signing.js';
 import { isOperation, operations } from './http/table.js';
 
@@ -154,14 +144,18 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
   delay: closed({ ...requests, delay: duration }, 'a field of a fault').check(possible),
 };
 
+const names = Object.keys({ ...kinds, ...requests });
+const anyField = closed(
+  Object.fromEntries(names.map((name) => [name, z.optional(z.any())])),
+  'a field of a fault',
+);
+
 /** Checks a fault. The error message begins with `what`. */
 export function readFault(value: unknown, what: string): Fault {
   const names = Object.keys(value ?? {});
   for (const [name, schema] of Object.entries(kinds))
     if (names.includes(name)) return checked(schema, value, what);
-  const known = Object.keys({ ...kinds, ...requests });
-  const stray = names.find((name) => !known.includes(name));
-  if (stray !== undefined) throw new InvalidField(what, stray, notKnown(stray, 'a field of a fault', known));
+  checked(anyField, { ...Object(value) }, what);
   const problem = 'pass status, network, malformed, delay or webhook: what is to happen.';
   throw new InvalidField(what, '', problem);
 }
