@@ -5,16 +5,7 @@ import { signed } from '../../delivery/signing.js';
 import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 import { badge, fullMoment, millisecondsText, stateBadge } from './cells.js';
-import {
-  type Asked,
-  actionForm,
-  block,
-  copyButton,
-  dashboardPage,
-  doctorForm,
-  empty,
-  live,
-} from './frame.js';
+import { type Asked, actionForm, block, copyBlock, dashboardPage, doctorForm, empty, live } from './frame.js';
 
 /** One event: the exact bytes that are sent, and what came back. */
 export function eventPage(context: SandboxContext, asked: Asked): Promise<Response> {
@@ -79,19 +70,16 @@ function sent({ settings, clock }: SandboxContext, { body, attempts }: SandboxEv
   const curl = `curl -i ${quoted(target)} \\\n${options.join('')}  --data-binary ${quoted(body)}`;
   return html`<section id="sent" aria-labelledby="sent-heading"><h2 id="sent-heading">What we sent</h2>
 <div class="panel">
-<div class="heading"><h3>Body</h3>${copyButton(body, 'the body')}</div>
-${block(body.replaceAll(' ', '·'), 'Body', 'body')}
+${copyBlock('Body', body, 'the body', 'body', body.replaceAll(' ', '·'))}
 <dl class="facts"><dt>Length</dt><dd data-testid="bytes">${Buffer.byteLength(body)} bytes</dd>
 <dt>SHA-256</dt><dd><code data-testid="sha256">${createHash('sha256').update(body).digest('hex')}</code></dd></dl>
 <p class="soft small">Each dot is a space. They are uneven on purpose: verify these bytes, not JSON that was parsed and written again.</p>
 </div>
 <div class="panel"><h3>Headers</h3>${block(headerLines(headers), 'Headers')}
 ${attempts.length === 0 && html`<p class="soft small">As they would be now: nothing was sent yet.</p>`}</div>
-<div class="panel"><div class="heading"><h3>Signed string</h3>${copyButton(signedText, 'the signed string')}</div>
-${block(signedText.replaceAll(' ', '·'), 'Signed string', 'signed-string')}
+<div class="panel">${copyBlock('Signed string', signedText, 'the signed string', 'signed-string', signedText.replaceAll(' ', '·'))}
 <p class="soft small">${scheme.algorithm ?? 'sha256'} HMAC of this text with the webhook secret, in ${scheme.encoding ?? 'hex'}. ${Object.keys(scheme).length === 0 ? "It is the sandbox's choice: the service does not document its own." : 'As the sandbox was told; its default scheme differs.'}</p></div>
-<div class="panel"><div class="heading"><h3>curl</h3>${copyButton(curl, 'the command')}</div>
-${block(curl, 'curl', 'curl')}
+<div class="panel">${copyBlock('curl', curl, 'the command', 'curl')}
 <p class="soft small">Signed when this page was opened.</p></div>
 </section>`;
 }

@@ -107,6 +107,11 @@ export const copyButton = (text: string, what: string): Html =>
 export const block = (text: string, label: string, testId?: string): Html =>
   html`<pre tabindex="0" aria-label="${label}"${testId !== undefined && html` data-testid="${testId}"`}>${text}</pre>`;
 
+/** A block under its heading, and a button that copies the text. `shown` stands for it where that is not readable. */
+export const copyBlock = (heading: string, text: string, what: string, testId: string, shown = text) =>
+  html`<div class="heading"><h3>${heading}</h3>${copyButton(text, what)}</div>
+${block(shown, heading, testId)}`;
+
 /** A table that scrolls sideways on a narrow screen. */
 export const table = (label: string, head: readonly string[], rows: readonly Html[]): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
