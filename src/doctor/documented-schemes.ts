@@ -44,8 +44,18 @@ export const documented: Lists = {
   unit: ['seconds', 'milliseconds', 'iso8601'],
 };
 
+/** The documented lists, with the contents that hold the webhook's URL, and a prefix that no service here uses. */
+export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: string | undefined }): Lists {
+  const { content, form } = documented;
+  return {
+    ...documented,
+    content: url === undefined ? content : [...content, ...contentsWithUrl(url)],
+    form: prefix === undefined ? form : [...form, [`${prefix}{signature}`]],
+  };
+}
+
 /** What Square, HubSpot, UPayments, Alchemy Pay and SMSPortal sign: the URL of the webhook too. */
-export function contentsWithUrl(url: string): readonly string[] {
+function contentsWithUrl(url: string): readonly string[] {
   const path = URL.canParse(url) ? new URL(url).pathname : '/';
   return [
     `${url}{body}`,
@@ -60,7 +70,7 @@ export function contentsWithUrl(url: string): readonly string[] {
  * Whole schemes that services document and that two headers can carry: the likeliest ones. Content, algorithm,
  * encoding, key, header and unit, as the lists above write them.
  */
-export const documentedSchemes: Readonly<Record<string, keyof typeof sources>> = {
+const documentedSchemes: Readonly<Record<string, keyof typeof sources>> = {
   '{timestamp}.{body} sha256 hex utf8 t={timestamp},v1={signature} seconds': 'Stripe',
   '{timestamp}{body} sha256 hex utf8 {signature} milliseconds': 'Airwallex',
   '{timestamp}{body} sha256 base64 utf8 {signature} milliseconds': 'Cashfree',
@@ -78,7 +88,7 @@ export const documentedSchemes: Readonly<Record<string, keyof typeof sources>> =
   '{body} sha512 hex utf8 {signature} seconds': 'Paystack',
 };
 
-export const sources = {
+const sources = {
   Stripe: 'https://docs.stripe.com/webhooks#verify-manually',
   Airwallex: 'https://www.airwallex.com/docs/developer-tools/webhooks/listen-for-webhook-events',
   Paddle: 'https://developer.paddle.com/webhooks/signature-verification',
@@ -97,3 +107,9 @@ export const sources = {
   Cashfree: 'https://www.cashfree.com/docs/api-reference/webhooks/payloads-and-signatures',
   Linear: 'https://linear.app/developers/webhooks',
 };
+
+/** The service that documents just these parts, where one is known. */
+export function serviceOf({ content, algorithm, encoding, key, form, unit }: Parts) {
+  const service = documentedSchemes[[content, algorithm, encoding, key, form[0], unit].join(' ')];
+  return service && { service, source: sources[service] };
+}

@@ -6,8 +6,8 @@ import { type SignatureScheme, verify } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
-import type { TimestampUnit } from './documented-schemes.js';
-import { listsFor, matchingSchemes, type SignedDelivery } from './schemes.js';
+import { listsFor, type TimestampUnit } from './documented-schemes.js';
+import { matchingSchemes, type SignedDelivery } from './schemes.js';
 import { bodyVariants, secretVariants, withoutQuotes } from './slips.js';
 
 /** A captured delivery and the secret that it should have been signed with. */

@@ -3,15 +3,7 @@ import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { decodeSignature, macOf, readSignatures } from '../webhooks/signature.js';
-import {
-  contentsWithUrl,
-  documented,
-  documentedSchemes,
-  type Lists,
-  type Parts,
-  sources,
-  type TimestampUnit,
-} from './documented-schemes.js';
+import { documented, type Lists, type Parts, serviceOf, type TimestampUnit } from './documented-schemes.js';
 
 /** One way to sign a delivery, and its name in words. */
 export interface KnownScheme {
@@ -24,16 +16,6 @@ export interface KnownScheme {
   readonly unit: TimestampUnit;
   /** How many parts differ from the default scheme. */
   readonly distance: number;
-}
-
-/** The documented lists, with the contents that hold the webhook's URL, and a prefix that no service here uses. */
-export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: string | undefined }): Lists {
-  const { content, form } = documented;
-  return {
-    ...documented,
-    content: url === undefined ? content : [...content, ...contentsWithUrl(url)],
-    form: prefix === undefined ? form : [...form, [`${prefix}{signature}`]],
-  };
 }
 
 /** Every combination of the documented lists, the likeliest first. */
@@ -105,15 +87,14 @@ function byLikelihood(combined: readonly Parts[]): KnownScheme[] {
 }
 
 function schemeOf(parts: Parts): KnownScheme {
-  const { content, algorithm, encoding, key, form, unit } = parts;
-  const service = documentedSchemes[[content, algorithm, encoding, key, form[0], unit].join(' ')];
+  const { content, algorithm, encoding, key, unit } = parts;
   const header = headerOf(parts);
   return {
     name:
       `HMAC-${algorithm.toUpperCase()} of ${content === '{body}' ? 'the body alone' : content}, in ${encoding}, ` +
       `keyed with the secret ${key === 'utf8' ? 'as text' : `decoded from ${key}`}; ` +
       `signature header ${header}; timestamp in ${unit === 'iso8601' ? 'ISO 8601' : `Unix ${unit}`}`,
-    like: service && { service, source: sources[service] },
+    like: serviceOf(parts),
     scheme: optionsOf(parts),
     header,
     unit,
