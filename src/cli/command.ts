@@ -89,10 +89,7 @@ export class Flags<Name extends string> {
   }
 
   list(name: Name): string[] {
-    const fromEnv =
-      this.#env(name)
-        ?.split(',')
-        .map((one) => one.trim()) ?? [];
+    const fromEnv = (this.#env(name) ?? '').trim().split(/\s*,\s*/);
     return this.#given.get(name) ?? fromEnv.filter(Boolean);
   }
 
