@@ -7,7 +7,8 @@ import { type Html, icon, type PageParts, page, postForm } from '../layout.js';
 import { speaker } from './messages.js';
 import { payStyle } from './style.js';
 
-export type Wallet = 'walletA' | 'walletB';
+export const wallets = ['walletA', 'walletB'] as const;
+export type Wallet = (typeof wallets)[number];
 
 /** What the payment page shows of a checkout. Its URLs are safe to link to. */
 export type CheckoutView = ReturnType<typeof viewForPage>;

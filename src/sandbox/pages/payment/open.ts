@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import { encode } from 'uqr';
 import { type Html, icon } from '../layout.js';
-import { type CheckoutView, payForm, payFrame, type Wallet } from './frame.js';
+import { type CheckoutView, payForm, payFrame, type Wallet, wallets } from './frame.js';
 
 /** The test cards that can be chosen, by their last four digits. There is no field for a number. */
 export const cards = [
@@ -9,8 +9,6 @@ export const cards = [
   { digits: '0002', outcome: 'card_declined', label: 'cardDeclined' },
   { digits: '9995', outcome: 'insufficient_funds', label: 'cardLacksFunds' },
 ] as const;
-
-export const wallets = ['walletA', 'walletB'] as const;
 
 /** The form of a checkout that can be paid, also after a declined card. */
 export function openPage(view: CheckoutView): Promise<Response> {

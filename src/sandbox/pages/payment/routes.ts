@@ -4,9 +4,9 @@ import { SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
 import { outOfDate, readForm } from '../../http/input.js';
 import { declineReason, type StoredCheckout } from '../../service/records.js';
-import { viewForPage, type Wallet, walletPath } from './frame.js';
+import { viewForPage, type Wallet, walletPath, wallets } from './frame.js';
 import { speaker } from './messages.js';
-import { cards, openPage, waitingPage, wallets } from './open.js';
+import { cards, openPage, waitingPage } from './open.js';
 import { archivedPage, cancelledPage, expiredPage, paidPage, unknownPage, walletPage } from './over.js';
 
 type Fields = Record<string, string>;
