@@ -87,25 +87,20 @@ async function fromSandbox(given: Flags<Name>, price: DoctorOptions): Promise<ob
   }
 }
 
-const finding = z.object({
-  code: z.string(),
-  docs: z.string(),
-  problem: z.string(),
-  fix: z.string(),
-  evidence: z.optional(z.string()),
-});
+const text = z.string();
+const finding = z.object({ code: text, docs: text, problem: text, fix: text, evidence: z.optional(text) });
 
 /** The part of a diagnosis that is shown, which a running sandbox of this version responds with. */
 const report = z.object({
   ok: z.boolean(),
-  target: z.string(),
-  summary: z.string(),
+  target: text,
+  summary: text,
   findings: z.array(finding),
   warnings: z.array(finding),
-  notes: z.array(z.string()),
+  notes: z.array(text),
   probes: z.array(
     z.object({
-      says: z.string(),
+      says: text,
       expected: z.enum(['accepted', 'refused']),
       outcome: z.enum(['accepted', 'refused', 'no response']),
       status: z.optional(z.number()),

@@ -59,10 +59,7 @@ function deliveryOf(given: Flags<keyof typeof flags>): Delivery {
 }
 
 /** What `capture` writes. */
-const captured = z.object({
-  headers: z.array(z.tuple([z.string(), z.string()])),
-  bodyBase64: z.string(),
-});
+const captured = z.object({ headers: z.array(z.tuple([z.string(), z.string()])), bodyBase64: z.string() });
 
 /** A `Delivery`, as a receiver of this package stores it: in base64 if its body is not UTF-8. */
 const stored = z.object({
