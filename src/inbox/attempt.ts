@@ -1,4 +1,5 @@
 import { PaymentsError } from '../errors.js';
+import { visible } from '../schemas/visible.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import { isThenable } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';
@@ -19,6 +20,9 @@ const busyMs = 1000;
 
 /** A delivery whose process ended this many times is not tried again. */
 const mostLost = 20;
+const lostEach =
+  `Its process ended or lost the lease during each of ${mostLost} attempts. ` +
+  'If your function blocks the process, pass a longer leaseMs.';
 
 /** One run of your function for a claimed delivery, which ends the claim by what became of it. */
 export class InboxAttempt {
@@ -49,10 +53,12 @@ export class InboxAttempt {
       if (!(await reread(claim))) await this.#park(unreadableText(problem));
       return;
     }
-    if (claim.lost >= mostLost) return this.#park(`The process ended during each of ${mostLost} attempts.`);
+    if (claim.lost >= mostLost) return this.#park(lostEach);
     const fn = find(claim.delivery.event);
     if (!fn)
-      return this.#park(`There is no function for events of type ${JSON.stringify(this.#facts.type)}.`);
+      return this.#park(
+        visible(`There is no function for events of type ${JSON.stringify(this.#facts.type)}.`),
+      );
     const startedAt = performance.now();
     const durationMs = () => performance.now() - startedAt;
     callHook('started', this.#facts);

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
+import { visible } from '../schemas/visible.js';
 import { readBody } from '../webhooks/body.js';
 import type { Checks } from '../webhooks/checks.js';
 import { type Delivery, deliveryOf, storable, unreadableBecause } from '../webhooks/delivery.js';
@@ -103,7 +104,8 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     return result;
   }
 
-  async function park(key: string, delivery: Delivery, lastError: string): Promise<boolean> {
+  async function park(key: string, delivery: Delivery, why: string): Promise<boolean> {
+    const lastError = visible(why);
     const isRead = unreadableBecause(delivery.event) === undefined;
     const facts = factsOf({ key, event: delivery.event });
     const known = await store.insert(key, delivery, lastError);
@@ -114,7 +116,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
       callHook('duplicate', facts);
       return false;
     }
-    const message = `${lastError} It is stored and parked as ${JSON.stringify(key)}.`;
+    const message = visible(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`);
     await report(new WebhookPayloadError(message, isRead ? 'conflicting_event' : 'invalid_event'));
     callHook('parked', { ...facts, attempt: 0, lastError });
     return true;

@@ -20,7 +20,9 @@ export interface InboxDelivery extends Delivery {
    * Runs `fn`, which has to be synchronous, and marks the delivery done in one transaction; returns what `fn` returned. What
    * `fn` writes through `db` happens exactly once. Can be called once per attempt; if it throws, the attempt has failed.
    */
-  commit: <Result>(fn: (db: SqliteDatabase) => Result) => Result;
+  commit: <Result>(
+    fn: (db: SqliteDatabase) => Result extends PromiseLike<unknown> ? never : Result,
+  ) => Result;
   /** Aborted after `attemptMs`, when `close()` has waited for `graceMs`, and when another process has taken the delivery over. */
   signal: AbortSignal;
 }

@@ -1,5 +1,7 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { types } from 'node:util';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { digestOf } from '../webhooks/delivery.js';
 import { isThenable } from '../webhooks/own-options.js';
@@ -13,8 +15,8 @@ import { knownVersion, probe, tables, tablesVersion } from './tables.js';
 export type SqlitePlace = { file: string } | { database: SqliteDatabase };
 
 const isAsync =
-  'commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
-  'Await what is needed first, then call commit().';
+  'commit() takes a synchronous function, because a transaction cannot wait: it was rolled back. Await what is needed first, ' +
+  'then call commit(); end a query builder with what runs it at once, such as .run().';
 
 const nested =
   'The function passed to commit() began a transaction, but it runs in one that also marks the delivery done: nothing was ' +
@@ -51,12 +53,16 @@ export class SqliteStore extends InboxStore {
     if (typeof fn !== 'function') throw commitError('commit() takes a function.');
     if (Object.prototype.toString.call(fn) === '[object AsyncFunction]') throw commitError(isAsync);
     const db = this.#connection;
+    let isInside = false;
     const work = () => {
+      this.#checkFile();
       if (this.#all(settling(claim, { state: 'done' })).length === 0) throw lostLease();
+      isInside = true;
       const result: unknown = Reflect.apply(fn, undefined, [db.database]);
+      isInside = false;
       if (isThenable(result)) {
-        // Nobody else handles its rejection, which must not end the process.
-        Promise.resolve(result).catch(() => {});
+        // Its rejection must not end the process. Its own `then` is not called: that of a query builder runs the query.
+        if (types.isPromise(result)) Reflect.apply(Promise.prototype.then, result, [undefined, () => {}]);
         throw commitError(isAsync);
       }
       const marked = sql`SELECT id FROM payments_inbox
@@ -69,8 +75,9 @@ export class SqliteStore extends InboxStore {
       return db.atOnce(() => db.transaction(work, 'durably'));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      if (error.message.includes('within a transaction')) throw commitError(nested);
-      if (!isBusy(error)) throw error;
+      if (error.message === 'cannot start a transaction within a transaction') throw commitError(nested);
+      // What the function throws is its own: it met a lock of something else.
+      if (isInside || !isBusy(error)) throw error;
       const text = `commit() could not write: ${error.message}. Nothing was written; the delivery is tried again.`;
       throw new PaymentsError(text, { code: 'inbox_busy' });
     }
@@ -97,10 +104,13 @@ export class SqliteStore extends InboxStore {
     });
   }
 
-  /** The write-ahead log has it too. SQLite refuses this while a transaction is open. */
+  /** The write-ahead log has it too. SQLite keeps that while a transaction is open here, or another connection uses it. */
   protected async reclaim(): Promise<void> {
     const db = this.#connection;
-    await db.whenFree(() => db.hasTransaction() || db.database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+    for (let tries = 0; tries < 50; tries++) {
+      if (tries > 0) await sleep(100);
+      if (await db.whenFree(() => db.hasTransaction() || db.pragma('wal_checkpoint(TRUNCATE)') !== 1)) return;
+    }
   }
 
   #all({ text, values }: Statement): Row[] {
@@ -121,7 +131,7 @@ export class SqliteStore extends InboxStore {
       // What purge() deletes is overwritten.
       if ('file' in place)
         db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-      if (found === tablesVersion) db.database.exec(probe);
+      if (found === tablesVersion) checkWritable(db);
       else db.transaction(() => migrate(db, name), 'durably');
     });
     this.#isReady = true;
@@ -189,6 +199,16 @@ function openFile(file: string): SqliteDatabase {
   const path = file === ':memory:' ? file : resolve(file);
   if (path !== ':memory:' && !existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   return new Database(path);
+}
+
+/** What may only be read is refused; that another connection writes shows nothing. */
+function checkWritable(db: Connection): void {
+  db.database.exec(probe);
+  try {
+    db.transaction(() => db.database.exec(created), 'quickly');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
 }
 
 function migrate(db: Connection, name: string): void {

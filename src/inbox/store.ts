@@ -168,7 +168,7 @@ export abstract class InboxStore {
   /** Makes a pending or parked delivery due with all its retries, with `force` a running one too. */
   async retry(key: string, force: boolean): Promise<boolean> {
     const states = force ? sql`('pending', 'parked', 'running')` : sql`('pending', 'parked')`;
-    return (await this.#makeDue(sql`key = ${key} AND state IN ${states}`)) === 1;
+    return (await this.#makeDue(sql`key = ${key} AND state IN ${states}`, force ? 0 : undefined)) === 1;
   }
 
   /** All but another content under a known key: a person decides about those one by one. */
@@ -176,9 +176,11 @@ export abstract class InboxStore {
     return this.#makeDue(sql`state = 'parked' AND replace(key, '#' || digest, '') = key`);
   }
 
-  #makeDue(which: Statement): Promise<number> {
+  /** A function that lost its lease may still run: `lost` says so, unless the delivery is taken from it by force. */
+  #makeDue(which: Statement, mostLost = 10): Promise<number> {
     return this.#change(sql`UPDATE payments_inbox
-      SET state = 'pending', due_at = ${now}, due_set_at = ${now}, started_at = NULL, failures = 0, lost = 0
+      SET state = 'pending', due_at = ${now}, due_set_at = ${now}, started_at = NULL, failures = 0,
+        lost = CASE WHEN lost > ${mostLost} THEN ${mostLost} ELSE lost END
       WHERE ${which} RETURNING id`);
   }
 

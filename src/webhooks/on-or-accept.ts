@@ -1,5 +1,6 @@
 import { WebhookPayloadError } from '../errors.js';
 import type { OrderPaidEvent, UnknownEvent } from '../schemas/event.js';
+import { visible } from '../schemas/visible.js';
 import { lateChecks } from './checks.js';
 import type { Delivery } from './delivery.js';
 import { readHooks, type WebhookHookFacts, type WebhookHooks, webhookHooks } from './hooks.js';
@@ -77,7 +78,6 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
 
   async function handle(delivery: Delivery): Promise<Reply> {
     const { key, event, digest } = delivery;
-    if (event.type === 'unknown') return run(delivery, () => on?.onUnknown?.(event));
     const known = seen.get(key);
     if (known) {
       if (known.digest !== digest) return refuseConflict(key);
@@ -85,7 +85,9 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
       return known.reply;
     }
     seen.set(key, { digest, reply: inProgress });
-    const reply = await run(delivery, () => on?.onPaid(event));
+    const reply = await run(delivery, () =>
+      event.type === 'unknown' ? on?.onUnknown?.(event) : on?.onPaid(event),
+    );
     seen.delete(key);
     if (reply === okReply) remember(seen, key, { digest, reply });
     return reply;
@@ -108,7 +110,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
   async function refuseConflict(key: string): Promise<Reply> {
     await report(
       new WebhookPayloadError(
-        `The webhook ${JSON.stringify(key)} arrived before with another content, such as another amount, so it was not ` +
+        `The webhook ${visible(JSON.stringify(key))} arrived before with another content, such as another amount, so it was not ` +
           'handled. Compare both with your order, and ask the service.',
         'conflicting_event',
       ),

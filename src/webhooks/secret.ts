@@ -18,7 +18,8 @@ export function readKeys(secret: unknown, scheme: Scheme): WebhookSecret[] {
 export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   if (ArrayBuffer.isView(secret)) {
     if (secret.byteLength === 0) throw invalidSecret('secret has no bytes.');
-    return new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength);
+    // A copy: bytes that are zeroed after use would be a key that anybody has.
+    return new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength).slice();
   }
   if (secret === undefined || secret === null) {
     throw invalidSecret('secret is missing. Is its environment variable set in this process?');

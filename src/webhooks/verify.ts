@@ -37,8 +37,8 @@ const absent = {
   scheme: undefined,
   encoding: undefined,
 };
-/** Fields of a stored `Delivery` that are not options: the event is read from the body again. */
-const ofDelivery = ['key', 'event', 'digest'];
+/** Fields of a `Delivery`, stored or as an inbox passes it, that are not options: the event is read from the body again. */
+const ofDelivery = ['key', 'event', 'digest', 'attempt', 'commit', 'done', 'signal'];
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**

@@ -1,12 +1,16 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import type { InboxDelivery, SqliteDatabase } from '../../src/inbox/index.js';
+import type { SqliteDatabase } from '../../src/inbox/index.js';
 import { connect, opened, orderPaid, temporaryFile } from './inboxes.js';
 
 const insert = (db: SqliteDatabase) => db.prepare("INSERT INTO paid VALUES ('ord_1')").run();
 
+/** As JavaScript sees it, and TypeScript where the result of the function is not known. */
+type Commit = (fn: (db: SqliteDatabase) => unknown) => unknown;
+
 /** What commit() does on both stores is in contract/. */
 describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
-  it.each<[string, (commit: InboxDelivery['commit']) => unknown]>([
+  it.each<[string, (commit: Commit) => unknown]>([
     ['an async function', (commit) => commit(async (db) => insert(db))],
     ['a function that returns a promise', (commit) => commit((db) => Promise.resolve(insert(db)))],
     [
@@ -28,16 +32,86 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({
       state: 'parked',
       lastError:
-        'PaymentsError: commit() takes a synchronous function, because a transaction cannot wait: nothing was written. ' +
-        'Await what is needed first, then call commit().',
+        'PaymentsError: commit() takes a synchronous function, because a transaction cannot wait: it was rolled back. Await ' +
+        'what is needed first, then call commit(); end a query builder with what runs it at once, such as .run().',
     });
+  });
+
+  it('does not run a query builder, which runs when it is awaited', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: as those of Drizzle and Knex are
+    const builder = { then: vi.fn() };
+    const lazyPromise = new Promise(() => {});
+    const runs = vi.spyOn(lazyPromise, 'then');
+    for (const lazy of [builder, lazyPromise]) {
+      const { inbox, post } = opened({
+        retries: [],
+        on: { 'order.paid': (_event, { commit }: { commit: Commit }) => commit(() => lazy) },
+      });
+      await post(orderPaid('ord_1'));
+      await inbox.idle();
+      expect(await inbox.stats()).toMatchObject({ parked: 1 });
+    }
+    expect(builder.then).not.toHaveBeenCalled();
+    expect(runs).not.toHaveBeenCalled();
+  });
+
+  it('has a type that takes no promise', () => {
+    const { inbox } = opened({
+      on: {
+        'order.paid': (_event, { commit }) => {
+          // @ts-expect-error: a promise cannot be a part of the transaction
+          commit((db) => Promise.resolve(insert(db)));
+          const changes: number | bigint = commit((db) => insert(db)).changes;
+          return changes;
+        },
+      },
+    });
+    expect(inbox.stats).toBeDefined();
+  });
+
+  it.each([
+    ['a lock of another database', Object.assign(new Error('database is locked'), { errcode: 5 })],
+    ['a text that reads like one of SQLite', new Error('order 7 is within a transaction of the wallet')],
+  ])('passes on %s that its function throws, as any failure', async (_what, thrown) => {
+    const { inbox, post, errors } = opened({
+      retries: ['1ms'],
+      on: {
+        'order.paid': (_event, { commit }) => {
+          commit(() => {
+            throw thrown;
+          });
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ parked: 1 }));
+    expect(errors).toEqual([thrown, thrown]);
+  });
+
+  it('writes nothing into a file that was deleted', async () => {
+    const file = temporaryFile();
+    const { inbox, post, errors } = opened({
+      file,
+      retries: [],
+      on: {
+        'order.paid': (_event, { commit }) => {
+          for (const each of [file, `${file}-wal`, `${file}-shm`]) rmSync(each);
+          commit(() => {});
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() =>
+      expect(errors[0]).toMatchObject({ message: expect.stringContaining('was deleted or replaced') }),
+    );
+    await inbox.close();
   });
 
   it('does not even call an async function', async () => {
     const called = vi.fn();
     const { inbox, post } = opened({
       retries: [],
-      on: { 'order.paid': (_event, { commit }) => commit(async () => called()) },
+      on: { 'order.paid': (_event, { commit }: { commit: Commit }) => commit(async () => called()) },
     });
     await post(orderPaid('ord_1'));
     await inbox.idle();

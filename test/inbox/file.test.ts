@@ -12,6 +12,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError, openInbox } from '../../src/inbox/index.js';
+import { databaseClass } from '../../src/inbox/sqlite.js';
 import { SqliteStore } from '../../src/inbox/sqlite-store.js';
 import { sign } from '../../src/webhooks/index.js';
 import { isWindows, permissions } from '../helpers/systems.js';
@@ -76,6 +77,30 @@ describe('the file', () => {
     expect(await inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
     for (const name of readdirSync(dirname(file)))
       expect(readFileSync(join(dirname(file), name), 'latin1')).not.toContain('19.90');
+  });
+
+  it('holds nothing of it although another connection reads meanwhile', async () => {
+    const file = temporaryFile();
+    const { inbox, post } = opened({ file });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const other = connect(file);
+    other.exec('BEGIN');
+    other.prepare('SELECT * FROM payments_inbox').all();
+    setTimeout(() => other.exec('COMMIT'), 150);
+    expect(await inbox.purge({ olderThan: new Date(Date.now() + 1000) })).toBe(1);
+    for (const name of readdirSync(dirname(file)))
+      expect(readFileSync(join(dirname(file), name), 'latin1')).not.toContain('19.90');
+  });
+
+  it('that may only be read is refused', async () => {
+    const file = temporaryFile();
+    await opened({ file }).inbox.close();
+    const database = Reflect.construct(databaseClass(), [file, { readOnly: true }]);
+    later(() => database.close());
+    expect(() => openInbox({ database, secret, on: { 'order.paid': () => {} } })).toThrow(
+      'database cannot be used as an inbox: attempt to write a readonly database.',
+    );
   });
 
   it('is written before the response: FULL synchronization with a write-ahead log', async () => {

@@ -277,6 +277,14 @@ describe('onUnknown', () => {
     expect([fulfilled, errors]).toEqual([[], []]);
   });
 
+  it('gets a repeated delivery once', async () => {
+    const onUnknown = vi.fn();
+    const { answer } = receiver({ onUnknown });
+    for (let times = 0; times < 3; times++)
+      expect(await answer(delivery(refund))).toMatchObject({ status: 200 });
+    expect(onUnknown).toHaveBeenCalledTimes(1);
+  });
+
   it('that fails gives 500, and the next delivery reaches it again', async () => {
     const failure = new Error('no disk');
     const onUnknown = vi.fn().mockRejectedValueOnce(failure);
@@ -496,6 +504,15 @@ describe('options of a handler', () => {
     ['no secret beside accept', { accept: () => {} }],
   ])('must not have %s: creating it throws', (_form, options) => {
     expect(create(options)).toMatchObject({ name: 'WebhookConfigError', code: 'invalid_secret' });
+  });
+
+  it('keep a secret of bytes that are zeroed afterwards', async () => {
+    const bytes = Buffer.from(secret);
+    const { answer } = receiver({ secret: bytes });
+    bytes.fill(0);
+    expect(await answer(delivery())).toMatchObject({ status: 200 });
+    const forged = sign({ rawBody: orderPaid('ord_2'), secret: new Uint8Array(1) });
+    expect(await answer(delivery(orderPaid('ord_2'), forged))).toMatchObject({ status: 400 });
   });
 
   it('need no secret where scheme.verify checks the signature', async () => {

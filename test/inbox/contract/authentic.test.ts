@@ -238,6 +238,29 @@ describe('an authentic event that cannot be read', () => {
   });
 });
 
+it('a delivery that the function gets can be verified as it is', async () => {
+  const seen = vi.fn();
+  const { inbox, post } = opened({
+    on: { 'order.paid': (_event, delivery) => seen(verify({ ...delivery, secret })) },
+  });
+  await post(orderPaid('ord_1'));
+  await inbox.idle();
+  expect(seen).toHaveBeenCalledExactlyOnceWith(JSON.parse(orderPaid('ord_1')));
+});
+
+it('an order id that acts on a terminal is made visible in what is said of a conflict', async () => {
+  const { post, errors, inbox } = opened();
+  const id = 'ord_\u202e1';
+  await post(orderPaid(id));
+  await inbox.idle();
+  await post(orderPaid(id).replace('19.90', '29.90'));
+  const [conflict] = await inbox.list({ state: 'parked' });
+  for (const text of [String(errors), conflict?.lastError]) {
+    expect(text).toContain('ord_\\u202e1');
+    expect(text).not.toContain('\u202e');
+  }
+});
+
 it('a delivery that the function gets can be verified again, whatever its body is', async () => {
   const seen = vi.fn();
   const { inbox, post } = opened({

@@ -201,6 +201,28 @@ describe('a delivery that another process took over and lost', () => {
     resolve();
     await vi.waitFor(() => expect(attempts).toEqual([1, 3]));
   });
+
+  it('waits for it also after retry() without force', async () => {
+    const place = newPlace();
+    const { promise, resolve } = withResolvers();
+    const attempts: number[] = [];
+    const { post, inbox } = opened({
+      place,
+      leaseMs: 150,
+      on: { 'order.paid': (_event, { attempt }) => attempts.push(attempt) && promise },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(() => expect(attempts).toEqual([1]));
+    // Its function failed there, and is due tomorrow.
+    await place.run(
+      "UPDATE $inbox SET state = 'pending', attempts = 2, lost = 1, due_at = due_at + 86400000",
+    );
+    expect(await inbox.retry('order.paid:ord_1')).toBe(true);
+    await sleep(300);
+    expect(attempts).toEqual([1]);
+    resolve();
+    await vi.waitFor(() => expect(attempts).toEqual([1, 3]));
+  });
 });
 
 describe('a delivery that another process takes by force', () => {
@@ -271,7 +293,9 @@ describe('a delivery whose function ends the process', () => {
     await vi.waitFor(async () =>
       expect(await inbox.get('order.paid:ord_1')).toMatchObject({
         state: 'parked',
-        lastError: 'The process ended during each of 20 attempts.',
+        lastError:
+          'Its process ended or lost the lease during each of 20 attempts. ' +
+          'If your function blocks the process, pass a longer leaseMs.',
       }),
     );
     expect(calls).toHaveLength(1);
