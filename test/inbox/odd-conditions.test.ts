@@ -105,9 +105,12 @@ describe('a clock that was a year ahead for a while', () => {
   it('does not strand what a process held that died: another one takes it up after its lease', async () => {
     const file = temporaryFile();
     setClock(yearMs);
-    const dead = opened({ file, on: { 'order.paid': () => withResolvers().promise } });
+    const database = connect(file);
+    const dead = opened({ database, on: { 'order.paid': () => withResolvers().promise } });
     await dead.post(orderPaid('held'));
     await vi.waitFor(async () => expect(await dead.inbox.stats()).toMatchObject({ running: 1 }));
+    // Without it, the inbox can neither look for work nor renew its lease.
+    database.close();
     vi.useRealTimers();
     const { calls } = opened({ file, leaseMs: 200 });
     await vi.waitFor(() => expect(calls).toEqual([['held', 2]]), { timeout: 15_000 });
