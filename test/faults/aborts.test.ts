@@ -71,10 +71,15 @@ describe.each(carriers)('over %s', (carrier) => {
   });
 
   test("a time limit of the caller ends the call with the caller's own TimeoutError", async () => {
-    const { error, requests } = await meet(stalls, carrier, 'GET', {}, AbortSignal.timeout(1000));
-    expect(error).toBeInstanceOf(DOMException);
-    expect(error).toMatchObject({ name: 'TimeoutError' });
-    expect(requests).toHaveLength(1);
+    let sent: unknown[] = [];
+    // It counts while the platform connects too, which takes a busy machine longer.
+    for (let limitMs = 250; sent.length === 0 && limitMs <= 16_000; limitMs *= 4) {
+      const { error, requests } = await meet(stalls, carrier, 'GET', {}, AbortSignal.timeout(limitMs));
+      expect(error).toBeInstanceOf(DOMException);
+      expect(error).toMatchObject({ name: 'TimeoutError' });
+      sent = requests;
+    }
+    expect(sent).toHaveLength(1);
   });
 
   test('a signal that takes functions alone as listeners, as polyfills do, ends a call', async () => {
