@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { orderPaid, withResolvers } from '../inboxes.js';
+import { orderPaid, steadyClock, withResolvers } from '../inboxes.js';
 import { type ContractDelivery, newPlace, opened, type Place } from './places.js';
 
 /** As if its process had died, or stood still, for longer than the lease. */
@@ -34,13 +34,15 @@ describe('inboxes in one place, each as if alone in its process,', () => {
   });
 
   it('keep a delivery for as long as its function runs: its lease is renewed', async () => {
+    steadyClock();
     const place = newPlace();
     const { promise, resolve } = withResolvers();
     const slow = opened({ place, leaseMs: 1000, on: { 'order.paid': () => promise } });
     await slow.post(orderPaid('ord_1'));
     await vi.waitFor(async () => expect(await slow.inbox.stats()).toMatchObject({ running: 1 }));
     const other = opened({ place, leaseMs: 1000 });
-    await sleep(3000);
+    const until = Date.now() + 3000;
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(until), { timeout: 30_000 });
     resolve();
     await slow.inbox.idle();
     expect(other.calls).toEqual([]);
