@@ -43,7 +43,7 @@ export interface Row {
   make: () => Receiver;
   /** The address to examine, if it is not `http://127.0.0.1:<port>/webhooks`. */
   url?: (port: number) => string;
-  /** Milliseconds that a delivery may take. */
+  /** Milliseconds that a delivery may take: few where the receiver never responds. */
   patienceMs?: number;
 }
 
