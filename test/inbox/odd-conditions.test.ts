@@ -61,6 +61,7 @@ describe('a lock that another connection holds', () => {
     expect(await late).toEqual([200, 200]);
     // A second. A wait inside SQLite would take the whole of busy_timeout.
     expect(longest).toBeLessThan(1000 / beatMs);
+    expect(beats()).toBeGreaterThan(1000 / beatMs);
     const waits = exec.mock.calls.flatMap(([sql]) => /busy_timeout = (\d+)/.exec(sql)?.[1] ?? []);
     expect(new Set(waits.map(Number))).toEqual(new Set([0, 20, 3000]));
     expect(shop.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 3000 });
