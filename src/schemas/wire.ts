@@ -4,65 +4,74 @@ import { readMoment } from './moment.js';
 import { readMoney, readPrice } from './money.js';
 import { isObject } from './object.js';
 
-/** Turns every wire form of a value into its one normal form, or returns `undefined` if it is invalid. */
-type Reader<T> = (value: unknown) => T | undefined;
-
-/** A schema with the reader that it uses, for `record` and `list` to call directly. */
-type Wire<T> = z.ZodMiniType<T> & { readonly read: Reader<T>; readonly isOptional: boolean };
-
-/** What is wrong with a value that a reader refused. */
+/** What is wrong with a value, and where in it. */
 type Problems = readonly Readonly<{ path: readonly PropertyKey[]; message: string }>[];
 
-/** A schema that reads in one loop, and looks for problems only in what cannot be read (docs/decisions/schema-speed.md). */
-function schemaOf<T>(read: Reader<T>, problemsOf: (value: unknown) => Problems): Wire<T> {
-  const schema = z.transform((input, { issues }): T => {
-    const result = read(input);
-    if (result !== undefined) return result;
-    for (const { path, message } of problemsOf(input))
-      issues.push({ code: 'custom', path: [...path], message, input });
-    return z.NEVER;
-  });
-  return Object.assign(schema, { read, isOptional: false });
+/** A part of a response (docs/decisions/schema-speed.md). */
+interface Wire<T> {
+  /** Turns every wire form of a value into its one normal form, or returns `undefined` if it is invalid. */
+  read(value: unknown): T | undefined;
+  /** None if `read` reads the value. */
+  problemsOf(value: unknown): Problems;
+  readonly isOptional?: true;
 }
 
 const expects = (expected: string): Problems => [{ path: [], message: `expected ${expected}` }];
 
-const problemsBy = (schema: z.ZodMiniType, value: unknown): Problems =>
-  z.safeParse(schema, value).error?.issues ?? [];
+const within = (name: PropertyKey, problems: Problems): Problems =>
+  problems.map(({ path, message }) => ({ path: [name, ...path], message }));
 
-/** A schema around a reader. The message says what was expected and never quotes the value. */
-export function wire<T>(read: Reader<T>, expected: string): Wire<T> {
-  return schemaOf(read, () => expects(expected));
+/** What `read` reads. The message says what was expected and never quotes the value. */
+export function wire<T>(read: Wire<T>['read'], expected: string): Wire<T> {
+  return {
+    read,
+    problemsOf: (value) => (read(value) === undefined ? expects(expected) : []),
+  };
 }
 
 /** A field that may be missing or `null`, which both become absent. */
-export function optional<T>(schema: Wire<T>) {
-  const { read } = schema;
-  const orNull = schemaOf(read, (value) => (value === null ? [] : problemsBy(schema, value)));
-  return Object.assign(z.exactOptional(orNull), { read, isOptional: true });
+export function optional<T>({ read, problemsOf }: Wire<T>) {
+  return {
+    read,
+    problemsOf: (value: unknown) => (value === null || value === undefined ? [] : problemsOf(value)),
+    isOptional: true as const,
+  };
 }
 
 /** An array whose items are read. */
-export function list<T>(item: Wire<T>): Wire<T[]> {
-  const read = (value: unknown): T[] | undefined => {
-    if (!Array.isArray(value)) return undefined;
-    const items = value.map((each) => item.read(each));
-    return items.every((each) => each !== undefined) ? items : undefined;
+export function list<T>({ read, problemsOf }: Wire<T>): Wire<T[]> {
+  return {
+    read(value) {
+      if (!Array.isArray(value)) return undefined;
+      const items = value.map((each) => read(each));
+      return items.every((each) => each !== undefined) ? items : undefined;
+    },
+    problemsOf: (value) =>
+      Array.isArray(value)
+        ? value.flatMap((each, index) => within(index, problemsOf(each)))
+        : expects('an array'),
   };
-  return schemaOf(read, (value) => {
-    if (!Array.isArray(value)) return expects('an array');
-    return value.flatMap((each, index) =>
-      problemsBy(item, each).map(({ path, message }) => ({ path: [index, ...path], message })),
-    );
-  });
 }
 
+type Shape = Record<string, Wire<unknown>>;
+type OptionalName<S extends Shape> = {
+  [N in keyof S]: S[N] extends { isOptional: true } ? N : never;
+}[keyof S];
+type Value<Field> = Field extends Wire<infer T> ? T : never;
+type Result<S extends Shape> = { [N in Exclude<keyof S, OptionalName<S>>]: Value<S[N]> } & {
+  [N in OptionalName<S>]?: Value<S[N]>;
+} & Record<string, unknown>;
+
 /** An object whose fields are read; other fields are kept. */
-export function record<Shape extends Record<string, Wire<unknown>>>(shape: Shape) {
-  type Result = z.output<z.ZodMiniObject<Shape, z.core.$loose>>;
-  const fields = Object.entries(shape).map(([name, { read, isOptional }]) => ({ name, read, isOptional }));
+export function record<S extends Shape>(shape: S): Wire<Result<S>> & z.ZodMiniType<Result<S>> {
+  const fields = Object.entries(shape).map(([name, { read, problemsOf, isOptional }]) => ({
+    name,
+    read,
+    problemsOf,
+    isOptional,
+  }));
   /** Puts each field in its normal form. */
-  const isRead = (copy: Record<string, unknown>, given: Record<string, unknown>): copy is Result => {
+  const isRead = (copy: Record<string, unknown>, given: Record<string, unknown>): copy is Result<S> => {
     for (const { name, read, isOptional } of fields) {
       const wire = given[name];
       if (isOptional && (wire === null || wire === undefined)) {
@@ -75,13 +84,23 @@ export function record<Shape extends Record<string, Wire<unknown>>>(shape: Shape
     }
     return true;
   };
-  const read = (value: unknown): Result | undefined => {
+  const read = (value: unknown): Result<S> | undefined => {
     if (!isObject(value)) return undefined;
     const copy = { ...value };
     return isRead(copy, value) ? copy : undefined;
   };
-  const object = z.looseObject(shape, 'expected an object');
-  return schemaOf(read, (value) => problemsBy(object, value));
+  const problemsOf = (value: unknown): Problems =>
+    isObject(value)
+      ? fields.flatMap(({ name, problemsOf }) => within(name, problemsOf(value[name])))
+      : expects('an object');
+  const schema = z.transform((input, { issues }): Result<S> => {
+    const result = read(input);
+    if (result !== undefined) return result;
+    for (const { path, message } of problemsOf(input))
+      issues.push({ code: 'custom', path: [...path], message, input });
+    return z.NEVER;
+  });
+  return Object.assign(schema, { read, problemsOf });
 }
 
 const readText = (value: unknown) => (typeof value === 'string' ? value : undefined);
