@@ -25,12 +25,13 @@ export function convertedField<T>(read: (value: unknown, refuse: Refuse) => T): 
 
 /** A field whose value is used as it is, if nothing is wrong with it. */
 export function field<T>(problemOf: (value: unknown) => string | undefined) {
-  return z.custom<T>((value) => problemOf(value) === undefined, { error: ({ input }) => problemOf(input) });
+  const isRight = (value: unknown): value is T => problemOf(value) === undefined;
+  return convertedField((value, refuse) => (isRight(value) ? value : refuse(problemOf(value) ?? '')));
 }
 
 /** A field that may be left out. */
 export function optionalField<T>(isRight: (value: unknown) => boolean, message: string) {
-  return z.optional(z.custom<T>(isRight, message));
+  return z.optional(field<T>((value) => (isRight(value) ? undefined : message)));
 }
 
 /**
