@@ -3,7 +3,7 @@ import type { CurrencyCode } from './currency.js';
 import { convertedField, field } from './fields.js';
 import type { Metadata } from './metadata.js';
 import { readMoney } from './money.js';
-import { isPlainObject } from './object.js';
+import { isObject, isPlainObject } from './object.js';
 import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes, urlText } from './url.js';
 import { visible } from './visible.js';
 
@@ -71,13 +71,15 @@ function mustBe(type: string, value: unknown, wanted = type): string {
   return value === undefined ? `is missing. Pass ${wanted}.` : `must be ${type}, got ${whatItIs(value)}.`;
 }
 
+/** A string. `hint` says more of a value of another type. */
 function text(
   type: string,
   problemOf: (value: string) => string | undefined = () => undefined,
   wanted = type,
+  hint: (value: unknown) => string = () => '',
 ) {
   return field<string>((value) =>
-    typeof value === 'string' ? problemOf(value) : mustBe(type, value, wanted),
+    typeof value === 'string' ? problemOf(value) : mustBe(type, value, wanted) + hint(value),
   );
 }
 
@@ -96,11 +98,7 @@ const description = text(`a string of at most ${limits.descriptionLength} charac
   atMost(limits.descriptionLength, value),
 );
 
-const price = field<string>((value) =>
-  typeof value === 'string'
-    ? priceProblem(value)
-    : mustBe('a string', value, 'a decimal string, such as "19.90"') + priceForNumber(value),
-);
+const price = text('a string', priceProblem, 'a decimal string, such as "19.90"', priceForNumber);
 
 function priceProblem(value: string): string | undefined {
   if (!limits.price.test(value)) {
@@ -143,7 +141,12 @@ const url = convertedField((given, refuse) => {
 const theId = 'the id that the service assigned';
 
 /** An id becomes one segment of the path and must not change the rest of it. */
-export const idParam = text('a string', (id) => idProblem(id)?.concat(`. Pass ${theId}.`), theId);
+export const idParam = text(
+  'a string',
+  (id) => idProblem(id)?.concat(`. Pass ${theId}.`),
+  theId,
+  (value) => (isObject(value) && typeof value.id === 'string' ? ' Pass its id, such as product.id.' : ''),
+);
 
 function idProblem(value: string): string | undefined {
   if (value === '') return 'is empty';
@@ -224,5 +227,6 @@ function whatItIs(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value);
   if (typeof value === 'string' || typeof value === 'number') return `the ${typeof value} ${quote(value)}`;
   if (Array.isArray(value)) return 'an array';
+  if (value instanceof Promise) return 'a promise: await it';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -382,7 +382,9 @@ describe('ids', () => {
     [undefined, `is missing. ${assigned}`],
     [null, 'must be a string, got null.'],
     [5, 'must be a string, got the number 5.'],
-    [{ id: 'prod_1' }, 'must be a string, got an object.'],
+    [{ id: 'prod_1' }, 'must be a string, got an object. Pass its id, such as product.id.'],
+    [{ id: 5 }, 'must be a string, got an object.'],
+    [Promise.resolve({ id: 'prod_1' }), 'must be a string, got a promise: await it.'],
     [['prod_1'], 'must be a string, got an array.'],
   ];
   /** An id of whatever type, in the place of one. */
