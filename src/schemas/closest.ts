@@ -9,11 +9,18 @@ export function closest(word: string, candidates: readonly string[]): string | u
 
 /** The end of a message about an unknown name. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const meant = closest(name, known);
+  const longer = known.filter((each) => isWithin(name, each) || isWithin(each, name));
+  const meant = closest(name, known) ?? (longer.length === 1 ? longer[0] : undefined);
   return meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`;
 }
 
 const lettersOf = (word: string) => word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+/** Whether one name contains the other, as `webhookUrl` does `webhook`; a letter or two say nothing. */
+function isWithin(short: string, long: string): boolean {
+  const letters = lettersOf(short);
+  return letters.length > 2 && lettersOf(long).includes(letters);
+}
 
 /** How many letters to replace, insert or leave out. */
 function slips(word: string, candidate: string): number {

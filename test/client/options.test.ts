@@ -384,7 +384,7 @@ describe('unknown options', () => {
     ['base_url', 'Did you mean baseUrl?'],
     ['timeout', 'Did you mean timeoutMs?'],
     ['maxRetires', 'Did you mean maxRetries?'],
-    ['defaultHeaders', known],
+    ['defaultHeaders', 'Did you mean headers?'],
     ['secret', known],
   ])('%s is refused with the likely name', (name, hint) => {
     expect(refusal({ [name]: 'x' })).toBe(`${name} is not an option. ${hint}`);

@@ -421,6 +421,7 @@ describe('unknown parameters', () => {
     ['Price', 'Did you mean price?'],
     ['desciption', 'Did you mean description?'],
     ['metaData', 'Did you mean metadata?'],
+    ['imageUrl', 'Did you mean image?'],
     ['quantity', 'Known are name, price, description, image, currency, metadata.'],
     ['id', 'Known are name, price, description, image, currency, metadata.'],
   ])('%s is refused with the likely name', async (name, hint) => {
@@ -434,6 +435,8 @@ describe('unknown parameters', () => {
     ['productID', 'Did you mean productId?'],
     ['success_url', 'Did you mean successUrl?'],
     ['canceUrl', 'Did you mean cancelUrl?'],
+    // Two are as likely.
+    ['url', 'Known are productId, successUrl, cancelUrl, displayMerchantName.'],
     ['amount', 'Known are productId, successUrl, cancelUrl, displayMerchantName.'],
   ])('%s is refused by a checkout', async (name, hint) => {
     expect(await issuesOf(createCheckout({ [name]: 'x' }))).toEqual([

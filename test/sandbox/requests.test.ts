@@ -384,6 +384,7 @@ describe('choices where the spec is silent', () => {
 
 test.each<[object, string]>([
   [{ apikey: 'x' }, 'apikey is not an option. Did you mean apiKey?'],
+  [{ webhookUrl: 'http://localhost/' }, 'webhookUrl is not an option. Did you mean webhook?'],
   [{ apiKey: 'service_live_x' }, 'a live key moves real money'],
   [{ apiKey: 'a b' }, 'apiKey: pass a string without white space'],
   [{ webhookSecret: '' }, 'webhookSecret: pass a string'],
