@@ -44,12 +44,7 @@ export function readFields<T>(
   given: unknown,
   what?: string,
 ): T | undefined {
-  const own = ownFields(given);
-  if (!own) {
-    problems.push({ path: '', message: 'are not an object.' });
-    return undefined;
-  }
-  const parsed = z.safeParse(schema, own);
+  const parsed = z.safeParse(schema, ownFields(given) ?? given);
   if (!parsed.success) problems.push(...describeIssues(parsed.error.issues, Object.keys(schema.shape), what));
   return ownFields(parsed.data);
 }

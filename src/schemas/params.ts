@@ -188,30 +188,34 @@ const optionalFields = {
 
 export const idParams = z.strictObject({ id: idParam });
 
-export const productCreateParams = z.strictObject({
-  name,
-  price,
-  ...optionalFields,
-}) satisfies z.ZodMiniType<NewProduct>;
+export const productCreateParams = z.strictObject(
+  { name, price, ...optionalFields },
+  'must be an object, as in products.create({ name: "Mug", price: "19.90" }).',
+) satisfies z.ZodMiniType<NewProduct>;
 
-export const productUpdateParams = z.strictObject({
-  name: z.optional(name),
-  price: z.optional(price),
-  ...optionalFields,
-}) satisfies z.ZodMiniType<ProductUpdateParams>;
+export const productUpdateParams = z.strictObject(
+  { name: z.optional(name), price: z.optional(price), ...optionalFields },
+  'must be an object, as in products.update(product.id, { price: "19.90" }).',
+) satisfies z.ZodMiniType<ProductUpdateParams>;
 
-export const productListParams = z.strictObject({
-  status: z.optional(status),
-  page: z.optional(integer('an integer of at least 1', Number.MAX_SAFE_INTEGER)),
-  size: z.optional(integer(`an integer from 1 to ${limits.pageSize}`, limits.pageSize)),
-}) satisfies z.ZodMiniType<ProductListParams>;
+export const productListParams = z.strictObject(
+  {
+    status: z.optional(status),
+    page: z.optional(integer('an integer of at least 1', Number.MAX_SAFE_INTEGER)),
+    size: z.optional(integer(`an integer from 1 to ${limits.pageSize}`, limits.pageSize)),
+  },
+  'must be an object, as in products.list({ page: 2 }).',
+) satisfies z.ZodMiniType<ProductListParams>;
 
-export const checkoutCreateParams = z.strictObject({
-  productId: idParam,
-  successUrl: z.optional(url),
-  cancelUrl: z.optional(url),
-  displayMerchantName: z.optional(text('a string')),
-}) satisfies z.ZodMiniType<CheckoutCreateParams>;
+export const checkoutCreateParams = z.strictObject(
+  {
+    productId: idParam,
+    successUrl: z.optional(url),
+    cancelUrl: z.optional(url),
+    displayMerchantName: z.optional(text('a string')),
+  },
+  'must be an object, as in checkouts.create({ productId: product.id }).',
+) satisfies z.ZodMiniType<CheckoutCreateParams>;
 
 /** A value for a message: short, on one line, and only if it is a string, number or boolean. */
 export function quote(value: unknown): string {

@@ -452,6 +452,25 @@ describe('unknown parameters', () => {
   });
 });
 
+const withoutParams = (call: (...args: never[]) => Promise<unknown>): Promise<unknown> =>
+  Reflect.apply(call, undefined, []);
+
+test.each<[string, (given: never) => Promise<unknown>, string]>([
+  ['products.create', (given) => payments.products.create(given), '{ name: "Mug", price: "19.90" }'],
+  ['products.update', (given) => payments.products.update('p', given), 'product.id, { price: "19.90" }'],
+  ['checkouts.create', (given) => payments.checkouts.create(given), '{ productId: product.id }'],
+])('%s without parameters is shown a call of it', async (name, call, args) => {
+  expect(await issuesOf(withoutParams(call))).toEqual([
+    { path: '', message: `must be an object, as in ${name}(${args}).` },
+  ]);
+});
+
+test('a list with null for its parameters is shown a call of it', async () => {
+  expect(await issuesOf(Reflect.apply(payments.products.list, payments.products, [null]))).toEqual([
+    { path: '', message: 'must be an object, as in products.list({ page: 2 }).' },
+  ]);
+});
+
 describe('an update', () => {
   test('may set any one field', async () => {
     for (const params of [
