@@ -37,7 +37,7 @@ export class SqliteStore extends InboxStore {
     const open = () => new Connection('file' in place ? openFile(place.file) : place.database);
     this.#connection = usable(place, open);
     try {
-      this.#connection.atOnce(() => this.#setUp());
+      usable(place, () => this.#connection.atOnce(() => this.#setUp()));
     } catch (error) {
       if (!isBusy(error)) {
         if ('file' in place) this.#connection.database.close();
@@ -156,16 +156,19 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
   } catch (error) {
     if (error instanceof ConfigurationError || isBusy(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    const name = 'file' in place ? JSON.stringify(place.file) : 'database';
+    const [kind, name] =
+      'file' in place ? (['file', JSON.stringify(place.file)] as const) : (['database', 'database'] as const);
     if (/^no such (?:column|table)/.test(reason))
       throw new ConfigurationError(
-        `${name} has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another file.`,
+        `${name} has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another ${kind}.`,
       );
-    const usableFile =
-      reason === 'file is not a database'
+    const isOther = reason === 'file is not a database';
+    const advice = {
+      file: isOther
         ? 'the SQLite file of the inbox, or the name of a new one'
-        : 'a file that can be written, in a folder that exists';
-    const advice = 'file' in place ? usableFile : 'an open one';
+        : 'a file that can be written, in a folder that exists',
+      database: isOther ? 'a DatabaseSync that was opened on a SQLite file' : 'an open one',
+    }[kind];
     throw new ConfigurationError(`${name} cannot be used as an inbox: ${reason}. Pass ${advice}.`);
   }
 }

@@ -181,9 +181,9 @@ describe('the file', () => {
     database.exec(sql);
     const tables = () => database.prepare('SELECT name FROM sqlite_schema ORDER BY 1').all();
     const before = tables();
-    const message = ` has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another file.`;
-    expect(open(file)).toThrow(new ConfigurationError(JSON.stringify(file) + message));
-    expect(() => opened({ database })).toThrow(new ConfigurationError(`database${message}`));
+    const message = ` has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another`;
+    expect(open(file)).toThrow(new ConfigurationError(`${JSON.stringify(file)}${message} file.`));
+    expect(() => opened({ database })).toThrow(new ConfigurationError(`database${message} database.`));
     expect(tables()).toEqual(before);
   });
 

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, openInbox, WebhookConfigError } from '../../src/inbox/index.js';
 import { connect, later, secret, temporaryFile } from './inboxes.js';
@@ -43,6 +44,18 @@ describe('options of openInbox()', () => {
       name: 'ConfigurationError',
       message: expect.stringContaining('database is not open'),
     });
+  });
+
+  it('must not have a database that was opened on another file: the advice is about the database', () => {
+    const file = temporaryFile();
+    writeFileSync(file, 'This is no database, and it is longer than the header of one. '.repeat(20));
+    const database = connect(file);
+    expect(open({ secret, on, database })).toMatchObject({
+      name: 'ConfigurationError',
+      message:
+        'database cannot be used as an inbox: file is not a database. Pass a DatabaseSync that was opened on a SQLite file.',
+    });
+    database.close();
   });
 
   it.each<[string, unknown, RegExp]>([
