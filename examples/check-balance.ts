@@ -42,7 +42,9 @@ const paid = paidUntil(Number.POSITIVE_INFINITY);
 const cameIn = max(cents(last.cameIn) + max(rise, 0n), paidUntil(Date.now() - lateMs));
 const surplus = max(cameIn - paid, 0n);
 
-console.log(`balance      ${text(total)} ${currency}, ${text(rise)} more than in the last run`);
+console.log(
+  `balance      ${text(total)} ${currency}${last === none ? '' : `, ${text(rise)} more than in the last run`}`,
+);
 console.log(`came in      ${text(cameIn)} ${currency}, or more`);
 console.log(`paid orders  ${text(paid)} ${currency}`);
 if (own.length < orders.length)

@@ -252,7 +252,7 @@ describe('check-balance.ts', () => {
     const { output, code } = await start('check-balance.ts', {}, [resolve('examples/orders.json')], folder)
       .done;
     expect(output).toContain(
-      'balance      19.90 USD, 19.90 more than in the last run\ncame in      19.90 USD, or more\n' +
+      'balance      19.90 USD\ncame in      19.90 USD, or more\n' +
         'paid orders  19.90 USD\nleft out     1 in other currencies\n',
     );
     expect(output).toMatch(explained);
