@@ -4,7 +4,6 @@ import type { RefusedDelivery } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../inbox/params.js';
 import { schemaSql } from '../inbox/postgres-store.js';
-import { didYouMean } from '../schemas/closest.js';
 import { visible } from '../schemas/visible.js';
 import { type SignatureScheme, type VerifyOptions, verify } from '../webhooks/index.js';
 import { command, type Flags, type FlagTable, refuseWords } from './command.js';
@@ -59,7 +58,8 @@ export const inbox = command({
     refuseUnless(place, 'Pass the file of the inbox or the URL of its database, or set DATABASE_URL.');
     const [name = 'stats', ...keys] = names;
     const act = actions.get(name);
-    refuseUnless(act, `${JSON.stringify(name)} is not an action. ${didYouMean(name, [...actions.keys()])}`);
+    const known = `There are ${[...actions.keys()].join(', ')}; without one, the states and what is parked are listed.`;
+    refuseUnless(act, `${JSON.stringify(name)} is not an action. ${known}`);
     // What is invalid is refused before the file is opened.
     refuseOtherFlags(given, name);
     const takesKey = ['show', 'retry', 'discard'].includes(name) && !given.has('parked');
@@ -182,7 +182,7 @@ async function identifyFirst(
   url: string | undefined,
   newest: string | false,
 ): Promise<Result> {
-  if (refused.length === 0) throw new CommandError('The quarantine is empty: there is nothing to identify.');
+  if (refused.length === 0) throw new CommandError('Nothing was refused, so there is nothing to identify.');
   const secret = await webhookSecret();
   const isLate = ({ code }: RefusedDelivery) => Number(lateCodes.includes(code));
   let last: Identification | undefined;

@@ -8,7 +8,11 @@ import { runInbox } from './program.js';
 describe('merchant-payments inbox', () => {
   it.each<[string, string[], string]>([
     ['neither file nor URL', [], 'Pass the file of the inbox or the URL of its database'],
-    ['another action', ['inbox.sqlite', 'delete'], '"delete" is not an action. Known are stats, show'],
+    [
+      'another action',
+      ['inbox.sqlite', 'list'],
+      '"list" is not an action. There are stats, show, retry, discard, purge, refused, recover; without one, the states and what is parked are listed.',
+    ],
     ['show without a key', ['inbox.sqlite', 'show'], 'Pass the key of a delivery'],
     ['retry without a key', ['inbox.sqlite', 'retry'], 'Pass the key of a delivery'],
     ['retry of one and of all', ['inbox.sqlite', 'retry', 'k', '--parked'], '"k" is not expected here.'],

@@ -99,6 +99,17 @@ describe('merchant-payments inbox', () => {
     expect(run(place, 'show', 'order.paid:ord_1').stdout).toContain('purged');
   });
 
+  it('says that nothing was refused, and asks for no secret to identify it', () => {
+    const place = newPlace();
+    opened({ place });
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', '');
+    expect(run(place, 'refused', '--identify')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'Nothing was refused, so there is nothing to identify.\n',
+    });
+  });
+
   it('shows what was refused, finds the scheme that signed it, and recovers it: no order is lost', async () => {
     const all = await filled();
     const scheme = { content: '{timestamp}{body}' };
