@@ -53,7 +53,7 @@ export function handler(options: HandlerOptions): (request: Request) => Promise<
 /** Receives Fetch requests. */
 export function fetchHandler(respond: Respond): (request: Request) => Promise<Response> {
   return async (request) => {
-    const { method, headers } = request;
+    const { method, headers }: Partial<Request> = request ?? {};
     const { status, body } = await respond({ method, headers, read: () => readRequest(request) });
     return Response.json(body, { status, headers: status === 405 ? { allow: 'POST' } : {} });
   };

@@ -250,7 +250,8 @@ describe('the raw body', () => {
     expect(errors).toEqual([broken]);
   });
 
-  it.each<[string, object, string]>([
+  it.each<[string, unknown, string]>([
+    ['a call without a request', undefined, 'no request was passed'],
     ["Hono's context", { req: { raw: delivery() } }, 'c.req.raw'],
     ['a node request', { method: 'POST', headers: { host: 'shop.example' } }, 'nodeHandler'],
   ])('cannot come from %s: the error names what to pass', async (_form, given, fix) => {
