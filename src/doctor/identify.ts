@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { PaymentsError } from '../errors.js';
 import { type RawBody, readBody } from '../webhooks/body.js';
 import { readHeaders, type WebhookHeaders } from '../webhooks/headers.js';
@@ -188,6 +189,8 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
   const unsigned =
     'There is no signature header: the service does not sign, or something on the way removed it.';
   if (signature === '') return [...notes, unsigned];
+  const hash = plainHash(delivery);
+  if (hash) return [...notes, `The signature is the ${hash}, made without any secret: anybody can make it.`];
   notes.push(
     signatureForm(signature),
     /^service_(?:live|test)_/.test(secret.trim())
@@ -200,14 +203,34 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
   return notes;
 }
 
+/** A hash without HMAC of the body, or of timestamp and body, that is the signature. It proves nothing, so it is no scheme. */
+function plainHash({ body, signature, timestamp }: Delivery): string | undefined {
+  const given = /[^;,\s=]+=*$/.exec(signature.trim())?.[0] ?? '';
+  const contents: [says: string, before: string, after: string][] = [
+    ['the body', '', ''],
+    ['{timestamp}.{body}', `${timestamp}.`, ''],
+    ['{timestamp}{body}', timestamp, ''],
+    ['{body}.{timestamp}', '', `.${timestamp}`],
+    ['{body}{timestamp}', '', timestamp],
+  ];
+  for (const [says, before, after] of contents)
+    for (const name of ['MD5', 'SHA-1', 'SHA-256', 'SHA-384', 'SHA-512']) {
+      const made = createHash(name.replace('-', '')).update(before).update(body).update(after).digest();
+      const forms = [made.toString('base64'), made.toString('base64url')];
+      if (given.toLowerCase() === made.toString('hex') || forms.includes(given)) return `${name} of ${says}`;
+    }
+  return undefined;
+}
+
 /** What has the length of a signature, in bytes. */
 const lengths: Record<number, string> = {
-  16: 'MD5',
-  20: 'SHA-1',
+  16: 'MD5, which verify() does not know',
+  20: 'SHA-1, which verify() does not know',
   32: 'SHA-256',
   48: 'SHA-384',
   64: 'SHA-512, or an Ed25519 or ECDSA signature made with a private key',
   256: 'an RSA signature made with a private key',
+  512: 'an RSA signature made with a private key',
 };
 
 /** What a signature that no scheme made looks like, in one sentence. */
@@ -218,7 +241,8 @@ function signatureForm(header: string): string {
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
   if (!isHex && !/^[\w+/-]{20,}={0,2}$/.test(text)) return 'The signature is neither hex nor base64.';
   const bytes = Buffer.from(text, isHex ? 'hex' : 'base64');
-  const likely = lengths[bytes.length];
+  const isEcdsa = bytes[0] === 0x30 && bytes.length >= 68 && bytes.length <= 74;
+  const likely = isEcdsa ? 'an ECDSA signature made with a private key' : lengths[bytes.length];
   const size = `The signature is ${bytes.length} bytes in ${isHex ? 'hex' : 'base64'}`;
   return `${size}: ${likely ? `the length of ${likely}` : 'no hash has that length'}.`;
 }
