@@ -3,8 +3,13 @@ import { type PaymentsClientOptions, readOptions } from './options.js';
 import { BalanceResource } from './resources/balance.js';
 import { CheckoutsResource } from './resources/checkouts.js';
 import { ProductsResource } from './resources/products.js';
-import { checkRawRequest, copyRawRequest, type RawRequest, rawOperation } from './resources/raw-request.js';
-import { field } from './schemas/fields.js';
+import {
+  checkRawRequest,
+  copyRawRequest,
+  type RawRequest,
+  rawOperation,
+  unchecked,
+} from './resources/raw-request.js';
 import type { CallOptions } from './transport/call-options.js';
 import { Transport } from './transport/transport.js';
 
@@ -54,11 +59,8 @@ export class PaymentsClient {
   request<T = unknown>(request: RawRequest, options?: CallOptions): ApiPromise<T> {
     const copy = copyRawRequest(request);
     return new ApiPromise(
-      this.#transport.send(
-        rawOperation(copy),
-        field<T>(() => undefined),
-        options,
-        (issues) => checkRawRequest(issues, copy),
+      this.#transport.send(rawOperation(copy), unchecked<T>(), options, (issues) =>
+        checkRawRequest(issues, copy),
       ),
     );
   }

@@ -1,6 +1,6 @@
 import type { Issue } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
-import { unreadable } from '../schemas/fields.js';
+import { field, unreadable } from '../schemas/fields.js';
 import { isObject, ownFields } from '../schemas/object.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
@@ -41,6 +41,9 @@ export function rawOperation({ method, path }: Partial<RawRequest> = {}): Operat
     mayBeEmpty: method !== 'GET',
   };
 }
+
+/** The schema of any data, of the type that the caller says. */
+export const unchecked = <T>() => field<T>(() => undefined);
 
 /** Returns query and body of a request, and adds what is wrong with it to `issues`. */
 export function checkRawRequest(issues: Issue[], request: Partial<RawRequest> | undefined): RequestParts {
