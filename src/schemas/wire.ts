@@ -8,7 +8,7 @@ import { isObject } from './object.js';
 type Problems = readonly Readonly<{ path: readonly PropertyKey[]; message: string }>[];
 
 /** A part of a response (docs/decisions/schema-speed.md). */
-interface Wire<T> {
+export interface Wire<T> {
   /** Turns every wire form of a value into its one normal form, or returns `undefined` if it is invalid. */
   read(value: unknown): T | undefined;
   /** None if `read` reads the value. */
