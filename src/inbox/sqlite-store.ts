@@ -131,8 +131,13 @@ export class SqliteStore extends InboxStore {
       // What purge() deletes is overwritten.
       if ('file' in place)
         db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-      if (found === tablesVersion) checkWritable(db);
-      else db.transaction(() => migrate(db, name), 'durably');
+      if (found === tablesVersion) db.database.exec(probe);
+      try {
+        // Also where there is nothing to do: what may only be read is refused. A lock shows nothing then.
+        db.transaction(() => migrate(db, name), 'durably');
+      } catch (error) {
+        if (found !== tablesVersion || !isBusy(error)) throw error;
+      }
     });
     this.#isReady = true;
   }
@@ -167,7 +172,9 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
       file: isOther
         ? 'the SQLite file of the inbox, or the name of a new one'
         : 'a file that can be written, in a folder that exists',
-      database: isOther ? 'a DatabaseSync that was opened on a SQLite file' : 'an open one',
+      database: isOther
+        ? 'a DatabaseSync that was opened on a SQLite file'
+        : 'an open one that can be written',
     }[kind];
     throw new ConfigurationError(`${name} cannot be used as an inbox: ${reason}. Pass ${advice}.`);
   }
@@ -204,22 +211,11 @@ function openFile(file: string): SqliteDatabase {
   return new Database(path);
 }
 
-/** What may only be read is refused; that another connection writes shows nothing. */
-function checkWritable(db: Connection): void {
-  db.database.exec(probe);
-  try {
-    db.transaction(() => db.database.exec(created), 'quickly');
-  } catch (error) {
-    if (!isBusy(error)) throw error;
-  }
-}
-
 function migrate(db: Connection, name: string): void {
   // Another process may have been faster.
   const version = readVersion(db, name);
-  if (version === undefined) db.database.exec(created);
+  db.database.exec(version === 1 ? fromVersion1 : created);
   if (version !== 1) return;
-  db.database.exec(fromVersion1);
   for (const { id, event } of db.all('SELECT id, event FROM payments_inbox_content')) {
     const digest = digestOf(JSON.parse(String(event)));
     db.all('UPDATE payments_inbox SET digest = ? WHERE id = ?', digest, Number(id));
