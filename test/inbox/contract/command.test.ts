@@ -99,9 +99,9 @@ describe('merchant-payments inbox', () => {
     expect(run(place, 'show', 'order.paid:ord_1').stdout).toContain('purged');
   });
 
-  it('says that nothing was refused, and asks for no secret to identify it', () => {
+  it('says that nothing was refused, and asks for no secret to identify it', async () => {
     const place = newPlace();
-    opened({ place });
+    await opened({ place }).inbox.stats();
     vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', '');
     expect(run(place, 'refused', '--identify')).toEqual({
       status: 1,
