@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { PaymentsClient } from 'merchant-payments';
 import { createSandbox } from 'merchant-payments/sandbox';
@@ -139,4 +140,26 @@ test('clientOptions have a fetch in process, and leave the client its own transp
   await early.products.create({ name: 'Mug', price: '19.90' });
   expect((await late.products.list()).items).toHaveLength(1);
   await sandbox.close();
+});
+
+test.each<['close' | 'reset', string]>([
+  ['close', 'The sandbox was closed.'],
+  ['reset', 'The sandbox was reset.'],
+])('%s() during a delivery blames no receiver, neither a function nor a server', async (end, error) => {
+  const server = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+  for (const webhook of [url, () => new Promise<Response>(() => undefined)]) {
+    const sandbox = createSandbox({ webhook });
+    const paid = sandbox.trigger('order.paid');
+    await (webhook === url ? once(server, 'request') : new Promise(setImmediate));
+    await sandbox[end]();
+    const { delivery } = await paid;
+    expect(delivery).toMatchObject({ ok: false, error });
+    expect(delivery?.hint).toBeUndefined();
+    expect(JSON.stringify(sandbox.events)).not.toContain('"hint"');
+  }
+  server.closeAllConnections();
+  server.close();
 });

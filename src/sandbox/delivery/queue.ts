@@ -71,8 +71,9 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
         responseBody: excerpt(body),
         error,
       };
-      if (!made.ok && !fault?.drop && fault?.tamper === undefined)
-        made.hint = hintFor({ ...made, code }, event.body);
+      // A reset or the end of the sandbox says nothing about the receiver.
+      const isFair = !limits.stop.aborted && !fault?.drop && fault?.tamper === undefined;
+      if (!made.ok && isFair) made.hint = hintFor({ ...made, code }, event.body);
       event.attempts.push(made);
       return made;
     });
