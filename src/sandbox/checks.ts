@@ -69,6 +69,13 @@ export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, 
   });
 }
 
+/** The options of a method, if none has another name than these. What reads them checks the rest. */
+export function named<T extends object>(what: string, options: T, names: readonly (keyof T & string)[]): T {
+  const known = Object.fromEntries(names.map((name) => [name, z.optional(z.any())]));
+  checked(closed(known, 'an option'), options, what);
+  return options;
+}
+
 /** Says that a name is none of the known ones, and which was likely meant: to follow the name. */
 export const notKnown = (name: string, noun: string, known: readonly string[]) =>
   ` is not ${noun}. ${known.length === 0 ? 'There are none.' : didYouMean(name, known)}`;

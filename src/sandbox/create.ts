@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Diagnosis, type DoctorOptions, diagnose, readOrderPrice } from '../doctor/doctor.js';
 import type { WebhookTarget } from '../sending/delivery.js';
-import { checked, closed, InvalidField, milliseconds, refuse, SandboxError } from './checks.js';
+import { checked, closed, InvalidField, milliseconds, named, refuse, SandboxError } from './checks.js';
 import { newParts, type SandboxContext, type SandboxParts } from './context.js';
 import { asRequest, send, targetProblem } from './delivery/send.js';
 import { signed, tamper } from './delivery/signing.js';
@@ -75,7 +75,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
 
     fetch: (input, init) => reach.fetch(input, init),
     async listen(options = {}) {
-      await reach.listen(options);
+      await reach.listen(named('listen', options, ['port', 'host', 'allowHosts', 'accessToken']));
       return sandbox;
     },
     async close() {
@@ -93,7 +93,8 @@ function localSandbox(parts: SandboxParts): Sandbox {
       deeds.emit({ type: 'reset' });
     },
 
-    async completeCheckout(ref, { method = 'card' } = {}) {
+    async completeCheckout(ref, options = {}) {
+      const { method = 'card' } = named('completeCheckout', options, ['method']);
       return paid(payments.pay(ref, checked(paymentMethod, method, 'completeCheckout: method')));
     },
     async failCheckout(ref, reason = 'card_declined') {
@@ -112,7 +113,8 @@ function localSandbox(parts: SandboxParts): Sandbox {
       settings.apiKey = newApiKey(settings.livePrefix);
       return settings.apiKey;
     },
-    setWebhook: (target, signing = {}) => changeWebhook(settings, target, signing),
+    setWebhook: (target, signing = {}) =>
+      changeWebhook(settings, target, named('setWebhook', signing, ['secret', 'scheme'])),
     freeze: (amount) => payments.shift(amount, 'available'),
     release: (amount) => payments.shift(amount, 'frozen'),
     settle: () => payments.settle(),
@@ -145,7 +147,8 @@ function localSandbox(parts: SandboxParts): Sandbox {
     trigger: async (type, options) => paid(causeEvent(payments, type, options, settings.currency)),
     deliver: async () => structuredClone(await deliveries.deliver()),
     redeliver: async (eventId) => structuredClone(await deliveries.redeliver(eventId)),
-    async waitForEvent(match = () => true, { timeoutMs = 5000 } = {}) {
+    async waitForEvent(match = () => true, options = {}) {
+      const { timeoutMs = 5000 } = named('waitForEvent', options, ['timeoutMs']);
       const look = (event: SandboxEvent) => {
         const copy = structuredClone(event);
         return match(copy) ? copy : undefined;
@@ -163,10 +166,12 @@ function localSandbox(parts: SandboxParts): Sandbox {
     },
     async signedRequest(event, options = {}) {
       const { body } = deliveries.event(event?.id);
-      const how = checked(z.optional(tamper), options.tamper, 'signedRequest: tamper');
+      const given = named('signedRequest', options, ['tamper']);
+      const how = checked(z.optional(tamper), given.tamper, 'signedRequest: tamper');
       return asRequest(settings.webhook, signed(body, settings, clock, how));
     },
-    doctor: (target, options = {}) => examine(parts, target, options),
+    doctor: async (target, options = {}) =>
+      examine(parts, target, named('doctor', options, ['amount', 'currency', 'onStep'])),
 
     now: () => new Date(clock.now()),
     async advanceTime(by) {

@@ -28,6 +28,12 @@ describe('input that is wrong is named', () => {
     ['advanceTime', ['soon'], 'advanceTime: "soon" is not a duration.'],
     ['reset', [{ seed: 1.5 }], 'reset: seed: pass an integer.'],
     ['reset', [{ sede: 1 }], 'reset: sede is not an option. Did you mean seed?'],
+    ['completeCheckout', ['chk_1', { methd: 'walletA' }], 'completeCheckout: methd is not an option. Did'],
+    ['completeCheckout', ['chk_1', 'walletA'], 'completeCheckout: pass an object.'],
+    ['setWebhook', [undefined, { secrt: 'whsec_1' }], 'setWebhook: secrt is not an option. Did you mean se'],
+    ['listen', [{ prt: 0 }], 'listen: prt is not an option. Did you mean port?'],
+    ['doctor', ['http://127.0.0.1:1', { amont: '5.00' }], 'doctor: amont is not an option. Did you mean amo'],
+    ['waitForEvent', [undefined, { timeout: 50 }], 'waitForEvent: timeout is not an option. Did you mean ti'],
     ['doctor', ['nowhere'], 'doctor: target: pass an absolute http: or https: URL'],
     ['setWebhook', ['localhost:3000'], 'setWebhook: url: pass an absolute http: or https: URL'],
     ['setWebhook', [undefined, { secret: '' }], 'setWebhook: secret: pass a string without white space.'],
@@ -74,6 +80,9 @@ describe('input that is wrong is named', () => {
     const { event } = await sandbox.completeCheckout(id);
     await expect(Reflect.apply(sandbox.signedRequest, sandbox, [event, { tamper: 'all' }])).rejects.toThrow(
       'signedRequest: tamper: pass one of body',
+    );
+    await expect(Reflect.apply(sandbox.signedRequest, sandbox, [event, { tampr: 'body' }])).rejects.toThrow(
+      'signedRequest: tampr is not an option. Did you mean tamper?',
     );
   });
 
