@@ -57,7 +57,7 @@ ${guard.accessToken === undefined ? '' : `\n${paint('yellow', warning)}\n`}
   PAYMENTS_BASE_URL=${url}
   PAYMENTS_API_KEY=${apiKey}
   PAYMENTS_WEBHOOK_SECRET=${webhookSecret}
-`;
+${guard.accessToken === undefined ? '' : `  SANDBOX_TOKEN=${guard.accessToken}\n`}`;
 }
 
 /** Resolves at the first signal, or when nobody reads the output. A second signal ends the process at once. */
