@@ -74,8 +74,9 @@ export async function ask(flags: Flags<'url' | 'token'>, [method, path, body]: R
     throw new (response.status === 400 ? UsageError : CommandError)(String(error.message));
   if (response.status !== 401)
     throw new CommandError(`${url} responded ${response.status}, so it is not a sandbox. Check --url.`);
+  const problem = token === undefined ? 'requires its access token' : 'does not accept this access token';
   throw new CommandError(
-    `The sandbox at ${url} requires its access token. Pass --token, or set SANDBOX_TOKEN.`,
+    `The sandbox at ${url} ${problem}. Pass the one that it printed with --token, or set SANDBOX_TOKEN.`,
   );
 }
 const attempt = z.object({

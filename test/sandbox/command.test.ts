@@ -306,7 +306,13 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     expect(banner).toContain('Other machines can reach this sandbox on 0.0.0.0.');
     expect(banner).toContain('/?token=shared');
     const url = /PAYMENTS_BASE_URL=(\S+)/.exec(banner)?.[1] ?? '';
+    expect(banner).toContain('\n  SANDBOX_TOKEN=shared\n');
     expect((await runBeside(['reset', '--url', url])).stderr).toContain('requires its access token');
+    const wrong = await runBeside(['reset', '--url', url, '--token', 'another']);
+    expect([wrong.status, wrong.stderr]).toEqual([
+      1,
+      `The sandbox at ${url} does not accept this access token. Pass the one that it printed with --token, or set SANDBOX_TOKEN.\n`,
+    ]);
     expect((await runBeside(['reset', '--url', url, '--token', 'shared'])).status).toBe(0);
   });
 
