@@ -26,6 +26,7 @@ export const capture = command({
   example: 'capture --port 4390',
   flags,
   async run(given) {
+    const url = given.url('url');
     const port = given.integer('port', 0, 65_535) ?? defaultPort;
     const file = given.text('out') ?? `delivery-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
     // Fails where it would later, when the one delivery would be lost.
@@ -40,7 +41,7 @@ export const capture = command({
         `To search again: merchant-payments identify ${file}\n`,
     );
     const secret = await webhookSecret();
-    return showIdentification(given, identifyScheme({ rawBody, headers, secret, url: given.text('url') }));
+    return showIdentification(given, identifyScheme({ rawBody, headers, secret, url }));
   },
 });
 

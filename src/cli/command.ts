@@ -93,6 +93,13 @@ export class Flags<Name extends string> {
     return this.#given.get(name) ?? fromEnv.filter(Boolean);
   }
 
+  url(name: Name): string | undefined {
+    const text = this.text(name);
+    const isHttp = text === undefined || (URL.canParse(text) && /^https?:/.test(text));
+    refuseUnless(isHttp, `${this.source(name)}: ${JSON.stringify(text)} is not an http: URL.`);
+    return text;
+  }
+
   integer(name: Name, least: number, most: number): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;

@@ -52,9 +52,7 @@ export function readAs<Content>(content: z.ZodMiniType<Content>, response: objec
 }
 
 export async function ask(flags: Flags<'url' | 'token'>, [method, path, body]: Request) {
-  const url = flags.text('url') ?? defaultUrl;
-  const isHttp = URL.canParse(url) && /^https?:/.test(url);
-  refuseUnless(isHttp, `${flags.source('url')}: ${JSON.stringify(url)} is not an http: URL.`);
+  const url = flags.url('url') ?? defaultUrl;
   const token = flags.text('token');
   const response = await fetch(new URL(`/_sandbox${path}`, url), {
     method,

@@ -34,10 +34,11 @@ known scheme, or no field, fits.`,
   flags,
   words: 1,
   async run(given) {
+    const url = given.url('url');
     const delivery = deliveryOf(given);
     if (given.has('link')) return showLink(delivery.rawBody, given.has('json'));
     const secret = await webhookSecret();
-    return showIdentification(given, identifyScheme({ ...delivery, secret, url: given.text('url') }));
+    return showIdentification(given, identifyScheme({ ...delivery, secret, url }));
   },
 });
 

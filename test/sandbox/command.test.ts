@@ -523,6 +523,8 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['advance'], {}, 2, 'The duration is missing. Pass one, such as: advance 2h'],
   [['reset', '--url', 'http://127.0.0.1:1'], {}, 1, 'No sandbox responds at http://127.0.0.1:1.'],
   [['reset', '--url', 'sandbox'], {}, 2, '--url: "sandbox" is not an http: URL.'],
+  [['identify', 'missing.json', '--url', 'foo'], {}, 2, '--url: "foo" is not an http: URL.'],
+  [['capture', '--host', '192.0.2.1', '--url', 'foo'], {}, 2, '--url: "foo" is not an http: URL.'],
 ])('merchant-payments %j is told what is wrong', (args, env, status, message) => {
   const answered = run(args, env);
   expect(answered.stderr).toContain(message);
