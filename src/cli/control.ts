@@ -134,12 +134,12 @@ export const deliver = runningCommand({
   example: 'deliver',
   flags: {},
   words: 1,
-  request: ({ positionals: [id] }) => [
-    'POST',
-    id === undefined ? '/events/deliver' : `/events/${encodeURIComponent(id)}/redeliver`,
-  ],
+  request({ positionals: [id] }) {
+    refuseUnless(id !== '', 'The event id is empty. Pass one, or leave it out.');
+    return ['POST', id === undefined ? '/events/deliver' : `/events/${encodeURIComponent(id)}/redeliver`];
+  },
   content: z.union([z.object({ attempts: z.array(attempt) }), attempt]),
-  says: (sent) => attemptsOf(sent).map(outcomeOf).join('\n') || 'No event waits.',
+  says: (sent) => attemptsOf(sent).map(outcomeOf).join('\n') || 'No event is held or due.',
   isOk: (sent) => attemptsOf(sent).every(({ ok }) => ok),
 });
 

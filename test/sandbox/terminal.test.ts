@@ -339,7 +339,7 @@ describe('the log', { timeout: 60_000 }, () => {
     const target = await receiver(200);
     const { url } = await serve(['--webhook-url', target, '--webhooks', 'manual']);
     const env = { SANDBOX_URL: url };
-    expect(await run(['deliver'], env)).toMatchObject({ status: 0, stdout: 'No event waits.\n' });
+    expect(await run(['deliver'], env)).toMatchObject({ status: 0, stdout: 'No event is held or due.\n' });
     await run(['trigger', 'order.paid'], env);
     const sent = new RegExp(`^Webhook to ${target}: 200 in \\d+ ms\\.\n$`);
     expect((await run(['deliver'], env)).stdout).toMatch(sent);
@@ -463,6 +463,7 @@ test.each<[string[], string]>([
     ['sandbox', '--webhook-url', 'http://93.184.215.14/'],
     '--webhook-url: 93.184.215.14 is neither on this machine',
   ],
+  [['deliver', ''], 'The event id is empty. Pass one, or leave it out.'],
   [['advance', '5'], '"5" has no unit. Pass "5s" for seconds'],
   [['fault', 'delay', '5'], 'has no unit'],
   [['fault', 'status', '503', '--path', 'v1/products'], '--path: no operation is "v1/products". There'],
