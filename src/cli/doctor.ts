@@ -70,6 +70,7 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
     }).doctor(target, options);
   } catch (error) {
     const { field, problem } = InvalidField.in(error) ?? {};
+    refuseUnless(field !== 'target', `The URL of your webhook${problem}`);
     if (field !== 'webhookSecret') throw error;
     throw new CommandError(`PAYMENTS_WEBHOOK_SECRET${problem}`);
   }

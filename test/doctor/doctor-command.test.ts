@@ -134,8 +134,20 @@ describe('merchant-payments doctor', () => {
     const { status, stderr } = await run(['doctor', 'http://203.0.113.9/webhooks']);
     expect(stderr).toContain('neither on this machine nor in a private network');
     expect(stderr).toContain('To send there, pass --allow-remote.');
-    expect(status).toBe(1);
+    expect(stderr).toMatch(/^The URL of your webhook: 203\.0\.113\.9 is neither /);
+    expect(status).toBe(2);
   });
+
+  test.each(['http://127.0.0.1:99999/', 'http://user:pw@127.0.0.1/'])(
+    'refuses %s, to which nothing can be sent',
+    async (url) => {
+      const { status, stderr } = await run(['doctor', url]);
+      expect(stderr).toContain(
+        'The URL of your webhook: pass an absolute http: or https: URL without user and password.\nSee: ',
+      );
+      expect(status).toBe(2);
+    },
+  );
 
   test('asks for the secret where there is a terminal, and says so where there is none', async () => {
     const { status, stderr } = await run(['doctor', 'http://127.0.0.1:9/'], {});
