@@ -3,7 +3,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/store.js';
 import type { Signal } from '../sandbox/signal.js';
-import { CommandError, codeOf, warn, whyUnreadable } from './terminal.js';
+import { CommandError, codeOf, textIn, warn, whyUnreadable } from './terminal.js';
 
 const saveAfterMs = 300;
 
@@ -15,7 +15,7 @@ export function loadData(path: string): SandboxSnapshot | undefined {
   lock(path);
   let why = 'it is not the data of a sandbox';
   try {
-    const snapshot: SandboxSnapshot = JSON.parse(readFileSync(path, 'utf8'));
+    const snapshot: SandboxSnapshot = JSON.parse(textIn(path));
     if (isReadable(snapshot)) return snapshot;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;

@@ -70,7 +70,7 @@ const stored = z.object({
 });
 
 function readDelivery(name: string): Delivery {
-  const content = contentOf(name, 'the delivery').toString();
+  const content = new TextDecoder().decode(contentOf(name, 'the delivery'));
   const { data } = z.union([captured, stored]).safeParse(parseObject(content));
   if (!data) throw new CommandError(`${name} holds no delivery. If it is a raw body, pass it with --body.`);
   const { headers } = data;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { duration, InvalidField, problemOf, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
@@ -11,7 +11,7 @@ import { isQuoted } from '../schemas/url.js';
 import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { keepData, loadData } from './data-file.js';
 import { readSchemeFlag, schemeFlag } from './signing.js';
-import { CommandError, refuseUnless, UsageError, whyUnreadable } from './terminal.js';
+import { CommandError, refuseUnless, textIn, UsageError, whyUnreadable } from './terminal.js';
 
 /** Constants, so that an .env file keeps working. They are valid only for sandboxes. */
 export const sandboxKey = 'service_test_sandbox_0000';
@@ -124,7 +124,7 @@ const allowedHosts = (flags: Flags<Name>): readonly string[] =>
 function productsIn(file: string | undefined): SandboxOptions['products'] {
   if (file === undefined) return undefined;
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(textIn(file));
   } catch (error) {
     const problem = `${file} could not be read: ${whyUnreadable(error)}`;
     throw new UsageError(`--seed-file: ${problem}. Pass a JSON array of products.`);

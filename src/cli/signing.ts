@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseObject } from '../doctor/json.js';
 import { schemeProblem } from '../sandbox/service/choices.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import type { Flag } from './command.js';
-import { CommandError, refuseUnless, warn } from './terminal.js';
+import { CommandError, refuseUnless, textIn, warn } from './terminal.js';
 
 const variable = 'PAYMENTS_WEBHOOK_SECRET';
 
@@ -48,7 +47,7 @@ export function readSchemeFlag(text: string | undefined): Partial<SignatureSchem
 
 function contentOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return textIn(file);
   } catch {
     return '';
   }

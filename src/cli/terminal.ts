@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { inspect, styleText } from 'node:util';
 import { visible } from '../schemas/visible.js';
 
@@ -55,6 +56,9 @@ export const literal = (object: object): string => inspect(object, { breakLength
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
+
+/** The text of a file, without the byte order mark that programs on Windows begin one with. */
+export const textIn = (file: string): string => new TextDecoder().decode(readFileSync(file));
 
 export function whyUnreadable(error: unknown): string {
   return error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? 'unknown error');

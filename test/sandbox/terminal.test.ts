@@ -306,6 +306,24 @@ describe('--data', { timeout: 60_000 }, () => {
   });
 });
 
+test('JSON files may begin with a byte order mark, as Windows writes one', { timeout: 30_000 }, async () => {
+  const file = (name: string, content: unknown) => {
+    writeFileSync(join(folder, name), `\ufeff${JSON.stringify(content)}`);
+    return name;
+  };
+  const flags = [
+    ...['--seed-file', file('marked-seeds.json', [{ name: 'Bowl', price: '12.00' }])],
+    ...['--data', file('marked-data.json', createSandbox({ seed: 1 }).snapshot())],
+    ...['--scheme', file('marked-scheme.json', { encoding: 'base64' })],
+  ];
+  const { url } = await serve(flags);
+  const state = await (await fetch(`${url}/_sandbox/state`)).json();
+  expect(state.products).toMatchObject([{ name: 'Bowl' }]);
+  const delivery = file('marked-delivery.json', { headers: {}, rawBody: '{}' });
+  const { stderr } = await run(['identify', delivery], { PAYMENTS_WEBHOOK_SECRET: 'whsec_1' });
+  expect(stderr).toBe('');
+});
+
 describe('the log', { timeout: 60_000 }, () => {
   test('tells resets, clock moves and faults', async () => {
     const { url, log } = await serve();
