@@ -75,6 +75,8 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
     const { field = '', problem } = InvalidField.in(error) ?? {};
     const flag = flagOf.get(field);
     if (flag === undefined) throw error;
+    if (from !== undefined && flags.text(flag) === undefined)
+      throw new CommandError(`--data: in ${path}, ${field}${problem} --${flag} takes precedence over it.`);
     throw new UsageError(`${flags.source(flag)}${problem}`);
   }
   const { sandbox, settings } = context;

@@ -126,7 +126,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     throw new InvalidField(
       'createSandbox',
       'apiKey',
-      ` begins with ${livePrefix}: a live key moves real money. Leave the option out.`,
+      ` begins with ${livePrefix}: a live key moves real money. Pass another key.`,
       ` For code that requires this prefix, pass acceptPrefix: '${livePrefix}' with a key that is not a real one.`,
     );
   const choices = readChoices(unspecified);

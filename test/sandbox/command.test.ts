@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
+import { createSandbox } from 'merchant-payments/sandbox';
 import { verify } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import { environment, useCommand } from '../helpers/command.js';
@@ -278,6 +279,22 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
       );
       expect(readFileSync(data, 'utf8')).toBe(text);
     }
+  });
+
+  test('names the data file for a key or a secret in it that no sandbox takes', () => {
+    const data = join(folder, 'live.json');
+    const saved = createSandbox().snapshot();
+    writeFileSync(data, JSON.stringify({ ...saved, apiKey: 'service_live_1' }));
+    const live = 'apiKey begins with service_live_: a live key moves real money. Pass another key.';
+    expect(run(['sandbox', '--port', '0', '--data', data])).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `--data: in ${data}, ${live} --api-key takes precedence over it.\n`,
+    });
+    writeFileSync(data, JSON.stringify({ ...saved, webhookSecret: 'a b' }));
+    expect(run(['sandbox', '--port', '0', '--data', data]).stderr).toMatch(
+      /^--data: in .*live\.json, webhookSecret: pass a string without white space\. --webhook-secret takes/,
+    );
   });
 
   testSignal('says at the end when the data could not be saved', async () => {
