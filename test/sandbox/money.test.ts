@@ -237,6 +237,12 @@ test.each([
     'checkouts.0.expiresAt',
     { checkouts: [{ id: 'chk_1', productId: 'prod_1', amount: '1.00', createdAt: 0 }] },
   ],
+  ['products.0.price', { products: [{ id: 'prod_1', name: 'Mug', price: 'x', createdAt: 0, updatedAt: 0 }] }],
+  [
+    'checkouts.0.amount',
+    { checkouts: [{ id: 'chk_1', productId: 'prod_1', amount: '1,00', createdAt: 0, expiresAt: 0 }] },
+  ],
+  ['orders.0.amount', { orders: [{ id: 'ord_1', amount: '', paidAt: 0, settlesAt: 0 }] }],
   ['orders.0.paidAt', { orders: [{ id: 'ord_1', amount: '1.00', paidAt: 'once' }] }],
   ['events.0.attempts', { events: [{ id: 'evt_1', data: { order_id: 'ord_1' }, body: '{}', createdAt: 0 }] }],
   ['ledger.pending', { ledger: { available: '0', pending: 'much', frozen: '0', updatedAt: 0 } }],

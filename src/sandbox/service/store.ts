@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { limits } from '../../schemas/params.js';
 import { SandboxError, shown } from '../checks.js';
 import { Agenda, type Clock } from './clock.js';
 import type { SandboxEvent } from './event.js';
@@ -59,6 +60,7 @@ export interface SandboxSnapshot {
 }
 
 const text = z.string();
+const money = text.check(z.regex(limits.price));
 const counter = z.number();
 const counts = z.object({ prod: counter, chk: counter, ord: counter, evt: counter });
 const cents = z.coerce.bigint();
@@ -77,9 +79,9 @@ const snapshot = z.object({
   clock: z.object({ frozenAt: z.optional(z.number()), offset: z.number() }),
   ids: z.object({ seed: z.optional(z.number()), counts }),
   ledger: z.object({ available: cents, pending: cents, frozen: cents, updatedAt: date }),
-  products: written<Product>({ name: text, price: text, createdAt: date, updatedAt: date }),
-  checkouts: written<StoredCheckout>({ productId: text, amount: text, createdAt: date, expiresAt: date }),
-  orders: written<SandboxOrder>({ amount: text, paidAt: date, settlesAt: date }),
+  products: written<Product>({ name: text, price: money, createdAt: date, updatedAt: date }),
+  checkouts: written<StoredCheckout>({ productId: text, amount: money, createdAt: date, expiresAt: date }),
+  orders: written<SandboxOrder>({ amount: money, paidAt: date, settlesAt: date }),
   events: written<SandboxEvent>({
     data: z.looseObject({ order_id: text }),
     body: text,
