@@ -108,18 +108,20 @@ export const integer = (least: number, most: number) =>
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const durationText = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
+const durationText = /^(\d+(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 const longestMs = 100 * 365 * 86_400_000;
 
 function readDuration(value: unknown): number | undefined {
   const [, amount, unit] = (typeof value === 'string' && durationText.exec(value)) || [];
   const ms = typeof value === 'number' ? value : Number(amount) * (unitMs[unit ?? ''] ?? Number.NaN);
-  return ms >= 0 && ms <= longestMs ? Math.round(ms) : undefined;
+  return ms >= 0 ? Math.round(ms) : undefined;
 }
 
 /** What is wrong with a duration, to follow its name in a message. */
 function durationProblem(value: unknown): string | undefined {
-  if (readDuration(value) !== undefined) return undefined;
+  const ms = readDuration(value);
+  if (ms !== undefined)
+    return ms <= longestMs ? undefined : `${shown(value)} is too long. Pass at most "36500d".`;
   if (typeof value === 'string' && /^[\d.]+$/.test(value))
     return `${shown(value)} has no unit. Pass "${value}s" for seconds; the units are ms, s, m, h and d.`;
   return `${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`;

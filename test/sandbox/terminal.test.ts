@@ -482,6 +482,7 @@ test.each<[string[], string]>([
     '--webhook-url: 93.184.215.14 is neither on this machine',
   ],
   [['deliver', ''], 'The event id is empty. Pass one, or leave it out.'],
+  [['advance', '999999999d'], '"999999999d" is too long. Pass at most "36500d".'],
   [['advance', '5'], '"5" has no unit. Pass "5s" for seconds'],
   [['fault', 'delay', '5'], 'has no unit'],
   [['fault', 'status', '503', '--path', 'v1/products'], '--path: no operation is "v1/products". There'],
