@@ -8,7 +8,7 @@ import { tamper } from '../delivery/signing.js';
 import { describeArmed, readOrder } from '../faults.js';
 import { errorStatuses } from '../service/choices.js';
 import { eventType } from '../service/event.js';
-import { costs } from '../service/payments.js';
+import { costs, movable } from '../service/payments.js';
 import { declineReason, paymentMethod } from '../service/records.js';
 import { checkResolved } from '../settings.js';
 import { readObject } from './input.js';
@@ -114,8 +114,8 @@ export function controls(context: SandboxContext): Table {
     ),
     'POST /balance': takes(
       exactlyOne({
-        freeze: costs.amount,
-        release: costs.amount,
+        freeze: z.optional(movable),
+        release: z.optional(movable),
         settle: z.optional(z.literal(true, 'pass true.')),
       }),
       '{"freeze": "5.00"}, {"release": "5.00"} or {"settle": true}',

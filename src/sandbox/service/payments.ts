@@ -146,7 +146,7 @@ export function newPayments(
     /** Moves an amount between `available` and `frozen`; neither goes below zero. */
     shift(amount: string, from: 'available' | 'frozen'): void {
       payments.catchUp();
-      const cents = toCents(checked(productCreateParams.def.shape.price, amount, 'amount'));
+      const cents = toCents(checked(movable, amount, 'amount'));
       const has = store.ledger[from];
       if (cents > has) {
         const message = `${from} holds ${fromCents(has)}, less than ${fromCents(cents)}. Pass at most what it holds.`;
@@ -188,6 +188,11 @@ const { price, currency } = productCreateParams.def.shape;
 
 /** The checks of what it costs: those of a product. */
 export const costs = { amount: z.optional(price), currency };
+
+const isSome = z.refine((value) => !/^0+(\.0+)?$/.test(String(value)), 'pass an amount above zero.');
+
+/** An amount to move: a price, but for what is said of nothing at all. */
+export const movable = z.pipe(z.unknown().check(isSome), price);
 
 /** What has to happen for an event of each type, with a real product and checkout. */
 const happenings: Record<EventType, (payments: Payments, price: string, currency: string) => Payment> = {
