@@ -153,8 +153,12 @@ const anyField = closed(
 /** Checks a fault. The error message begins with `what`. */
 export function readFault(value: unknown, what: string): Fault {
   const names = Object.keys(value ?? {});
-  for (const [name, schema] of Object.entries(kinds))
-    if (names.includes(name)) return checked(schema, value, what);
+  const [kind = '', other] = Object.keys(kinds).filter((name) => names.includes(name));
+  const schema = kinds[kind];
+  // Every kind has a delay.
+  const goesWith = other === undefined || other === 'delay';
+  if (!goesWith) throw new InvalidField(what, other, ` does not go with ${kind}. Pass one of them.`);
+  if (schema) return checked(schema, value, what);
   checked(anyField, { ...Object(value) }, what);
   const problem = 'pass status, network, malformed, delay or webhook: what is to happen.';
   throw new InvalidField(what, '', problem);

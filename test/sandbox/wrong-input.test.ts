@@ -60,6 +60,16 @@ describe('input that is wrong is named', () => {
       'failNext: path: no operation is "GET /v1/checkouts". There are GET',
     ],
     ['failNext', [{ delay: '5' }], 'has no unit'],
+    [
+      'failNext',
+      [{ network: 'reset', delay: '1s', status: 503 }],
+      'failNext: network does not go with status. Pass one of them.',
+    ],
+    ['failNext', [{ status: 503, webhook: true }], 'failNext: status does not go with webhook. Pass one of'],
+    ['freeze', ['0.00'], 'amount: pass an amount above zero.'],
+    ['advanceTime', ['36501d'], 'advanceTime: "36501d" is too long. Pass at most "36500d".'],
+    ['advanceTime', [1e300], 'is too long. Pass at most "36500d".'],
+    ['advanceTime', [-1], 'advanceTime: -1 is not a duration.'],
   ])('%s(%j)', async (name, args, message) => {
     await expect(call(name, ...args)).rejects.toMatchObject({
       name: 'SandboxError',
@@ -114,6 +124,12 @@ describe('input that is wrong is named', () => {
     ['/webhook', { scheme: { encoding: 7 } }, 'The body is invalid: scheme: scheme.encoding must be one of'],
     ['/doctor', { target: 'nowhere' }, 'The body is invalid: target: pass an absolute http: or https: URL'],
     ['/balance', { freeze: 'x' }, 'The body is invalid: freeze: "x" is not a decimal amount. Pass digits'],
+    ['/balance', { freeze: '0' }, 'The body is invalid: freeze: pass an amount above zero. Send {"freeze"'],
+    [
+      '/faults',
+      { status: 503, network: 'reset' },
+      'The body is invalid: network does not go with status. Pass one of them. Send {"status": 503} or',
+    ],
     ['/trigger', { amount: 'x' }, 'The body is invalid: amount: "x" is not a decimal amount. Pass digits'],
     [
       '/faults',
