@@ -139,6 +139,17 @@ it('pays, declines and expires checkouts', async () => {
   expect(sandbox.checkouts.map(({ state }) => state)).toEqual(['expired', 'open', 'paid']);
 });
 
+it('breaks no reason inside the word beside a long name and a long amount', async () => {
+  const { sandbox, client, checkout } = shop();
+  await client.products.create({ name: 'W'.repeat(200), price: '123456789012345678901234567890.99' });
+  const [long] = sandbox.products.slice(-1);
+  await client.checkouts.create({ productId: String(long?.id) });
+  await sandbox.failCheckout(await checkout());
+  const page = await visit(`${sandbox.url}/checkouts`);
+  const rects = await page.getByText('card_declined').evaluate((element) => element.getClientRects().length);
+  expect(rects).toBe(1);
+});
+
 it('shows which choices a request depended on, and the likely name of an unknown field', async () => {
   const { sandbox } = shop();
   await sandbox.fetch('/v1/products', {

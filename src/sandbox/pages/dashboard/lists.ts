@@ -41,7 +41,7 @@ export const checkoutsPage = (context: SandboxContext, asked: Asked) =>
       return html`<tr data-testid="checkout-row">
 ${nameCell(payments.product(productId).name, id)}
 <td class="number">${amount} ${currency}</td>
-<td>${badge(state, tones[state])}${declined !== undefined && html`<br><span class="soft small">${declined}</span>`}</td>
+<td>${badge(state, tones[state])}${declined !== undefined && html`<br><code class="soft">${declined}</code>`}</td>
 ${ageCell(createdAt, clock.now())}
 <td class="main"><div class="row-actions"><a class="button small" href="/pay/${id}">Open page</a>
 ${payable && actionForm(context, `/checkouts/${id}`, buttons)}</div></td></tr>`;
