@@ -262,6 +262,7 @@ describe('the dashboard', () => {
     const shown = await (await sandbox.fetch('/developer?show=key&show=secret')).text();
     expect(shown).toContain(sandbox.apiKey);
     expect(shown).toContain(sandbox.webhookSecret);
+    expect(shown).toContain('The doctor sends valid and invalid deliveries about throw-away orders,');
   });
 
   it.each([

@@ -52,7 +52,7 @@ ${Object.keys(signature).length > 0 && html`<h3>Scheme</h3>${block(JSON.stringif
 <div class="actions">${testEventForm(context)}
 ${webhook !== undefined && doctorForm(context, 'Run doctor')}</div>
 <p class="soft small">A test event creates a real product, checkout and order, so that your handler can read back what the event names.
-${webhook !== undefined && 'The doctor sends valid and invalid deliveries about a throw-away order, and shows what is wrong with the handler.'}</p>
+${webhook !== undefined && 'The doctor sends valid and invalid deliveries about throw-away orders, and shows what is wrong with the handler.'}</p>
 </section>
 <section class="panel" id="env" aria-labelledby="env-heading"><div class="heading"><h2 id="env-heading">.env</h2>
 <div class="actions"><a class="button small" href="${address({ key: !all, secret: !all })}#env" data-testid="show-env">${all ? 'Hide' : 'Show'}<span class="spoken"> key and secret</span></a>${all && copyButton(env, 'the .env block')}</div></div>
