@@ -26,7 +26,7 @@ export interface SandboxOptions {
     | 'auto'
     | 'manual'
     | {
-        /** On the sandbox's clock. */
+        /** On the sandbox's clock: in process it comes with `advanceTime()`; once the sandbox listens, by itself. */
         delay: Duration;
       }
     | undefined;
