@@ -12,7 +12,7 @@ const flags = {
   method: ['<method>', 'only requests with this method; default: every one'],
   path: ['<path>', 'only requests to this exact path, such as /v1/products'],
   times: ['<n>', 'how often it happens; default 1'],
-  when: ['<before|after>', 'before the work (default), or after, which is the default of a broken response'],
+  when: ['<before|after>', 'before the work, or after (default of html, truncated, empty, not-enveloped)'],
   delay: ['<duration>', 'waits before it happens, such as 2s'],
   body: ['<text>', 'of a status: the body of the response, JSON or text', { mayBeEmpty: true }],
   header: ['<name: value>', 'of a status: a header of the response', { multiple: true }],
@@ -20,7 +20,7 @@ const flags = {
   hold: ['', 'of webhook: holds the event until you deliver it'],
   duplicate: ['<n>', 'of webhook: sends it this many more times'],
   tamper: ['<how>', `of webhook: spoils it: ${tampers.join(', ')}`],
-  list: ['', 'lists the faults that have not happened yet'],
+  list: ['', 'lists the pending faults'],
 } satisfies FlagTable;
 
 export const fault = runningCommand({
@@ -32,8 +32,8 @@ export const fault = runningCommand({
   fault html               breaks the response: ${malformedFaults.join(', ')}
   fault delay <duration>   responds late
   fault webhook            drops, delays or corrupts the next delivery: --drop, --hold, --duplicate, --tamper, --delay
-  fault clear              takes back all that have not happened
-  fault --list             shows them`,
+  fault clear              removes all pending faults
+  fault --list             lists the pending faults`,
   example: 'fault status 503 --times 2 --path /v1/products',
   flags,
   words: Number.POSITIVE_INFINITY,
