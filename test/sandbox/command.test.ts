@@ -245,7 +245,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
       'refused 500  n ms  (attempt 1); next attempt in 5 s',
       'refused 500  n ms  (attempt 2); next attempt in 30 s',
       'refused 500  n ms  (attempt 3); next attempt in 2 min',
-      'failed: A fault was ordered: the delivery was lost  (attempt 1); next attempt in 5 s',
+      'failed: A fault was injected: the delivery was lost  (attempt 1); next attempt in 5 s',
     ]);
     expect(log.split(`npx merchant-payments doctor ${target}`)).toHaveLength(4);
   });
@@ -594,6 +594,10 @@ test('help lists every command, flag and default port, and production is allowed
     expect(stdout).toContain(`\n  --${flag} `);
   expect(stdout).toContain('port to listen on; default 4380 [SANDBOX_PORT]');
   expect(run(['exec', '--help']).stdout).toContain('port of the sandbox; default: a free one');
+  const ofFault = run(['fault', '--help']).stdout;
+  expect(ofFault).toContain('or after (default of html, truncated, empty, not-enveloped)\n');
+  expect(ofFault).toContain('fault clear              removes all pending faults\n');
+  expect(ofFault).toMatch(/ {2}--list +lists the pending faults\n/);
   expect(run(['sandbox', '-p', '1']).stderr).toMatch(/^-p is not a flag\. Known are --port, /);
   expect(run(['--version']).stdout).toBe(`${JSON.parse(readFileSync('package.json', 'utf8')).version}\n`);
   const nothing = ['--', process.execPath, '--eval', ''];

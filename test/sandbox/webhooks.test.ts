@@ -263,7 +263,7 @@ describe('webhook faults', () => {
     const sandbox = open({ webhook: handler });
     sandbox.failNext({ webhook: true, drop: true });
     const { delivery } = await sandbox.trigger('order.paid');
-    expect(delivery).toMatchObject({ ok: false, error: 'A fault was ordered: the delivery was lost.' });
+    expect(delivery).toMatchObject({ ok: false, error: 'A fault was injected: the delivery was lost.' });
     expect(got).toHaveLength(0);
     await sandbox.advanceTime('5s');
     expect(got).toHaveLength(1);

@@ -56,7 +56,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
       const started = performance.now();
       const outgoing = signed(event.body, settings, clock, fault?.tamper);
       const { status, headers, body, error, code }: Sent = fault?.drop
-        ? { error: 'A fault was ordered: the delivery was lost.' }
+        ? { error: 'A fault was injected: the delivery was lost.' }
         : await send(to, outgoing, limits);
       const made: Attempt = {
         number: event.attempts.length + 1,

@@ -3,7 +3,7 @@ import type { malformedFaults, networkFaults, RequestFault } from '../faults.js'
 /** The connection breaks, or nothing responds. It looks different in process and on a socket. */
 export class NetworkFault extends Error {
   constructor(readonly fault: (typeof networkFaults)[number]) {
-    super(`A fault was ordered: ${fault}.`);
+    super(`A fault was injected: ${fault}.`);
   }
 }
 
@@ -35,7 +35,7 @@ const malformed: Record<(typeof malformedFaults)[number], (text: string) => Resp
     const { data = {} }: { data?: unknown } = JSON.parse(text);
     return Response.json(data);
   },
-  'code-not-zero': () => Response.json({ code: 1, message: 'A fault was ordered.' }),
+  'code-not-zero': () => Response.json({ code: 1, message: 'A fault was injected.' }),
 };
 
 const responseOf = (text: string, type = 'application/json') =>
@@ -43,7 +43,7 @@ const responseOf = (text: string, type = 'application/json') =>
 
 function withStatus({
   status,
-  body = { code: status, message: 'A fault was ordered.' },
+  body = { code: status, message: 'A fault was injected.' },
   headers = {},
 }: Extract<RequestFault, { status: number }>): Response {
   const own = new Headers(headers);
