@@ -89,11 +89,13 @@ function byLikelihood(combined: readonly Parts[]): KnownScheme[] {
 function schemeOf(parts: Parts): KnownScheme {
   const { content, algorithm, encoding, key, unit } = parts;
   const header = headerOf(parts);
+  const held =
+    header === '{signature}' ? 'the header holds only the signature' : `signature header ${header}`;
   return {
     name:
       `HMAC-${algorithm.toUpperCase()} of ${content === '{body}' ? 'the body alone' : content}, in ${encoding}, ` +
       `keyed with the secret ${key === 'utf8' ? 'as text' : `decoded from ${key}`}; ` +
-      `signature header ${header}; timestamp in ${unit === 'iso8601' ? 'ISO 8601' : `Unix ${unit}`}`,
+      `${held}; timestamp in ${unit === 'iso8601' ? 'ISO 8601' : `Unix ${unit}`}`,
     like: serviceOf(parts),
     scheme: optionsOf(parts),
     header,
