@@ -74,7 +74,7 @@ export async function ask(flags: Flags<'url' | 'token'>, [method, path, body]: R
     throw new CommandError(`${url} responded ${response.status}, so it is not a sandbox. Check --url.`);
   const problem = token === undefined ? 'requires its access token' : 'does not accept this access token';
   throw new CommandError(
-    `The sandbox at ${url} ${problem}. Pass the one that it printed with --token, or set SANDBOX_TOKEN.`,
+    `The sandbox at ${url} ${problem}. Pass --token with the one that it printed, or set SANDBOX_TOKEN.`,
   );
 }
 const attempt = z.object({

@@ -328,7 +328,7 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     const wrong = await runBeside(['reset', '--url', url, '--token', 'another']);
     expect([wrong.status, wrong.stderr]).toEqual([
       1,
-      `The sandbox at ${url} does not accept this access token. Pass the one that it printed with --token, or set SANDBOX_TOKEN.\n`,
+      `The sandbox at ${url} does not accept this access token. Pass --token with the one that it printed, or set SANDBOX_TOKEN.\n`,
     ]);
     expect((await runBeside(['reset', '--url', url, '--token', 'shared'])).status).toBe(0);
   });
