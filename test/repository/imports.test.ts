@@ -14,12 +14,12 @@ const rooms = new Map(
     'transport/': 'ky, zod, errors.ts, schemas/, type api-promise.ts, type node:',
     'resources/': 'zod, schemas/, pagination.ts, errors.ts, api-promise.ts, type transport/',
     'webhooks/':
-      'node:crypto, node:buffer, schemas/event.ts, schemas/closest.ts, schemas/moment.ts, type schemas/, errors.ts',
+      'node:crypto, node:buffer, schemas/event.ts, schemas/closest.ts, schemas/moment.ts, schemas/visible.ts, type schemas/, errors.ts',
     'options.ts': 'zod, transport/, schemas/, errors.ts, version.ts',
     'client.ts': 'zod, options.ts, transport/, resources/, errors.ts, api-promise.ts',
     'index.ts':
       'client.ts, errors.ts, api-promise.ts, pagination.ts, webhooks/, type options.ts, type resources/, type schemas/, type transport/',
-    'inbox/': 'node:, webhooks/, errors.ts, schemas/moment.ts, type schemas/',
+    'inbox/': 'node:, webhooks/, errors.ts, schemas/moment.ts, schemas/visible.ts, type schemas/',
     'matching/': 'errors.ts',
     'sending/': 'node:crypto, type webhooks/',
     'doctor/': 'node:, sending/, webhooks/, errors.ts, version.ts',

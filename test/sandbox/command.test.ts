@@ -482,7 +482,7 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['sandbox', '--unspecified', 'cancel=never'], {}, 2, '--unspecified cancel: pass "stay-open" or "close".'],
   [['sandbox', '--unspecified', 'retries=soon'], {}, 2, 'retries: pass durations, such as ["5s", "30s"].'],
   [['sandbox', '--unspecified', 'errorStatus=404'], {}, 2, '--unspecified errorStatus: pass an object.'],
-  [['sandbox', '--unspecified', 'errorStatus={"type":400}'], {}, 2, 'type is not a kind of error. Known are'],
+  [['sandbox', '--unspecified', 'errorStatus={"blue":400}'], {}, 2, 'blue is not a kind of error. Known are'],
   [['sandbox', '--scheme', '{"encoding":"base32"}'], {}, 2, '--scheme: scheme.encoding must be'],
   [
     ['sandbox', '--scheme', '{"secretEncoding":"hex"}'],
