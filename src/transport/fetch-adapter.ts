@@ -63,7 +63,7 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
         return settled;
       };
       const failureOf = (error: unknown) => {
-        const { kind, code, unsent, detail } = read(error);
+        const { kind, code, unsent, detail } = read(error, isOption ? url : undefined);
         // Only its error shows whether a `fetch` was still connecting. Within a body, one without a code is that of the stream.
         const isMistake = isOption && (!head || code !== undefined);
         return new SendFailure(
@@ -120,11 +120,11 @@ function discard(body: unknown): void {
 }
 
 /** What was thrown, and what it says; without a code, words tell a connection from a mistake. */
-function read(error: unknown) {
+function read(error: unknown, target: string | undefined) {
   try {
     const detail = `threw ${inWords(error)}`;
     // To undici a 101 is a failure of its socket.
-    const evidence = readError(detail.endsWith(': bad upgrade') ? undefined : error);
+    const evidence = readError(detail.endsWith(': bad upgrade') ? undefined : error, target);
     return { ...evidence, kind: evidence.kind ?? kindInWords(detail, evidence.code), detail };
   } catch {
     // Its fields throw.
@@ -145,7 +145,7 @@ function kindInWords(detail: string, code: string | undefined): FailureKind {
  * forbids some ports, which no other attempt changes.
  */
 const noConnection =
-  /^threw (?!.*: bad port$)(?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|a network error|the internet connection))/i;
+  /^threw (?!.*: bad port$)(?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|(?:a )?network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|the internet connection))/i;
 
 /** The error and its causes: the outermost is often only "fetch failed". */
 function inWords(error: unknown): string {

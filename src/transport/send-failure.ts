@@ -68,12 +68,13 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
 /**
  * Reads an error of any `fetch` or of `node:http`, its causes, and the errors of an AggregateError (one for each
  * address of a host). A system call says more than any code: EHOSTUNREACH comes from `connect`, and from `read` too.
- * `kind` is `undefined` if no code is known; `unsent` says whether the error proves that no byte of the request was sent.
+ * `kind` is `undefined` if no code is known; `unsent` says whether the error proves that no byte of the request was sent:
+ * an error about another host than that of `target` does not.
  */
-export function readError(error: unknown) {
+export function readError(error: unknown, target?: string) {
   const codes = codesOf(error);
   const code = codes.find(ruleFor) ?? codes[0];
-  const unsent = isUnsent(error) === true;
+  const unsent = isUnsent(error, target) === true;
   return { kind: ruleFor(code)?.kind ?? (unsent ? ('network' as const) : undefined), code, unsent };
 }
 
@@ -81,16 +82,25 @@ const connectingCalls: readonly unknown[] = ['connect', 'getaddrinfo'];
 const deepest = 8;
 
 /** `undefined` if the error shows nothing. */
-function isUnsent(error: unknown, depth = 0): boolean | undefined {
+function isUnsent(error: unknown, target?: string, depth = 0): boolean | undefined {
   if (!isObject(error) || depth > deepest) return undefined;
+  if (target && isElsewhere(error, target)) return false;
   const errors = field(error, 'errors');
   if (Array.isArray(errors) && errors.length > 0)
-    return errors.every((each) => isUnsent(each, depth + 1) === true);
+    return errors.every((each) => isUnsent(each, target, depth + 1) === true);
   const syscall = field(error, 'syscall') ?? field(error, 'erroredSysCall'); // node-fetch's
   if (syscall !== undefined) return connectingCalls.includes(syscall);
   const code = field(error, 'code');
   const byCode = isCode(code) ? ruleFor(code)?.unsent === true : undefined;
-  return isUnsent(field(error, 'cause'), depth + 1) ?? byCode;
+  return isUnsent(field(error, 'cause'), target, depth + 1) ?? byCode;
+}
+
+/** Whether an error names another host or port: that of a proxy, or of a request that a `fetch` makes beside ours. */
+function isElsewhere(error: Record<string, unknown>, target: string): boolean {
+  const named = new URL(target);
+  named.hostname = String(field(error, 'hostname') ?? field(error, 'host') ?? named.hostname);
+  named.port = String(field(error, 'port') ?? named.port);
+  return named.href !== target;
 }
 
 /** Those of the error, its causes and the errors of an AggregateError, from the outside in. */

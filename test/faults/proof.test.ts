@@ -126,3 +126,52 @@ test.each([
 function systemError(fields: object): Error {
   return Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', ...fields });
 }
+
+test.each([
+  ['platform', globalThis.fetch],
+  ['undici', undiciFetch],
+])(
+  'a fetch of the %s whose second request fails leaves a POST in doubt: it is sent once',
+  async (_name, fetch) => {
+    const server = await FaultyServer.start(succeeds);
+    for (const second of [
+      'http://audit.invalid/',
+      `http://127.0.0.1:${deadPort}/`,
+      'http://audit.invalid:8080/',
+    ]) {
+      const error = await failureOfPost(server.url, async (url, init) => {
+        const response = await fetch(url, init);
+        await fetch(second);
+        return response;
+      });
+      expect(error).toMatchObject({ phase: 'exchange', outcome: 'unknown', attempts: 1 });
+      expect(String(error)).not.toContain('does not resolve');
+    }
+    expect(server.requests).toHaveLength(3);
+    await server.close();
+  },
+);
+
+test.each([
+  ['the lookup of another host', { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'proxy.internal' }],
+  ['a connection to another port', { code: 'ECONNREFUSED', syscall: 'connect', port: 3128 }],
+  ['the certificate of another host', { code: 'ERR_TLS_CERT_ALTNAME_INVALID', host: 'audit.example' }],
+])('%s that fails proves nothing of a POST', async (_title, fields) => {
+  const error = await failureOfPost('https://api.shop.example', async () => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('failed'), fields) });
+  });
+  expect(error).toMatchObject({ phase: 'exchange', outcome: 'unknown', attempts: 1 });
+});
+
+test.each([
+  ['https://api.shop.example', { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'api.shop.example' }],
+  ['https://api.shop.example', { code: 'ECONNREFUSED', syscall: 'connect', port: 443 }],
+  ['http://[::1]', { code: 'ECONNREFUSED', syscall: 'connect', hostname: '::1', port: 80 }],
+  ['http://[::1]:8443', { code: 'ECONNREFUSED', syscall: 'connect', address: '::1', port: 8443 }],
+  ['https://api.shop.example:8443', { code: 'ECONNREFUSED', syscall: 'connect' }],
+])('a failure to reach %s that says %j proves that a POST was not sent', async (baseUrl, fields) => {
+  const error = await failureOfPost(baseUrl, async () => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('failed'), fields) });
+  });
+  expect(error).toMatchObject({ phase: 'connect', outcome: 'not_sent', attempts: 3 });
+});
