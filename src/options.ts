@@ -33,7 +33,7 @@ export interface PaymentsClientOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Functions called on requests, responses, retries, errors and the end of each call; or an instance of a class. */
   hooks?: Hooks | undefined;
-  /** Sends the requests in place of the built-in transport: a function with the signature of `fetch`, such as `sandbox.fetch`. */
+  /** Sends the requests in place of the built-in transport: a function with the signature of `fetch`, such as `sandbox.fetch`. It sends each once, without retries of its own, and does not throw after that. */
   fetch?: Fetch | undefined;
   /** Appended to `merchant-payments/<version>`. */
   userAgent?: string | undefined;
