@@ -54,7 +54,7 @@ export function readOptions(options: PaymentsClientOptions): ClientSettings {
 }
 
 function settingsFrom(options: PaymentsClientOptions): ClientSettings {
-  const given = ownFields(options);
+  const given = ownFields(options, Object.keys(secureOptions.shape));
   if (!given) throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
   const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;
   const allowInsecureHttp = given.allowInsecureHttp === true;

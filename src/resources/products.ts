@@ -125,7 +125,7 @@ export class ProductsResource {
 
 /** `null`, as another product may have it, is the same as absent for `description` and `image`. */
 function withoutNulls(params: ProductCreateParams): unknown {
-  const own = ownFields(params);
+  const own = ownFields(params, Object.keys(productCreateParams.shape));
   return own ? { ...own, description: own.description ?? undefined, image: own.image ?? undefined } : params;
 }
 

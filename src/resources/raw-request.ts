@@ -22,10 +22,10 @@ export interface RawRequest {
 const methods: readonly unknown[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const partNames = ['method', 'path', 'query', 'body'];
 
-/** The request's own fields, read once; `undefined` if they cannot be read. */
+/** The request's fields, read once; `undefined` if they cannot be read. */
 export function copyRawRequest(request: RawRequest): Partial<RawRequest> | undefined {
   try {
-    return ownFields(request) ?? {};
+    return ownFields(request, partNames) ?? {};
   } catch {
     return undefined;
   }

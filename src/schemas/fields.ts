@@ -35,8 +35,8 @@ export function optionalField<T>(isRight: (value: unknown) => boolean, message: 
 }
 
 /**
- * Reads and copies what a caller passed, and adds what is wrong with it to `problems`. Own fields alone: what a
- * polluted prototype adds was not passed.
+ * Reads and copies what a caller passed, and adds what is wrong with it to `problems`. Own fields and those of a
+ * class: what a polluted prototype adds was not passed.
  */
 export function readFields<T>(
   problems: Problem[],
@@ -44,8 +44,9 @@ export function readFields<T>(
   given: unknown,
   what?: string,
 ): T | undefined {
-  const parsed = z.safeParse(schema, ownFields(given) ?? given);
-  if (!parsed.success) problems.push(...describeIssues(parsed.error.issues, Object.keys(schema.shape), what));
+  const names = Object.keys(schema.shape);
+  const parsed = z.safeParse(schema, ownFields(given, names) ?? given);
+  if (!parsed.success) problems.push(...describeIssues(parsed.error.issues, names, what));
   return ownFields(parsed.data);
 }
 

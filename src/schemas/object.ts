@@ -10,9 +10,16 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Own fields alone, so that a polluted prototype sets none; `undefined` if it is no object. */
-export function ownFields<T>(given: T): T | undefined {
-  return isObject(given) ? Object.assign(Object.create(null), given) : undefined;
+/**
+ * Own fields, and of `names` those of its class, such as accessors: a polluted prototype sets none. `undefined` if it is
+ * no object.
+ */
+export function ownFields<T>(given: T, names: readonly string[] = []): T | undefined {
+  if (!isObject(given)) return undefined;
+  const own = Object.assign(Object.create(null), given);
+  for (const name of names)
+    if (name in given && !(name in own) && !(name in Object.prototype)) own[name] = given[name];
+  return own;
 }
 
 /** Whether `Object.prototype` has extra fields, which any code that reads options by name would see. */

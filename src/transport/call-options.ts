@@ -63,13 +63,15 @@ export function readCallOptions(
   isList: boolean,
   client: TimeLimits,
 ): ListOptions {
-  const own = ownFields(options);
+  const schema = isList ? listOptions : callOptions;
+  const own = ownFields(options, Object.keys(schema.shape));
   if (!own) issues.push({ path: 'options', message: 'is not an object.' });
+  if (isSignal(options)) issues.push({ path: 'options', message: 'is an AbortSignal. Pass { signal }.' });
   // Most calls have none.
   if (!own || Object.keys(own).length === 0) return own ?? options;
   const { timeoutMs, totalTimeoutMs = client.totalTimeoutMs } = own;
   const problems = timeProblems({ timeoutMs, totalTimeoutMs });
-  const read = readFields(problems, isList ? listOptions : callOptions, own, 'an option');
+  const read = readFields(problems, schema, own, 'an option');
   issues.push(...problems.map(({ path, message }) => ({ path: `options.${path}`, message })));
   return read ?? own;
 }

@@ -125,6 +125,21 @@ describe.each(carriers)('over %s', (_, options) => {
   });
 });
 
+test('an AbortController as options ends the call: its signal is read', async () => {
+  const controller = new AbortController();
+  controller.abort();
+  await expect(payments.balance.retrieve(controller)).rejects.toBe(controller.signal.reason);
+});
+
+test('an AbortSignal as options is refused', async () => {
+  const call: Promise<unknown> = Reflect.apply(payments.balance.retrieve, payments.balance, [
+    new AbortController().signal,
+  ]);
+  await expect(call).rejects.toMatchObject({
+    issues: [{ path: 'options', message: 'is an AbortSignal. Pass { signal }.' }],
+  });
+});
+
 test('a header that is refused is not quoted', async () => {
   const call = payments.balance.retrieve({ headers: { 'x-token': `${apiKey}\n` } });
   await expect(call).rejects.not.toMatchObject({ message: expect.stringContaining(apiKey) });

@@ -473,3 +473,35 @@ describe('options that cannot be read', () => {
     );
   });
 });
+
+describe('an instance of a class as options', () => {
+  class StagingConfig {
+    readonly #key = 'service_test_staging';
+    get apiKey() {
+      return this.#key;
+    }
+    get baseUrl() {
+      return baseUrl;
+    }
+    get region() {
+      return 'eu';
+    }
+  }
+
+  test('has its accessors read, not the environment', async () => {
+    vi.stubEnv('PAYMENTS_API_KEY', 'service_live_of_the_environment');
+    vi.stubEnv('PAYMENTS_BASE_URL', 'https://live.example');
+    service.on('GET /v1/balance', jsonResponse(balance));
+    await new PaymentsClient(new StagingConfig()).balance.retrieve();
+    expect(service.requests[0]?.headers.get('x-api-key')).toBe('service_test_staging');
+  });
+
+  test('has those of its parent read, and checked', () => {
+    class Wrong extends StagingConfig {
+      get maxRetries() {
+        return -1;
+      }
+    }
+    expect(() => new PaymentsClient(new Wrong())).toThrow('maxRetries must be an integer');
+  });
+});

@@ -619,3 +619,46 @@ test('the path of a request is quoted so, too', async () => {
   const call = payments.request({ method: 'GET', path: '\u202e/v1' });
   await expect(call).rejects.toThrow('path "\\u202e/v1" does not begin with a slash.');
 });
+
+test('accessors of a class are sent like fields', async () => {
+  service.on('PATCH /v1/products/prod_1', jsonResponse({ code: 0, data: {} }));
+  class Edit {
+    name = 'Mug';
+    get price() {
+      return '21.00';
+    }
+    get label() {
+      return 'not a parameter';
+    }
+  }
+  await payments.products.update('prod_1', new Edit()).catch(() => {});
+  expect(service.requests[0]?.body).toEqual({ name: 'Mug', price: '21.00' });
+});
+
+test('accessors of a class are sent by create() and request(), too', async () => {
+  service.on('POST /v1/products', jsonResponse({ code: 0, data: {} }));
+  class Product {
+    readonly name = 'Mug';
+    get price() {
+      return '21.00';
+    }
+    get description() {
+      return null;
+    }
+  }
+  await payments.products.create(new Product()).catch(() => {});
+  class Raw {
+    readonly path = '/v1/products';
+    get method() {
+      return 'POST' as const;
+    }
+    get body() {
+      return { name: 'Mug' };
+    }
+  }
+  await payments.request(new Raw());
+  expect(service.requests.map(({ body }) => body)).toEqual([
+    { name: 'Mug', price: '21.00' },
+    { name: 'Mug' },
+  ]);
+});
