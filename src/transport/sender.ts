@@ -42,6 +42,8 @@ export class Sender {
       runHook(hooks.request, { ...about });
       call.signal?.throwIfAborted();
       const sent = await this.#sendOnce(call, limit.leftMs);
+      // Until the result is read: whatever throws meanwhile says nothing of the request.
+      progress.outcome = 'unknown';
       const durationMs = performance.now() - began;
       // A response whose body did not arrive whole is one, too.
       const head = sent instanceof SendFailure ? sent.details.head : sent;

@@ -145,11 +145,13 @@ export function unusable(
   };
 }
 
-/** A copy for the caller, without secrets. */
+/** A copy for the caller, without secrets, and without what `Headers` cannot hold: text that no HTTP header may have. */
 export function headersOf(headers: ResponseHeaders, redact: (text: string) => string): Headers {
   const copy = new Headers();
   headers.forEach((value, name) => {
-    copy.append(name, redact(value));
+    try {
+      copy.append(name, redact(value));
+    } catch {}
   });
   return copy;
 }

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { PaymentsClient } from 'merchant-payments';
+import { type Hooks, PaymentsClient } from 'merchant-payments';
 import { fetch as undiciFetch } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
@@ -9,11 +9,15 @@ import { call, expectNoTrace, methods, settled, watch } from '../helpers/meeting
 watch();
 
 /** A client whose fetch misbehaves, and the calls that it got. */
-function clientWith(behaviour: (request: unknown, init: RequestInit | undefined) => unknown, maxRetries = 2) {
+function clientWith(
+  behaviour: (request: unknown, init: RequestInit | undefined) => unknown,
+  maxRetries = 2,
+  hooks?: Hooks,
+) {
   const calls = vi.fn(behaviour);
   const fetch = async (request: unknown, init?: RequestInit) => calls(request, init);
   // What such a function returns is no Response, so no type lets it through.
-  const options = [{ apiKey: canaryKey, baseUrl: 'https://api.shop.example', fetch, maxRetries }];
+  const options = [{ apiKey: canaryKey, baseUrl: 'https://api.shop.example', fetch, maxRetries, hooks }];
   const client: PaymentsClient = Reflect.construct(PaymentsClient, options);
   return { client, calls };
 }
@@ -234,4 +238,40 @@ test('a fetch is called with redirect: manual, and its opaque response to one is
   });
   const { error } = await settled(call(client, 'POST'));
   expect(error).toMatchObject({ name: 'InvalidResponseError', reason: 'redirect', outcome: 'unknown' });
+});
+
+test('a header that no HTTP response may have is left out of the error, whose outcome stays', async () => {
+  const headers = new Map([
+    ['x-city', '東京'],
+    ['x-nul', 'a\0b'],
+    ['x-request-id', 'req_1'],
+  ]);
+  const ends: unknown[] = [];
+  const { client, calls } = clientWith(
+    () => ({
+      status: 500,
+      headers: { get: (name: string) => headers.get(name) ?? null, forEach: headers.forEach.bind(headers) },
+      body: new Response('{}').body,
+      [Symbol.toStringTag]: 'Response',
+    }),
+    0,
+    { end: ({ outcome }) => ends.push(outcome) },
+  );
+  const { error } = await settled(call(client, 'POST'));
+  expect(error).toMatchObject({ name: 'ServerError', outcome: 'unknown', requestId: 'req_1' });
+  expect([...Object(error).headers.keys()]).toEqual(['x-request-id']);
+  expect(ends).toEqual(['unknown']);
+  expect(calls).toHaveBeenCalledTimes(1);
+});
+
+test('a call is not called unsent where the headers of its response throw', async () => {
+  const throws = { get: throwing, forEach: throwing };
+  const response = { status: 500, headers: throws, body: null, [Symbol.toStringTag]: 'Response' };
+  const ends: unknown[] = [];
+  // A status without a look at the headers, as of a redirect: what reads them comes later.
+  const { client } = clientWith(() => ({ ...response, status: 302 }), 0, {
+    end: ({ outcome }) => ends.push(outcome),
+  });
+  await settled(call(client, 'POST'));
+  expect(ends).toEqual(['unknown']);
 });
