@@ -1,6 +1,6 @@
 /** Names of headers that carry credentials. Other values, such as a content type or a tenant, stay readable in errors. */
 const credentialName =
-  /^(?:(?:proxy-)?authorization|cookie)$|(?:^|[^a-z])(?:key|token|secret|signature|password|credential|session)s?(?:[^a-z]|$)/;
+  /^cookie$|(?:^|[^a-z])(?:auth(?:orization)?$|(?:api|auth|access)?(?:key|token)|bearer|jwt|secret|signature|pass(?:word|phrase)|credential|session)s?(?:[^a-z]|$)/;
 
 /** The values of headers (names in lower case) that must not show; of `Bearer …` the credentials alone, too, and each cookie. */
 export function secretsOf(headers: Readonly<Record<string, string>>): string[] {

@@ -149,13 +149,24 @@ test.each([
   'x-credential',
   'x-credentials',
   'x-session-id',
+  'apikey',
+  'x-apikey',
+  'x-authorization',
+  'x-forwarded-authorization',
+  'x-auth',
+  'x-authtoken',
+  'x-accesstoken',
+  'x-jwt',
+  'x-goog-iap-jwt-assertion',
+  'x-bearer',
+  'x-passphrase',
 ])('the value of a header %s is redacted, with and without its scheme', async (name) => {
   service.on('GET /v1/balance', jsonResponse({ message: 'No: Scheme v4lue-4711, v4lue-4711' }, 403));
   const call = create({ headers: { [name]: 'Scheme v4lue-4711' } }).balance.retrieve();
   await expect(call).rejects.toMatchObject({ apiMessage: 'No: [redacted], [redacted]' });
 });
 
-test.each(['x-env', 'x-tenant', 'x-tokenizer', 'x-monkey', 'accept-language', 'x-request-id'])(
+test.each(['x-env', 'x-tenant', 'x-tokenizer', 'x-monkey', 'keyboard-layout', 'x-author', 'x-request-id'])(
   'the value of a header %s stays readable: it is no secret',
   async (name) => {
     const message = 'application/json is not known in staging-eu';
