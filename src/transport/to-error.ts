@@ -150,7 +150,7 @@ export function headersOf(headers: ResponseHeaders, redact: (text: string) => st
   const copy = new Headers();
   headers.forEach((value, name) => {
     try {
-      copy.append(name, redact(value));
+      if (redact(name) === name) copy.append(name, redact(value));
     } catch {}
   });
   return copy;

@@ -183,3 +183,15 @@ test('the id of a product that was just made is readable, though a header has it
   const call = create({ headers }).products.create({ name: 'Mug', price: '5' });
   await expect(call).rejects.toMatchObject({ reason: 'schema', id: data.id });
 });
+
+test('a header whose name holds the key is left out of the error', async () => {
+  const fetch = async () =>
+    new Response('{}', {
+      status: 403,
+      headers: { [`x-${canaryKey.replace(/[^a-z]/gi, '')}`]: '1', 'x-a': '1' },
+    });
+  const error: unknown = await create({ apiKey: canaryKey.replace(/[^a-z]/gi, ''), fetch })
+    .balance.retrieve()
+    .catch((reason: unknown) => reason);
+  expect([...Object(error).headers.keys()]).toEqual(['content-type', 'x-a']);
+});
