@@ -98,6 +98,8 @@ export function nodeHttp(baseUrl: URL): Send {
             else chunks.push(chunk);
           })
           .on('end', () => {
+            // A server that answers early may never read the rest, and its socket would keep the process alive.
+            if (!request.writableFinished) request.destroy();
             // Copied only if it must be: buffers lie outside the heap, and more of them bring more full collections.
             const [first = Buffer.alloc(0)] = chunks;
             const whole = chunks.length > 1 ? Buffer.concat(chunks) : first;

@@ -1,8 +1,18 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { failsFirst, rightBody, succeeds } from '../helpers/bodies.js';
 import { faultTable, notHttp } from '../helpers/fault-table.js';
-import { type Behaviour, closes, FaultyServer, resets, stalls, writes } from '../helpers/faulty-server.js';
+import {
+  type Behaviour,
+  closes,
+  FaultyServer,
+  rawResponse,
+  resets,
+  stalls,
+  writes,
+} from '../helpers/faulty-server.js';
 import { call, carriers, clientOf, meet, watch } from '../helpers/meeting.js';
 
 watch();
@@ -169,4 +179,33 @@ test("a new client's first calls, made at once, share their connections with all
   expect(server.requests).toHaveLength(4);
   expect(server.connections).toBe(2);
   await server.close();
+});
+
+test('an early response to a body that the server does not read closes its connection', async () => {
+  const body = 'x'.repeat(24 * 1024 * 1024);
+  let received = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', (chunk) => {
+      received += chunk.length;
+      socket.pause().write(rawResponse(413, '{}'));
+      socket.on('data', (more) => {
+        received += more.length;
+      });
+      socket.pause();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const connected = once(server, 'connection');
+  const client = clientOf('http', `http://127.0.0.1:${port}`);
+  const sent = client.request({ method: 'POST', path: '/v1/products', body });
+  const [socket] = await connected;
+  await expect(sent).rejects.toMatchObject({ status: 413, outcome: 'rejected' });
+  const closed = once(socket, 'close');
+  socket.resume();
+  await closed;
+  expect(received).toBeLessThan(body.length);
+  server.close();
 });
