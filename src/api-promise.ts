@@ -36,13 +36,16 @@ export interface Completed<T> {
  * ```
  */
 export class ApiPromise<T> extends Promise<T> {
-  readonly #completed: Promise<Completed<T>>;
+  readonly #completed?: Promise<Completed<T>>;
 
   /** @internal */
-  constructor(completed: Promise<Completed<T>>) {
+  constructor(completed: Promise<Completed<T>> | ConstructorParameters<typeof Promise<T>>[0]) {
+    // The static methods of `Promise`, such as `ApiPromise.all`, pass a function.
     // Resolved with a promise: so an error's stack leads on to the line of whoever awaits this one.
-    super((resolve) => resolve(completed.then(({ data }) => data)));
-    this.#completed = completed;
+    super(
+      typeof completed === 'function' ? completed : (resolve) => resolve(completed.then(({ data }) => data)),
+    );
+    if (typeof completed !== 'function') this.#completed = completed;
   }
 
   /** `then`, `catch` and `finally` return plain promises. */
@@ -53,7 +56,8 @@ export class ApiPromise<T> extends Promise<T> {
   /** The data together with `status`, `headers`, `requestId`, `attempts` and `durationMs` of the response. */
   async withResponse(): Promise<WithResponse<T>> {
     const data = await this;
-    const { facts } = await this.#completed;
-    return { data, response: facts() };
+    const completed = await this.#completed;
+    if (!completed) throw new TypeError('No call made this promise.');
+    return { data, response: completed.facts() };
   }
 }
