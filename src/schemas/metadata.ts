@@ -3,7 +3,8 @@ export type Metadata = Record<string, string>;
 
 /**
  * Reads metadata from the wire: `{}` when absent, values as strings (the spec only says that they are "shown as
- * strings"): others as JSON writes them, `null` left out. `undefined` if it is not an object.
+ * strings"): others as JSON writes them, but a number too large for a double as `Infinity`; `null` left out. `undefined`
+ * if it is not an object.
  */
 export function readMetadata(value: unknown): Metadata | undefined {
   if (value === undefined || value === null) return {};
@@ -12,7 +13,7 @@ export function readMetadata(value: unknown): Metadata | undefined {
   const given = Object.entries(value).filter(([, entry]) => entry !== null);
   try {
     return Object.fromEntries(
-      given.map(([key, entry]) => [key, typeof entry === 'string' ? entry : JSON.stringify(entry)]),
+      given.map(([key, entry]) => [key, typeof entry === 'object' ? JSON.stringify(entry) : String(entry)]),
     );
   } catch {
     // Nested too deeply for JSON.stringify.

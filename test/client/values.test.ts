@@ -171,6 +171,13 @@ describe('absent fields', () => {
     });
   });
 
+  test('metadata that is a number too large for a double is not called null', async () => {
+    const body = JSON.stringify(created).replace('"MUG-1"', '1e400');
+    service.on('POST /v1/products', text(body));
+    const product = await payments.products.create({ name: 'Mug', price: '5' });
+    expect(product.metadata).toEqual({ sku: 'Infinity' });
+  });
+
   test('metadata that is an empty array, as PHP writes an empty object, is {}', async () => {
     expect((await productWith({ metadata: [] })).metadata).toEqual({});
   });
