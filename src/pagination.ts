@@ -94,7 +94,8 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
       limit = options?.limit;
     } catch {} // A getter threw.
     if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
-      this.catch(() => {});
+      // Leaves the list: a request that has not gone out yet does not.
+      this[Symbol.asyncIterator]().return();
       const message = 'must be an integer of at least 1, as in toArray({ limit: 500 }).';
       throw new InvalidParamsError({ operation: this.#operation }, [{ path: 'limit', message }]);
     }

@@ -347,3 +347,23 @@ describe('an error midway', () => {
     expect(asked()).toEqual([1]);
   });
 });
+
+test('toArray() that is refused sends nothing', async () => {
+  service.on('GET /v1/products', pages(1));
+  const client = createClient();
+  await client.products.list().toArray({ limit: 1 });
+  await expect(client.products.list().toArray({ limit: 0 })).rejects.toMatchObject({
+    code: 'invalid_params',
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(service.requests).toHaveLength(1);
+});
+
+test('a page that was awaited comes, though toArray() is refused later', async () => {
+  service.on('GET /v1/products', page(['a'], {}));
+  const products = createClient().products.list();
+  const first = await products;
+  await expect(products.toArray({ limit: 0 })).rejects.toMatchObject({ code: 'invalid_params' });
+  expect(first.items).toHaveLength(1);
+  expect(await products).toBe(first);
+});
