@@ -36,16 +36,13 @@ export interface Completed<T> {
  * ```
  */
 export class ApiPromise<T> extends Promise<T> {
-  readonly #completed?: Promise<Completed<T>>;
+  readonly #completed: Promise<Completed<T>>;
 
   /** @internal */
-  constructor(completed: Promise<Completed<T>> | ConstructorParameters<typeof Promise<T>>[0]) {
-    // The static methods of `Promise`, such as `ApiPromise.all`, pass a function.
+  constructor(completed: Promise<Completed<T>>) {
     // Resolved with a promise: so an error's stack leads on to the line of whoever awaits this one.
-    super(
-      typeof completed === 'function' ? completed : (resolve) => resolve(completed.then(({ data }) => data)),
-    );
-    if (typeof completed !== 'function') this.#completed = completed;
+    super((resolve) => resolve(completed.then(({ data }) => data)));
+    this.#completed = completed;
   }
 
   /** `then`, `catch` and `finally` return plain promises. */
@@ -56,8 +53,7 @@ export class ApiPromise<T> extends Promise<T> {
   /** The data together with `status`, `headers`, `requestId`, `attempts` and `durationMs` of the response. */
   async withResponse(): Promise<WithResponse<T>> {
     const data = await this;
-    const completed = await this.#completed;
-    if (!completed) throw new TypeError('No call made this promise.');
-    return { data, response: completed.facts() };
+    const { facts } = await this.#completed;
+    return { data, response: facts() };
   }
 }

@@ -107,14 +107,3 @@ test('a failure that withResponse() handles is not reported', async () => {
     .catch(() => {});
   await settled();
 });
-
-test('the static methods of Promise make promises of its class, too', async () => {
-  expect(await ApiPromise.resolve(1)).toBe(1);
-  expect(await ApiPromise.all([1, 2])).toHaveLength(2);
-  await expect(ApiPromise.reject(new Error('no'))).rejects.toThrow('no');
-  expect(await ApiPromise.race([1])).toBe(1);
-  expect(await ApiPromise.allSettled([])).toEqual([]);
-  const withoutCall: unknown = ApiPromise.resolve(1);
-  if (!(withoutCall instanceof ApiPromise)) throw new Error('another class');
-  await expect(withoutCall.withResponse()).rejects.toThrow('No call made this promise.');
-});
