@@ -89,7 +89,7 @@ export class Flags<Name extends string> {
   }
 
   list(name: Name): string[] {
-    const fromEnv = (this.#env(name) ?? '').trim().split(/\s*,\s*/);
+    const fromEnv = (this.#env(name) ?? '').split(',').map((each) => each.trim());
     return this.#given.get(name) ?? fromEnv.filter(Boolean);
   }
 

@@ -134,12 +134,9 @@ test('request() returns null and absent data as they are: its operations are not
 });
 
 test.each([
-  [400, '400 Name is taken: the content of the request was refused.'],
+  [400, '400 Name is taken: the request was refused.'],
   [403, '403 Name is taken: this API key is not allowed to do that.'],
-  [
-    404,
-    '404 Name is taken: nothing was found there. Check the id, and that baseUrl names the right environment.',
-  ],
+  [404, '404 Name is taken. Check the id, and that baseUrl names the right environment.'],
   [409, '409 Name is taken.'],
   [418, '418 Name is taken.'],
   [429, '429 Name is taken: too many requests. Wait before the next one.'],

@@ -163,9 +163,8 @@ describe('time that runs out', () => {
 describe('a refusal', () => {
   const keyRefused =
     ': the API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
-  const contentRefused = ': the content of the request was refused.';
-  const nothingFound =
-    ': nothing was found there. Check the id, and that baseUrl names the right environment.';
+  const contentRefused = ': the request was refused.';
+  const nothingFound = '. Check the id, and that baseUrl names the right environment.';
   const failedThere = ': the service failed.';
 
   test.each([
@@ -174,7 +173,7 @@ describe('a refusal', () => {
     [402, ApiError, 'rejected', 'never', '.'],
     [403, PermissionDeniedError, 'rejected', 'never', ': this API key is not allowed to do that.'],
     [404, NotFoundError, 'rejected', 'never', nothingFound],
-    [405, ApiError, 'rejected', 'never', ': the method is not allowed there. Check baseUrl.'],
+    [405, ApiError, 'rejected', 'never', '.'],
     [408, ApiError, 'unknown', 'get', '.'],
     [409, ConflictError, 'rejected', 'never', '.'],
     [413, InvalidRequestError, 'rejected', 'never', contentRefused],
