@@ -69,7 +69,10 @@ export const findings = {
   // It does not verify the bytes that were sent.
   re_encodes: ['Your handler verifies a body that was {changed|parsed and encoded again}.', '{raw}.'],
   parsed_object: ['Your handler verifies a parsed object instead of the raw body.', '{raw}.'],
-  body_consumed: ['Your handler verifies an empty body: something else has already read it.', '{raw}.'],
+  body_consumed: [
+    'Your handler {consumed|verifies an empty body: something else has already read it}.',
+    '{raw}.',
+  ],
   trims: ['Your handler trims the body or changes its line ends before verifying.', 'Do neither. {raw}.'],
   wrong_charset: [
     'Your handler decodes the body with a charset other than UTF-8 before it verifies it.',

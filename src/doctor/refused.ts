@@ -96,7 +96,12 @@ export async function explainRefusal(exam: Examination): Promise<Expected & { fi
   const told = toldBy(sent, exam.body('compact'), exam.framework, words);
   const said = told && { ...told, evidence: `${exam.evidence('compact')} ${told.evidence ?? ''}`.trim() };
   const untried = { expects: undefined, tried: 0 };
-  if (said && said.code !== 'wrong_clock') return { finding: said, ...untried };
+  if (said && said.code !== 'wrong_clock') {
+    // Words that only a valid delivery gets are about what comes after its verification.
+    const toForged = toldBy(exam.sent('forged'), exam.body('forged'), exam.framework);
+    const isBefore = exam.alike('compact', 'forged') || toForged?.code === said.code;
+    return { finding: isBefore ? said : verifiedThen(exam, evidence), ...untried };
+  }
   const verified = !exam.alike('compact', 'forged') && verifiedThen(exam, evidence);
   // A receiver that verifies before it looks at the time says so only then.
   const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;

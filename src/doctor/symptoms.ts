@@ -104,6 +104,7 @@ const told: readonly [words: RegExp, ...Symptom][] = [
   [
     /body (?:is unusable|has already been|already (?:read|used))|stream is not readable|RawPostDataException/i,
     'body_consumed',
+    { consumed: 'reads the body twice, or something in front of it has already read it' },
   ],
 ];
 

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { SignatureScheme } from 'merchant-payments/webhooks';
 
 export const secret = 'whsec_9f2c4e7a10b35d68c1e4';
 
@@ -45,6 +46,10 @@ export interface Row {
   url?: (port: number) => string;
   /** Milliseconds that a delivery may take: few where the receiver never responds. */
   patienceMs?: number;
+  /** How deliveries are signed, if not by the default. */
+  scheme?: Partial<SignatureScheme>;
+  /** The price of the doctor's orders, if not its usual one. */
+  amount?: string;
 }
 
 /** A row of a table, short. */

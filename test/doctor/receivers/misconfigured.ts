@@ -963,7 +963,26 @@ const unreached = [
   ]),
 ];
 
+/** What handlers say that verify, and then fail in words that are usual for a wrong verification. */
+const failingLater = [
+  'TypeError: Body is unusable: Body has already been read',
+  'Error: MAILER_SECRET is not set',
+  'no order for product Secret Santa mug',
+  'psycopg.errors.UndefinedColumn: no column named client_secret',
+  "TypeError: a bytes-like object is required, not 'str'",
+  'SyntaxError: "[object Object]" is not valid JSON',
+  '{"error":"duplicate_header"}',
+].map((words) =>
+  row(
+    `verifies, and then says ${words}`,
+    'handler_failed',
+    then(() => [500, words]),
+    { says: /verifies the signature, and then fails/ },
+  ),
+);
+
 export const misconfigured = [
+  ...failingLater,
   ...bodies,
   ...secrets,
   ...schemes,

@@ -25,15 +25,16 @@ function judge(expected: string, found: readonly string[]) {
 /** Longer than a busy machine stands still. Nobody waits for it: a row whose receiver never responds has its own. */
 const longPatienceMs = 30_000;
 
-async function examine({ verdict, warnings = '', says, make, url, patienceMs = longPatienceMs }: Row) {
+async function examine(row: Row) {
+  const { verdict, warnings = '', says, make, url, patienceMs = longPatienceMs, scheme, amount } = row;
   const { port, close } = await serve(make());
   try {
     const sandbox = createSandbox({
       webhookSecret: secret,
-      unspecified: { deliveryTimeout: `${patienceMs}ms` },
+      unspecified: { deliveryTimeout: `${patienceMs}ms`, ...(scheme && { signature: scheme }) },
     });
     const target = url?.(port) ?? `http://127.0.0.1:${port}/webhooks`;
-    const diagnosis = await sandbox.doctor(target);
+    const diagnosis = await sandbox.doctor(target, { amount });
     const all = judge(
       verdict,
       diagnosis.findings.map(({ code }) => code),
