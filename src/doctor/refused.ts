@@ -16,15 +16,28 @@ export async function blocked(exam: Examination): Promise<Finding | undefined> {
   if (!last || ![...bodies, 'duplicate' as const].some(exam.refused)) return undefined;
   const forged = exam.results.filter(({ expected }) => expected === 'refused').length;
   const responses: string[] = [];
+  const likes: { isLike: (other: ProbeName) => boolean }[] = [];
   const evidence = () => `${exam.evidence(last)} ${responses[0]} ${responses.at(-1)}`;
   for (const ms of pausesMs) {
     await pause(ms);
     const like = await exam.sendLike(last);
     if (!like || exam.over) return undefined;
+    likes.push(like);
     responses.push(exam.told(`the like, after ${forged} forged deliveries`, like.sent));
     if (succeeded(like.sent))
       return responses.length === 1 ? undefined : exam.finding('inconsistent', { evidence: evidence() });
   }
+  const forgery = await exam.sendLike(last, newSecret(exam.patient.signer.scheme));
+  if (!forgery || exam.over) return undefined;
+  const toForgery = exam.told('the same, signed with a different secret', forgery.sent);
+  // What still tells the two apart blocks nobody.
+  if (forgery.isLike('forged') && !likes.some(({ isLike }) => isLike('forged')))
+    return exam.finding('handler_failed', {
+      fails: 'verifies the signature, and accepts the first deliveries, but rejects all later ones',
+      likely:
+        'It may have no open order of that amount left: respond 200 to an unknown order and investigate it yourself. Then run the doctor again with another amount: forgeries may have been rejected for that reason only.',
+      evidence: `${evidence()} ${toForgery}`,
+    });
   return exam.finding('blocks_sender', { evidence: evidence() });
 }
 

@@ -981,7 +981,29 @@ const failingLater = [
   ),
 );
 
+const runningOut = [
+  row(
+    'has one open order of that amount',
+    'handler_failed',
+    () => {
+      let open = 1;
+      return then(() => (open-- > 0 ? received : [409, 'no open order of 19.90']))();
+    },
+    { amount: '19.90', says: /verifies the signature, and accepts the first deliveries/ },
+  ),
+  row('takes an amount once a minute', 'handler_failed', () => {
+    const seen = new Set<string>();
+    return then((incoming) => {
+      const { amount } = event(incoming).data;
+      if (seen.has(amount)) return [409, { error: 'duplicate payment' }];
+      seen.add(amount);
+      return received;
+    })();
+  }),
+];
+
 export const misconfigured = [
+  ...runningOut,
   ...failingLater,
   ...bodies,
   ...secrets,
