@@ -25,6 +25,16 @@ const altered =
     return { body, headers: { ...headers, [signatureHeader]: prefix + digits } };
   };
 
+/** A delivery with a signature header of its own making. */
+const labelled =
+  (write: (prefix: string, digits: string) => string): Make =>
+  (order, signer) => {
+    const { signatureHeader, prefix } = readScheme(signer.scheme);
+    const { body, headers } = unknowing(order, signer);
+    const digits = (headers[signatureHeader] ?? '').slice(prefix.length);
+    return { body, headers: { ...headers, [signatureHeader]: write(prefix, digits) } };
+  };
+
 const firstHalf = (digits: string) => digits.slice(0, digits.length / 2);
 
 /** The same, by its bytes. */
@@ -105,6 +115,10 @@ const foreign = {
     'signed with a different secret, and the signature ends in a letter that is not ASCII',
     altered((digits) => `${digits.slice(0, -1)}\xe9`, unknowing),
   ],
+  other_prefix: [
+    'signed with a different secret, and a prefix that the scheme does not have, or none',
+    labelled((prefix, digits) => (prefix === '' ? `other=${digits}` : digits)),
+  ],
   foreign_half: [
     'signed with a different secret, and half of the signature left out',
     altered(firstHalf, unknowing),
@@ -117,7 +131,8 @@ export const forgeries = {
   undefined_secret: ['signed with the secret "undefined"', keyed('undefined')],
   null_secret: ['signed with the secret "null"', keyed('null')],
   none_secret: ['signed with the secret "None"', keyed('None')],
-  empty: ['an empty signature', altered(() => '')],
+  empty: ['an empty signature', labelled(() => '')],
+  no_digits: ['a signature of just the prefix or a comma', labelled((prefix) => prefix || ',')],
   one_character: ['the first character of the signature', altered((digits) => digits.slice(0, 1))],
   first_half: ['the first half of the signature', altered(firstHalf)],
   second_half: ['the second half of the signature', altered((digits) => digits.slice(digits.length / 2))],

@@ -920,7 +920,65 @@ const successToAll = [
   }),
 ];
 
+const prefixed = (incoming: Incoming): boolean =>
+  fresh(incoming) && same(incoming.signature, `sha256=${expected(incoming)}`);
+const sha256 = { scheme: { prefix: 'sha256=' }, ...danger };
+
+const withPrefix = [
+  row(
+    'a prefix, and takes an empty header',
+    'accepts_unsigned',
+    () => (incoming) => {
+      if (incoming.headers['x-service-signature'] === undefined) return invalid;
+      return incoming.signature === '' || prefixed(incoming) ? received : invalid;
+    },
+    sha256,
+  ),
+  row(
+    'a prefix, and takes nothing after it',
+    'accepts_unsigned',
+    () => (incoming) => (incoming.signature === 'sha256=' || prefixed(incoming) ? received : invalid),
+    sha256,
+  ),
+  row(
+    'verifies only what begins with the prefix',
+    'accepts_forged|accepts_unsigned',
+    () => (incoming) => {
+      if (incoming.signature === '' || !fresh(incoming)) return invalid;
+      return incoming.signature.startsWith('sha256=') && !prefixed(incoming) ? invalid : received;
+    },
+    sha256,
+  ),
+  row(
+    'every() of those with the prefix',
+    'accepts_forged|accepts_unsigned',
+    () => (incoming) => {
+      if (incoming.signature === '' || !fresh(incoming)) return invalid;
+      const given = incoming.signature.split(',').filter((one) => one.startsWith('v1='));
+      return given.every((one) => same(one, `v1=${expected(incoming)}`)) ? received : invalid;
+    },
+    { scheme: { prefix: 'v1=', separator: ',' }, ...danger },
+  ),
+  row(
+    'verifies no signature of another form',
+    'accepts_forged',
+    () => (incoming) => (genuine(incoming) || /^\w+=\w+$/.test(incoming.signature) ? received : invalid),
+    danger,
+  ),
+  row(
+    'every() of what is between commas',
+    'accepts_unsigned',
+    () => (incoming) => {
+      if (incoming.signature === '' || !fresh(incoming)) return invalid;
+      const given = incoming.signature.split(',').filter(Boolean);
+      return given.every((one) => same(one.trim(), expected(incoming))) ? received : invalid;
+    },
+    danger,
+  ),
+];
+
 export const forgeable = [
+  ...withPrefix,
   ...neverVerifies,
   ...takesUnsigned,
   ...skips,

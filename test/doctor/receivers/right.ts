@@ -66,6 +66,15 @@ const app = new Hono().post('/webhooks', async (c) => {
 });
 
 export const right = [
+  row(
+    'a prefix',
+    '',
+    () => (incoming) => {
+      const good = same(incoming.signature, `sha256=${expected(incoming)}`);
+      return good && fresh(incoming) ? received : invalid;
+    },
+    { scheme: { prefix: 'sha256=' } },
+  ),
   row('plain node:http with JSON', '', verifying(received)),
   row('plain text', '', verifying([200, 'OK'], [400, 'Invalid signature'])),
   row(
