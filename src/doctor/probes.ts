@@ -109,6 +109,11 @@ const foreign = {
   forged: ['signed with a different secret', unknowing],
   unsigned_text: ['no signature, as text/plain', unsigned('text/plain')],
   unsigned_form: ['no signature, as a form', unsigned('application/x-www-form-urlencoded', formOf)],
+  unsigned_multipart: [
+    'no signature, as multipart',
+    unsigned('multipart/form-data; boundary=doctor', multipartOf),
+  ],
+  unsigned_charset: ['no signature, as JSON with a charset', unsigned('application/json; charset=utf-8')],
   no_timestamp: ['signed with a different secret, without a timestamp', stamped()],
   odd_timestamp: ['signed with a different secret, with a timestamp that is not a number', stamped('soon')],
   non_ascii_signature: [
@@ -222,10 +227,25 @@ export function eventBody(order: Order): string {
   return JSON.stringify(paid(order));
 }
 
-/** The event as a form, as PHP and Express read nested names. */
+/** The event as fields of a form, as PHP and Express read nested names. */
+function fieldsOf(order: Order): [name: string, value: string][] {
+  const { type, data } = paid(order);
+  return [
+    ['type', type],
+    ...Object.entries(data).map(([name, value]): [string, string] => [`data[${name}]`, value]),
+  ];
+}
+
 function formOf(order: Order): string {
-  const fields = Object.entries(paid(order).data).map(([name, value]) => [`data[${name}]`, value]);
-  return `${new URLSearchParams([['type', 'order.paid'], ...fields])}`;
+  return `${new URLSearchParams(fieldsOf(order))}`;
+}
+
+/** PHP gives the handler no raw body of this. */
+function multipartOf(order: Order): string {
+  const parts = fieldsOf(order).map(
+    ([name, value]) => `--doctor\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  return `${parts.join('')}--doctor--\r\n`;
 }
 
 /** An event with a field that the specification does not list. */

@@ -4,7 +4,12 @@ import { bodies, type ForgeryName, forgeryNames, type ProbeName } from './probes
 import { outgoing } from './signed.js';
 
 const digits = ['first_digit', 'middle_digit', 'last_digit'] as const;
-const otherTypes: readonly ForgeryName[] = ['unsigned_text', 'unsigned_form'];
+const otherTypes: readonly ForgeryName[] = [
+  'unsigned_text',
+  'unsigned_form',
+  'unsigned_multipart',
+  'unsigned_charset',
+];
 
 /** What a receiver shows that accepts a forgery, the most serious first. */
 const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = [
@@ -42,7 +47,7 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
       when: when.filter(Boolean).join(' and '),
       evidence: exam.evidence(...own, 'compact'),
       ...(own.every((name) => otherTypes.includes(name)) && {
-        unsigned: 'deliveries without a signature if they are not application/json',
+        unsigned: 'deliveries without a signature if their content type is not application/json alone',
       }),
     };
     findings.push(exam.finding(code, facts));

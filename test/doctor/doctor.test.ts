@@ -70,7 +70,8 @@ describe('a right receiver', () => {
           'preceded',
         ],
         ...['first_digit', 'middle_digit', 'last_digit', 'right_first', 'right_last'],
-        ...['unsigned_text', 'unsigned_form', 'no_timestamp', 'odd_timestamp', 'non_ascii_signature'],
+        ...['unsigned_text', 'unsigned_form', 'unsigned_multipart', 'unsigned_charset'],
+        ...['no_timestamp', 'odd_timestamp', 'non_ascii_signature'],
         ...['foreign_half', 'other_prefix', 'no_digits'],
         ...['undefined_secret', 'null_secret', 'none_secret'],
       ].sort(),
@@ -91,7 +92,7 @@ describe('a right receiver', () => {
       one: headers['x-service-signature'],
       all: headersDistinct['x-service-signature']?.length ?? 0,
     }));
-    expect(signatures?.filter(({ one }) => one === undefined)).toHaveLength(3);
+    expect(signatures?.filter(({ one }) => one === undefined)).toHaveLength(5);
     expect(signatures?.filter(({ one }) => one === '')).toHaveLength(1);
     expect(signatures?.filter(({ all }) => all === 2)).toHaveLength(2);
     const lengths = signatures?.filter(({ all }) => all === 1).map(({ one }) => String(one).length);
@@ -101,7 +102,13 @@ describe('a right receiver', () => {
   test('is asked about throw-away orders, one for each delivery but the two that repeat the first', async () => {
     const diagnosis = await examine(verifying({}));
     const data = (receiver?.received ?? []).map(({ body, headers }) => {
-      if (headers['content-type'] !== 'application/x-www-form-urlencoded') return JSON.parse(`${body}`).data;
+      const type = headers['content-type'] ?? '';
+      if (type.startsWith('multipart/form-data')) {
+        const part = (name: string) =>
+          new RegExp(`name="data\\[${name}\\]"\r\n\r\n([^\r]*)`).exec(`${body}`)?.[1];
+        return { order_id: part('order_id'), amount: part('amount'), currency: part('currency') };
+      }
+      if (type !== 'application/x-www-form-urlencoded') return JSON.parse(`${body}`).data;
       const form = new URLSearchParams(`${body}`);
       return { order_id: form.get('data[order_id]'), amount: form.get('data[amount]') };
     });

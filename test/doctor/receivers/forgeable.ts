@@ -977,7 +977,28 @@ const withPrefix = [
   ),
 ];
 
+const byContentType = [
+  row(
+    'verifies no multipart, of which PHP gives no raw body',
+    'accepts_unsigned',
+    () => (incoming) => {
+      if (!/^multipart\/form-data; boundary=/.test(incoming.headers['content-type'] ?? ''))
+        return genuine(incoming) ? received : invalid;
+      return /name="data\[order_id\]"\r\n\r\nord_/.test(incoming.text) ? received : [422, 'no order'];
+    },
+    danger,
+  ),
+  row(
+    'verifies no JSON with a charset',
+    'accepts_unsigned',
+    () => (incoming) =>
+      /charset/.test(incoming.headers['content-type'] ?? '') || genuine(incoming) ? received : invalid,
+    danger,
+  ),
+];
+
 export const forgeable = [
+  ...byContentType,
   ...withPrefix,
   ...neverVerifies,
   ...takesUnsigned,
