@@ -98,7 +98,7 @@ const told: readonly [words: RegExp, ...Symptom][] = [
     'no_secret',
   ],
   [
-    /Unexpected token '?o|\[object Object\]|must be of type string or an instance of (?:Buffer|ArrayBuffer)|expected a bytes-like object|a bytes-like object is required|\(\$data\) must be of type string, (?:array|stdClass)/i,
+    /Unexpected token '?o|\[object Object\]|must be of type string or an instance of (?:Buffer|ArrayBuffer)|(?<!sequence item \d+: )expected a bytes-like object|a bytes-like object is required|\(\$data\) must be of type string, (?:array|stdClass)/i,
     'parsed_object',
   ],
   [

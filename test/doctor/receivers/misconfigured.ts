@@ -1002,7 +1002,14 @@ const runningOut = [
   }),
 ];
 
+const joins = row(
+  'joins text and bytes in Python',
+  'handler_failed',
+  saying(500, 'TypeError: sequence item 0: expected a bytes-like object, str found'),
+);
+
 export const misconfigured = [
+  joins,
   ...runningOut,
   ...failingLater,
   ...bodies,
