@@ -138,7 +138,7 @@ function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = 
     notes: [
       ...notes(exam),
       ...listed(why, exam.untested),
-      ...listed('the scheme does not allow it', exam.impossible),
+      ...listed('the scheme or the secret does not allow it', exam.impossible),
     ],
     probes: exam.results,
     tried: 0,

@@ -2,7 +2,7 @@ import type { Outgoing } from '../sending/delivery.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Facts, Finding, FindingCode } from './findings.js';
-import { eventBody, type Order, paid } from './probes.js';
+import { eventBody, knownKeys, type Order, paid } from './probes.js';
 import { type KnownScheme, knownSchemes } from './schemes.js';
 import { type Mistake, signDelivery, signedAs, signedBy } from './signed.js';
 import { encodings, printings, secretSlips, type Write } from './slips.js';
@@ -92,6 +92,9 @@ function mistakesOf(exam: Examination): Candidate[] {
     ...['', 'undefined', 'null', 'None'].map((key) =>
       mistaken(exam, `signed with the key "${key}"`, 'empty_secret', () => ({ key })),
     ),
+    ...knownKeys
+      .filter((key) => key !== exam.patient.signer.secret)
+      .map((key) => mistaken(exam, `signed with the key "${key}"`, 'known_secret', () => ({ key }))),
     ...secretSlips.flatMap(({ says, makes, remedy }) =>
       makes(exam.patient.signer.secret).map((key) =>
         mistaken(exam, `signed as if the secret ${says}`, 'secret_slip', () => ({ key }), {

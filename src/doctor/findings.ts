@@ -44,6 +44,10 @@ export const findings = {
     'DANGER: your handler takes an empty secret, or the text of one that is not set, so anybody can sign an order as paid.',
     'Set the secret in the environment of that process, and refuse to start without it.',
   ],
+  known_secret: [
+    'DANGER: your handler takes a secret that anybody knows, so anybody can sign an order as paid.',
+    "Pass the secret as text: await what loads it, and name the field of an object. Accept the sandbox's secret in tests only.",
+  ],
   // Nobody but its author knows what it means by that.
   refuses_with_success: [
     'Your handler {refuses|responds with success to a forged delivery, in words of its own}: {forged}.',

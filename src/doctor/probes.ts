@@ -70,7 +70,14 @@ const stamped =
 const keyed =
   (key: string): Make =>
   (order, signer) =>
-    signedBy({ key, text: eventBody(order) }, eventBody(order), signer);
+    key === signer.secret ? undefined : signedBy({ key, text: eventBody(order) }, eventBody(order), signer);
+
+/** Keys that anybody knows: what a promise or an object becomes as text, and the sandbox's published secret. */
+export const knownKeys = [
+  '[object Promise]',
+  '[object Object]',
+  'whsec_sandbox_00000000000000000000',
+] as const;
 
 const dearer = (order: Order): Order => ({ ...order, amount: `9${order.amount}` });
 
@@ -136,6 +143,9 @@ export const forgeries = {
   undefined_secret: ['signed with the secret "undefined"', keyed('undefined')],
   null_secret: ['signed with the secret "null"', keyed('null')],
   none_secret: ['signed with the secret "None"', keyed('None')],
+  promise_secret: ['signed with the secret "[object Promise]"', keyed(knownKeys[0])],
+  object_secret: ['signed with the secret "[object Object]"', keyed(knownKeys[1])],
+  sandbox_secret: ["signed with the sandbox's published secret", keyed(knownKeys[2])],
   empty: ['an empty signature', labelled(() => '')],
   no_digits: ['a signature of just the prefix or a comma', labelled((prefix) => prefix || ',')],
   one_character: ['the first character of the signature', altered((digits) => digits.slice(0, 1))],

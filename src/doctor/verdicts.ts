@@ -14,15 +14,14 @@ const otherTypes: readonly ForgeryName[] = [
 /** What a receiver shows that accepts a forgery, the most serious first. */
 const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = [
   ['accepts_unsigned', ['unsigned', ...otherTypes]],
-  [
-    'accepts_forged',
-    ['foreign_half', 'other_prefix', 'no_timestamp', 'odd_timestamp', 'non_ascii_signature'],
-  ],
+  ['accepts_forged', ['foreign_half', 'no_timestamp', 'odd_timestamp', 'non_ascii_signature']],
   // One character is accepted by chance too.
   ['weak_comparison', ['first_half', 'second_half', 'truncated', 'padded', ...digits, 'one_character']],
+  ['accepts_forged', ['other_prefix']],
   ['accepts_unsigned', ['empty', 'no_digits']],
   ['loose_signature', ['extended', 'preceded']],
   ['empty_secret', ['empty_secret', 'undefined_secret', 'null_secret', 'none_secret']],
+  ['known_secret', ['promise_secret', 'object_secret', 'sandbox_secret']],
   ['ignores_body', ['tampered', 'empty_body']],
   ['re_encodes', ['reencoded']],
   ['ignores_timestamp', ['redated']],

@@ -74,6 +74,7 @@ describe('a right receiver', () => {
         ...['no_timestamp', 'odd_timestamp', 'non_ascii_signature'],
         ...['foreign_half', 'other_prefix', 'no_digits'],
         ...['undefined_secret', 'null_secret', 'none_secret'],
+        ...['promise_secret', 'object_secret', 'sandbox_secret'],
       ].sort(),
     );
     const accepted = diagnosis.probes.filter(({ outcome }) => outcome === 'accepted');
