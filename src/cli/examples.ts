@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
+import { sandboxSecret } from '../doctor/probes.js';
 import { version } from '../version.js';
 import { command } from './command.js';
-import { sandboxKey, sandboxSecret } from './serving.js';
+import { sandboxKey } from './serving.js';
 import { CommandError, codeOf, print } from './terminal.js';
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
 import type { Server } from 'node:net';
+import { sandboxSecret } from '../doctor/probes.js';
 import { duration, InvalidField, problemOf, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
@@ -13,9 +14,8 @@ import { keepData, loadData } from './data-file.js';
 import { readSchemeFlag, schemeFlag } from './signing.js';
 import { CommandError, refuseUnless, textIn, UsageError, whyUnreadable } from './terminal.js';
 
-/** Constants, so that an .env file keeps working. They are valid only for sandboxes. */
+/** A constant as `sandboxSecret` is, so that an .env file keeps working: valid only for sandboxes. */
 export const sandboxKey = 'service_test_sandbox_0000';
-export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
 
 export const usualPort = 4380;
 

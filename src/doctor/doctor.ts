@@ -164,7 +164,7 @@ function summaryOf([first, ...others]: readonly Finding[], warnings: readonly Fi
   if (first) return `${first.problem} ${first.fix}${rest}`;
   const warning = warnings.find(({ code }) => code !== 'slow');
   if (warning) return `Forged orders are rejected, but: ${warning.problem} ${warning.fix}`;
-  return 'All good: your handler accepts valid deliveries and rejects forged, changed, unsigned, old and future ones. Other paths and methods were not tried.';
+  return 'All good: your handler accepts valid deliveries and rejects forged, changed and unsigned ones, and those signed a day ago or ahead. Other paths and methods were not tried.';
 }
 
 const listed = (why: string, what: ReadonlySet<string>): string[] =>

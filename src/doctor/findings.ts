@@ -29,15 +29,15 @@ export const findings = {
     'Compute the signature over the timestamp header as received, a dot and the raw body.',
   ],
   answers_everything: [
-    'DANGER: forged events are accepted. Whatever runs here responds 200 to every request, on every path.',
+    'DANGER: forged events are accepted. Whatever runs here responds with success to every request, on every path.',
     'If it is a catch-all route, a mock or a proxy, use the URL of your handler. If it is your handler, verify first: {verify}.',
   ],
   answers_before_verifying: [
-    'DANGER: your handler accepts forged events. It responds 200 before it verifies, or never verifies.',
+    'DANGER: your handler accepts forged events. It responds with success before it verifies, or never verifies.',
     'Verify before you respond, and respond 400 if that fails: {verify}.',
   ],
   login_page: [
-    'A web page responds 200 to everything: a login page or a single-page app instead of your handler. DANGER if it is your handler: then it accepts forged events.',
+    'A web page responds with success to everything: a login page or a single-page app instead of your handler. DANGER if it is your handler: then it accepts forged events.',
     'Check the path. If your handler is behind a login: {exempt}. If the page is its own, verify first: {verify}.',
   ],
   empty_secret: [

@@ -72,12 +72,11 @@ const keyed =
   (order, signer) =>
     key === signer.secret ? undefined : signedBy({ key, text: eventBody(order) }, eventBody(order), signer);
 
+/** The secret of every sandbox that is started without one. */
+export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
+
 /** Keys that anybody knows: what a promise or an object becomes as text, and the sandbox's published secret. */
-export const knownKeys = [
-  '[object Promise]',
-  '[object Object]',
-  'whsec_sandbox_00000000000000000000',
-] as const;
+export const knownKeys = ['[object Promise]', '[object Object]', sandboxSecret] as const;
 
 const dearer = (order: Order): Order => ({ ...order, amount: `9${order.amount}` });
 
