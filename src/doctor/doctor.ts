@@ -1,5 +1,5 @@
 import type { SignatureScheme } from '../webhooks/index.js';
-import { Examination, type Patient } from './examination.js';
+import { Examination, type Patient, succeeded } from './examination.js';
 import type { Finding } from './findings.js';
 import { bodies, forgeryNames, type ProbeName, type ProbeResult } from './probes.js';
 import { blocked, explainRefusal, refusedBodies } from './refused.js';
@@ -125,10 +125,14 @@ function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
   return warnings;
 }
 
-function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = {}): Diagnosis {
+async function report(
+  exam: Examination,
+  found: Finding[],
+  more: Partial<Diagnosis> = {},
+): Promise<Diagnosis> {
   const why = exam.over ?? 'the receiver was too slow';
   const findings = [...new Set([...found, exam.stopped ?? []].flat())];
-  if (findings.length === 0 && exam.untested.size > 0) findings.push(unfinished(exam));
+  if (findings.length === 0 && exam.untested.size > 0) findings.push(await unfinished(exam));
   return {
     ok: findings.length === 0,
     target: exam.target,
@@ -147,11 +151,18 @@ function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = 
   };
 }
 
-function unfinished(exam: Examination): Finding {
+async function unfinished(exam: Examination): Promise<Finding> {
   const limited = exam.results.find(({ status }) => status === 429)?.name;
   const late = exam.results.find(({ name }) => exam.late(name))?.name;
   if (!limited)
     return exam.finding('not_tested', { evidence: late ? exam.evidence(late) : exam.slowest.evidence });
+  const valid = await exam.sendLike('compact');
+  if (valid && succeeded(valid.sent))
+    return exam.finding('not_tested', {
+      because: 'a rate limit rejects many forged ones; valid ones still get through',
+      first: 'Turn the limit off where you examine it.',
+      evidence: `${exam.evidence(limited)} ${exam.told('valid again', valid.sent)}`,
+    });
   const accepted = exam.results.findLast(({ outcome }) => outcome === 'accepted')?.name;
   return exam.finding('rate_limited', {
     since: accepted && ', or blocks the sender after forged ones: it accepted valid ones before',

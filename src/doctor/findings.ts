@@ -67,8 +67,8 @@ export const findings = {
     'Look for a second server with an old secret or a wrong clock, and in the log for errors that come and go.',
   ],
   not_tested: [
-    'No fault was found, but not every forgery was tried, because your handler is too slow.',
-    `${respondFirst} Then run the doctor again.`,
+    'No fault was found, but not every forgery was tried, because {because|your handler is too slow}.',
+    `{first|${respondFirst}} Then run the doctor again.`,
   ],
   // It does not verify the bytes that were sent.
   re_encodes: ['Your handler verifies a body that was {changed|parsed and encoded again}.', '{raw}.'],
@@ -135,7 +135,7 @@ export const findings = {
   tls: ['The TLS connection failed.', '{tls}'],
   connection_lost: [
     'The server {lost|closed the connection without a complete response}.',
-    'See the log of your handler: it may have crashed. A server that only speaks https closes the connection of an http request too.',
+    '{look|See the log of your handler: it may have crashed. A server that only speaks https closes the connection of an http request too}.',
   ],
   time_out: [
     'Your handler does not respond in time.',

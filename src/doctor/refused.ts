@@ -162,6 +162,19 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
       likely: `It may have no secret, verify a parsed body, or return no response. ${exam.finding('parsed_object').fix}`,
       evidence,
     });
+  if (
+    status !== 401 &&
+    aboutOrder.test(body) &&
+    exam.alike('compact', 'forged') &&
+    exam.alike('unsigned', 'compact')
+  )
+    return exam.finding('handler_failed', {
+      fails:
+        'looks the order up before it verifies, or never verifies: valid and forged deliveries get the same words',
+      likely:
+        'Verify first, respond 200 to an unknown order, and investigate it yourself. Then run the doctor again.',
+      evidence: found,
+    });
   // Whoever names the signature is the handler, even where every path is its own.
   const isOther = (status === 401 || status === 403) && !/signature/i.test(body);
   const elsewhere = isOther && exam.alike('unsigned', 'compact') && (await exam.respondsElsewhere(sent));
@@ -178,6 +191,10 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
     evidence: `${evidence}${beside} ${comparison(body, exam.body('compact'))}`.trim(),
   });
 }
+
+/** What says that there is no such order. */
+const aboutOrder =
+  /\b(?:order|payment)\b.{0,60}\b(?:not found|unknown|does(?:n't| not) exist)\b|\b(?:unknown|no|no such|no open)\s+(?:order|payment)\b/i;
 
 /** What asks for a login by itself: a challenge for who has an account, or a form. */
 const challenge = /^(?:basic|bearer|digest|negotiate|ntlm|token)\b/i;

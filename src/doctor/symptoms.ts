@@ -30,6 +30,7 @@ const obstacles: readonly [is: RegExp, ...Symptom][] = [
   [/^timeout$/, 'time_out'],
   [/^ECONNREFUSED$/, 'not_listening'],
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'host_unknown'],
+  [/^HPE_/, 'connection_lost', { lost: 'sent something that is not HTTP', look: 'Check the port' }],
   [/^(?:ERR_SSL|EPROTO)/, 'tls', { tls: 'This port does not speak TLS: use http: in the webhook URL.' }],
   [
     /^(?:ERR_TLS|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED)|CERT/,

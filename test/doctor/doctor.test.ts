@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { createSandbox, type Diagnosis } from 'merchant-payments/sandbox';
 import { handler } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -526,6 +528,18 @@ describe('a receiver that is not reached', () => {
     const diagnosis = await examine((delivery) => (typeof reply === 'function' ? reply(delivery) : reply));
     expect(codes(diagnosis)).toEqual([code]);
     expect(diagnosis.summary).toContain(`${diagnosis.findings[0]?.problem} ${diagnosis.findings[0]?.fix}`);
+  });
+
+  test('does not speak HTTP', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2\r\n'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const diagnosis = await createSandbox({ webhookSecret: secret }).doctor(`http://127.0.0.1:${port}/`);
+    expect(diagnosis.findings).toMatchObject([
+      { problem: 'The server sent something that is not HTTP.', fix: 'Check the port.' },
+    ]);
+    server.close();
   });
 
   test('closes the connection', async () => {

@@ -565,6 +565,18 @@ const afterVerifying = [
     { says: /relation "orders"/ },
   ),
   row(
+    'does not know the order, and never verifies',
+    'handler_failed',
+    saying(422, { error: 'unknown order' }),
+    { says: /looks the order up before it verifies, or never verifies/ },
+  ),
+  row(
+    'names the order that does not exist, and never verifies',
+    'handler_failed',
+    () => (incoming) => [400, `Order ${order(incoming)} does not exist`],
+    { says: /or never verifies/ },
+  ),
+  row(
     'refuses an order that it does not know',
     'handler_failed',
     then((incoming) => [404, { error: `unknown order ${order(incoming)}` }]),
@@ -646,6 +658,18 @@ const afterVerifying = [
     row(`403 to everything after ${count} forgeries`, 'blocks_sender', blocking(count, [403, 'Forbidden']), {
       says: /got 200 .* after \d+ forged deliveries" got 403 "Forbidden"/,
     }),
+  ),
+  row(
+    'limits the rate of forged deliveries alone',
+    'not_tested',
+    () => {
+      let forged = 0;
+      return (incoming) => {
+        if (genuine(incoming)) return received;
+        return ++forged > 5 ? [429, 'Too many requests'] : invalid;
+      };
+    },
+    { says: /valid ones still get through.*"valid again" got 200/s },
   ),
   row('refuses every signature after 5 forgeries', 'blocks_sender', blocking(5, invalid)),
   row('hangs up after 5 forgeries', 'blocks_sender', blocking(5, 'hang up')),
