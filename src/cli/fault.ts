@@ -19,7 +19,7 @@ const flags = {
   drop: ['', 'of webhook: loses the first attempt; the retries come'],
   hold: ['', 'of webhook: holds the event until you deliver it'],
   duplicate: ['<n>', 'of webhook: sends it this many more times'],
-  tamper: ['<how>', `of webhook: spoils it: ${tampers.join(', ')}`],
+  tamper: ['<how>', `of webhook: corrupts it: ${tampers.join(', ')}`],
   list: ['', 'lists the pending faults'],
 } satisfies FlagTable;
 

@@ -177,10 +177,10 @@ export abstract class InboxStore {
   }
 
   /** A function that lost its lease may still run: `lost` says so, unless the delivery is taken from it by force. */
-  #makeDue(which: Statement, mostLost = 10): Promise<number> {
+  #makeDue(which: Statement, lostAtMost = 10): Promise<number> {
     return this.#change(sql`UPDATE payments_inbox
       SET state = 'pending', due_at = ${now}, due_set_at = ${now}, started_at = NULL, failures = 0,
-        lost = CASE WHEN lost > ${mostLost} THEN ${mostLost} ELSE lost END
+        lost = CASE WHEN lost > ${lostAtMost} THEN ${lostAtMost} ELSE lost END
       WHERE ${which} RETURNING id`);
   }
 

@@ -14,7 +14,8 @@ import type { Respond } from './responder.js';
  * order with another content gets 409. Nothing is stored: if your function fails and the service does not retry, the
  * event is lost.
  *
- * With `accept`, you store the delivery, and 200 means that it is stored. `merchant-payments/inbox` does that in SQLite or PostgreSQL.
+ * With `accept`, you store the delivery, and 200 means that it is stored. `merchant-payments/inbox` does that in SQLite or
+ * PostgreSQL.
  *
  * @throws {WebhookConfigError} an option is invalid. Only a `secret` that is a function is checked later, at the first
  * delivery: 500 and `onError`.

@@ -21,9 +21,9 @@ export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' 
    */
   secret?: LateSecret;
   /**
-   * Called with every error: why a delivery was rejected, and what your functions threw while their attempt lasted; not of a body over 1 MiB, of
-   * which the hook `refused` tells. The response waits for it, 2 seconds at most. Default: `console.error`, with one line
-   * for an error of this package.
+   * Called with every error: why a delivery was rejected, and what your functions threw while their attempt lasted; not of
+   * a body over 1 MiB, of which the hook `refused` tells. The response waits for it, 2 seconds at most. Default:
+   * `console.error`, with one line for an error of this package.
    */
   onError?: ((error: unknown) => unknown) | undefined;
 }
