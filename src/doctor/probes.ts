@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js';
-import { readScheme } from '../webhooks/scheme.js';
+import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { outgoing, type Signer, signDelivery, signedBy } from './signed.js';
 
 export type Order = { id: string; amount: string; currency: string };
@@ -15,25 +15,19 @@ const valid = (order: Order, signer: Signer) => signDelivery(eventBody(order), s
 /** Signed by somebody who does not know the secret. */
 const unknowing = (order: Order, { scheme }: Signer) => valid(order, { scheme, secret: newSecret(scheme) });
 
-/** A delivery whose signature was changed, by default a valid one. */
-const altered =
-  (change: (digits: string, encoding: BufferEncoding) => string, make = valid): Make =>
+/** A delivery with a signature header that is written otherwise, by default a valid one. */
+const rewritten =
+  (write: (digits: string, scheme: Scheme) => string, make = valid): Make =>
   (order, signer) => {
-    const { signatureHeader, prefix, encoding } = readScheme(signer.scheme);
+    const scheme = readScheme(signer.scheme);
     const { body, headers } = make(order, signer);
-    const digits = change((headers[signatureHeader] ?? '').slice(prefix.length), encoding);
-    return { body, headers: { ...headers, [signatureHeader]: prefix + digits } };
+    const digits = (headers[scheme.signatureHeader] ?? '').slice(scheme.prefix.length);
+    return { body, headers: { ...headers, [scheme.signatureHeader]: write(digits, scheme) } };
   };
 
-/** A delivery with a signature header of its own making. */
-const labelled =
-  (write: (prefix: string, digits: string) => string): Make =>
-  (order, signer) => {
-    const { signatureHeader, prefix } = readScheme(signer.scheme);
-    const { body, headers } = unknowing(order, signer);
-    const digits = (headers[signatureHeader] ?? '').slice(prefix.length);
-    return { body, headers: { ...headers, [signatureHeader]: write(prefix, digits) } };
-  };
+/** The same, with the prefix as it was. */
+const altered = (change: (digits: string, encoding: BufferEncoding) => string, make = valid) =>
+  rewritten((digits, { prefix, encoding }) => prefix + change(digits, encoding), make);
 
 const firstHalf = (digits: string) => digits.slice(0, digits.length / 2);
 
@@ -128,7 +122,7 @@ const foreign = {
   ],
   other_prefix: [
     'signed with a different secret, and a prefix that the scheme does not have, or none',
-    labelled((prefix, digits) => (prefix === '' ? `other=${digits}` : digits)),
+    rewritten((digits, { prefix }) => (prefix === '' ? `other=${digits}` : digits), unknowing),
   ],
   foreign_half: [
     'signed with a different secret, and half of the signature left out',
@@ -145,8 +139,11 @@ export const forgeries = {
   promise_secret: ['signed with the secret "[object Promise]"', keyed(knownKeys[0])],
   object_secret: ['signed with the secret "[object Object]"', keyed(knownKeys[1])],
   sandbox_secret: ["signed with the sandbox's published secret", keyed(knownKeys[2])],
-  empty: ['an empty signature', labelled(() => '')],
-  no_digits: ['a signature of just the prefix or a comma', labelled((prefix) => prefix || ',')],
+  empty: ['an empty signature', rewritten(() => '', unknowing)],
+  no_digits: [
+    'a signature of just the prefix or a comma',
+    rewritten((_, { prefix }) => prefix || ',', unknowing),
+  ],
   one_character: ['the first character of the signature', altered((digits) => digits.slice(0, 1))],
   first_half: ['the first half of the signature', altered(firstHalf)],
   second_half: ['the second half of the signature', altered((digits) => digits.slice(digits.length / 2))],
