@@ -82,6 +82,12 @@ const mistaken = (
 });
 
 function mistakesOf(exam: Examination): Candidate[] {
+  const { secret } = exam.patient.signer;
+  const othersKeys = knownKeys.filter((key) => key !== secret);
+  const keyed = (code: FindingCode, keys: readonly string[], how?: string, facts?: Facts) =>
+    keys.map((key) =>
+      mistaken(exam, `signed ${how ?? `with the key "${key}"`}`, code, () => ({ key }), facts),
+    );
   const signing = (code: FindingCode, says: string, writes: readonly Write[], changed?: string) =>
     writes.map((write) =>
       mistaken(exam, `the signature of ${says}`, code, (event) => ({ text: write(event) }), { changed }),
@@ -89,19 +95,10 @@ function mistakesOf(exam: Examination): Candidate[] {
   const asPythonBytes = (event: object) => `b'${JSON.stringify(event)}'`;
   const emptied = ['', 'undefined', '{}', '[]', 'null'].map((text) => () => text);
   return [
-    ...['', 'undefined', 'null', 'None'].map((key) =>
-      mistaken(exam, `signed with the key "${key}"`, 'empty_secret', () => ({ key })),
-    ),
-    ...knownKeys
-      .filter((key) => key !== exam.patient.signer.secret)
-      .map((key) => mistaken(exam, `signed with the key "${key}"`, 'known_secret', () => ({ key }))),
+    ...keyed('empty_secret', ['', 'undefined', 'null', 'None']),
+    ...keyed('known_secret', othersKeys),
     ...secretSlips.flatMap(({ says, makes, remedy }) =>
-      makes(exam.patient.signer.secret).map((key) =>
-        mistaken(exam, `signed as if the secret ${says}`, 'secret_slip', () => ({ key }), {
-          slip: says,
-          remedy,
-        }),
-      ),
+      keyed('secret_slip', makes(secret), `as if the secret ${says}`, { slip: says, remedy }),
     ),
     ...signing('parsed_object', 'a parsed object, as text', printings),
     ...signing(
