@@ -108,7 +108,10 @@ const foreign = {
   unsigned: ['no signature at all', unsigned('application/json')],
   forged: ['signed with a different secret', unknowing],
   unsigned_text: ['no signature, as text/plain', unsigned('text/plain')],
-  unsigned_form: ['no signature, as a form', unsigned('application/x-www-form-urlencoded', formOf)],
+  unsigned_form: [
+    'no signature, as a form',
+    unsigned('application/x-www-form-urlencoded', (order) => `${new URLSearchParams(fieldsOf(order))}`),
+  ],
   unsigned_multipart: [
     'no signature, as multipart',
     unsigned('multipart/form-data; boundary=doctor', multipartOf),
@@ -240,10 +243,6 @@ function fieldsOf(order: Order): [name: string, value: string][] {
     ['type', type],
     ...Object.entries(data).map(([name, value]): [string, string] => [`data[${name}]`, value]),
   ];
-}
-
-function formOf(order: Order): string {
-  return `${new URLSearchParams(fieldsOf(order))}`;
 }
 
 /** PHP gives the handler no raw body of this. */
