@@ -14,6 +14,9 @@ const wrongClockMs = 10_000;
 
 const purgedAtOnce = 500;
 
+/** How many lost attempts `retry()` keeps: fewer than the most. */
+const mostKept = 10;
+
 /** Deliveries in a database. Each method is atomic, and waits for locks without blocking. Processes compare `now` alone. */
 export abstract class InboxStore {
   /** Which database it is in: inboxes of one process with the same share their work. */
@@ -118,8 +121,8 @@ export abstract class InboxStore {
     const [row] = await this.execute(sql`SELECT state, attempts, lost FROM payments_inbox WHERE id = ${id}`);
     if (Number(row?.attempts) === attempt && (row?.state === 'running' || row?.state === 'done'))
       return 'own';
-    // A lease that ended by time was counted.
-    return Number(row?.lost) <= lost ? 'forced' : 'lost';
+    // A lease that ended by time was counted, and force leaves none; of many, retry() keeps `mostKept`.
+    return Number(row?.lost) <= Math.min(lost, mostKept - 1) ? 'forced' : 'lost';
   }
 
   /** Ends a claim; `false` if somebody else has taken it. */
@@ -177,7 +180,7 @@ export abstract class InboxStore {
   }
 
   /** A function that lost its lease may still run: `lost` says so, unless the delivery is taken from it by force. */
-  #makeDue(which: Statement, lostAtMost = 10): Promise<number> {
+  #makeDue(which: Statement, lostAtMost = mostKept): Promise<number> {
     return this.#change(sql`UPDATE payments_inbox
       SET state = 'pending', due_at = ${now}, due_set_at = ${now}, started_at = NULL, failures = 0,
         lost = CASE WHEN lost > ${lostAtMost} THEN ${lostAtMost} ELSE lost END

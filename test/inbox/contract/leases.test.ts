@@ -204,20 +204,21 @@ describe('a delivery that another process took over and lost', () => {
     await vi.waitFor(() => expect(attempts).toEqual([1, 3]));
   });
 
-  it('waits for it also after retry() without force', async () => {
+  it.each([0, 10])('waits for it also after retry() without force, %i lost attempts before', async (lost) => {
     const place = newPlace();
     const { promise, resolve } = withResolvers();
     const attempts: number[] = [];
-    const { post, inbox } = opened({
+    await opened({ place, work: false }).post(orderPaid('ord_1'));
+    await place.run(`UPDATE $inbox SET lost = ${lost}`);
+    const { inbox } = opened({
       place,
       leaseMs: 150,
       on: { 'order.paid': (_event, { attempt }) => attempts.push(attempt) && promise },
     });
-    await post(orderPaid('ord_1'));
     await vi.waitFor(() => expect(attempts).toEqual([1]));
     // Its function failed there, and is due tomorrow.
     await place.run(
-      "UPDATE $inbox SET state = 'pending', attempts = 2, lost = 1, due_at = due_at + 86400000",
+      `UPDATE $inbox SET state = 'pending', attempts = 2, lost = ${lost + 1}, due_at = due_at + 86400000`,
     );
     expect(await inbox.retry('order.paid:ord_1')).toBe(true);
     await sleep(300);
