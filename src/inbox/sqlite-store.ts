@@ -14,13 +14,15 @@ import { knownVersion, probe, tables, tablesVersion } from './tables.js';
 /** Where an inbox on SQLite is: a file of its own, or the shop's database. */
 export type SqlitePlace = { file: string } | { database: SqliteDatabase };
 
-const isAsync =
-  'commit() takes a synchronous function, because a transaction cannot wait: it was rolled back. Await what is needed first, ' +
-  'then call commit(); end a query builder with what runs it at once, such as .run().';
+const asyncError = (fate: string) =>
+  commitError(
+    `commit() takes a synchronous function, because a transaction cannot wait: ${fate}. Await what is needed first, then ` +
+      'call commit(); end a query builder with what runs it at once, such as .run().',
+  );
 
 const nested =
-  'The function passed to commit() began a transaction, but it runs in one that also marks the delivery done: nothing was ' +
-  'written. Leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.';
+  'The function passed to commit() began a transaction where one was open: nothing was written. In the database of the ' +
+  'inbox it runs in one that also marks the delivery done: leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.';
 
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
@@ -51,7 +53,8 @@ export class SqliteStore extends InboxStore {
   /** Marks it done first: even if `fn` ends the transaction itself, its writes are not repeated. */
   commit(claim: Claim, fn: unknown): unknown {
     if (typeof fn !== 'function') throw commitError('commit() takes a function.');
-    if (Object.prototype.toString.call(fn) === '[object AsyncFunction]') throw commitError(isAsync);
+    if (Object.prototype.toString.call(fn) === '[object AsyncFunction]')
+      throw asyncError('it was not called');
     const db = this.#connection;
     let isInside = false;
     const work = () => {
@@ -63,7 +66,7 @@ export class SqliteStore extends InboxStore {
       if (isThenable(result)) {
         // Its rejection must not end the process. Its own `then` is not called: that of a query builder runs the query.
         if (types.isPromise(result)) Reflect.apply(Promise.prototype.then, result, [undefined, () => {}]);
-        throw commitError(isAsync);
+        throw asyncError('it was rolled back, but for what it writes after an await');
       }
       const marked = sql`SELECT id FROM payments_inbox
         WHERE id = ${claim.id} AND attempts = ${claim.attempt} AND state = 'done'`;
@@ -107,9 +110,18 @@ export class SqliteStore extends InboxStore {
   /** The write-ahead log has it too. SQLite keeps that while a transaction is open here, or another connection uses it. */
   protected async reclaim(): Promise<void> {
     const db = this.#connection;
+    const isFree = () => {
+      try {
+        return db.hasTransaction() || db.pragma('wal_checkpoint(TRUNCATE)') !== 1;
+      } catch (error) {
+        // A statement of the shop's is being read: other work of the inbox must not wait for it.
+        if (isBusy(error)) return false;
+        throw error;
+      }
+    };
     for (let tries = 0; tries < 50; tries++) {
       if (tries > 0) await sleep(100);
-      if (await db.whenFree(() => db.hasTransaction() || db.pragma('wal_checkpoint(TRUNCATE)') !== 1)) return;
+      if (await db.whenFree(isFree)) return;
     }
   }
 

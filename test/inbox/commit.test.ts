@@ -10,14 +10,16 @@ type Commit = (fn: (db: SqliteDatabase) => unknown) => unknown;
 
 /** What commit() does on both stores is in contract/. */
 describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
-  it.each<[string, (commit: Commit) => unknown]>([
-    ['an async function', (commit) => commit(async (db) => insert(db))],
-    ['a function that returns a promise', (commit) => commit((db) => Promise.resolve(insert(db)))],
+  const called = 'it was rolled back, but for what it writes after an await';
+  it.each<[string, (commit: Commit) => unknown, string]>([
+    ['an async function', (commit) => commit(async (db) => insert(db)), 'it was not called'],
+    ['a function that returns a promise', (commit) => commit((db) => Promise.resolve(insert(db))), called],
     [
       'a function that returns a promise that rejects',
       (commit) => commit((db) => Promise.reject(new Error(`${insert(db).changes}`))),
+      called,
     ],
-  ])('refuses %s, and rolls back', async (_form, use) => {
+  ])('refuses %s, and rolls back', async (_form, use, fate) => {
     const file = temporaryFile();
     const database = connect(file);
     database.exec('CREATE TABLE paid (order_id TEXT)');
@@ -32,7 +34,7 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({
       state: 'parked',
       lastError:
-        'PaymentsError: commit() takes a synchronous function, because a transaction cannot wait: it was rolled back. Await ' +
+        `PaymentsError: commit() takes a synchronous function, because a transaction cannot wait: ${fate}. Await ` +
         'what is needed first, then call commit(); end a query builder with what runs it at once, such as .run().',
     });
   });

@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import type { InboxOptions, SqliteDatabase, SqliteValue } from '../../src/inbox/index.js';
 import { Connection } from '../../src/inbox/sqlite.js';
 import { SqliteStore } from '../../src/inbox/sqlite-store.js';
+import { hasMethods } from '../../src/webhooks/own-options.js';
 import { connect, hurried, opened, orderPaid, received, temporaryFile } from './inboxes.js';
 
 /** As Node 22.13 to 22.15 have it: without `isTransaction`. */
@@ -141,6 +142,28 @@ describe('a database of the shop', () => {
     database.exec('ROLLBACK');
     expect(await purging).toBe(1);
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({ event: null });
+  });
+
+  it('stores deliveries while purge() waits for a statement of the shop that is being read', async () => {
+    const database = connect(temporaryFile());
+    database.exec(
+      'PRAGMA journal_mode = WAL; CREATE TABLE orders (id TEXT); INSERT INTO orders VALUES (1), (2)',
+    );
+    const { inbox, post } = opened({ database });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const statement = database.prepare('SELECT id FROM orders');
+    if (!hasMethods<{ iterate(): Iterator<unknown> }>(statement, 'iterate')) throw new Error('No iterate().');
+    const reading = statement.iterate();
+    reading.next();
+    let isPurged = false;
+    const purging = inbox.purge({ olderThan: new Date(Date.now() + 1000) }).finally(() => {
+      isPurged = true;
+    });
+    expect(await post(orderPaid('ord_2'))).toMatchObject({ status: 200 });
+    expect(isPurged).toBe(false);
+    reading.return?.();
+    expect(await purging).toBe(1);
   });
 
   it('is purged page by page, however much it holds', async () => {
@@ -354,8 +377,8 @@ describe('a transaction that the function passed to commit() begins', () => {
       {
         code: 'inbox_commit',
         message:
-          'The function passed to commit() began a transaction, but it runs in one that also marks the delivery done: ' +
-          'nothing was written. Leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.',
+          'The function passed to commit() began a transaction where one was open: nothing was written. In the database of the ' +
+          'inbox it runs in one that also marks the delivery done: leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.',
       },
     ]);
     expect(database.prepare('SELECT * FROM orders').all()).toEqual([]);
