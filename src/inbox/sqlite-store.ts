@@ -21,8 +21,8 @@ const asyncError = (fate: string) =>
   );
 
 const nested =
-  'The function passed to commit() began a transaction where one was open: nothing was written. In the database of the ' +
-  'inbox it runs in one that also marks the delivery done: leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.';
+  'The function passed to commit() began a transaction where one was open, so commit() was rolled back. In the database ' +
+  'of the inbox it runs in one that also marks the delivery done: leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.';
 
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
@@ -54,7 +54,7 @@ export class SqliteStore extends InboxStore {
   commit(claim: Claim, fn: unknown): unknown {
     if (typeof fn !== 'function') throw commitError('commit() takes a function.');
     if (Object.prototype.toString.call(fn) === '[object AsyncFunction]')
-      throw asyncError('it was not called');
+      throw asyncError('the function was not called');
     const db = this.#connection;
     let isInside = false;
     const work = () => {
@@ -66,7 +66,7 @@ export class SqliteStore extends InboxStore {
       if (isThenable(result)) {
         // Its rejection must not end the process. Its own `then` is not called: that of a query builder runs the query.
         if (types.isPromise(result)) Reflect.apply(Promise.prototype.then, result, [undefined, () => {}]);
-        throw asyncError('it was rolled back, but for what it writes after an await');
+        throw asyncError('what the function wrote was rolled back, but not what it writes after an await');
       }
       const marked = sql`SELECT id FROM payments_inbox
         WHERE id = ${claim.id} AND attempts = ${claim.attempt} AND state = 'done'`;

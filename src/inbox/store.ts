@@ -14,7 +14,7 @@ const wrongClockMs = 10_000;
 
 const purgedAtOnce = 500;
 
-/** How many lost attempts `retry()` keeps: fewer than the most. */
+/** How many lost attempts `retry()` keeps: few enough for more of them before the delivery is parked. */
 const mostKept = 10;
 
 /** Deliveries in a database. Each method is atomic, and waits for locks without blocking. Processes compare `now` alone. */

@@ -10,9 +10,9 @@ type Commit = (fn: (db: SqliteDatabase) => unknown) => unknown;
 
 /** What commit() does on both stores is in contract/. */
 describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
-  const called = 'it was rolled back, but for what it writes after an await';
+  const called = 'what the function wrote was rolled back, but not what it writes after an await';
   it.each<[string, (commit: Commit) => unknown, string]>([
-    ['an async function', (commit) => commit(async (db) => insert(db)), 'it was not called'],
+    ['an async function', (commit) => commit(async (db) => insert(db)), 'the function was not called'],
     ['a function that returns a promise', (commit) => commit((db) => Promise.resolve(insert(db))), called],
     [
       'a function that returns a promise that rejects',
@@ -37,6 +37,27 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
         `PaymentsError: commit() takes a synchronous function, because a transaction cannot wait: ${fate}. Await ` +
         'what is needed first, then call commit(); end a query builder with what runs it at once, such as .run().',
     });
+  });
+
+  it('says that what a function writes after an await is not rolled back', async () => {
+    const file = temporaryFile();
+    const database = connect(file);
+    database.exec('CREATE TABLE paid (order_id TEXT)');
+    const later = async (db: SqliteDatabase) => {
+      db.exec("INSERT INTO paid VALUES ('before')");
+      await Promise.resolve();
+      db.exec("INSERT INTO paid VALUES ('after')");
+    };
+    const on = {
+      'order.paid': (_event: unknown, { commit }: { commit: Commit }) => commit((db) => later(db)),
+    };
+    const { inbox, post } = opened({ file, retries: [], on });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(database.prepare('SELECT * FROM paid').all()).toEqual([{ order_id: 'after' }]);
+    expect(await inbox.list()).toMatchObject([
+      { state: 'parked', lastError: expect.stringContaining(called) },
+    ]);
   });
 
   it('does not run a query builder, which runs when it is awaited', async () => {

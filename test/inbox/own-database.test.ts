@@ -377,11 +377,27 @@ describe('a transaction that the function passed to commit() begins', () => {
       {
         code: 'inbox_commit',
         message:
-          'The function passed to commit() began a transaction where one was open: nothing was written. In the database of the ' +
-          'inbox it runs in one that also marks the delivery done: leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.',
+          'The function passed to commit() began a transaction where one was open, so commit() was rolled back. In the database ' +
+          'of the inbox it runs in one that also marks the delivery done: leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.',
       },
     ]);
     expect(database.prepare('SELECT * FROM orders').all()).toEqual([]);
+    expect(await inbox.stats()).toMatchObject({ parked: 1, done: 0 });
+  });
+
+  it('on another database, where one is open, is refused in words that hold there too', async () => {
+    const other = connect(':memory:');
+    other.exec('BEGIN');
+    const { inbox, post, errors } = opened({
+      retries: [],
+      on: { 'order.paid': (_event, { commit }) => commit(() => other.exec('BEGIN')) },
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const message = expect.stringContaining(
+      'began a transaction where one was open, so commit() was rolled back.',
+    );
+    expect(errors).toMatchObject([{ code: 'inbox_commit', message }]);
     expect(await inbox.stats()).toMatchObject({ parked: 1, done: 0 });
   });
 
