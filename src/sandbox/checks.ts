@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { PaymentsError, type SandboxErrorCode } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
-import { field } from '../schemas/fields.js';
+import { convertedField, field } from '../schemas/fields.js';
 
 /** The sandbox cannot do what was asked: an invalid option, an unknown id, a checkout that can no longer be paid. */
 export class SandboxError extends PaymentsError {
@@ -71,7 +71,7 @@ export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, 
 
 /** The options of a method, if none has another name than these. What reads them checks the rest. */
 export function named<T extends object>(what: string, options: T, names: readonly (keyof T & string)[]): T {
-  const known = Object.fromEntries(names.map((name) => [name, z.optional(z.any())]));
+  const known = Object.fromEntries(names.map((name) => [name, z.optional(z.unknown())]));
   checked(closed(known, 'an option'), options, what);
   return options;
 }
@@ -111,28 +111,24 @@ const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000
 const durationText = /^(\d+(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 const longestMs = 100 * 365 * 86_400_000;
 
-function readDuration(value: unknown): number | undefined {
-  const [, amount, unit] = (typeof value === 'string' && durationText.exec(value)) || [];
-  const ms = typeof value === 'number' ? value : Number(amount) * (unitMs[unit ?? ''] ?? Number.NaN);
-  return ms >= 0 ? Math.round(ms) : undefined;
-}
-
-/** What is wrong with a duration, to follow its name in a message. */
-function durationProblem(value: unknown): string | undefined {
-  const ms = readDuration(value);
-  if (ms !== undefined)
-    return ms <= longestMs ? undefined : `${shown(value)} is too long. Pass at most "36500d".`;
+/** A duration as milliseconds. */
+export const durationMs = convertedField((value, refuse) => {
+  const [, amount, unit = ''] = (typeof value === 'string' && durationText.exec(value)) || [];
+  const ms = typeof value === 'number' ? value : Number(amount) * (unitMs[unit] ?? Number.NaN);
+  if (Math.round(ms) > longestMs) return refuse(`${shown(value)} is too long. Pass at most "36500d".`);
+  if (ms >= 0) return Math.round(ms);
   if (typeof value === 'string' && /^[\d.]+$/.test(value))
-    return `${shown(value)} has no unit. Pass "${value}s" for seconds; the units are ms, s, m, h and d.`;
-  return `${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`;
-}
+    return refuse(
+      `${shown(value)} has no unit. Pass "${value}s" for seconds; the units are ms, s, m, h and d.`,
+    );
+  return refuse(`${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`);
+});
 
-export const duration = field<Duration>(durationProblem);
-
-export const durationMs = z.pipe(
-  duration,
-  z.transform((value) => readDuration(value) ?? Number.NaN),
-);
+/** A duration as it was passed. */
+export const duration = field<Duration>((value) => {
+  const { error } = durationMs.safeParse(value);
+  return error && problemOf(error);
+});
 
 /** An unchecked duration in milliseconds. `what` names it in the error. */
 export const milliseconds = (value: unknown, what: string): number => checked(durationMs, value, what);

@@ -9,6 +9,7 @@ import {
 import { SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { checkoutFields } from '../service/choices.js';
+import { excerpt } from '../service/event.js';
 import { twoDecimals, viewBalance } from '../service/money.js';
 import type { Product, StoredCheckout } from '../service/records.js';
 import { capacity, found } from '../service/store.js';
@@ -139,6 +140,6 @@ export function refused({ code, message, headers }: Refusal, notes: RequestNotes
 
 function json(notes: RequestNotes, status: number, body: unknown, headers: Record<string, string> = {}) {
   const text = JSON.stringify(body);
-  notes.responseBody = text;
+  notes.responseBody = excerpt(text);
   return new Response(text, { status, headers: { 'content-type': 'application/json', ...headers } });
 }

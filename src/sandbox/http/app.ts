@@ -32,7 +32,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     if (notes.key !== 'ok' && !isOperation(undefined, c.req.path)) notes.mark('authOrder');
     if (notes.key === 'ok') await next();
     else c.res = unauthorized(notes);
-    if (notes.unspecified.size > 0) c.header('x-sandbox-unspecified', [...notes.unspecified].join(', '));
+    if (notes.unspecified.length > 0) c.header('x-sandbox-unspecified', notes.unspecified.join(', '));
   }
 
   async function spoil(c: Context<ApiEnv>, fault: RequestFault, working: () => Promise<void>) {
@@ -57,6 +57,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
       else await work(c, next, notes);
       status = c.res.status;
     } finally {
+      const { choices: _, ...noted } = notes;
       context.requests.add({
         at: new Date(context.clock.now()),
         method: c.req.method,
@@ -64,7 +65,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
         status,
         durationMs: performance.now() - started,
         fault: fault && describeFault(fault),
-        ...notes.kept,
+        ...noted,
       });
     }
   });

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { describeIssues } from '../../schemas/fields.js';
 import { limits } from '../../schemas/params.js';
+import { excerpt } from '../service/event.js';
 import type { RequestNotes } from './log.js';
 import { Refusal } from './table.js';
 
@@ -14,7 +15,7 @@ export async function readObject(request: Request, notes?: RequestNotes): Promis
   const undeclared = 'The body is not declared as JSON. Send Content-Type: application/json.';
   if (type !== 'application/json') throw new Refusal('content_type', undeclared);
   const text = decode(bytes);
-  if (notes) notes.body = text;
+  if (notes) notes.body = excerpt(text);
   const problem = text.trim() === '' ? 'The body is empty.' : 'The body is not valid JSON.';
   const value: unknown = attempt(() => JSON.parse(text), problem);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };

@@ -1,5 +1,4 @@
 import type { Choices, FixedChoice, UnspecifiedChoices } from '../service/choices.js';
-import { excerpt } from '../service/event.js';
 import { Signal } from '../signal.js';
 import { Refusal } from './table.js';
 
@@ -53,7 +52,7 @@ type Silence = LoggedRequest['unspecified'][number];
 
 /** Collects facts about a request, for the log and for `x-sandbox-unspecified`. */
 export class RequestNotes {
-  readonly unspecified = new Set<Silence>();
+  readonly unspecified: Silence[] = [];
   readonly warnings: string[] = [];
   body: string | undefined;
   responseBody: string | undefined;
@@ -65,24 +64,13 @@ export class RequestNotes {
 
   /** The response depends on these choices. */
   mark(...names: Silence[]): void {
-    for (const name of names) this.unspecified.add(name);
+    this.unspecified.push(...names.filter((name) => !this.unspecified.includes(name)));
   }
 
   /** Does the same for a limit that a value breaks: `problem` is why it is refused, `false` if it is accepted. */
   limit(name: Silence, problem: string | false): void {
     this.mark(name);
     if (problem !== false) throw new Refusal('validation', problem);
-  }
-
-  /** As the log keeps them. */
-  get kept() {
-    return {
-      key: this.key,
-      unspecified: [...this.unspecified],
-      warnings: this.warnings,
-      body: excerpt(this.body),
-      responseBody: excerpt(this.responseBody),
-    };
   }
 }
 

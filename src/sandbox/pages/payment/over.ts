@@ -5,10 +5,12 @@ import type { PageMessages } from './messages.js';
 
 /** One message in the middle of the page, with links to go on. */
 interface Note {
-  testId: string;
+  /** Of the message that is the heading. */
+  name: keyof PageMessages;
+  /** Default: the name. */
+  testId?: string;
   icon: IconName;
   tone?: 'good' | 'bad' | 'calm';
-  heading: string;
   text: string;
   more?: Html;
   /** Links and buttons, the likeliest first. */
@@ -18,7 +20,8 @@ interface Note {
 }
 
 function notePage(texts: Texts, note: Note): Promise<Response> {
-  const { testId, tone = 'calm', heading, text, more, ways, status, refresh } = note;
+  const { name, testId = name, tone = 'calm', text, more, ways, status, refresh } = note;
+  const heading = texts.say(name);
   return payPage(texts, {
     title: heading,
     status,
@@ -33,23 +36,12 @@ ${more}
   });
 }
 
-type Name = keyof PageMessages;
-/** A heading whose text is the message of its name and `Text`. */
-type Heading = { [One in Name]: `${One}Text` extends Name ? One : never }[Name];
-
-const told = ({ say }: Texts, name: Heading, wallet = '') => ({
-  testId: name,
-  heading: say(name),
-  text: say(`${name}Text`, { wallet }),
-});
-
 export function paidPage(view: CheckoutView): Promise<Response> {
   const { say, successUrl, eventId } = view;
   return notePage(view, {
-    testId: 'paid',
+    name: 'paid',
     icon: 'check',
     tone: 'good',
-    heading: say('paid'),
     text: `${say('paidTo')} ${say(successUrl === undefined ? 'staying' : 'leaving')}`,
     more: html`<dl class="facts receipt"><dt>${say('order')}</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
 ${eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${eventId}" data-testid="event-link"><code>${eventId}</code></a></dd>`}</dl>`,
@@ -60,35 +52,42 @@ ${eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${e
 
 export function cancelledPage(view: CheckoutView, payable: boolean): Promise<Response> {
   const { say, cancelUrl } = view;
-  const note = told(view, 'cancelled');
   return notePage(view, {
-    ...note,
+    name: 'cancelled',
     icon: 'cross',
-    text: `${note.text} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
+    text: `${say('cancelledText')} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
     ways: [back(view), payable && way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment')],
     refresh: cancelUrl,
   });
 }
 
-/** A checkout that can no longer be paid. */
 export function expiredPage(view: CheckoutView): Promise<Response> {
   const text = view.say(view.wallet === undefined ? 'expiredText' : 'expiredWaiting');
-  return notePage(view, { ...told(view, 'expired'), icon: 'clock', text, ways: [back(view)], status: 410 });
+  return notePage(view, { name: 'expired', icon: 'clock', text, ways: [back(view)], status: 410 });
 }
 
-export const archivedPage = (view: CheckoutView): Promise<Response> =>
-  notePage(view, { ...told(view, 'archived'), icon: 'parcel', ways: [back(view)], status: 409 });
+export function archivedPage(view: CheckoutView): Promise<Response> {
+  const text = view.say('archivedText');
+  return notePage(view, { name: 'archived', icon: 'parcel', text, ways: [back(view)], status: 409 });
+}
 
 export const unknownPage = (texts: Texts): Promise<Response> =>
-  notePage(texts, { ...told(texts, 'unknown'), icon: 'cross', tone: 'bad', status: 404 });
+  notePage(texts, {
+    name: 'unknown',
+    icon: 'cross',
+    tone: 'bad',
+    text: texts.say('unknownText'),
+    status: 404,
+  });
 
 /** The pretend wallet that the QR code opens: asks for approval while the payment page waits for it, then tells the result. */
 export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean): Promise<Response> {
   const { say } = view;
   const result = (what: 'Approved' | 'Declined' | 'Nothing') => ({
-    ...told(view, `wallet${what}`, say(wallet)),
+    name: `wallet${what}` as const,
     testId: `wallet-${what.toLowerCase()}`,
     icon: 'cross' as const,
+    text: say(`wallet${what}Text`, { wallet: say(wallet) }),
   });
   if (view.state === 'paid' && view.method === wallet)
     return notePage(view, { ...result('Approved'), icon: 'check', tone: 'good' });
@@ -97,9 +96,9 @@ export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean)
   const buttons = html`<button class="button primary wide" name="answer" value="approve" data-testid="approve">${say('approve')}</button>
 <button class="button wide" name="answer" value="decline" data-testid="decline">${say('decline')}</button>`;
   return notePage(view, {
+    name: 'walletHeading',
     testId: 'wallet',
     icon: 'phone',
-    heading: say('walletHeading'),
     text: say(wallet),
     more: html`<dl class="facts receipt"><dt>${say('merchant')}</dt><dd><bdi>${view.merchant}</bdi></dd>
 <dt>${say('product')}</dt><dd><bdi>${view.name}</bdi></dd></dl>`,
