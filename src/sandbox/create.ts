@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { type Diagnosis, type DoctorOptions, diagnose, readOrderPrice } from '../doctor/doctor.js';
-import type { WebhookTarget } from '../sending/delivery.js';
+import { diagnose, readOrderPrice } from '../doctor/doctor.js';
 import { checked, closed, InvalidField, milliseconds, named, refuse, SandboxError } from './checks.js';
 import { newParts, type SandboxContext, type SandboxParts } from './context.js';
 import { asRequest, send, targetProblem } from './delivery/send.js';
@@ -170,8 +169,26 @@ function localSandbox(parts: SandboxParts): Sandbox {
       const how = checked(z.optional(tamper), given.tamper, 'signedRequest: tamper');
       return asRequest(settings.webhook, signed(body, settings, clock, how));
     },
-    doctor: async (target, options = {}) =>
-      examine(parts, target, named('doctor', options, ['amount', 'currency', 'onStep'])),
+    async doctor(target, options = {}) {
+      const { onStep } = named('doctor', options, ['amount', 'currency', 'onStep']);
+      const patient = target ?? settings.webhook;
+      refuse('doctor', 'target', targetProblem(patient, settings.allowRemoteWebhooks));
+      if (patient === undefined)
+        throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
+      const { price, problem } = readOrderPrice(options);
+      if (problem !== undefined) throw new InvalidField('doctor', '', problem);
+      return diagnose({
+        target: patient,
+        price,
+        onStep,
+        signer: { secret: settings.webhookSecret, scheme: settings.choices.signature },
+        send: async (to, outgoing) => {
+          const sent = await send(to, outgoing, settings, reach.closing);
+          if (sent.code === 'address_refused') refuse('doctor', 'target', sent.error);
+          return sent;
+        },
+      });
+    },
 
     now: () => new Date(clock.now()),
     async advanceTime(by) {
@@ -199,30 +216,4 @@ function localSandbox(parts: SandboxParts): Sandbox {
     },
   } satisfies Sandbox);
   return sandbox;
-}
-
-async function examine(
-  { settings, reach }: SandboxParts,
-  target: WebhookTarget | undefined,
-  options: DoctorOptions,
-): Promise<Diagnosis> {
-  const { webhook, webhookSecret, choices, allowRemoteWebhooks: allowRemote } = settings;
-  const patient = target ?? webhook;
-  refuse('doctor', 'target', targetProblem(patient, allowRemote));
-  if (patient === undefined)
-    throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
-  const { price, problem } = readOrderPrice(options);
-  if (problem !== undefined) throw new InvalidField('doctor', '', problem);
-  const limits = { withinMs: choices.deliveryTimeoutMs, allowRemote, stop: reach.closing };
-  return diagnose({
-    target: patient,
-    price,
-    onStep: options.onStep,
-    signer: { secret: webhookSecret, scheme: choices.signature },
-    send: async (to, outgoing) => {
-      const sent = await send(to, outgoing, limits);
-      if (sent.code === 'address_refused') refuse('doctor', 'target', sent.error);
-      return sent;
-    },
-  });
 }

@@ -10,6 +10,7 @@ export type { Finding, FindingCode } from '../doctor/findings.js';
 export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
 export type { ProbeName, ProbeResult } from '../doctor/probes.js';
 export type { SandboxErrorCode } from '../errors.js';
+export type { Balance } from '../schemas/balance.js';
 export type { NewProduct } from '../schemas/params.js';
 export type { WebhookTarget } from '../sending/delivery.js';
 export { type Duration, SandboxError } from './checks.js';
@@ -22,7 +23,6 @@ export type { PageMessages } from './pages/payment/messages.js';
 export type { Paid, Sandbox } from './sandbox.js';
 export type { ErrorKind, FixedChoice, UnspecifiedChoices } from './service/choices.js';
 export type { Attempt, EventLink, EventState, EventType, SandboxEvent } from './service/event.js';
-export type { Balance } from './service/money.js';
 export type { TriggerOptions } from './service/payments.js';
 export type {
   CheckoutState,

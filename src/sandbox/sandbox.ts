@@ -1,4 +1,5 @@
 import type { Diagnosis, DoctorOptions } from '../doctor/doctor.js';
+import type { Balance } from '../schemas/balance.js';
 import type { Product } from '../schemas/product.js';
 import type { WebhookTarget } from '../sending/delivery.js';
 import type { Duration } from './checks.js';
@@ -7,7 +8,6 @@ import type { Fault } from './faults.js';
 import type { LoggedRequest } from './http/log.js';
 import type { ListenOptions } from './http/node.js';
 import type { Attempt, EventType, SandboxEvent } from './service/event.js';
-import type { Balance } from './service/money.js';
 import type { TriggerOptions } from './service/payments.js';
 import type { DeclineReason, PaymentMethod, SandboxCheckout, SandboxOrder } from './service/records.js';
 import type { SandboxSnapshot } from './service/store.js';

@@ -58,14 +58,12 @@ export async function pause(forMs: number, signals: readonly AbortSignal[]): Pro
 export function slots(free: number) {
   const waiting: (() => void)[] = [];
   return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    if (free-- <= 0) await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
+      free++;
+      waiting.shift()?.();
     }
   };
 }

@@ -49,15 +49,14 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
 
   async function attempt(event: SandboxEvent, cause: Attempt['cause'], fault?: WebhookFault) {
     const to = target();
-    const { choices, allowRemoteWebhooks: allowRemote } = settings;
-    const limits = { withinMs: choices.deliveryTimeoutMs, allowRemote, stop: stop.signal };
+    const { signal } = stop;
     return inSlot(async () => {
       const at = new Date(clock.now());
       const started = performance.now();
       const outgoing = signed(event.body, settings, clock, fault?.tamper);
       const { status, headers, body, error, code }: Sent = fault?.drop
         ? { error: 'A fault was injected: the delivery was lost.' }
-        : await send(to, outgoing, limits);
+        : await send(to, outgoing, settings, signal);
       const made: Attempt = {
         number: event.attempts.length + 1,
         cause,
@@ -72,7 +71,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
         error,
       };
       // A reset or the end of the sandbox says nothing about the receiver.
-      const isFair = !limits.stop.aborted && !fault?.drop && fault?.tamper === undefined;
+      const isFair = !signal.aborted && !fault?.drop && fault?.tamper === undefined;
       if (!made.ok && isFair) made.hint = hintFor({ ...made, code }, event.body);
       event.attempts.push(made);
       return made;

@@ -10,15 +10,17 @@ import { longestTimerMs, untilAborted } from '../signal.js';
 export async function send(
   target: WebhookTarget,
   outgoing: Outgoing,
-  { withinMs, allowRemote, stop }: { withinMs: number; allowRemote: boolean; stop: AbortSignal },
+  settings: { choices: { deliveryTimeout: number }; allowRemoteWebhooks: boolean },
+  stop: AbortSignal,
 ): Promise<Sent> {
+  const withinMs = settings.choices.deliveryTimeout;
   const timer = new AbortController();
   const timeout = setTimeout(() => timer.abort(), Math.min(withinMs, longestTimerMs));
   const signal = AbortSignal.any([timer.signal, stop]);
   try {
     stop.throwIfAborted();
     if (typeof target === 'function') return await untilAborted(call(target, outgoing), signal);
-    return await post(target, outgoing, signal, allowRemote);
+    return await post(target, outgoing, signal, settings.allowRemoteWebhooks);
   } catch (error) {
     if (timer.signal.aborted) return { error: `No response within ${withinMs / 1000} s.`, code: 'timeout' };
     return failure(stop.aborted ? stop.reason : error);

@@ -8,7 +8,7 @@ import {
 } from '../../schemas/params.js';
 import { SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
-import { checkoutFields } from '../service/choices.js';
+import { checkoutFields, errorStatuses } from '../service/choices.js';
 import { excerpt } from '../service/event.js';
 import { twoDecimals, viewBalance } from '../service/money.js';
 import type { Product, StoredCheckout } from '../service/records.js';
@@ -25,7 +25,7 @@ export function documentedApi(context: SandboxContext) {
   function session({ id, productId, amount, currency, ...times }: StoredCheckout, notes: RequestNotes) {
     notes.mark('expiresIn');
     const [createdAt, ms] = [times.createdAt.getTime(), times.expiresAt.getTime()];
-    const expiresAt = choices.expiresUnit === 's' ? Math.floor(ms / 1000) : ms;
+    const expiresAt = choices.expiresIn.unit === 's' ? Math.floor(ms / 1000) : ms;
     return { id, productId, amount, currency, url: reach.checkoutUrl(id), expiresAt, createdAt };
   }
 
@@ -134,7 +134,7 @@ export function refused({ code, message, headers }: Refusal, notes: RequestNotes
     const problem = `unspecified.errors returned ${shown(response)} for "${code}". Return a Response.`;
     throw new SandboxError('invalid_options', problem);
   }
-  const status = choices.statusOf(code);
+  const status = choices.errorStatus[code] ?? errorStatuses[code];
   return json(notes, status, { code: status, message }, headers);
 }
 

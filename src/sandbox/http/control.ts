@@ -58,7 +58,7 @@ const lists = ['products', 'checkouts', 'orders', 'events', 'requests'] as const
 
 /** The control routes under `/_sandbox`, which docs/sandbox.md lists: what `createSandbox()` can do, for any language. */
 export function controls(context: SandboxContext): Table {
-  const { sandbox, settings, payments } = context;
+  const { sandbox, settings, payments, store, deliveries, reach } = context;
   const now = () => ({ now: sandbox.now() });
   const waiting = () => ({
     faults: context.faults.waiting.map((armed) => ({ says: describeArmed(armed), ...armed })),
@@ -130,7 +130,7 @@ export function controls(context: SandboxContext): Table {
       fields({ eventId: text, tamper: z.optional(tamper) }),
       '{"eventId": "evt_…", "tamper": "body"}',
       async ({ eventId, ...options }) => {
-        const request = await sandbox.signedRequest(context.deliveries.event(eventId), options);
+        const request = await sandbox.signedRequest(deliveries.event(eventId), options);
         const { method, url, headers } = request;
         return { method, url, headers: Object.fromEntries(headers), body: await request.text() };
       },
@@ -156,7 +156,16 @@ export function controls(context: SandboxContext): Table {
     'GET /events': takes(
       fields({ after: string, wait: z.optional(durationMs) }, 'this query'),
       '?after=evt_…&wait=5s',
-      ({ after, wait = 0 }, _, gone) => newEvents(context, after, wait, gone),
+      async ({ after, wait = 0 }, _, gone) => {
+        if (after !== undefined) deliveries.event(after);
+        const newer = () => {
+          const events = [...store.events.values()];
+          return events.slice(events.findIndex(({ id }) => id === after) + 1);
+        };
+        const look = () => newer().at(-1);
+        if (!look()) await deliveries.changed.first(look, Math.min(wait, longestWait), [gone, reach.closing]);
+        return { events: newer() };
+      },
     ),
     'POST /events/deliver': takesNothing(async () => ({ attempts: await sandbox.deliver() })),
     'POST /events/:id/redeliver': takesNothing(sandbox.redeliver),
@@ -173,24 +182,6 @@ export function controlRoutes(context: SandboxContext): Hono {
     return c.json({ error: { code, message } }, statuses.get(code) ?? 400, headers);
   });
   return routes;
-}
-
-/** The events after one, or all; waits for some until `wait` is over, or the caller has gone. */
-async function newEvents(
-  { sandbox, deliveries, reach }: SandboxContext,
-  after: string | undefined,
-  wait: number,
-  gone: AbortSignal,
-): Promise<object> {
-  const newer = () => {
-    const { events } = sandbox;
-    return after === undefined ? events : events.slice(events.findIndex(({ id }) => id === after) + 1);
-  };
-  if (after !== undefined) deliveries.event(after);
-  const waitMs = Math.min(wait, longestWait);
-  if (newer().length === 0 && waitMs > 0)
-    await deliveries.changed.first(() => newer().at(-1), waitMs, [gone, reach.closing]);
-  return { events: newer() };
 }
 
 const longestWait = 60_000;

@@ -95,6 +95,15 @@ const isPercentage = (value: unknown) => typeof value === 'string' && /^\d{1,2}(
 const percentage = z.custom<`${number}`>(isPercentage, 'pass a percentage as a string, such as "2.9".');
 const defaultRetries: Duration[] = ['5s', '30s', '2m', '10m'];
 
+const inMilliseconds = z.pipe(
+  durationMs,
+  z.transform((after) => ({ after, unit: 'ms' as const })),
+);
+const expiry = z.union(
+  [z.strictObject({ after: durationMs, unit: z.enum(['ms', 's']) }), inMilliseconds],
+  'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
+);
+
 export const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
 const someFields = z.array(oneOf(checkoutFields), 'pass field names, such as ["productId"].');
 
@@ -103,12 +112,7 @@ const schema = closed(
   {
     checkoutCreated: choiceOf('session', 'url'),
     checkoutRequired: z._default(someFields, ['productId']),
-    expiresIn: z.prefault(
-      z.union([z.strictObject({ after: durationMs, unit: z.enum(['ms', 's']) }), durationMs], {
-        error: 'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
-      }),
-      '30m',
-    ),
+    expiresIn: z.prefault(expiry, '30m'),
     errors: z._default(
       z.custom<UnspecifiedChoices['errors']>(
         (value) => value === 'envelope' || typeof value === 'function',
@@ -155,15 +159,5 @@ export function choicesProblem(given: object): string | undefined {
 /** The choices as the code uses them: durations in milliseconds. */
 export type Choices = ReturnType<typeof readChoices>;
 
-export function readChoices(given: Partial<UnspecifiedChoices> = {}) {
-  const chosen = checked(schema, given, 'createSandbox: unspecified');
-  const { expiresIn, settlement: settlementMs, deliveryTimeout: deliveryTimeoutMs, ...others } = chosen;
-  return {
-    ...others,
-    settlementMs,
-    deliveryTimeoutMs,
-    statusOf: (kind: ErrorKind) => chosen.errorStatus[kind] ?? errorStatuses[kind],
-    expiresInMs: typeof expiresIn === 'object' ? expiresIn.after : expiresIn,
-    expiresUnit: typeof expiresIn === 'object' ? expiresIn.unit : 'ms',
-  };
-}
+export const readChoices = (given: Partial<UnspecifiedChoices> = {}) =>
+  checked(schema, given, 'createSandbox: unspecified');

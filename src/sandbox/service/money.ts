@@ -1,7 +1,5 @@
 import type { Balance } from '../../schemas/balance.js';
 
-export type { Balance };
-
 /** A decimal string with at most two decimals as a count of hundredths. */
 export function toCents(amount: string): bigint {
   const [whole = '', decimals = ''] = amount.split('.');

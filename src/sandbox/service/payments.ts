@@ -51,7 +51,7 @@ export function newPayments(
       ...sold,
       paidAt: now(),
       credited: isCredited ? fromCents(cents - percentOf(cents, choices.fees)) : undefined,
-      settlesAt: new Date(clock.now() + choices.settlementMs),
+      settlesAt: new Date(clock.now() + choices.settlement),
       settled: false,
     };
   }
@@ -91,7 +91,7 @@ export function newPayments(
       params: Pick<StoredCheckout, 'productId' | 'amount' | 'currency'> & Partial<StoredCheckout>,
     ): StoredCheckout {
       const createdAt = now();
-      const expiresAt = new Date(createdAt.getTime() + choices.expiresInMs);
+      const expiresAt = new Date(createdAt.getTime() + choices.expiresIn.after);
       const id = nextId(store.ids, 'chk');
       const checkout: StoredCheckout = { id, ...params, state: 'open', createdAt, expiresAt };
       store.addCheckout(checkout);
@@ -119,7 +119,7 @@ export function newPayments(
       changed(checkout, { state: 'paid', method, declined: undefined, orderId: order.id });
       store.addOrder(order);
       if (order.credited !== undefined) move({ pending: toCents(order.credited) });
-      if (choices.settlementMs === 0) payments.settle(order.id);
+      if (choices.settlement === 0) payments.settle(order.id);
       const event = newEvent(nextId(store.ids, 'evt'), 'order.paid', order, choices, settings.encoding);
       store.events.set(event.id, event);
       announce(event);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
+import { readScheme } from '../../../webhooks/scheme.js';
 import type { SandboxContext } from '../../context.js';
 import { signed } from '../../delivery/signing.js';
 import type { Attempt, SandboxEvent } from '../../service/event.js';
@@ -59,12 +60,12 @@ ${one.responseBody ? block(one.responseBody, `Body of response ${one.number}`) :
 }
 
 function sent({ settings, clock }: SandboxContext, { body, attempts }: SandboxEvent): Html {
-  const { signature: scheme } = settings.choices;
+  const { signature } = settings.choices;
+  const scheme = readScheme(signature);
   const fresh = signed(body, settings, clock).headers;
   const headers = attempts.at(-1)?.requestHeaders ?? fresh;
-  const timestamp = headers[scheme.timestampHeader ?? 'x-service-timestamp'] ?? '';
-  const content = (scheme.content ?? '{timestamp}.{body}').replace('{timestamp}', timestamp);
-  const signedText = content.replace('{body}', () => body);
+  const timestamp = headers[scheme.timestampHeader] ?? '';
+  const signedText = scheme.content.replace('{timestamp}', timestamp).replace('{body}', () => body);
   const target = typeof settings.webhook === 'string' ? settings.webhook : 'http://127.0.0.1:3000/webhooks';
   const options = Object.entries(fresh).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)} \\\n`);
   const curl = `curl -i ${quoted(target)} \\\n${options.join('')}  --data-binary ${quoted(body)}`;
@@ -78,7 +79,7 @@ ${copyBlock('Body', body, 'the body', 'body', body.replaceAll(' ', '·'))}
 <div class="panel"><h3>Headers</h3>${block(headerLines(headers), 'Headers')}
 ${attempts.length === 0 && html`<p class="soft small">As they would be now: nothing was sent yet.</p>`}</div>
 <div class="panel">${copyBlock('Signed string', signedText, 'the signed string', 'signed-string', signedText.replaceAll(' ', '·'))}
-<p class="soft small">${scheme.algorithm ?? 'sha256'} HMAC of this text with the webhook secret, in ${scheme.encoding ?? 'hex'}. ${Object.keys(scheme).length === 0 ? "It is the sandbox's choice: the service does not document its own." : 'As the sandbox was told; its default scheme differs.'}</p></div>
+<p class="soft small">${scheme.algorithm} HMAC of this text with the webhook secret, in ${scheme.encoding}. ${Object.keys(signature).length === 0 ? "It is the sandbox's choice: the service does not document its own." : 'As the sandbox was told; its default scheme differs.'}</p></div>
 <div class="panel">${copyBlock('curl', curl, 'the command', 'curl')}
 <p class="soft small">Signed when this page was opened.</p></div>
 </section>`;
