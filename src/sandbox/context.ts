@@ -5,7 +5,7 @@ import { Guard } from './http/guard.js';
 import { RequestLog } from './http/log.js';
 import { newReach } from './http/reach.js';
 import type { Sandbox } from './sandbox.js';
-import { Clock, newSchedule } from './service/clock.js';
+import { Clock, type Due, newSchedule } from './service/clock.js';
 import { newPayments } from './service/payments.js';
 import { readSnapshot, restore, Store } from './service/store.js';
 import { readSettings, type SandboxOptions } from './settings.js';
@@ -35,12 +35,8 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
   const deliveries = newDeliveries(settings, store, clock, faults, hintFor);
   deliveries.changed.subscribe(() => changed.emit());
   const payments = newPayments(store, clock, settings, deliveries.accept);
-  const schedule = newSchedule(
-    clock,
-    store,
-    (due) => (due.kind === 'deliver' ? deliveries.due(due.id) : payments.due(due)),
-    deliveries.settled,
-  );
+  const run = (due: Due) => (due.kind === 'deliver' ? deliveries.due(due.id) : payments.due(due));
+  const schedule = newSchedule(clock, store, run, deliveries.settled);
   if (store.products.size === 0) payments.stock();
   const guard = new Guard();
   const requests = new RequestLog();

@@ -10,7 +10,7 @@ import { livePrefix, type Settings } from '../settings.js';
 import { pause } from '../signal.js';
 import { documentedApi, refused, unauthorized } from './api.js';
 import { controlRoutes } from './control.js';
-import { comesAfterWork, NetworkFault, spoiltResponse } from './fault-response.js';
+import { NetworkFault, spoiltResponse } from './fault-response.js';
 import { sameText } from './guard.js';
 import { type ApiEnv, type LoggedRequest, RequestNotes } from './log.js';
 import { isOperation, nothingHere, Refusal } from './table.js';
@@ -38,9 +38,10 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   async function spoil(c: Context<ApiEnv>, fault: RequestFault, working: () => Promise<void>) {
     if (fault.delay !== undefined)
       await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, reach.closing]);
-    const after = comesAfterWork(fault);
-    if (after) await working();
-    const spoilt = await spoiltResponse(fault, after ? c.res : undefined);
+    const spoilt = await spoiltResponse(fault, async () => {
+      await working();
+      return c.res;
+    });
     c.res = undefined;
     c.res = spoilt;
   }

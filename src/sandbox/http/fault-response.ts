@@ -14,17 +14,17 @@ export function fetchFailed({ fault }: NetworkFault): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-export function comesAfterWork(fault: RequestFault): boolean {
-  if ('status' in fault || 'network' in fault) return fault.when === 'after';
-  return !('malformed' in fault) || (fault.when !== 'before' && fault.malformed !== 'code-not-zero');
-}
-
-/** The response of a fault. `real` is the sandbox's own, if the fault comes after the work. */
-export async function spoiltResponse(fault: RequestFault, real: Response | undefined): Promise<Response> {
-  if ('network' in fault) throw new NetworkFault(fault.network);
-  if ('status' in fault) return withStatus(fault);
-  if (!('malformed' in fault)) return real ?? withStatus({ status: 503 });
-  return malformed[fault.malformed](real ? await real.text() : '{"code":0,"message":"success","data":{}}');
+/** The response of a fault, which comes before the work, or after it. `work` returns the sandbox's own. */
+export async function spoiltResponse(fault: RequestFault, work: () => Promise<Response>): Promise<Response> {
+  if ('status' in fault || 'network' in fault) {
+    if (fault.when === 'after') await work();
+    if ('status' in fault) return withStatus(fault);
+    throw new NetworkFault(fault.network);
+  }
+  if (!('malformed' in fault)) return work();
+  const isBefore = fault.when === 'before' || fault.malformed === 'code-not-zero';
+  const real = isBefore ? '{"code":0,"message":"success","data":{}}' : await (await work()).text();
+  return malformed[fault.malformed](real);
 }
 
 const malformed: Record<(typeof malformedFaults)[number], (text: string) => Response> = {
@@ -41,11 +41,8 @@ const malformed: Record<(typeof malformedFaults)[number], (text: string) => Resp
 const responseOf = (text: string, type = 'application/json') =>
   new Response(text, { headers: { 'content-type': type } });
 
-function withStatus({
-  status,
-  body = { code: status, message: 'A fault was injected.' },
-  headers = {},
-}: Extract<RequestFault, { status: number }>): Response {
+function withStatus(fault: Extract<RequestFault, { status: number }>): Response {
+  const { status, body = { code: status, message: 'A fault was injected.' }, headers = {} } = fault;
   const own = new Headers(headers);
   const isText = typeof body === 'string';
   if (!own.has('content-type')) own.set('content-type', isText ? 'text/plain' : 'application/json');

@@ -26,11 +26,8 @@ export type Handle = (request: Request) => Promise<Response>;
 export type Listening = Awaited<ReturnType<typeof serve>>;
 
 /** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
-export async function serve(
-  handle: Handle,
-  { port = 0, host = '127.0.0.1', allowHosts = [] }: ListenOptions,
-  publicUrl: string | undefined,
-) {
+export async function serve(handle: Handle, options: ListenOptions, publicUrl: string | undefined) {
+  const { port = 0, host = '127.0.0.1', allowHosts = [] } = options;
   refuse('listen', 'port', integerProblem(port, 0, 65_535));
   // Node takes an empty one for every address of the machine.
   refuse('listen', 'host', host === '' ? 'pass an address, such as "127.0.0.1".' : undefined);
@@ -89,22 +86,19 @@ async function spoil(socket: Socket, fault: NetworkFault['fault']): Promise<void
   else if (!socket.destroyed) await once(socket, 'close');
 }
 
-/** Whether there is one Host header that names the sandbox, and a path instead of another server's address. */
-function isForUs(request: IncomingMessage, rule: HostRule): boolean {
-  const hosts = request.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
-  const path = request.url ?? '';
-  return hosts.length === 1 && path.startsWith('/') && hostAllowed(request.headers.host, path, rule);
-}
-
 /** The host names to respond to, in lower case and without port; `local` if it listens on loopback alone. */
 type HostRule = { local: boolean; publicUrl: string | undefined; allowed: readonly string[] };
 
 /**
- * Whether a Host header names the sandbox, on any port, as a container's may be mapped, and not an attacker's host (DNS
- * rebinding). Any name does for a health check and, open to other machines, for the documented API: its key guards it.
+ * Whether there is a path instead of another server's address, and one Host header that names the sandbox, on any port,
+ * as a container's may be mapped, and not an attacker's host (DNS rebinding). Any name does for a health check and, open
+ * to other machines, for the documented API: its key guards it.
  */
-function hostAllowed(host: string | undefined, path: string, rule: HostRule): boolean {
+function isForUs({ rawHeaders, headers, url: path = '' }: IncomingMessage, rule: HostRule): boolean {
+  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
+  if (hosts.length !== 1 || !path.startsWith('/')) return false;
   if (path === '/_sandbox/health' || (!rule.local && path.startsWith('/v1/'))) return true;
+  const { host } = headers;
   if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`)) return false;
   const url = new URL(`http://${host}`);
   if (rule.publicUrl !== undefined && url.host === new URL(rule.publicUrl).host) return true;

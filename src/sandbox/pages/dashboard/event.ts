@@ -34,27 +34,26 @@ ${sent(context, event)}`;
 
 function attemptList({ attempts, state }: SandboxEvent): Html {
   if (attempts.length > 0) return html`<ol class="attempts">${attempts.map(attempt).reverse()}</ol>`;
-  if (state === 'no_url')
-    return empty(
-      html`Not sent: no webhook URL is set. <a href="/developer#webhook">Open Webhook Settings</a>`,
-    );
   const held = 'Held back: deliver it with Redeliver, or all that waits on the Events page.';
+  const settings = html`<a href="/developer#webhook">Open Webhook Settings</a>`;
+  if (state === 'no_url') return empty(html`Not sent: no webhook URL is set. ${settings}`);
   return empty(state === 'held' ? held : 'Not sent yet.');
 }
 
 /** An attempt. The response is open if it is the newest, and failed. */
 function attempt(one: Attempt, index: number, all: readonly Attempt[]): Html {
   const open = index === all.length - 1 && !one.ok;
+  const body = one.responseBody
+    ? block(one.responseBody, `Body of response ${one.number}`)
+    : html`<p class="soft small">No body.</p>`;
+  const response = html`<details id="response-${one.number}"${open && html` open`}><summary>Response</summary>${block(headerLines(one.responseHeaders), `Headers of response ${one.number}`)}
+${body}</details>`;
   return html`<li class="panel" data-testid="attempt">
 <p class="line"><span class="strong">Attempt ${one.number}</span> ${badge(String(one.status ?? 'no response'), one.ok ? 'good' : 'bad')}
 <span class="soft small">${fullMoment(one.at)} · ${millisecondsText(one.durationMs)} · <code>${one.target}</code></span></p>
 ${one.error !== undefined && html`<p>${one.error}</p>`}
 ${one.hint !== undefined && html`<p class="hint" data-testid="hint"><span class="strong">Hint:</span> ${one.hint}</p>`}
-${
-  one.status !== undefined &&
-  html`<details id="response-${one.number}"${open && html` open`}><summary>Response</summary>${block(headerLines(one.responseHeaders), `Headers of response ${one.number}`)}
-${one.responseBody ? block(one.responseBody, `Body of response ${one.number}`) : html`<p class="soft small">No body.</p>`}</details>`
-}
+${one.status !== undefined && response}
 <details id="request-${one.number}"><summary>Request headers</summary>${block(headerLines(one.requestHeaders), `Request headers of attempt ${one.number}`)}</details>
 </li>`;
 }

@@ -27,12 +27,8 @@ export interface Asked {
 }
 
 /** A page of the dashboard: tabs, what went wrong, content. */
-export function dashboardPage(
-  { problem, status }: Pick<Asked, 'problem' | 'status'>,
-  current: Tab,
-  content: Html,
-  title: string = tabs[current],
-): Promise<Response> {
+export function dashboardPage(asked: Asked, current: Tab, content: Html, title: string = tabs[current]) {
+  const { problem, status } = asked;
   const links = Object.entries(tabs).map(
     ([href, name]) => html`<a href="${href}"${href === current && html` aria-current="page"`}>${name}</a>`,
   );
@@ -79,20 +75,15 @@ export const actionForm = ({ guard }: SandboxContext, action: string, content: H
 
 /** A button for each type of event that the service documents. */
 export const testEventForm = (context: SandboxContext): Html[] =>
-  Object.keys(eventTypes).map((type) =>
-    actionForm(
-      context,
-      '/developer/test-event',
-      html`<button class="button" name="type" value="${type}" data-testid="send-test-event">Send test event</button>`,
-    ),
-  );
+  Object.keys(eventTypes).map((type) => {
+    const button = html`<button class="button" name="type" value="${type}" data-testid="send-test-event">Send test event</button>`;
+    return actionForm(context, '/developer/test-event', button);
+  });
 
-export const doctorForm = (context: SandboxContext, label: string): Html =>
-  actionForm(
-    context,
-    '/developer/doctor',
-    html`<button class="button" data-testid="run-doctor">${label}</button>`,
-  );
+export function doctorForm(context: SandboxContext, label: string): Html {
+  const button = html`<button class="button" data-testid="run-doctor">${label}</button>`;
+  return actionForm(context, '/developer/doctor', button);
+}
 
 /** A part of the page that is updated while the page is open. */
 export const live = (name: string, content: Html | false | undefined): Html =>

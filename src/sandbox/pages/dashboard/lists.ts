@@ -102,14 +102,15 @@ ${actionForm(context, '/faults/clear', clear)}</div>`;
     columns: ['Time', 'Request', 'Status', 'Took', 'Notes'],
     row(request) {
       const { number, at, method, path, status, durationMs, body, responseBody } = request;
-      const bodies = Object.entries({ 'Request body': body, 'Response body': responseBody });
+      const bodies = Object.entries({ 'Request body': body, 'Response body': responseBody }).map(
+        ([name, text]) =>
+          text && html`<p class="soft small">${name}</p>${block(text, `${name} of request ${number}`)}`,
+      );
+      const shown = html`<details id="request-${number}"><summary>Bodies</summary>${bodies}</details>`;
       return html`<tr data-testid="request-row">
 ${timeCell(at, context.clock.now())}
 <td class="main"><code><span class="strong">${method}</span> ${path}</code>
-${
-  (body || responseBody) &&
-  html`<details id="request-${number}"><summary>Bodies</summary>${bodies.map(([name, text]) => text && html`<p class="soft small">${name}</p>${block(text, `${name} of request ${number}`)}`)}</details>`
-}</td>
+${(body || responseBody) && shown}</td>
 <td>${status === undefined ? badge('no response', 'bad') : badge(String(status), status < 400 ? 'good' : 'bad')}</td>
 <td class="number soft">${millisecondsText(durationMs)}</td>
 <td class="notes">${notes(request)}</td></tr>`;

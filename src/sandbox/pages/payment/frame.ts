@@ -111,16 +111,13 @@ function expiry({ say, expiresAt, leftMs }: CheckoutView): Html {
 /** What only a developer wants to see and do. */
 function developer(view: CheckoutView): Html {
   const { say, id, state, cancelUrl = '–' } = view;
+  const ways = html`<button class="button small" data-testid="expire-now">${say('expireNow')}</button>
+<a class="button small" href="/checkouts">${say('dashboard')}</a>`;
   return html`<details class="developer" data-testid="developer"><summary>${say('developer')}</summary>
 <dl class="facts">
 <dt>${say('checkoutId')}</dt><dd><code>${id}</code></dd>
 <dt>${say('state')}</dt><dd><code data-testid="state">${state}</code></dd>
 <dt>cancelUrl</dt><dd><code>${cancelUrl}</code></dd>
 </dl>
-${payForm(
-  view,
-  'expire',
-  html`<button class="button small" data-testid="expire-now">${say('expireNow')}</button>
-<a class="button small" href="/checkouts">${say('dashboard')}</a>`,
-)}</details>`;
+${payForm(view, 'expire', ways)}</details>`;
 }
