@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
-import { duration, notKnown, problemOf } from '../sandbox/checks.js';
+import { notKnown, problemOf } from '../sandbox/checks.js';
+import { duration } from '../sandbox/duration.js';
 import { eventTypes } from '../sandbox/service/event.js';
 import { costs } from '../sandbox/service/payments.js';
 import { visible } from '../schemas/visible.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { PaymentsError, type SandboxErrorCode } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
-import { convertedField, field } from '../schemas/fields.js';
+import { field } from '../schemas/fields.js';
 
 /** The sandbox cannot do what was asked: an invalid option, an unknown id, a checkout that can no longer be paid. */
 export class SandboxError extends PaymentsError {
@@ -69,10 +69,13 @@ export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, 
   });
 }
 
+/** The same with fields that are all alike, each of which may be missing. */
+export const alike = <T>(names: readonly string[], field: z.ZodMiniType<T>, noun: string) =>
+  closed(Object.fromEntries(names.map((name) => [name, z.optional(field)])), noun);
+
 /** The options of a method, if none has another name than these. What reads them checks the rest. */
 export function named<T extends object>(what: string, options: T, names: readonly (keyof T & string)[]): T {
-  const known = Object.fromEntries(names.map((name) => [name, z.optional(z.unknown())]));
-  checked(closed(known, 'an option'), options, what);
+  checked(alike(names, z.unknown(), 'an option'), options, what);
   return options;
 }
 
@@ -95,40 +98,8 @@ export function choiceOf<const T extends string>(first: T, ...others: T[]) {
   return z._default(z.enum([first, ...others], `pass ${named.join(' or ')}.`), first);
 }
 
-/** What is wrong with an integer, to follow its name in a message. */
-export const integerProblem = (value: unknown, least: number, most: number): string | undefined =>
-  Number.isInteger(value) && Number(value) >= least && Number(value) <= most
-    ? undefined
-    : `${shown(value)} is not an integer from ${least} to ${most}.`;
-
 export const integer = (least: number, most: number) =>
-  field<number>((value) => integerProblem(value, least, most));
-
-/** A length of time: milliseconds, or a string such as `'30s'`, `'2h'`, `'1.5d'`. */
-export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
-
-const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const durationText = /^(\d+(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
-const longestMs = 100 * 365 * 86_400_000;
-
-/** A duration as milliseconds. */
-export const durationMs = convertedField((value, refuse) => {
-  const [, amount, unit = ''] = (typeof value === 'string' && durationText.exec(value)) || [];
-  const ms = typeof value === 'number' ? value : Number(amount) * (unitMs[unit] ?? Number.NaN);
-  if (Math.round(ms) > longestMs) return refuse(`${shown(value)} is too long. Pass at most "36500d".`);
-  if (ms >= 0) return Math.round(ms);
-  if (typeof value === 'string' && /^[\d.]+$/.test(value))
-    return refuse(
-      `${shown(value)} has no unit. Pass "${value}s" for seconds; the units are ms, s, m, h and d.`,
-    );
-  return refuse(`${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`);
-});
-
-/** A duration as it was passed. */
-export const duration = field<Duration>((value) => {
-  const { error } = durationMs.safeParse(value);
-  return error && problemOf(error);
-});
-
-/** An unchecked duration in milliseconds. `what` names it in the error. */
-export const milliseconds = (value: unknown, what: string): number => checked(durationMs, value, what);
+  field<number>((value) => {
+    const fits = Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+    return fits ? undefined : `${shown(value)} is not an integer from ${least} to ${most}.`;
+  });

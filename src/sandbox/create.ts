@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { diagnose, readOrderPrice } from '../doctor/doctor.js';
-import { checked, closed, InvalidField, milliseconds, named, refuse, SandboxError } from './checks.js';
+import { checked, closed, InvalidField, named, refuse, SandboxError } from './checks.js';
 import { newParts, type SandboxContext, type SandboxParts } from './context.js';
 import { asRequest, send, targetProblem } from './delivery/send.js';
 import { signed, tamper } from './delivery/signing.js';
+import { milliseconds } from './duration.js';
 import { describeArmed, readFault } from './faults.js';
 import { sandboxApp } from './http/app.js';
 import type { Paid, Sandbox } from './sandbox.js';
@@ -158,10 +159,8 @@ function localSandbox(parts: SandboxParts): Sandbox {
       }
       const found = await deliveries.changed.first(look, timeoutMs, [reach.closing]);
       if (found) return found;
-      throw new SandboxError(
-        'wait_timeout',
-        `waitForEvent: no event matched within ${timeoutMs} ms; there are ${store.events.size} events. Pay a checkout, or wait longer.`,
-      );
+      const problem = `no event matched within ${timeoutMs} ms; there are ${store.events.size} events`;
+      throw new SandboxError('wait_timeout', `waitForEvent: ${problem}. Pay a checkout, or wait longer.`);
     },
     async signedRequest(event, options = {}) {
       const { body } = deliveries.event(event?.id);

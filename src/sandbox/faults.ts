@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { checked, closed, type Duration, duration, InvalidField, integer, oneOf, shown } from './checks.js';
+import { alike, checked, closed, InvalidField, integer, oneOf, shown } from './checks.js';
 import { type Tamper, tamper } from './delivery/signing.js';
+import { type Duration, duration } from './duration.js';
 import { isOperation, operations } from './http/table.js';
 
 /** Which requests a fault applies to, and when. */
@@ -92,10 +93,8 @@ function possible({ value, issues }: z.core.ParsePayload<object>): void {
   const path = typeof fault.path === 'string' ? fault.path : undefined;
   if (isOperation(method, path)) return;
   const given = shown([method, path].filter(Boolean).join(' '));
-  refuse(
-    isOperation(method, undefined) ? 'path' : 'method',
-    `no operation is ${given}. There are ${operations.join(', ')}, with an id for :id.`,
-  );
+  const wrong = isOperation(method, undefined) ? 'path' : 'method';
+  refuse(wrong, `no operation is ${given}. There are ${operations.join(', ')}, with an id for :id.`);
 }
 
 const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
@@ -108,6 +107,11 @@ const makes = (make: (value: unknown) => unknown) => (value: unknown) => {
     return false;
   }
 };
+
+const isHeaders = makes((value) => new Headers(Object(value)));
+const headers = z
+  .record(z.string(), z.string('pass a string.'), 'pass an object of strings.')
+  .check(z.refine(isHeaders, 'pass names and values that a header can have.'));
 
 const kinds: Record<string, z.ZodMiniType<Fault>> = {
   webhook: closed(
@@ -130,25 +134,14 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
   status: requestFault({
     status: integer(200, 599),
     body: z.optional(z.custom(makes(JSON.stringify), 'pass what JSON can hold.')),
-    headers: z.optional(
-      z.record(z.string(), z.string('pass a string.'), 'pass an object of strings.').check(
-        z.refine(
-          makes((value) => new Headers(Object(value))),
-          'pass names and values that a header can have.',
-        ),
-      ),
-    ),
+    headers: z.optional(headers),
   }),
   network: requestFault({ network: oneOf(networkFaults) }),
   malformed: requestFault({ malformed: oneOf(malformedFaults) }),
   delay: closed({ ...requests, delay: duration }, 'a field of a fault').check(possible),
 };
 
-const names = Object.keys({ ...kinds, ...requests });
-const anyField = closed(
-  Object.fromEntries(names.map((name) => [name, z.optional(z.any())])),
-  'a field of a fault',
-);
+const anyField = alike(Object.keys({ ...kinds, ...requests }), z.unknown(), 'a field of a fault');
 
 /** Checks a fault. The error message begins with `what`. */
 export function readFault(value: unknown, what: string): Fault {
@@ -160,8 +153,7 @@ export function readFault(value: unknown, what: string): Fault {
   if (!goesWith) throw new InvalidField(what, other, ` does not go with ${kind}. Pass one of them.`);
   if (schema) return checked(schema, value, what);
   checked(anyField, { ...Object(value) }, what);
-  const problem = 'pass status, network, malformed, delay or webhook: what is to happen.';
-  throw new InvalidField(what, '', problem);
+  throw new InvalidField(what, '', 'pass status, network, malformed, delay or webhook: what is to happen.');
 }
 
 const clearing = closed({ clear: z.literal(true, 'pass true.') }, 'a field of {"clear": true}');

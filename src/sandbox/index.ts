@@ -12,10 +12,12 @@ export type { ProbeName, ProbeResult } from '../doctor/probes.js';
 export type { SandboxErrorCode } from '../errors.js';
 export type { Balance } from '../schemas/balance.js';
 export type { NewProduct } from '../schemas/params.js';
+export type { Product } from '../schemas/product.js';
 export type { WebhookTarget } from '../sending/delivery.js';
-export { type Duration, SandboxError } from './checks.js';
+export { SandboxError } from './checks.js';
 export { createSandbox } from './create.js';
 export type { Tamper } from './delivery/signing.js';
+export type { Duration } from './duration.js';
 export type { Fault, RequestFault, WebhookFault } from './faults.js';
 export type { LoggedRequest } from './http/log.js';
 export type { ListenOptions } from './http/node.js';
@@ -28,7 +30,6 @@ export type {
   CheckoutState,
   DeclineReason,
   PaymentMethod,
-  Product,
   SandboxCheckout,
   SandboxOrder,
 } from './service/records.js';

@@ -6,8 +6,9 @@ import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
-import { checked, choiceOf, closed, type Duration, InvalidField, milliseconds, refuse } from './checks.js';
+import { alike, checked, choiceOf, closed, InvalidField, refuse } from './checks.js';
 import { resolvedProblem, targetProblem } from './delivery/send.js';
+import { type Duration, milliseconds } from './duration.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
 import { randomId } from './service/ids.js';
@@ -64,11 +65,8 @@ export const livePrefix = 'service_live_';
 const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
-const pageText = z.optional(z.string('pass a string.'));
-const pageMessages = closed(
-  Object.fromEntries(Object.keys(defaultMessages).map((name) => [name, pageText])),
-  'a text of the payment page',
-);
+const anyText = z.string('pass a string.');
+const pageMessages = alike(Object.keys(defaultMessages), anyText, 'a text of the payment page');
 
 const product = field<NewProduct>((value) => {
   if (Object(value) !== value) return 'pass an object, such as { "name": "Mug", "price": "19.90" }.';
@@ -99,7 +97,7 @@ const schema = closed(
     currency: z._default(currencyCode, 'USD'),
     publicUrl: z.optional(text('pass an origin, such as "http://localhost:4380".', isOrigin)),
     unspecified: z.optional(z.custom<Partial<UnspecifiedChoices>>()),
-    merchantName: z._default(z.string('pass a string.'), 'Sandbox shop'),
+    merchantName: z._default(anyText, 'Sandbox shop'),
     messages: z.optional(pageMessages),
     products: z._default(z.array(product, 'pass an array of products.'), []),
     from: z.optional(z.unknown()),

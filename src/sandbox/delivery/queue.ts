@@ -1,5 +1,6 @@
 import type { Sent, WebhookTarget } from '../../sending/delivery.js';
-import { milliseconds, SandboxError } from '../checks.js';
+import { SandboxError } from '../checks.js';
+import { milliseconds } from '../duration.js';
 import type { Faults, WebhookFault } from '../faults.js';
 import type { Clock } from '../service/clock.js';
 import { type Attempt, excerpt, type SandboxEvent } from '../service/event.js';

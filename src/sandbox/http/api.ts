@@ -6,12 +6,13 @@ import {
   productListParams,
   productUpdateParams,
 } from '../../schemas/params.js';
+import type { Product } from '../../schemas/product.js';
 import { SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { checkoutFields, errorStatuses } from '../service/choices.js';
 import { excerpt } from '../service/event.js';
 import { twoDecimals, viewBalance } from '../service/money.js';
-import type { Product, StoredCheckout } from '../service/records.js';
+import type { StoredCheckout } from '../service/records.js';
 import { capacity, found } from '../service/store.js';
 import { checkCredentials, readObject, readParameters, readProduct } from './input.js';
 import type { ApiEnv, RequestNotes } from './log.js';

@@ -1,7 +1,8 @@
 import type { Context, Next } from 'hono';
 import { Hono } from 'hono/tiny';
-import { milliseconds, SandboxError } from '../checks.js';
+import { SandboxError } from '../checks.js';
 import type { SandboxContext } from '../context.js';
+import { milliseconds } from '../duration.js';
 import { describeFault, type RequestFault } from '../faults.js';
 import { dashboardPages } from '../pages/dashboard/routes.js';
 import { payPages } from '../pages/payment/routes.js';

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import * as z from 'zod/mini';
 import { isLoopback } from '../../schemas/url.js';
-import { integerProblem, refuse, SandboxError } from '../checks.js';
+import { checked, integer, refuse, SandboxError } from '../checks.js';
 import { NetworkFault } from './fault-response.js';
 
 /** Options of `sandbox.listen()`. */
@@ -28,7 +29,7 @@ export type Listening = Awaited<ReturnType<typeof serve>>;
 /** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
 export async function serve(handle: Handle, options: ListenOptions, publicUrl: string | undefined) {
   const { port = 0, host = '127.0.0.1', allowHosts = [] } = options;
-  refuse('listen', 'port', integerProblem(port, 0, 65_535));
+  checked(z.object({ port: integer(0, 65_535) }), { port }, 'listen');
   // Node takes an empty one for every address of the machine.
   refuse('listen', 'host', host === '' ? 'pass an address, such as "127.0.0.1".' : undefined);
   const listener = getRequestListener(

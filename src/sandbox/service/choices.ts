@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { isPaymentsError } from '../../errors.js';
-import { field, optionalField } from '../../schemas/fields.js';
+import { field } from '../../schemas/fields.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
-import { checked, choiceOf, closed, type Duration, durationMs, nameIn, oneOf, problemOf } from '../checks.js';
+import { alike, checked, choiceOf, closed, nameIn, oneOf, problemOf } from '../checks.js';
+import { type Duration, durationMs } from '../duration.js';
 import { type EventLink, eventLinks } from './event.js';
 
 /** The status of each kind of error, unless another is chosen. */
@@ -85,23 +86,22 @@ export interface UnspecifiedChoices {
 }
 
 const isStatus = (value: unknown) => Number.isInteger(value) && Number(value) >= 400 && Number(value) <= 599;
-const status = optionalField<number>(isStatus, 'pass a status from 400 to 599.');
-const errorStatus = closed(
-  Object.fromEntries(Object.keys(errorStatuses).map((kind) => [kind, status])),
-  'a kind of error',
-);
+const status = z.custom<number>(isStatus, 'pass a status from 400 to 599.');
+const errorStatus = alike(Object.keys(errorStatuses), status, 'a kind of error');
 
 const isPercentage = (value: unknown) => typeof value === 'string' && /^\d{1,2}(\.\d{1,2})?$/.test(value);
 const percentage = z.custom<`${number}`>(isPercentage, 'pass a percentage as a string, such as "2.9".');
 const defaultRetries: Duration[] = ['5s', '30s', '2m', '10m'];
 
-const inMilliseconds = z.pipe(
-  durationMs,
-  z.transform((after) => ({ after, unit: 'ms' as const })),
-);
+const inMs = z.transform((after: number) => ({ after, unit: 'ms' as const }));
 const expiry = z.union(
-  [z.strictObject({ after: durationMs, unit: z.enum(['ms', 's']) }), inMilliseconds],
+  [z.strictObject({ after: durationMs, unit: z.enum(['ms', 's']) }), z.pipe(durationMs, inMs)],
   'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
+);
+
+const errors = z.custom<UnspecifiedChoices['errors']>(
+  (value) => value === 'envelope' || typeof value === 'function',
+  'pass "envelope" or a function that makes the response.',
 );
 
 export const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
@@ -113,13 +113,7 @@ const schema = closed(
     checkoutCreated: choiceOf('session', 'url'),
     checkoutRequired: z._default(someFields, ['productId']),
     expiresIn: z.prefault(expiry, '30m'),
-    errors: z._default(
-      z.custom<UnspecifiedChoices['errors']>(
-        (value) => value === 'envelope' || typeof value === 'function',
-        'pass "envelope" or a function that makes the response.',
-      ),
-      'envelope',
-    ),
+    errors: z._default(errors, 'envelope'),
     errorStatus: z._default(errorStatus, {}),
     unknownFields: choiceOf('ignore', 'reject'),
     listOrder: choiceOf('newest-first', 'oldest-first'),

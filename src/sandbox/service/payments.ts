@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
 import { type NewProduct, productCreateParams } from '../../schemas/params.js';
+import type { Product } from '../../schemas/product.js';
 import { checked, closed, SandboxError } from '../checks.js';
 import type { Settings } from '../settings.js';
 import type { Clock, Due } from './clock.js';
 import { type EventType, eventType, newEvent, type SandboxEvent } from './event.js';
 import { nextId } from './ids.js';
 import { fromCents, percentOf, toCents, twoDecimals } from './money.js';
-import type { DeclineReason, PaymentMethod, Product, SandboxOrder, StoredCheckout } from './records.js';
+import type { DeclineReason, PaymentMethod, SandboxOrder, StoredCheckout } from './records.js';
 import { found, type Store } from './store.js';
 
 export type Payment = { checkout: StoredCheckout; order: SandboxOrder; event: SandboxEvent };

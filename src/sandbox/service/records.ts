@@ -2,8 +2,6 @@ import type { Product } from '../../schemas/product.js';
 import { oneOf } from '../checks.js';
 import { twoDecimals } from './money.js';
 
-export type { Product };
-
 /** A product as the client returns it. The stored price is as it was sent: `"19.9"` stays `"19.9"`. */
 export function viewProduct(product: Product): Product {
   return { ...structuredClone(product), price: twoDecimals(product.price) };

@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
 import { limits } from '../../schemas/params.js';
+import type { Product } from '../../schemas/product.js';
 import { SandboxError, shown } from '../checks.js';
 import { Agenda, type Clock } from './clock.js';
 import type { SandboxEvent } from './event.js';
 import type { Ids } from './ids.js';
 import type { Ledger } from './money.js';
-import type { Product, SandboxOrder, StoredCheckout } from './records.js';
+import type { SandboxOrder, StoredCheckout } from './records.js';
 
 /** The most objects of one kind, so that a runaway loop ends in an error and not in a crash. */
 export const capacity = 100_000;
@@ -97,11 +98,9 @@ export type SnapshotContent = z.output<typeof snapshot>;
 export function readSnapshot(value: unknown): SnapshotContent {
   const result = snapshot.safeParse(value);
   if (result.success) return result.data;
-  const [first] = result.error.issues;
-  throw new SandboxError(
-    'invalid_options',
-    `This is not a snapshot that this version can read (${first?.path.join('.') || 'the whole of it'}). Pass what snapshot() returned.`,
-  );
+  const where = result.error.issues[0]?.path.join('.') || 'the whole of it';
+  const problem = `This is not a snapshot that this version can read (${where}).`;
+  throw new SandboxError('invalid_options', `${problem} Pass what snapshot() returned.`);
 }
 
 export function takeSnapshot(

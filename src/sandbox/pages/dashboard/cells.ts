@@ -35,3 +35,13 @@ export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number):
   };
   return shown[state];
 }
+
+/** Text of which every character counts. */
+export const block = (text: string, label: string, testId?: string): Html =>
+  html`<pre tabindex="0" aria-label="${label}"${testId !== undefined && html` data-testid="${testId}"`}>${text}</pre>`;
+
+/** A table that scrolls sideways on a narrow screen. */
+export const table = (label: string, head: readonly string[], rows: readonly Html[]): Html =>
+  html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${head.map((name) => html`<th scope="col">${name === '' ? html`<span class="spoken">Actions</span>` : name}</th>`)}</tr></thead>
+<tbody>${rows}</tbody></table></div>`;

@@ -4,17 +4,8 @@ import type { Finding } from '../../../doctor/findings.js';
 import type { SandboxContext } from '../../context.js';
 import { span } from '../../service/clock.js';
 import type { Html } from '../layout.js';
-import { badge, millisecondsText } from './cells.js';
-import {
-  type Asked,
-  actionForm,
-  block,
-  copyButton,
-  dashboardPage,
-  doctorForm,
-  table,
-  testEventForm,
-} from './frame.js';
+import { badge, block, millisecondsText, table } from './cells.js';
+import { type Asked, actionForm, copyButton, dashboardPage, doctorForm, testEventForm } from './frame.js';
 
 /** The API key, Webhook Settings and what to put into `.env`. */
 export function developerPage(context: SandboxContext, { show = [], url, ...asked }: Asked) {

@@ -5,8 +5,8 @@ import type { SandboxContext } from '../../context.js';
 import { signed } from '../../delivery/signing.js';
 import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
-import { badge, fullMoment, millisecondsText, stateBadge } from './cells.js';
-import { type Asked, actionForm, block, copyBlock, dashboardPage, doctorForm, empty, live } from './frame.js';
+import { badge, block, fullMoment, millisecondsText, stateBadge } from './cells.js';
+import { type Asked, actionForm, copyBlock, dashboardPage, doctorForm, empty, live } from './frame.js';
 
 /** One event: the exact bytes that are sent, and what came back. */
 export function eventPage(context: SandboxContext, asked: Asked): Promise<Response> {

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
 import { eventTypes } from '../../service/event.js';
 import { type Html, icon, page, postForm } from '../layout.js';
+import { block, table } from './cells.js';
 import { dashboardStyle } from './style.js';
 
 const tabs = {
@@ -94,17 +95,7 @@ export const empty = (text: string | Html): Html => html`<div class="empty"><p>$
 export const copyButton = (text: string, what: string): Html =>
   html`<button class="button small" type="button" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
 
-/** Text of which every character counts. */
-export const block = (text: string, label: string, testId?: string): Html =>
-  html`<pre tabindex="0" aria-label="${label}"${testId !== undefined && html` data-testid="${testId}"`}>${text}</pre>`;
-
 /** A block under its heading, and a button that copies the text. `shown` stands for it where that is not readable. */
 export const copyBlock = (heading: string, text: string, what: string, testId: string, shown = text) =>
   html`<div class="heading"><h3>${heading}</h3>${copyButton(text, what)}</div>
 ${block(shown, heading, testId)}`;
-
-/** A table that scrolls sideways on a narrow screen. */
-export const table = (label: string, head: readonly string[], rows: readonly Html[]): Html =>
-  html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${head.map((name) => html`<th scope="col">${name === '' ? html`<span class="spoken">Actions</span>` : name}</th>`)}</tr></thead>
-<tbody>${rows}</tbody></table></div>`;

@@ -5,8 +5,8 @@ import type { LoggedRequest } from '../../http/log.js';
 import type { Attempt } from '../../service/event.js';
 import { twoDecimals } from '../../service/money.js';
 import type { Html } from '../layout.js';
-import { ageCell, badge, millisecondsText, stateBadge, timeCell } from './cells.js';
-import { type Asked, actionForm, block, listPage, live, testEventForm } from './frame.js';
+import { ageCell, badge, block, millisecondsText, stateBadge, timeCell } from './cells.js';
+import { type Asked, actionForm, listPage, live, testEventForm } from './frame.js';
 
 export const productsPage = (context: SandboxContext, asked: Asked) =>
   listPage(asked, '/products', {

@@ -13,6 +13,10 @@ export const cards = [
 /** The form of a checkout that can be paid, also after a declined card. */
 export function openPage(view: CheckoutView): Promise<Response> {
   const { say } = view;
+  const testCards = cards.map(({ digits, outcome, label }) => {
+    const approved = outcome === 'approved';
+    return html`<label><input type="radio" name="card" value="${digits}"${approved && html` checked`} data-testid="card-${digits}"><span class="digits">•••• ${digits}</span><span class="outcome ${approved ? 'good' : 'bad'}">${say(label)}</span></label>`;
+  });
   const form = html`<fieldset class="methods"${view.declined !== undefined && html` aria-describedby="problem-text"`}>
 <legend><h2>${say('chooseMethod')}</h2></legend>
 <div class="group">
@@ -20,10 +24,7 @@ export function openPage(view: CheckoutView): Promise<Response> {
 <label><input type="radio" name="method" value="card" id="method-card" checked data-testid="method-card">${icon('card')}<span>${say('card')}</span></label>
 <fieldset class="cards">
 <legend class="spoken">${say('chooseCard')}</legend>
-${cards.map(
-  ({ digits, outcome, label }) =>
-    html`<label><input type="radio" name="card" value="${digits}"${outcome === 'approved' && html` checked`} data-testid="card-${digits}"><span class="digits">•••• ${digits}</span><span class="outcome ${outcome === 'approved' ? 'good' : 'bad'}">${say(label)}</span></label>`,
-)}
+${testCards}
 <p class="soft small">${say('cardHint')}</p>
 </fieldset>
 </div>
@@ -54,9 +55,7 @@ function declinedNotice({ declined, say }: CheckoutView): Html | undefined {
 /** Shows the wallet's QR code until somebody approves. */
 export function waitingPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
   const { say, walletUrl } = view;
-  return payFrame(
-    view,
-    html`<section class="waiting" aria-labelledby="waiting">
+  const content = html`<section class="waiting" aria-labelledby="waiting">
 <div role="status"><h2 id="waiting" data-testid="waiting">${say('waiting')}</h2></div>
 <p class="soft">${say('scan')}</p>
 ${qrCode(walletUrl, say('qrLabel'))}
@@ -69,8 +68,8 @@ ${payForm(view, 'pay', html`<input type="hidden" name="method" value="${wallet}"
 ${payForm(view, 'fail', html`<button class="button wide" name="reason" value="wallet_declined" data-testid="decline">${say('decline')}</button>`)}
 </div>
 ${payForm(view, 'pay', html`<button class="plain" name="method" value="other" data-testid="other-method">${say('otherMethod')}</button>`)}
-</section>`,
-  );
+</section>`;
+  return payFrame(view, content);
 }
 
 /** A QR code, always black on white, for scanners. uqr's own SVG draws each module by itself: over 30 KB. */

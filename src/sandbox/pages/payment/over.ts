@@ -14,7 +14,7 @@ interface Note {
   text: string;
   more?: Html;
   /** Links and buttons, the likeliest first. */
-  ways?: (Html | false | undefined)[];
+  ways?: (Html | false)[];
   status?: number;
   refresh?: string | undefined;
 }
@@ -71,14 +71,10 @@ export function archivedPage(view: CheckoutView): Promise<Response> {
   return notePage(view, { name: 'archived', icon: 'parcel', text, ways: [back(view)], status: 409 });
 }
 
-export const unknownPage = (texts: Texts): Promise<Response> =>
-  notePage(texts, {
-    name: 'unknown',
-    icon: 'cross',
-    tone: 'bad',
-    text: texts.say('unknownText'),
-    status: 404,
-  });
+export function unknownPage(texts: Texts): Promise<Response> {
+  const text = texts.say('unknownText');
+  return notePage(texts, { name: 'unknown', icon: 'cross', tone: 'bad', text, status: 404 });
+}
 
 /** The pretend wallet that the QR code opens: asks for approval while the payment page waits for it, then tells the result. */
 export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean): Promise<Response> {
@@ -108,7 +104,6 @@ export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean)
 
 const back = ({ cancelUrl, say }: CheckoutView) => way(cancelUrl, say('backTo'), 'return-link');
 
-const way = (href: string | undefined, text: string, testId: string): Html | undefined =>
-  href === undefined
-    ? undefined
-    : html`<a class="button wide" href="${href}" data-testid="${testId}"><bdi>${text}</bdi></a>`;
+const way = (href: string | undefined, text: string, testId: string): Html | false =>
+  href !== undefined &&
+  html`<a class="button wide" href="${href}" data-testid="${testId}"><bdi>${text}</bdi></a>`;

@@ -79,14 +79,19 @@ export function payPages(context: SandboxContext): Hono {
     return () => (answer === 'approve' ? payments.pay(id, wallet) : payments.decline(id, 'wallet_declined'));
   };
 
+  const showCancelled = (checkout: StoredCheckout) => {
+    const payable = payments.problem(checkout) === undefined;
+    return payable ? cancelledPage(viewForPage(context, checkout), true) : show(checkout);
+  };
+
+  const showWallet = (checkout: StoredCheckout, c: Context) => {
+    const view = viewForPage(context, checkout);
+    const asks = payments.problem(checkout) === undefined;
+    return view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c), asks);
+  };
+
   pages.get('/pay/:id', of(show));
-  pages.get(
-    '/pay/:id/done',
-    of((checkout) => {
-      const payable = payments.problem(checkout) === undefined;
-      return payable ? cancelledPage(viewForPage(context, checkout), true) : show(checkout);
-    }),
-  );
+  pages.get('/pay/:id/done', of(showCancelled));
   pages.get('/pay/:id/status', (c) => {
     c.header('cache-control', 'no-store');
     const checkout = store.checkouts.get(c.req.param('id'));
@@ -96,14 +101,7 @@ export function payPages(context: SandboxContext): Hono {
   });
   const toPay = form(choosePayment, ({ id }) => `/pay/${id}`);
   pages.post('/pay/:id/:action{pay|fail|cancel|expire}', toPay);
-  pages.get(
-    '/wallet/:id',
-    of((checkout, c) => {
-      const view = viewForPage(context, checkout);
-      const asks = payments.problem(checkout) === undefined;
-      return view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c), asks);
-    }),
-  );
+  pages.get('/wallet/:id', of(showWallet));
   const toWallet = form(answerInWallet, ({ id }, c) => walletPath(id, walletOf(c)));
   pages.post('/wallet/:id', toWallet);
 
