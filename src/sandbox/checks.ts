@@ -60,7 +60,7 @@ export function problemOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): 
 }
 
 /** An object with these fields and no others. `noun` says in messages what a field is: `a choice`. */
-export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, noun: string) {
+export function closed<const Shape extends z.core.$ZodLooseShape>(noun: string, shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) => {
       const [key] = issue.code === 'unrecognized_keys' ? issue.keys : [];
@@ -70,12 +70,12 @@ export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape, 
 }
 
 /** The same with fields that are all alike, each of which may be missing. */
-export const alike = <T>(names: readonly string[], field: z.ZodMiniType<T>, noun: string) =>
-  closed(Object.fromEntries(names.map((name) => [name, z.optional(field)])), noun);
+export const alike = <T>(noun: string, names: readonly string[], field: z.ZodMiniType<T>) =>
+  closed(noun, Object.fromEntries(names.map((name) => [name, z.optional(field)])));
 
 /** The options of a method, if none has another name than these. What reads them checks the rest. */
 export function named<T extends object>(what: string, options: T, names: readonly (keyof T & string)[]): T {
-  checked(alike(names, z.unknown(), 'an option'), options, what);
+  checked(alike('an option', names, z.unknown()), options, what);
   return options;
 }
 

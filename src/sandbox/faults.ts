@@ -98,7 +98,7 @@ function possible({ value, issues }: z.core.ParsePayload<object>): void {
 }
 
 const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
-  closed({ ...requests, ...fields }, 'a field of a fault').check(possible);
+  closed('a field of a fault', { ...requests, ...fields }).check(possible);
 
 const makes = (make: (value: unknown) => unknown) => (value: unknown) => {
   try {
@@ -113,24 +113,18 @@ const headers = z
   .record(z.string(), z.string('pass a string.'), 'pass an object of strings.')
   .check(z.refine(isHeaders, 'pass names and values that a header can have.'));
 
+const saysHow = ({ webhook: _, times: _times, ...ways }: WebhookFault) => Object.values(ways).some(Boolean);
+
 const kinds: Record<string, z.ZodMiniType<Fault>> = {
-  webhook: closed(
-    {
-      webhook: z.literal(true, 'pass true.'),
-      times,
-      duplicate: z.optional(integer(1, 100)),
-      hold: flag,
-      drop: flag,
-      tamper: z.optional(tamper),
-      delay: z.optional(duration),
-    },
-    'a field of a webhook fault',
-  ).check(
-    z.refine(
-      ({ webhook: _, times: _times, ...ways }) => Object.values(ways).some(Boolean),
-      'pass duplicate, hold, drop, tamper or delay: what happens to the delivery.',
-    ),
-  ),
+  webhook: closed('a field of a webhook fault', {
+    webhook: z.literal(true, 'pass true.'),
+    times,
+    duplicate: z.optional(integer(1, 100)),
+    hold: flag,
+    drop: flag,
+    tamper: z.optional(tamper),
+    delay: z.optional(duration),
+  }).check(z.refine(saysHow, 'pass duplicate, hold, drop, tamper or delay: what happens to the delivery.')),
   status: requestFault({
     status: integer(200, 599),
     body: z.optional(z.custom(makes(JSON.stringify), 'pass what JSON can hold.')),
@@ -138,10 +132,10 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
   }),
   network: requestFault({ network: oneOf(networkFaults) }),
   malformed: requestFault({ malformed: oneOf(malformedFaults) }),
-  delay: closed({ ...requests, delay: duration }, 'a field of a fault').check(possible),
+  delay: closed('a field of a fault', { ...requests, delay: duration }).check(possible),
 };
 
-const anyField = alike(Object.keys({ ...kinds, ...requests }), z.unknown(), 'a field of a fault');
+const anyField = alike('a field of a fault', Object.keys({ ...kinds, ...requests }), z.unknown());
 
 /** Checks a fault. The error message begins with `what`. */
 export function readFault(value: unknown, what: string): Fault {
@@ -156,7 +150,7 @@ export function readFault(value: unknown, what: string): Fault {
   throw new InvalidField(what, '', 'pass status, network, malformed, delay or webhook: what is to happen.');
 }
 
-const clearing = closed({ clear: z.literal(true, 'pass true.') }, 'a field of {"clear": true}');
+const clearing = closed('a field of {"clear": true}', { clear: z.literal(true, 'pass true.') });
 
 /** Checks what the control route takes: a fault, or `{ clear: true }`, which is none. */
 export function readOrder(value: object, what: string): Fault | undefined {

@@ -66,7 +66,7 @@ const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
 const anyText = z.string('pass a string.');
-const pageMessages = alike(Object.keys(defaultMessages), anyText, 'a text of the payment page');
+const pageMessages = alike('a text of the payment page', Object.keys(defaultMessages), anyText);
 
 const product = field<NewProduct>((value) => {
   if (Object(value) !== value) return 'pass an object, such as { "name": "Mug", "price": "19.90" }.';
@@ -86,28 +86,25 @@ const firstAttempt = z.union(
   'pass "auto", "manual" or { delay: "10s" }.',
 );
 
-const schema = closed(
-  {
-    apiKey: z.optional(token),
-    webhookSecret: z.optional(token),
-    webhook: z.optional(z.custom<WebhookTarget>()),
-    webhooks: z._default(firstAttempt, 'auto'),
-    seed: z.optional(z.int('pass an integer.')),
-    now: z._default(z.union([z.literal('real'), z.date()], 'pass a Date, or "real".'), 'real'),
-    currency: z._default(currencyCode, 'USD'),
-    publicUrl: z.optional(text('pass an origin, such as "http://localhost:4380".', isOrigin)),
-    unspecified: z.optional(z.custom<Partial<UnspecifiedChoices>>()),
-    merchantName: z._default(anyText, 'Sandbox shop'),
-    messages: z.optional(pageMessages),
-    products: z._default(z.array(product, 'pass an array of products.'), []),
-    from: z.optional(z.unknown()),
-    acceptPrefix: z.optional(z.literal(livePrefix, `pass "${livePrefix}".`)),
-    signatureTime: choiceOf('real', 'virtual'),
-    encoding: choiceOf('spaced', 'compact'),
-    allowRemoteWebhooks: z._default(z.boolean('pass true or false.'), false),
-  } satisfies Record<keyof SandboxOptions, z.ZodMiniType>,
-  'an option',
-);
+const schema = closed('an option', {
+  apiKey: z.optional(token),
+  webhookSecret: z.optional(token),
+  webhook: z.optional(z.custom<WebhookTarget>()),
+  webhooks: z._default(firstAttempt, 'auto'),
+  seed: z.optional(z.int('pass an integer.')),
+  now: z._default(z.union([z.literal('real'), z.date()], 'pass a Date, or "real".'), 'real'),
+  currency: z._default(currencyCode, 'USD'),
+  publicUrl: z.optional(text('pass an origin, such as "http://localhost:4380".', isOrigin)),
+  unspecified: z.optional(z.custom<Partial<UnspecifiedChoices>>()),
+  merchantName: z._default(anyText, 'Sandbox shop'),
+  messages: z.optional(pageMessages),
+  products: z._default(z.array(product, 'pass an array of products.'), []),
+  from: z.optional(z.unknown()),
+  acceptPrefix: z.optional(z.literal(livePrefix, `pass "${livePrefix}".`)),
+  signatureTime: choiceOf('real', 'virtual'),
+  encoding: choiceOf('spaced', 'compact'),
+  allowRemoteWebhooks: z._default(z.boolean('pass true or false.'), false),
+} satisfies Record<keyof SandboxOptions, z.ZodMiniType>);
 
 /** Options with their defaults, checked. Key and webhook target change while the sandbox runs. */
 export type Settings = ReturnType<typeof readSettings>;
@@ -120,13 +117,11 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const given = checked(schema, { ...options, apiKey, webhookSecret, seed }, 'createSandbox');
   const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = given;
   const live = acceptPrefix !== undefined;
-  if (!live && own.apiKey?.startsWith(livePrefix))
-    throw new InvalidField(
-      'createSandbox',
-      'apiKey',
-      ` begins with ${livePrefix}: a live key moves real money. Pass another key.`,
-      ` For code that requires this prefix, pass acceptPrefix: '${livePrefix}' with a key that is not a real one.`,
-    );
+  if (!live && own.apiKey?.startsWith(livePrefix)) {
+    const problem = ` begins with ${livePrefix}: a live key moves real money. Pass another key.`;
+    const inCode = ` For code that requires this prefix, pass acceptPrefix: '${livePrefix}' with a key that is not a real one.`;
+    throw new InvalidField('createSandbox', 'apiKey', problem, inCode);
+  }
   const choices = readChoices(unspecified);
   const frozenAt = now === 'real' ? undefined : now.getTime();
   refuse('createSandbox', 'webhook', targetProblem(own.webhook, own.allowRemoteWebhooks));

@@ -30,7 +30,7 @@ const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   );
 
 const fields = <const Shape extends z.core.$ZodLooseShape>(shape: Shape, of = 'this body') =>
-  closed(shape, `a field of ${of}`);
+  closed(`a field of ${of}`, shape);
 
 /** Takes the body of a POST, and the query of any other request. `example` is one, for messages. */
 function takes<Given>(

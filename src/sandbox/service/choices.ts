@@ -87,7 +87,7 @@ export interface UnspecifiedChoices {
 
 const isStatus = (value: unknown) => Number.isInteger(value) && Number(value) >= 400 && Number(value) <= 599;
 const status = z.custom<number>(isStatus, 'pass a status from 400 to 599.');
-const errorStatus = alike(Object.keys(errorStatuses), status, 'a kind of error');
+const errorStatus = alike('a kind of error', Object.keys(errorStatuses), status);
 
 const isPercentage = (value: unknown) => typeof value === 'string' && /^\d{1,2}(\.\d{1,2})?$/.test(value);
 const percentage = z.custom<`${number}`>(isPercentage, 'pass a percentage as a string, such as "2.9".');
@@ -108,28 +108,25 @@ export const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayM
 const someFields = z.array(oneOf(checkoutFields), 'pass field names, such as ["productId"].');
 
 /** Every choice with its alternatives and its default. */
-const schema = closed(
-  {
-    checkoutCreated: choiceOf('session', 'url'),
-    checkoutRequired: z._default(someFields, ['productId']),
-    expiresIn: z.prefault(expiry, '30m'),
-    errors: z._default(errors, 'envelope'),
-    errorStatus: z._default(errorStatus, {}),
-    unknownFields: choiceOf('ignore', 'reject'),
-    listOrder: choiceOf('newest-first', 'oldest-first'),
-    currencyForm: choiceOf('upper-case', 'any-case', 'iso-4217'),
-    orderId: choiceOf('own', 'checkout-id'),
-    eventLink: z._default(nameIn(eventLinks), 'none'),
-    webhookBody: choiceOf('text', 'number'),
-    signature: z._default(field<Partial<SignatureScheme>>(schemeProblem), {}),
-    retries: z.prefault(z.array(durationMs, 'pass durations, such as ["5s", "30s"].'), defaultRetries),
-    deliveryTimeout: z.prefault(durationMs, '10s'),
-    cancel: choiceOf('stay-open', 'close'),
-    settlement: z.prefault(durationMs, '24h'),
-    fees: z._default(percentage, '0'),
-  } satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>,
-  'a choice',
-);
+const schema = closed('a choice', {
+  checkoutCreated: choiceOf('session', 'url'),
+  checkoutRequired: z._default(someFields, ['productId']),
+  expiresIn: z.prefault(expiry, '30m'),
+  errors: z._default(errors, 'envelope'),
+  errorStatus: z._default(errorStatus, {}),
+  unknownFields: choiceOf('ignore', 'reject'),
+  listOrder: choiceOf('newest-first', 'oldest-first'),
+  currencyForm: choiceOf('upper-case', 'any-case', 'iso-4217'),
+  orderId: choiceOf('own', 'checkout-id'),
+  eventLink: z._default(nameIn(eventLinks), 'none'),
+  webhookBody: choiceOf('text', 'number'),
+  signature: z._default(field<Partial<SignatureScheme>>(schemeProblem), {}),
+  retries: z.prefault(z.array(durationMs, 'pass durations, such as ["5s", "30s"].'), defaultRetries),
+  deliveryTimeout: z.prefault(durationMs, '10s'),
+  cancel: choiceOf('stay-open', 'close'),
+  settlement: z.prefault(durationMs, '24h'),
+  fees: z._default(percentage, '0'),
+} satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>);
 
 /** What is wrong with a signature scheme; `undefined` if nothing is. */
 export function schemeProblem(scheme: unknown): string | undefined {
