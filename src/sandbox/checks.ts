@@ -33,7 +33,6 @@ export class InvalidField extends SandboxError {
   }
 }
 
-/** Refuses what was passed if something is wrong with it: `problem`. */
 export function refuse(what: string, field: string, problem: string | undefined): void {
   if (problem !== undefined) throw new InvalidField(what, field, `: ${problem}`);
 }

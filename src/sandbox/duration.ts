@@ -27,5 +27,4 @@ export const duration = field<Duration>((value) => {
   return error && problemOf(error);
 });
 
-/** An unchecked duration in milliseconds. `what` names it in the error. */
 export const milliseconds = (value: unknown, what: string): number => checked(durationMs, value, what);

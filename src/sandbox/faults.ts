@@ -137,7 +137,6 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
 
 const anyField = alike('a field of a fault', Object.keys({ ...kinds, ...requests }), z.unknown());
 
-/** Checks a fault. The error message begins with `what`. */
 export function readFault(value: unknown, what: string): Fault {
   const names = Object.keys(value ?? {});
   const [kind = '', other] = Object.keys(kinds).filter((name) => names.includes(name));

@@ -25,9 +25,11 @@ const date = z.iso.datetime({
 });
 
 const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  fields(shape).check(
-    z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
-  );
+  z
+    .partial(fields(shape))
+    .check(
+      z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
+    );
 
 const fields = <const Shape extends z.core.$ZodLooseShape>(shape: Shape, of = 'this body') =>
   closed(`a field of ${of}`, shape);
@@ -78,7 +80,7 @@ export function controls(context: SandboxContext): Table {
       return now();
     }),
     'POST /clock': takes(
-      exactlyOne({ advance: z.optional(duration), to: z.optional(date) }),
+      exactlyOne({ advance: duration, to: date }),
       '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}',
       async ({ advance, to }) => {
         if (to !== undefined) await sandbox.setTime(new Date(to));
@@ -114,11 +116,7 @@ export function controls(context: SandboxContext): Table {
       },
     ),
     'POST /balance': takes(
-      exactlyOne({
-        freeze: z.optional(movable),
-        release: z.optional(movable),
-        settle: z.optional(z.literal(true, 'pass true.')),
-      }),
+      exactlyOne({ freeze: movable, release: movable, settle: z.literal(true, 'pass true.') }),
       '{"freeze": "5.00"}, {"release": "5.00"} or {"settle": true}',
       ({ freeze, release, settle }) => {
         if (freeze !== undefined) sandbox.freeze(freeze);

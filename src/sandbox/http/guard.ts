@@ -32,11 +32,7 @@ export class Guard {
       return undefined;
     }
     const url = new URL(c.req.url);
-    if (!safe || !sameText(url.searchParams.get('token'), this.accessToken))
-      return c.text(
-        'This needs the access token. Open the dashboard by the link that was printed at the start; in a program, send it as "authorization: Bearer <SANDBOX_TOKEN>".\n',
-        401,
-      );
+    if (!safe || !sameText(url.searchParams.get('token'), this.accessToken)) return c.text(needsToken, 401);
     setCookie(c, cookieName, this.accessToken, { path: '/', httpOnly: true, sameSite: 'Strict' });
     url.searchParams.delete('token');
     return c.redirect(url.pathname + url.search, 303);
@@ -49,6 +45,8 @@ export class Guard {
 }
 
 const cookieName = 'sandbox_token';
+const needsToken =
+  'This needs the access token. Open the dashboard by the link that was printed at the start; in a program, send it as "authorization: Bearer <SANDBOX_TOKEN>".\n';
 
 /** Paths that customers and health checks reach without a token. */
 const isOpen = (path: string) => /^\/(?:pay|wallet)\/|^\/_sandbox\/health$/.test(path);

@@ -20,7 +20,6 @@ export interface ListenOptions {
   accessToken?: string | undefined;
 }
 
-/** The whole sandbox as one function. */
 export type Handle = (request: Request) => Promise<Response>;
 
 /** An open socket in front of the sandbox. `local`: this machine alone can reach it. */
@@ -32,16 +31,14 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
   checked(z.object({ port: integer(0, 65_535) }), { port }, 'listen');
   // Node takes an empty one for every address of the machine.
   refuse('listen', 'host', host === '' ? 'pass an address, such as "127.0.0.1".' : undefined);
-  const listener = getRequestListener(
-    (request, { incoming }) =>
-      handle(request).catch(async (error: unknown) => {
-        if (!(error instanceof NetworkFault)) throw error;
-        await spoil(incoming.socket, error.fault);
-        return RESPONSE_ALREADY_SENT;
-      }),
-    // The adapter would replace the process's own Request and Response.
-    { overrideGlobalObjects: false },
-  );
+  const answer: Parameters<typeof getRequestListener>[0] = (request, { incoming }) =>
+    handle(request).catch(async (error: unknown) => {
+      if (!(error instanceof NetworkFault)) throw error;
+      await spoil(incoming.socket, error.fault);
+      return RESPONSE_ALREADY_SENT;
+    });
+  // The adapter would replace the process's own Request and Response.
+  const listener = getRequestListener(answer, { overrideGlobalObjects: false });
   const allowed = allowHosts.map((name) => name.toLowerCase());
   const rule: HostRule = { publicUrl, allowed, local: true };
   const limits = {

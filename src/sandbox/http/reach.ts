@@ -58,7 +58,6 @@ export function newReach(handle: Handle, guard: Guard, publicUrl: string | undef
       return closing.signal;
     },
 
-    /** In process. A path is resolved against `url`. */
     async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
       const address = typeof input === 'string' && input.startsWith('/') ? reach.url + input : input;
       const request = address instanceof Request && init === undefined ? address : new Request(address, init);
@@ -66,7 +65,6 @@ export function newReach(handle: Handle, guard: Guard, publicUrl: string | undef
       return untilAborted(inProcess(request), request.signal);
     },
 
-    /** Opens one socket, even if called twice at once. */
     async listen(options: ListenOptions): Promise<void> {
       if (listening)
         throw new SandboxError('invalid_options', `The sandbox listens already, on ${reach.url}.`);

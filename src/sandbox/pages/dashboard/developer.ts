@@ -7,7 +7,6 @@ import type { Html } from '../layout.js';
 import { badge, block, millisecondsText, table } from './cells.js';
 import { type Asked, actionForm, copyButton, dashboardPage, doctorForm, testEventForm } from './frame.js';
 
-/** The API key, Webhook Settings and what to put into `.env`. */
 export function developerPage(context: SandboxContext, { show = [], url, ...asked }: Asked) {
   const { settings, reach } = context;
   const { webhook, webhooks, apiKey, webhookSecret: secret } = settings;

@@ -8,7 +8,6 @@ import type { Html } from '../layout.js';
 import { badge, block, fullMoment, millisecondsText, stateBadge } from './cells.js';
 import { type Asked, actionForm, copyBlock, dashboardPage, doctorForm, empty, live } from './frame.js';
 
-/** One event: the exact bytes that are sent, and what came back. */
 export function eventPage(context: SandboxContext, asked: Asked): Promise<Response> {
   const { clock, store, settings } = context;
   const event = store.events.get(asked.id ?? '');

@@ -27,7 +27,6 @@ export interface Asked {
   status?: number;
 }
 
-/** A page of the dashboard: tabs, what went wrong, content. */
 export function dashboardPage(asked: Asked, current: Tab, content: Html, title: string = tabs[current]) {
   const { problem, status } = asked;
   const links = Object.entries(tabs).map(

@@ -27,7 +27,6 @@ ${ageCell(createdAt, context.clock.now())}
 
 const tones = { open: 'calm', processing: 'warn', paid: 'good', cancelled: 'calm', expired: 'bad' } as const;
 
-/** Every checkout session, newest first, with what a customer could do with it. */
 export const checkoutsPage = (context: SandboxContext, asked: Asked) =>
   listPage(asked, '/checkouts', {
     items: [...context.store.checkouts.values()],

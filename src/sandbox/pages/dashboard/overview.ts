@@ -7,7 +7,6 @@ import { type Asked, actionForm, dashboardPage, live } from './frame.js';
 const nextStep = html`<div class="notice calm" data-testid="next-step"><div><h2>Next: set the URL of your webhook handler</h2>
 <p>Until then events are kept, and can be delivered later. <a href="/developer#webhook">Open Webhook Settings</a></p></div></div>`;
 
-/** Balances, clock and counts at a glance, and what to do next. */
 export function overviewPage(context: SandboxContext, asked: Asked): Promise<Response> {
   const { sandbox, settings } = context;
   const settle = html`<button class="button" name="do" value="settle" data-testid="settle">Settle what is pending</button>`;

@@ -57,10 +57,9 @@ export function dashboardPages(context: SandboxContext): Hono {
   });
   action('/clock', '/', ({ by }) => sandbox.advanceTime(by === '1d' ? '1d' : '1h'));
   action('/reset', '/', () => sandbox.reset());
-  action('/products/:id', '/products', (fields, id) => {
-    if (fields.do === 'restore') sandbox.restoreProduct(id);
-    else sandbox.archiveProduct(id);
-  });
+  action('/products/:id', '/products', (fields, id) =>
+    payments.setStatus(id, fields.do === 'restore' ? 'ACTIVE' : 'ARCHIVED'),
+  );
   action('/faults/clear', '/requests', () => sandbox.clearFaults());
   action('/checkouts/:id', '/checkouts', (fields, id) => {
     if (fields.do === 'pay') payments.pay(id, 'card');

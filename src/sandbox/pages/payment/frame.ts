@@ -108,7 +108,6 @@ function expiry({ say, expiresAt, leftMs }: CheckoutView): Html {
 <span class="spoken">${say('expiresAt', { moment })}</span></p>`;
 }
 
-/** What only a developer wants to see and do. */
 function developer(view: CheckoutView): Html {
   const { say, id, state, cancelUrl = '–' } = view;
   const ways = html`<button class="button small" data-testid="expire-now">${say('expireNow')}</button>

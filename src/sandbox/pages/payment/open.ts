@@ -10,7 +10,6 @@ export const cards = [
   { digits: '9995', outcome: 'insufficient_funds', label: 'cardLacksFunds' },
 ] as const;
 
-/** The form of a checkout that can be paid, also after a declined card. */
 export function openPage(view: CheckoutView): Promise<Response> {
   const { say } = view;
   const testCards = cards.map(({ digits, outcome, label }) => {
@@ -52,7 +51,6 @@ function declinedNotice({ declined, say }: CheckoutView): Html | undefined {
 </div></div>`;
 }
 
-/** Shows the wallet's QR code until somebody approves. */
 export function waitingPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
   const { say, walletUrl } = view;
   const content = html`<section class="waiting" aria-labelledby="waiting">

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import { type Html, type IconName, icon, postForm } from '../layout.js';
+import { type Html, type IconName, icon, type PageParts, postForm } from '../layout.js';
 import { type CheckoutView, payPage, type Texts, type Wallet, walletPath } from './frame.js';
 import type { PageMessages } from './messages.js';
 
 /** One message in the middle of the page, with links to go on. */
-interface Note {
+interface Note extends Pick<PageParts, 'status' | 'refresh'> {
   /** Of the message that is the heading. */
   name: keyof PageMessages;
   /** Default: the name. */
@@ -15,8 +15,6 @@ interface Note {
   more?: Html;
   /** Links and buttons, the likeliest first. */
   ways?: (Html | false)[];
-  status?: number;
-  refresh?: string | undefined;
 }
 
 function notePage(texts: Texts, note: Note): Promise<Response> {
