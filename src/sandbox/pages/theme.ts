@@ -25,11 +25,10 @@ export const theme = `
     margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--ground); color: var(--ink);
     font: 1rem/1.5 var(--sans); -webkit-font-smoothing: antialiased; overflow-wrap: anywhere;
   }
-  h1, h2, h3, p, dl, dd, ol, pre, fieldset { margin: 0; padding: 0 }
+  h1, h2, h3, p, dl, dd, ol, pre, fieldset, legend { margin: 0; padding: 0 }
   h2 { font-size: 1.125rem }
   h1, h2, h3 { line-height: 1.2; letter-spacing: -.015em; font-weight: 650; text-wrap: balance }
   fieldset { border: 0; min-width: 0 }
-  legend { padding: 0 }
   a { color: var(--accent); text-underline-offset: .15em }
   a:hover { color: var(--accent-deep) }
   code, pre { font-family: var(--mono); font-size: .875em }

@@ -61,8 +61,7 @@ export const dashboardStyle = `
   th, td { padding: .75rem 1rem; text-align: start; vertical-align: top }
   th { color: var(--soft); font-size: .8125rem; font-weight: 550; white-space: nowrap }
   tbody tr { border-top: 1px solid var(--line) }
-  td code { white-space: nowrap }
-  .number, time { white-space: nowrap }
+  td code, .number, time { white-space: nowrap }
   .strong { font-weight: 600 }
   td a.strong { text-decoration: none }
   td a.strong:hover { text-decoration: underline }

@@ -33,10 +33,9 @@ export const payStyle = `
   .method label { display: flex; align-items: center; gap: .75rem; min-height: 3.25rem; padding: .5rem 1rem; cursor: pointer; font-weight: 550 }
   .method > label .icon { color: var(--soft) }
   .method:has(> label > input:checked) > label .icon { color: var(--accent) }
-  .method > p { padding: 0 1rem 1rem 3rem }
   .method:not(:has(> label > input:checked)) > :not(label) { display: none }
   input[type=radio] { flex: none; width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); cursor: pointer }
-  .cards { padding: 0 1rem 1rem 3rem }
+  .cards, .method > p { padding: 0 1rem 1rem 3rem }
   .cards label { min-height: 2.75rem; margin-top: .5rem; padding: .375rem .75rem; border: 1px solid var(--line); border-radius: .625rem; font-weight: 450 }
   .cards label:has(:checked) { border-color: var(--accent); background: var(--accent-wash) }
   .cards label:first-of-type { margin-top: 0 }
