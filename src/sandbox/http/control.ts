@@ -17,6 +17,7 @@ import { Refusal, serveTable, type Table } from './table.js';
 
 const text = z.string('pass a string.');
 const string = z.optional(text);
+const amount = z.optional(movable);
 const scheme = z.optional(z.looseObject({}, 'pass an object.'));
 /** Not whatever `Date` reads: it takes "1" for the year 2001, and the 31st of February for a day in March. */
 const date = z.iso.datetime({
@@ -25,11 +26,9 @@ const date = z.iso.datetime({
 });
 
 const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z
-    .partial(fields(shape))
-    .check(
-      z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
-    );
+  fields(shape).check(
+    z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
+  );
 
 const fields = <const Shape extends z.core.$ZodLooseShape>(shape: Shape, of = 'this body') =>
   closed(`a field of ${of}`, shape);
@@ -80,7 +79,7 @@ export function controls(context: SandboxContext): Table {
       return now();
     }),
     'POST /clock': takes(
-      exactlyOne({ advance: duration, to: date }),
+      exactlyOne({ advance: z.optional(duration), to: z.optional(date) }),
       '{"advance": "2h"} or {"to": "2026-01-01T00:00:00Z"}',
       async ({ advance, to }) => {
         if (to !== undefined) await sandbox.setTime(new Date(to));
@@ -116,7 +115,7 @@ export function controls(context: SandboxContext): Table {
       },
     ),
     'POST /balance': takes(
-      exactlyOne({ freeze: movable, release: movable, settle: z.literal(true, 'pass true.') }),
+      exactlyOne({ freeze: amount, release: amount, settle: z.optional(z.literal(true, 'pass true.')) }),
       '{"freeze": "5.00"}, {"release": "5.00"} or {"settle": true}',
       ({ freeze, release, settle }) => {
         if (freeze !== undefined) sandbox.freeze(freeze);
