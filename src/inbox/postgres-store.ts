@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError, PaymentsError } from '../errors.js';
+import { isFunction } from '../webhooks/own-options.js';
 import { type Claim, commitError, lostLease } from './entry.js';
 import type { PostgresClient, PostgresPool, Run } from './postgres.js';
 import { bearErrors, execute, hasChanged, quoted, transaction, withClient } from './postgres.js';
@@ -43,7 +44,7 @@ export class PostgresStore extends InboxStore {
 
   /** Marks it done first: until the end, nobody else can change the row, and who asks for the outcome waits. */
   async commit(claim: Claim, fn: unknown, signal: AbortSignal): Promise<unknown> {
-    if (typeof fn !== 'function') throw commitError('commit() takes a function.');
+    if (!isFunction(fn)) throw commitError('commit() takes a function, not a generator.');
     await this.#ready();
     let result: unknown;
     let isSent = false;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { types } from 'node:util';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { digestOf } from '../webhooks/delivery.js';
-import { isThenable } from '../webhooks/own-options.js';
+import { isFunction, isThenable } from '../webhooks/own-options.js';
 import { type Claim, commitError, lostLease } from './entry.js';
 import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, databaseClass, isBusy, type SqliteDatabase } from './sqlite.js';
@@ -52,7 +52,7 @@ export class SqliteStore extends InboxStore {
 
   /** Marks it done first: even if `fn` ends the transaction itself, its writes are not repeated. */
   commit(claim: Claim, fn: unknown): unknown {
-    if (typeof fn !== 'function') throw commitError('commit() takes a function.');
+    if (!isFunction(fn)) throw commitError('commit() takes a function, not a generator.');
     if (Object.prototype.toString.call(fn) === '[object AsyncFunction]')
       throw asyncError('the function was not called');
     const db = this.#connection;

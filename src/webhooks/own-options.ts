@@ -48,11 +48,14 @@ export function readFunction<Arguments extends unknown[]>(
   name: string,
 ): ((...args: Arguments) => unknown) | undefined {
   if (value === undefined || isFunction<Arguments>(value)) return value;
-  throw invalidOptions(`${name} must be a function.`);
+  throw invalidOptions(`${name} must be a function, not a generator.`);
 }
 
-function isFunction<Arguments extends unknown[]>(value: unknown): value is (...args: Arguments) => unknown {
-  return typeof value === 'function';
+/** Not a generator function: a call of it runs nothing. */
+export function isFunction<Arguments extends unknown[]>(
+  value: unknown,
+): value is (...args: Arguments) => unknown {
+  return typeof value === 'function' && !/Generator/.test(Object.prototype.toString.call(value));
 }
 
 export function hasMethods<Type>(value: unknown, ...names: string[]): value is Type {

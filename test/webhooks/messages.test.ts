@@ -271,7 +271,7 @@ describe('verify() tells of a scheme', () => {
     [{ content: '{body}{body}' }, 'scheme.content must hold {body} exactly once.'],
     [{ content: '{id}.{body}' }, 'scheme.content may hold only the placeholders {timestamp} and {body}.'],
     [{ content: '{body}}' }, 'scheme.content may hold only the placeholders {timestamp} and {body}.'],
-    [{ verify: 1 }, 'scheme.verify must be a function.'],
+    [{ verify: 1 }, 'scheme.verify must be a function, not a generator.'],
     [{ verify: thrown }, 'scheme.verify threw. Let it return false for an invalid signature.'],
     [
       { verify: async () => true },
@@ -338,11 +338,16 @@ describe.each([
   });
 
   it.each<[object, string]>([
-    [{ secret, accept: 1 }, 'accept must be a function.'],
-    [{ secret, on, onUnknown: 1 }, 'onUnknown must be a function.'],
-    [{ secret, on, onError: 1 }, 'onError must be a function.'],
-    [{ secret, on: { 'order.paid': 1 } }, 'on["order.paid"] must be a function.'],
-    [{ secret, on, hooks: { done: 1 } }, 'hooks.done must be a function.'],
+    [{ secret, accept: 1 }, 'accept must be a function, not a generator.'],
+    [{ secret, on, onUnknown: 1 }, 'onUnknown must be a function, not a generator.'],
+    [{ secret, on, onError: 1 }, 'onError must be a function, not a generator.'],
+    [{ secret, on: { 'order.paid': 1 } }, 'on["order.paid"] must be a function, not a generator.'],
+    [
+      { secret, on: { 'order.paid': function* () {} } },
+      'on["order.paid"] must be a function, not a generator.',
+    ],
+    [{ secret, accept: async function* () {} }, 'accept must be a function, not a generator.'],
+    [{ secret, on, hooks: { done: 1 } }, 'hooks.done must be a function, not a generator.'],
   ])('that are no functions %#', (options, message) => {
     expect(messageOf(create, options)).toBe(message);
   });

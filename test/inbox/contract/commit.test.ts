@@ -131,8 +131,22 @@ describe('commit(fn)', () => {
     await inbox.idle();
     expect(await state()).toMatchObject({
       state: 'parked',
-      lastError: expect.stringContaining('commit() takes a function.'),
+      lastError: expect.stringContaining('commit() takes a function, not a generator.'),
     });
+  });
+
+  it('refuses a generator, which would run nothing', async () => {
+    const { inbox, post, paid, state } = shop(async ({ commit }, { pay }) => {
+      await commit(function* (tx) {
+        yield pay(tx);
+      });
+    }, []);
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect([await paid(), await state()]).toMatchObject([
+      [],
+      { state: 'parked', lastError: expect.stringContaining('commit() takes a function, not a generator.') },
+    ]);
   });
 
   it('can be called once per attempt', async () => {
