@@ -1,3 +1,5 @@
+import { visible } from '../schemas/visible.js';
+
 /** What looks like an API key, a webhook secret, or the user and password in a URL. */
 const secretLike =
   /\b(?:service|sk|rk|pk)_(?:live|test)_[\w-]+|\bwhsec_[\w+/=-]+|\bBearer \S+|(?<=:\/\/)[^\s/@]+(?=@)/g;
@@ -10,7 +12,7 @@ export function redacted(error: unknown, secrets: unknown): string {
     const secret = ArrayBuffer.isView(given) ? new TextDecoder().decode(given) : String(given ?? '');
     if (secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
   }
-  return text.replace(secretLike, '[redacted]').slice(0, longest);
+  return visible(text.replace(secretLike, '[redacted]')).replaceAll('\\u000a', '\n').slice(0, longest);
 }
 
 function readable(error: unknown): string {

@@ -41,6 +41,10 @@ describe('the text of an error that is stored', () => {
     expect((await inbox.get('order.paid:ord_1'))?.lastError).toBe('Error: bad [redacted]');
   });
 
+  it('shows control characters of a stranger, and keeps lines', () => {
+    expect(textOf('refused:\n\u001b[2Jpaid\u202e')).toBe('refused:\n\\u001b[2Jpaid\\u202e');
+  });
+
   it('holds no API key of the environment', () => {
     vi.stubEnv('PAYMENTS_API_KEY', 'key-of-the-shop');
     expect(textOf('bad key-of-the-shop')).toBe('bad [redacted]');
