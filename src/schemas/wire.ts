@@ -5,7 +5,8 @@ import { readMoney, readPrice } from './money.js';
 import { isObject } from './object.js';
 
 /** What is wrong with a value, and where in it. */
-type Problems = readonly Readonly<{ path: readonly PropertyKey[]; message: string }>[];
+type Problem = Readonly<{ path: PropertyKey[]; message: string }>;
+type Problems = readonly Problem[];
 
 /** A part of a response (docs/decisions/schema-speed.md). */
 export interface Wire<T> {
@@ -15,6 +16,9 @@ export interface Wire<T> {
   problemsOf(value: unknown): Problems;
   readonly isOptional?: true;
 }
+
+/** Of millions, the description would take a minute. */
+const mostProblems = 100;
 
 const expects = (expected: string): Problems => [{ path: [], message: `expected ${expected}` }];
 
@@ -46,10 +50,12 @@ export function list<T>({ read, problemsOf }: Wire<T>): Wire<T[]> {
       const items = value.map((each) => read(each));
       return items.every((each) => each !== undefined) ? items : undefined;
     },
-    problemsOf: (value) =>
-      Array.isArray(value)
-        ? value.flatMap((each, index) => within(index, problemsOf(each)))
-        : expects('an array'),
+    problemsOf(value) {
+      if (!Array.isArray(value)) return expects('an array');
+      const problems: Problem[] = [];
+      value.some((each, index) => problems.push(...within(index, problemsOf(each))) >= mostProblems);
+      return problems;
+    },
   };
 }
 
@@ -96,8 +102,7 @@ export function record<S extends Shape>(shape: S): Wire<Result<S>> & z.ZodMiniTy
   const schema = z.transform((input, { issues }): Result<S> => {
     const result = read(input);
     if (result !== undefined) return result;
-    for (const { path, message } of problemsOf(input))
-      issues.push({ code: 'custom', path: [...path], message, input });
+    for (const problem of problemsOf(input)) issues.push({ code: 'custom', ...problem, input });
     return z.NEVER;
   });
   return Object.assign(schema, { read, problemsOf });

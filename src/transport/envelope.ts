@@ -46,8 +46,8 @@ export function readResponse<T>(
   if (data === undefined || data === null) return unusable(call, response, 'envelope', 'it has no data');
   const issues = describeIssues(parsed.error.issues);
   const named = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
-  const problem = named.join('; ') + (issues.length > 5 ? `; and ${issues.length - 5} more` : '');
-  return unusable(call, response, 'schema', problem, 'done', issues, idOf(data));
+  if (issues.length > 5) named.push('and more');
+  return unusable(call, response, 'schema', named.join('; '), 'done', issues, idOf(data));
 }
 
 /** Why a body cannot be parsed. */

@@ -273,10 +273,17 @@ describe('pagination facts', () => {
   });
 });
 
-test('a message names five fields and how many more there are', async () => {
+test('a message names five fields, and whether there are more', async () => {
   const items = Array.from({ length: 100 }, () => ({ ...list.data.items[0], price: 'none' }));
   service.on('GET /v1/products', success({ ...list.data, items }));
   const call = payments.products.list();
   expect(await refusedFields(call)).toHaveLength(100);
-  await expect(call).rejects.toThrow(/items\.0\.price: expected .*items\.4\.price: .*; and 95 more\.$/);
+  await expect(call).rejects.toThrow(/items\.0\.price: expected .*items\.4\.price: .*; and more\.$/);
+});
+
+test('of a list of two million wrong items, a hundred are described', async () => {
+  const items = Array.from({ length: 2_000_000 }, () => 1);
+  service.on('GET /v1/products', success({ ...list.data, items }));
+  const issues = await refusedFields(payments.products.list());
+  expect([issues.length, issues[0], issues.at(-1)]).toEqual([100, 'items.0', 'items.99']);
 });
