@@ -60,6 +60,21 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     ]);
   });
 
+  it('refuses a statement that was compiled and not executed, which would have written nothing', async () => {
+    const database = connect(temporaryFile());
+    database.exec('CREATE TABLE paid (order_id TEXT)');
+    const compile = (db: SqliteDatabase) => db.prepare("INSERT INTO paid VALUES ('ord_1')");
+    const { inbox, post } = opened({
+      ...{ file: undefined, database, retries: [] },
+      on: { 'order.paid': (_event, { commit }) => commit(compile) },
+    });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(await inbox.list()).toMatchObject([
+      { state: 'parked', lastError: expect.stringContaining('Execute it with .run()') },
+    ]);
+  });
+
   it('does not run a query builder, which runs when it is awaited', async () => {
     // biome-ignore lint/suspicious/noThenProperty: as those of Drizzle and Knex are
     const builder = { then: vi.fn() };
