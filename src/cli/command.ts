@@ -5,12 +5,7 @@ import { columns, refuseUnless } from './terminal.js';
 /** The placeholder of its value, such as `<port>`, or an empty string for a switch; what it does; what few have. */
 export type Flag = readonly [value: string, text: string, more?: FlagOptions];
 
-interface FlagOptions {
-  env?: string;
-  multiple?: true;
-  /** An empty value means something. */
-  mayBeEmpty?: true;
-}
+type FlagOptions = { env?: string; multiple?: true; mayBeEmpty?: true };
 
 /** The flag of every command; `main.ts` acts on it. */
 const help: Flag = ['', 'shows this help'];

@@ -64,6 +64,10 @@ const kinds = new Map<string, readonly [order: (value: string) => object, exampl
   ['clear', [() => ({ clear: true })]],
 ]);
 
+/** The flags that set a field of their name, to their text or to `true`. */
+const texts = ['delay', 'method', 'path', 'when', 'tamper'] as const;
+const switches = ['drop', 'hold', 'list'] as const;
+
 /** What the words and flags order, checked as `failNext()` does. */
 function ordered(what: string, words: readonly string[], given: Flags<keyof typeof flags>): object {
   const kind = kinds.get(what);
@@ -73,25 +77,17 @@ function ordered(what: string, words: readonly string[], given: Flags<keyof type
   const [value = ''] = words;
   refuseUnless(value || !example, `The value is missing. Pass one, such as: fault ${what} ${example}`);
   refuseUnless(what !== 'delay' || !given.has('delay'), '--delay does not go with: fault delay');
-  const more = {
-    delay: given.text('delay'),
-    method: given.text('method'),
-    path: given.text('path'),
-    when: given.text('when'),
-    tamper: given.text('tamper'),
-    times: given.integer('times', 1, 1_000_000),
-    duplicate: given.integer('duplicate', 1, 100),
-    drop: given.has('drop') || undefined,
-    hold: given.has('hold') || undefined,
-    list: given.has('list') || undefined,
-    body: jsonOrText(given.text('body')),
-    headers: headersOf(given.list('header')),
-  };
-  const passed = Object.entries(more).filter(([, one]) => one !== undefined);
-  refuseUnless(
-    what !== 'webhook' || passed.some(([name]) => name !== 'times'),
-    'Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.',
-  );
+  const more: (readonly [field: string, value: unknown])[] = [
+    ...texts.map((name) => [name, given.text(name)] as const),
+    ['times', given.integer('times', 1, 1_000_000)],
+    ['duplicate', given.integer('duplicate', 1, 100)],
+    ...switches.map((name) => [name, given.has(name) || undefined] as const),
+    ['body', jsonOrText(given.text('body'))],
+    ['headers', headersOf(given.list('header'))],
+  ];
+  const passed = more.filter(([, value]) => value !== undefined);
+  const saysHow = what !== 'webhook' || passed.some(([field]) => field !== 'times');
+  refuseUnless(saysHow, 'Pass what happens to it: --drop, --hold, --duplicate, --tamper or --delay.');
   const fault = { ...order(value), ...Object.fromEntries(passed) };
   try {
     readOrder(fault, 'fault');
@@ -100,8 +96,7 @@ function ordered(what: string, words: readonly string[], given: Flags<keyof type
     const { field = '', problem } = InvalidField.in(error) ?? {};
     if (problem === undefined) throw error;
     const flag = field === 'headers' ? 'header' : field;
-    if (problem.startsWith(' is not a field'))
-      throw new UsageError(`--${flag} does not go with: fault ${what}`);
+    refuseUnless(!problem.startsWith(' is not a field'), `--${flag} does not go with: fault ${what}`);
     const isFlag = Object.hasOwn(flags, flag) && what !== flag;
     throw new UsageError(`${isFlag ? '--' : ''}${flag}${problem}`);
   }
