@@ -5,7 +5,7 @@ import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../inbox/params.js';
 import { schemaSql } from '../inbox/postgres-store.js';
 import { visible } from '../schemas/visible.js';
-import { type SignatureScheme, type VerifyOptions, verify } from '../webhooks/index.js';
+import { type VerifyOptions, verify } from '../webhooks/index.js';
 import { command, type Flags, type FlagTable, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
@@ -60,54 +60,50 @@ export const inbox = command({
     const act = actions.get(name);
     const known = `There are ${[...actions.keys()].join(', ')}; without one, the states and what is parked are listed.`;
     refuseUnless(act, `${JSON.stringify(name)} is not an action. ${known}`);
-    // What is invalid is refused before the file is opened.
-    refuseOtherFlags(given, name);
-    const takesKey = ['show', 'retry', 'discard'].includes(name) && !given.has('parked');
-    refuseWords(keys.slice(takesKey ? 1 : 0));
-    const [key = ''] = keys;
-    refuseUnless(key || !takesKey, 'Pass the key of a delivery, such as order.paid:ord_1001.');
-    const isForced = given.has('parked') && given.has('force');
-    refuseUnless(!isForced, '--force takes one running delivery by its key, not with --parked.');
-    const olderThan = readDuration(given.text('older-than')) ?? Number.NaN;
-    refuseUnless(name !== 'purge' || olderThan >= 0, 'Pass --older-than with a duration such as 90d.');
-    const tolerance = readDuration(given.text('tolerance'));
-    const isTolerance = tolerance || !given.has('tolerance');
-    refuseUnless(isTolerance, 'Pass --tolerance with a duration above 0, such as 10m or 2h.');
-    const identifies = name !== 'refused' || given.has('identify');
-    const isUsed = identifies || !(given.has('scheme') || given.has('url'));
-    refuseUnless(isUsed, 'refused takes --scheme and --url only with --identify.');
-    const scheme = readSchemeFlag(given.text('scheme'));
-    const request = { key, given, olderThan, scheme, toleranceSeconds: tolerance && tolerance / 1000 };
+    // What is invalid is refused before the inbox is opened.
+    const request = requestOf(given, name, keys);
     const [text, json, isOk = true] = await withInbox(place, schema, (opened) => act(opened, request));
     return show(given.has('json'), json, () => text, isOk);
   },
 });
 
-interface Request {
-  /** Empty where the action takes none. */
-  key: string;
-  given: Flags<Name>;
-  olderThan: number;
-  scheme: Partial<SignatureScheme> | undefined;
-  toleranceSeconds: number | undefined;
+/** What an action reads of the command line. */
+function requestOf(given: Flags<Name>, action: string, keys: readonly string[]) {
+  refuseOtherFlags(given, action);
+  const takesKey = ['show', 'retry', 'discard'].includes(action) && !given.has('parked');
+  refuseWords(keys.slice(takesKey ? 1 : 0));
+  const [key = ''] = keys;
+  refuseUnless(key || !takesKey, 'Pass the key of a delivery, such as order.paid:ord_1001.');
+  const isForced = given.has('parked') && given.has('force');
+  refuseUnless(!isForced, '--force takes one running delivery by its key, not with --parked.');
+  const olderThan = readDuration(given.text('older-than')) ?? Number.NaN;
+  refuseUnless(action !== 'purge' || olderThan >= 0, 'Pass --older-than with a duration such as 90d.');
+  const tolerance = readDuration(given.text('tolerance'));
+  const isTolerance = tolerance || !given.has('tolerance');
+  refuseUnless(isTolerance, 'Pass --tolerance with a duration above 0, such as 10m or 2h.');
+  const identifies = action !== 'refused' || given.has('identify');
+  const isUsed = identifies || !(given.has('scheme') || given.has('url'));
+  refuseUnless(isUsed, 'refused takes --scheme and --url only with --identify.');
+  const scheme = readSchemeFlag(given.text('scheme'));
+  return { given, key, olderThan, scheme, toleranceSeconds: tolerance && tolerance / 1000 };
 }
+
+type Request = ReturnType<typeof requestOf>;
 
 /** What an action shows, for people and for programs, and whether the exit code is 0. */
 type Result = readonly [text: string, json: unknown, isOk?: boolean];
 
-/** The actions that take each flag; all take the others. */
-const takenBy = new Map<string, readonly string[]>([
-  ['parked', ['retry']],
-  ['force', ['retry']],
-  ['older-than', ['purge']],
-  ['identify', ['refused']],
-  ['scheme', ['refused', 'recover']],
-  ['url', ['refused']],
-  ['tolerance', ['recover']],
+/** The flags that an action takes beside those of every action. */
+const flagsOf = new Map<string, readonly string[]>([
+  ['retry', ['parked', 'force']],
+  ['purge', ['older-than']],
+  ['refused', ['identify', 'scheme', 'url']],
+  ['recover', ['scheme', 'tolerance']],
 ]);
 
 function refuseOtherFlags({ passed }: Flags<Name>, action: string): void {
-  const other = passed.find((name) => takenBy.get(name)?.includes(action) === false);
+  const taken = ['schema', 'print-schema', 'json', ...(flagsOf.get(action) ?? [])];
+  const other = passed.find((name) => !taken.includes(name));
   refuseUnless(other === undefined, `${action} takes no --${other}.`);
 }
 
@@ -146,11 +142,11 @@ const actions = new Map<string, (inbox: Inbox, request: Request) => Promise<Resu
       const count = await inbox.purge({ olderThan });
       return [paint('green', `✓ ${count} purged; their keys stay known`), { purged: count }];
     },
-    async refused(inbox, { given, scheme }) {
+    async refused(inbox, request) {
       const refused = await inbox.refused({ limit: 1000 });
       const { refused: count } = await inbox.stats();
       const newest = count > refused.length && `These are the newest ${refused.length} of ${count}.`;
-      if (given.has('identify')) return identifyFirst(refused, scheme, given.text('url'), newest);
+      if (request.given.has('identify')) return identifyFirst(request, refused, newest);
       const lines = refused.map(({ receivedAt, code, bytes, headers, rawBody, encoding }) => [
         ...[receivedAt, code, bytes, Object.keys(headers).join(' ')],
         encoding === undefined ? rawBody.slice(0, 60) : '(not UTF-8)',
@@ -176,21 +172,17 @@ const lateCodes = ['timestamp_too_old', 'timestamp_in_future'];
  * Among refused deliveries may be those of strangers, which no scheme fits: the first that one fits is shown. Late ones
  * come last, for their scheme was right.
  */
-async function identifyFirst(
-  refused: readonly RefusedDelivery[],
-  names: Partial<SignatureScheme> | undefined,
-  url: string | undefined,
-  newest: string | false,
-): Promise<Result> {
+async function identifyFirst({ given, scheme }: Request, refused: RefusedDelivery[], newest: string | false) {
   if (refused.length === 0) throw new CommandError('Nothing was refused, so there is nothing to identify.');
   const secret = await webhookSecret();
+  const url = given.text('url');
   const isLate = ({ code }: RefusedDelivery) => Number(lateCodes.includes(code));
   let last: Identification | undefined;
   for (const delivery of refused.toSorted((one, other) => isLate(one) - isLate(other))) {
     const { encoding, headers } = delivery;
     const rawBody = Buffer.from(delivery.rawBody, encoding ?? 'utf8');
     try {
-      const { signatureHeader, timestampHeader } = names ?? {};
+      const { signatureHeader, timestampHeader } = scheme ?? {};
       last = identifyScheme({ rawBody, headers, secret, url, signatureHeader, timestampHeader });
       if (last.found) break;
     } catch (error) {
@@ -200,16 +192,13 @@ async function identifyFirst(
   }
   if (!last) throw new CommandError('None of the refused deliveries has a signature and a timestamp.');
   if (last.found) last.notes.push(...lateness(refused, { secret, scheme: last.scheme }));
-  else if (!names) last.notes.push('If openInbox() has header names of its own, pass them as --scheme.');
+  else if (!scheme) last.notes.push('If openInbox() has header names of its own, pass them as --scheme.');
   if (newest) last.notes.push(newest);
-  return [describeIdentification(last), last, last.found];
+  return [describeIdentification(last), last, last.found] as const;
 }
 
 /** What `recover` also needs where deliveries are not fresh by the scheme that was found. */
-function lateness(
-  refused: readonly RefusedDelivery[],
-  found: Pick<VerifyOptions, 'secret' | 'scheme'>,
-): string[] {
+function lateness(refused: readonly RefusedDelivery[], found: Pick<VerifyOptions, 'secret' | 'scheme'>) {
   const skews = refused.flatMap(({ rawBody, encoding, headers, receivedAt }) => {
     try {
       verify({ rawBody, encoding, headers, receivedAt, ...found });
@@ -232,8 +221,7 @@ function notWaiting(key: string, force = false): CommandError {
   return new CommandError(`There is no delivery ${JSON.stringify(key)} that is ${states}.`);
 }
 
-const table = (rows: readonly (readonly unknown[])[]): string =>
-  columns(
-    rows.map((row) => row.map((cell) => visible(String(cell ?? '-')))),
-    '   ',
-  );
+function table(rows: readonly (readonly unknown[])[]): string {
+  const cells = rows.map((row) => row.map((cell) => visible(String(cell ?? '-'))));
+  return columns(cells, '   ');
+}
