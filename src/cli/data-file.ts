@@ -67,11 +67,10 @@ function lock(path: string): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw unwritable(path, error);
     const owner = Number(readFileSync(file, 'utf8'));
+    const remedy = `End it, or name another file. If there is none, delete ${file}.`;
     // Of a process that was killed before it wrote its number, the file is empty.
     if (owner > 0 && owner !== process.pid && isRunning(owner))
-      throw new CommandError(
-        `--data: another sandbox (process ${owner}) keeps ${path}. End it, or name another file. If there is none, delete ${file}.`,
-      );
+      throw new CommandError(`--data: another sandbox (process ${owner}) keeps ${path}. ${remedy}`);
     writeFileSync(file, String(process.pid));
   }
   process.once('exit', () => rmSync(file, { force: true }));

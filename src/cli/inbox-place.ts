@@ -48,10 +48,9 @@ export async function withInbox<Result>(
     }
     return await work(inbox);
   } catch (error) {
+    const remedy = 'Try again, or look for a function that hangs in commit() or done().';
     if (codeOf(error) === lockTimeout)
-      throw new CommandError(
-        'Another transaction holds what this needs. Try again, or look for a function that hangs in commit() or done().',
-      );
+      throw new CommandError(`Another transaction holds what this needs. ${remedy}`);
     const isOurs = error instanceof PaymentsError || error instanceof CommandError;
     if (isOurs || !(pool || codeOf(error) === 'ERR_SQLITE_ERROR')) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -86,11 +85,9 @@ async function checkVersion(database: SqliteDatabase, name: string): Promise<voi
   const db = new Connection(database);
   const version = await db.whenFree(() => readVersion(db, name));
   if (version === undefined) throw new CommandError(`${name} holds no inbox. Pass the file of openInbox().`);
-  if (version !== tablesVersion) {
-    const remedy =
-      'Start your server with this version of merchant-payments once, which brings it up to date.';
+  const remedy = 'Start your server with this version of merchant-payments once, which brings it up to date.';
+  if (version !== tablesVersion)
     throw new CommandError(`${name} holds an inbox of version ${version}. ${remedy}`);
-  }
   // As in the inbox's own file: what purge() deletes is overwritten.
   database.exec('PRAGMA secure_delete = ON');
 }

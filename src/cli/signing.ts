@@ -35,11 +35,8 @@ export function readSchemeFlag(text: string | undefined): Partial<SignatureSchem
   const wanted = 'neither a JSON object such as {"encoding":"base64"} nor a file with one.';
   refuseUnless(given, `--scheme: ${JSON.stringify(text)} is ${wanted}`);
   const scheme = 'found' in given ? given.scheme : given;
-  const isFound = typeof scheme === 'object' && scheme !== null;
-  refuseUnless(
-    isFound,
-    '--scheme: `identify` found none in that delivery, so there is nothing to sign with.',
-  );
+  const none = '--scheme: `identify` found none in that delivery, so there is nothing to sign with.';
+  refuseUnless(typeof scheme === 'object' && scheme !== null, none);
   const problem = schemeProblem(scheme);
   refuseUnless(problem === undefined, `--scheme: ${problem}`);
   return { ...scheme };
