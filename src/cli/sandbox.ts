@@ -20,7 +20,9 @@ export const sandbox = command({
   },
   async run(given) {
     const { context, end } = await startServing(given, usualPort);
-    const ended = endSignal();
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name));
+    // Also when nobody reads the output. A second signal ends the process at once.
+    const ended = Promise.race([...signals, once(process.stdout, 'error')]);
     const json = given.has('json');
     if (json) {
       const { url, apiKey, webhookSecret, dashboardUrl } = context.sandbox;
@@ -30,7 +32,7 @@ export const sandbox = command({
       // Apart from the rest, so that a reader such as `head` that has left by now ends the sandbox.
       setTimeout(() => print(`  ${paint('dim', 'Ctrl+C ends it.')}\n`), 100).unref();
     }
-    if (!given.has('quiet')) watch(context, json, print);
+    if (!given.has('quiet')) watch(context, json);
     await ended;
     await end();
     return 0;
@@ -60,13 +62,6 @@ ${guard.accessToken === undefined ? '' : `\n${paint('yellow', warning)}\n`}
 ${guard.accessToken === undefined ? '' : `  SANDBOX_TOKEN=${guard.accessToken}\n`}`;
 }
 
-/** Resolves at the first signal, or when nobody reads the output. A second signal ends the process at once. */
-const endSignal = (): Promise<unknown> =>
-  Promise.race([
-    ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name)),
-    once(process.stdout, 'error'),
-  ]);
-
 /** Tells one line per delivery attempt and per event that waits. */
 export function watchDeliveries(context: SandboxContext, json: boolean, tell: (line: string) => void): void {
   const told = new WeakMap<SandboxEvent, number>();
@@ -85,22 +80,20 @@ export function watchDeliveries(context: SandboxContext, json: boolean, tell: (l
 }
 
 /** The same, and one line per request and per thing that is done to the sandbox itself. */
-function watch(context: SandboxContext, json: boolean, tell: (line: string) => void): void {
+function watch(context: SandboxContext, json: boolean): void {
   context.requests.added.subscribe((request) => {
     const { body: _body, responseBody: _responseBody, ...facts } = request;
-    tell(json ? JSON.stringify({ type: 'request', ...facts }) : requestLine(request));
+    print(json ? JSON.stringify({ type: 'request', ...facts }) : requestLine(request));
   });
-  watchDeliveries(context, json, tell);
-  context.deeds.subscribe((deed) =>
-    tell(json ? JSON.stringify(deed) : `${time(new Date(context.clock.now()))}  ${deedText(deed)}`),
-  );
+  watchDeliveries(context, json, print);
+  context.deeds.subscribe((deed) => print(json ? JSON.stringify(deed) : deedLine(deed, context.clock.now())));
 }
 
-function deedText(deed: Deed): string {
-  if (deed.type === 'reset')
-    return `${paint('magenta', 'reset')}  all data is gone, and the clock is set back`;
-  if (deed.type === 'clock') return `${paint('magenta', 'clock')}  it is ${deed.now.toISOString()}`;
-  return `${paint('magenta', 'fault')}  ${deed.type === 'fault' ? visible(deed.says) : 'all are cleared'}`;
+function deedLine(deed: Deed, now: number): string {
+  const line = (what: string, text: string) => `${time(now)}  ${paint('magenta', what)}  ${text}`;
+  if (deed.type === 'reset') return line('reset', 'all data is gone, and the clock is set back');
+  if (deed.type === 'clock') return line('clock', `it is ${deed.now.toISOString()}`);
+  return line('fault', deed.type === 'fault' ? visible(deed.says) : 'all are cleared');
 }
 
 function requestLine(request: LoggedRequest): string {
@@ -129,7 +122,7 @@ function deliveryLine(event: SandboxEvent, attempt: Attempt | undefined, now: nu
     failed: 'no more attempts',
   }[state];
   const parts = [attempt && outcomeOf(attempt), attempt?.ok ? undefined : waits];
-  return `${time(new Date(now))}  ${paint('magenta', type)} ${data.order_id}  ${parts.filter(Boolean).join('; ')}`;
+  return `${time(now)}  ${paint('magenta', type)} ${data.order_id}  ${parts.filter(Boolean).join('; ')}`;
 }
 
 /** A hint in full the first time; then only what finds out why. Figures in it differ from event to event. */
@@ -151,4 +144,4 @@ function outcomeOf({ ok, status, error = '', durationMs, number, cause }: Attemp
 }
 
 const note = (text: string) => `          ${paint('yellow', '!')} ${visible(text)}`;
-const time = (at: Date) => paint('dim', at.toTimeString().slice(0, 8));
+const time = (at: Date | number) => paint('dim', new Date(at).toTimeString().slice(0, 8));
