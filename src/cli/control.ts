@@ -20,20 +20,17 @@ export const runningFlags = {
 type Request = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object];
 
 /** A command that is one request to a running sandbox. */
-export function runningCommand<const Name extends string, Content>({
-  request,
-  content,
-  says,
-  isOk = () => true,
-  ...about
-}: Omit<Command<Name>, 'run'> & {
+interface RunningCommand<Name extends string, Content> extends Omit<Command<Name>, 'run'> {
   request(given: Flags<Name>): Request;
   /** What is shown of the response. */
   content: z.ZodMiniType<Content>;
   says(content: Content): string;
   /** Whether the exit code is 0. */
   isOk?(content: Content): boolean;
-}): Command {
+}
+
+export function runningCommand<const Name extends string, Content>(own: RunningCommand<Name, Content>) {
+  const { request, content, says, isOk = () => true, ...about } = own;
   return command({
     ...about,
     flags: { ...about.flags, ...runningFlags },
@@ -55,15 +52,12 @@ export function readAs<Content>(content: z.ZodMiniType<Content>, response: objec
 export async function ask(flags: Flags<'url' | 'token'>, [method, path, body]: Request) {
   const url = flags.url('url') ?? defaultUrl;
   const token = flags.text('token');
-  const response = await fetch(new URL(`/_sandbox${path}`, url), {
-    method,
-    headers: {
-      ...(body && { 'content-type': 'application/json' }),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-    redirect: 'manual',
-  }).catch(() => {
+  const headers = {
+    ...(body && { 'content-type': 'application/json' }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  const init = { method, headers, body: body ? JSON.stringify(body) : null, redirect: 'manual' } as const;
+  const response = await fetch(new URL(`/_sandbox${path}`, url), init).catch(() => {
     throw new CommandError(`No sandbox responds at ${url}. Start one with: merchant-payments sandbox`);
   });
   const content = parseObject(await response.text());
@@ -74,10 +68,10 @@ export async function ask(flags: Flags<'url' | 'token'>, [method, path, body]: R
   if (response.status !== 401)
     throw new CommandError(`${url} responded ${response.status}, so it is not a sandbox. Check --url.`);
   const problem = token === undefined ? 'requires its access token' : 'does not accept this access token';
-  throw new CommandError(
-    `The sandbox at ${url} ${problem}. Pass --token with the one that it printed, or set SANDBOX_TOKEN.`,
-  );
+  const remedy = 'Pass --token with the one that it printed, or set SANDBOX_TOKEN.';
+  throw new CommandError(`The sandbox at ${url} ${problem}. ${remedy}`);
 }
+
 const attempt = z.object({
   ok: z.boolean(),
   target: z.string(),

@@ -84,22 +84,20 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   const problem = await resolvedProblem(settings.webhook, settings.allowRemoteWebhooks);
   refuseUnless(problem === undefined, `${flags.source('webhook-url')}: ${problem}`);
   const save = path === undefined ? undefined : keepData(path, () => sandbox.snapshot(), context.changed);
-  const where = { host: flags.text('host'), allowHosts: allowedHosts(flags) };
+  const host = flags.text('host');
   const accessToken = process.env.SANDBOX_TOKEN || undefined;
-  await sandbox.listen({ port, ...where, accessToken }).catch(async (error: unknown) => {
+  const allowHosts = allowedHosts(flags);
+  await sandbox.listen({ port, host, allowHosts, accessToken }).catch(async (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === 'port_taken')) throw error;
-    const what = (await isSandbox(`http://${where.host ?? '127.0.0.1'}:${port}`))
-      ? 'taken by another sandbox. Use that one, end it'
-      : 'taken. End what uses it';
+    const isOther = await isSandbox(`http://${host ?? '127.0.0.1'}:${port}`);
+    const what = isOther ? 'taken by another sandbox. Use that one, end it' : 'taken. End what uses it';
     throw new CommandError(`Port ${port} is ${what}, or choose another port with --port (0: a free one).`);
   });
-  return {
-    context,
-    end: async () => {
-      await sandbox.close();
-      await save?.();
-    },
+  const end = async () => {
+    await sandbox.close();
+    await save?.();
   };
+  return { context, end };
 }
 
 const isSandbox = (url: string): Promise<boolean> =>
