@@ -10,6 +10,7 @@ import { CommandError, codeOf, warn } from './terminal.js';
 
 const defaultPort = 4390;
 const longestBody = 1024 * 1024;
+const captureText = 'Captured by merchant-payments. Please deliver it again.\n';
 
 const flags = {
   port: ['<port>', `port to listen on; default ${defaultPort}`],
@@ -56,7 +57,7 @@ function writeNew(name: string, text: string): void {
   }
 }
 
-type Captured = { path: string; headers: [string, string][]; body: Buffer };
+type Captured = { path: string; headers: (readonly [string, string])[]; body: Buffer };
 
 /** Waits for the first signed POST. Other requests get a response and are reported. */
 async function record(port: number, host: string): Promise<Captured> {
@@ -66,11 +67,9 @@ async function record(port: number, host: string): Promise<Captured> {
       const { method, url: path = '/', rawHeaders } = request;
       const body = await bodyOf(request).catch(() => undefined);
       const refused = refusal(request, body);
-      const { status = 500, text = 'Captured by merchant-payments. Please deliver it again.\n' } =
-        refused ?? {};
-      response
-        .writeHead(status, { connection: 'close', 'content-type': 'text/plain', allow: 'POST' })
-        .end(text);
+      const { status = 500, text = captureText } = refused ?? {};
+      const head = { connection: 'close', 'content-type': 'text/plain', allow: 'POST' };
+      response.writeHead(status, head).end(text);
       if (refused || !body) return warn(visible(`A ${method} to ${path} ${refused?.says}. Still waiting.`));
       response.once('close', () => resolve({ path, headers: pairs(rawHeaders), body }));
     });
@@ -85,10 +84,7 @@ async function record(port: number, host: string): Promise<Captured> {
       "Expose it with a tunnel such as ngrok or cloudflared, enter the tunnel's URL under Developer, Webhook Settings,\n" +
       'and make one payment. Ctrl+C ends it.',
   );
-  return captured.finally(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  return captured.finally(() => server.close().closeAllConnections());
 }
 
 /** Why a request is no signed delivery, and the response to it. */
@@ -111,8 +107,5 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function pairs(raw: readonly string[]): [string, string][] {
-  return raw.flatMap((name, index): [string, string][] =>
-    index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : [],
-  );
-}
+const pairs = (raw: readonly string[]) =>
+  raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as const] : []));

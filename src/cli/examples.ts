@@ -29,7 +29,7 @@ PAYMENTS_API_KEY=${sandboxKey}
 PAYMENTS_WEBHOOK_SECRET=${sandboxSecret}
 `;
 
-const made: Readonly<Record<string, string>> = {
+const made = {
   'package.json': `${JSON.stringify(packageJson, null, 2)}\n`,
   '.env': env,
   '.gitignore': '.env\nnode_modules/\n.next/\n',
@@ -45,9 +45,8 @@ export const examples = command({
     const folder = given.word('folder', 'examples shop');
     try {
       const { copied, kept } = copyInto(folder);
-      const unchanged =
-        kept.length > 0 ? `${kept.length} were there and are unchanged: ${kept.join(', ')}\n` : '';
-      print(`${copied} files copied to ${folder}\n${unchanged}\n${nextSteps(folder)}`);
+      const unchanged = `${kept.length} were there and are unchanged: ${kept.join(', ')}\n`;
+      print(`${copied} files copied to ${folder}\n${kept.length > 0 ? unchanged : ''}\n${nextSteps(folder)}`);
       return 0;
     } catch (error) {
       if (!(error instanceof Error) || codeOf(error) === undefined) throw error;
@@ -57,7 +56,7 @@ export const examples = command({
 });
 
 /** Never overwrites a file that is there. */
-function copyInto(folder: string): { copied: number; kept: string[] } {
+function copyInto(folder: string) {
   const manifest = createRequire(import.meta.url).resolve('merchant-payments/package.json');
   const source = join(dirname(manifest), 'examples');
   if (resolve(folder) === source)
