@@ -120,22 +120,22 @@ function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): strin
   return found?.[0];
 }
 
-const described = (
-  { found, summary, field, undocumented, notes }: Link,
-  sandbox: string | undefined,
-): string =>
-  paragraphs(
+function described({ found, summary, field, undocumented, notes }: Link, sandbox?: string): string {
+  const keep = `Keep the checkout session's id with your order, and find the order by event.${field}.`;
+  const untyped = ' The types do not name that field: docs/which-order.md shows how to read it.';
+  const choice =
+    sandbox === undefined
+      ? 'The sandbox has no option that puts the id into the same place, in the same form.'
+      : `The sandbox does the same with:\n\n  merchant-payments sandbox --unspecified eventLink=${sandbox}\n  createSandbox({ unspecified: { eventLink: '${sandbox}' } })`;
+  return paragraphs(
     verdict(found, summary),
-    found &&
-      `Keep the checkout session's id with your order, and find the order by event.${field}.${field === 'data.order_id' ? '' : ' The types do not name that field: docs/which-order.md shows how to read it.'}`,
-    found &&
-      (sandbox === undefined
-        ? 'The sandbox has no option that puts the id into the same place, in the same form.'
-        : `The sandbox does the same with:\n\n  merchant-payments sandbox --unspecified eventLink=${sandbox}\n  createSandbox({ unspecified: { eventLink: '${sandbox}' } })`),
+    found && keep + (field === 'data.order_id' ? '' : untyped),
+    found && choice,
     undocumented.length > 0 &&
       ['Fields that the specification does not list:', ...undocumented.map((path) => `  ${path}`)].join('\n'),
     notes.map((note) => `- ${note}`).join('\n'),
   );
+}
 
 /** Asks the service of the environment for checkout sessions, as a user of the package would, and for nothing else. */
 async function linkIn(rawBody: Uint8Array): Promise<Link> {
