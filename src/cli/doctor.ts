@@ -61,10 +61,9 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
   const ofSandbox = '--url and --token name a running sandbox, which examines its own webhook: pass no URL.';
   refuseUnless(!given.has('url') && !given.has('token'), ofSandbox);
   const scheme = readSchemeFlag(given.text('scheme'));
-  const secret = await webhookSecret();
   try {
     return await createSandbox({
-      webhookSecret: secret,
+      webhookSecret: await webhookSecret(),
       allowRemoteWebhooks: given.has('allow-remote'),
       unspecified: scheme && { signature: scheme },
     }).doctor(target, options);
@@ -119,9 +118,9 @@ function reportOf(diagnosis: Report): string {
   const { ok, target, summary, findings, warnings, notes, probes, tried, expects = {} } = diagnosis;
   const [first, ...others] = findings;
   return paragraphs(
-    [verdict(ok, summary), ...(first ? details(first) : [])].join('\n'),
-    ...others.map((one) => [verdict(false, `${one.problem} ${one.fix}`), ...details(one)].join('\n')),
-    ...warnings.map((one) => [paint('yellow', `! ${one.problem} ${one.fix}`), ...details(one)].join('\n')),
+    verdict(ok, summary) + (first ? details(first) : ''),
+    ...others.map((one) => verdict(false, `${one.problem} ${one.fix}`) + details(one)),
+    ...warnings.map((one) => paint('yellow', `! ${one.problem} ${one.fix}`) + details(one)),
     Object.keys(expects).length > 0 && `  It would accept: ${literal(expects)}`,
     `Sent to ${target}:`,
     table(probes),
@@ -130,11 +129,9 @@ function reportOf(diagnosis: Report): string {
   );
 }
 
-/** What showed a finding, its code, and where the docs explain it. */
-const details = ({ code, evidence, docs }: Report['findings'][number]): string[] => [
-  ...(evidence === undefined ? [] : [`  ${evidence}`]),
-  paint('dim', `  ${code}: see ${docs}`),
-];
+/** In lines below a finding: what showed it, its code, and where the docs explain it. */
+const details = ({ code, evidence, docs }: Report['findings'][number]): string =>
+  `${evidence === undefined ? '' : `\n  ${evidence}`}\n${paint('dim', `  ${code}: see ${docs}`)}`;
 
 function table(probes: Report['probes']): string {
   const width = Math.max(...probes.map(({ says }) => says.length));
