@@ -7,10 +7,7 @@ import { CommandError, codeOf, textIn, warn, whyUnreadable } from './terminal.js
 
 const saveAfterMs = 300;
 
-/**
- * What a sandbox saved in a file; `undefined` if there is none yet. One that cannot be read is left as it is. Other
- * sandboxes are kept away from the file until this process ends.
- */
+/** What a sandbox saved in a file, if there is one. Other sandboxes are kept away from it until this process ends. */
 export function loadData(path: string): SandboxSnapshot | undefined {
   lock(path);
   let why = 'it is not the data of a sandbox';

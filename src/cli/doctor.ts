@@ -88,6 +88,10 @@ async function fromSandbox(given: Flags<Name>, price: DoctorOptions): Promise<ob
 }
 
 const text = z.string();
+const number = z.number();
+const expected = z.enum(['accepted', 'refused']);
+const outcome = z.enum(['accepted', 'refused', 'no response']);
+const probe = z.object({ says: text, expected, outcome, status: z.optional(number), durationMs: number });
 const finding = z.object({ code: text, docs: text, problem: text, fix: text, evidence: z.optional(text) });
 
 /** The part of a diagnosis that is shown, which a running sandbox of this version responds with. */
@@ -98,16 +102,8 @@ const report = z.object({
   findings: z.array(finding),
   warnings: z.array(finding),
   notes: z.array(text),
-  probes: z.array(
-    z.object({
-      says: text,
-      expected: z.enum(['accepted', 'refused']),
-      outcome: z.enum(['accepted', 'refused', 'no response']),
-      status: z.optional(z.number()),
-      durationMs: z.number(),
-    }),
-  ),
-  tried: z.number(),
+  probes: z.array(probe),
+  tried: number,
   expects: z.optional(z.looseObject({})),
 });
 

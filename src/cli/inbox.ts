@@ -10,7 +10,7 @@ import { command, type Flags, type FlagTable, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
-import { CommandError, columns, paint, paragraphs, print, refuseUnless, show } from './terminal.js';
+import { CommandError, columns, paint, paragraphs, print, refuseUnless, show, verdict } from './terminal.js';
 
 const flags = {
   parked: ['', 'with retry: every parked delivery but those with another content under a known key'],
@@ -27,7 +27,9 @@ const flags = {
 
 type Name = keyof typeof flags;
 
-const usage = `inbox <file>|<postgres://…>             states, and what is parked
+export const inbox = command({
+  summary: 'shows the webhooks stored by openInbox(), retries and discards them, recovers refused ones',
+  usage: `inbox <file>|<postgres://…>             states, and what is parked
        merchant-payments inbox <file> show <key>
        merchant-payments inbox <file> retry <key> [--force] | --parked
        merchant-payments inbox <file> discard <key>
@@ -37,11 +39,7 @@ const usage = `inbox <file>|<postgres://…>             states, and what is par
        merchant-payments inbox --print-schema [--schema <name>]
 
 Without a file or URL, DATABASE_URL is used; PostgreSQL needs the package "pg" of your shop. A running server may have the
-inbox open; it takes up what you retry or recover.`;
-
-export const inbox = command({
-  summary: 'shows the webhooks stored by openInbox(), retries and discards them, recovers refused ones',
-  usage,
+inbox open; it takes up what you retry or recover.`,
   example: 'inbox orders.sqlite',
   flags,
   words: 3,
@@ -132,15 +130,15 @@ const actions = new Map<string, (inbox: Inbox, request: Request) => Promise<Resu
       const force = given.has('force');
       const count = key === '' ? await inbox.retryParked() : Number(await inbox.retry(key, { force }));
       if (key !== '' && count === 0) throw notWaiting(key, force);
-      return [paint('green', `✓ ${count} due now`), { retried: count }];
+      return [verdict(true, `${count} due now`), { retried: count }];
     },
     async discard(inbox, { key }) {
       if (!(await inbox.discard(key))) throw notWaiting(key);
-      return [paint('green', '✓ discarded'), { discarded: 1 }];
+      return [verdict(true, 'discarded'), { discarded: 1 }];
     },
     async purge(inbox, { olderThan }) {
       const count = await inbox.purge({ olderThan });
-      return [paint('green', `✓ ${count} purged; their keys stay known`), { purged: count }];
+      return [verdict(true, `${count} purged; their keys stay known`), { purged: count }];
     },
     async refused(inbox, request) {
       const refused = await inbox.refused({ limit: 1000 });
@@ -168,10 +166,7 @@ const actions = new Map<string, (inbox: Inbox, request: Request) => Promise<Resu
 
 const lateCodes = ['timestamp_too_old', 'timestamp_in_future'];
 
-/**
- * Among refused deliveries may be those of strangers, which no scheme fits: the first that one fits is shown. Late ones
- * come last, for their scheme was right.
- */
+/** Shows the first that a scheme fits: others may be of strangers. Late ones come last, for their scheme was right. */
 async function identifyFirst({ given, scheme }: Request, refused: RefusedDelivery[], newest: string | false) {
   if (refused.length === 0) throw new CommandError('Nothing was refused, so there is nothing to identify.');
   const secret = await webhookSecret();
