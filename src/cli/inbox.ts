@@ -149,11 +149,9 @@ const actions = new Map<string, (inbox: Inbox, request: Request) => Promise<Resu
         ...[receivedAt, code, bytes, Object.keys(headers).join(' ')],
         encoding === undefined ? rawBody.slice(0, 60) : '(not UTF-8)',
       ]);
-      const text =
-        refused.length === 0
-          ? 'Nothing was refused that another scheme, secret or tolerance could cure.'
-          : table([['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'], ...lines]);
-      return [paragraphs(text, newest), refused];
+      const none = 'Nothing was refused that another scheme, secret or tolerance could cure.';
+      const head = ['RECEIVED AT', 'REFUSED BECAUSE', 'BYTES', 'HEADERS', 'BODY'];
+      return [paragraphs(refused.length === 0 ? none : table([head, ...lines]), newest), refused];
     },
     async recover(inbox, { scheme, toleranceSeconds }) {
       const result = await inbox.recover({ secret: await webhookSecret(), scheme, toleranceSeconds });

@@ -136,10 +136,9 @@ function hintOnce(hint: string | undefined, told: Set<string>): string {
 
 function outcomeOf({ ok, status, error = '', durationMs, number, cause }: Attempt): string {
   const which = cause === 'due' ? `attempt ${number}` : `attempt ${number}, ${cause}`;
-  const outcome =
-    status === undefined
-      ? paint('red', `failed: ${visible(error.replace(/\.$/, ''))}`)
-      : `${ok ? paint('green', `delivered ${status}`) : paint('red', `refused ${status}`)}  ${Math.round(durationMs)} ms`;
+  const failure = paint('red', `failed: ${visible(error.replace(/\.$/, ''))}`);
+  const response = ok ? paint('green', `delivered ${status}`) : paint('red', `refused ${status}`);
+  const outcome = status === undefined ? failure : `${response}  ${Math.round(durationMs)} ms`;
   return `${outcome}  (${which})`;
 }
 
