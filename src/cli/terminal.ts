@@ -53,16 +53,14 @@ export function columns(rows: readonly (readonly string[])[], between: string): 
 export const literal = (object: object): string => inspect(object, { breakLength: Infinity });
 
 /** The system's code of an error, such as `ENOENT`. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
-}
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined;
 
 /** The text of a file, without the byte order mark that programs on Windows begin one with. */
 export const textIn = (file: string): string => new TextDecoder().decode(readFileSync(file));
 
-export function whyUnreadable(error: unknown): string {
-  return error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? 'unknown error');
-}
+export const whyUnreadable = (error: unknown): string =>
+  error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? 'unknown error');
 
 /** An invalid command line: shown with the way to its help, exit code 2. */
 export class UsageError extends Error {}
