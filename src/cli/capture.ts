@@ -37,10 +37,8 @@ export const capture = command({
     const texts = { bodyBase64: rawBody.toString('base64'), bodyText: rawBody.toString('utf8') };
     const content = { receivedAt: new Date().toISOString(), path, headers, ...texts };
     writeNew(file, `${JSON.stringify(content, null, 2)}\n`);
-    warn(
-      `Captured ${rawBody.byteLength} bytes in ${file}. It holds a customer's payment: delete it when done.\n` +
-        `To search again: merchant-payments identify ${file}\n`,
-    );
+    warn(`Captured ${rawBody.length} bytes in ${file}. It holds a customer's payment: delete it when done.`);
+    warn(`To search again: merchant-payments identify ${file}\n`);
     const secret = await webhookSecret();
     return showIdentification(given, identifyScheme({ rawBody, headers, secret, url }));
   },
