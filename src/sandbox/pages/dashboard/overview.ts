@@ -46,15 +46,13 @@ ${actionForm(context, '/reset', reset)}
 }
 
 function counts({ store, requests }: SandboxContext): Html {
-  const rows: [string, number, string?][] = [
-    ['Products', store.products.size, '/products'],
-    ['Checkouts', store.checkouts.size, '/checkouts'],
-    ['Orders', store.orders.size],
-    ['Events', store.events.size, '/events'],
-    ['Requests', requests.entries.length, '/requests'],
-  ];
-  return html`<dl class="counts">${rows.map(
-    ([name, count, href]) =>
-      html`<div><dt>${href === undefined ? name : html`<a href="${href}">${name}</a>`}</dt><dd>${count}</dd></div>`,
-  )}</dl>`;
+  const { products, checkouts, orders, events } = store;
+  const count = (name: Html, size: number) => html`<div><dt>${name}</dt><dd>${size}</dd></div>`;
+  return html`<dl class="counts">${[
+    count(html`<a href="/products">Products</a>`, products.size),
+    count(html`<a href="/checkouts">Checkouts</a>`, checkouts.size),
+    count(html`Orders`, orders.size),
+    count(html`<a href="/events">Events</a>`, events.size),
+    count(html`<a href="/requests">Requests</a>`, requests.entries.length),
+  ]}</dl>`;
 }

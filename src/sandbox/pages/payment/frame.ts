@@ -25,6 +25,7 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
   const events = orderId === undefined ? [] : [...store.events.values()];
   return {
     ...checkout,
+    payable: payments.problem(checkout) === undefined,
     token: guard.token(id),
     say: speaker(messages, { merchant, amount, ...(wallet && { wallet: messages[wallet] }) }),
     lang: messages.lang,

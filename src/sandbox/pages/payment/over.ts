@@ -9,7 +9,8 @@ interface Note extends Pick<PageParts, 'status' | 'refresh'> {
   name: keyof PageMessages;
   /** Default: the name. */
   testId?: string;
-  icon: IconName;
+  /** Default: a cross. */
+  icon?: IconName;
   tone?: 'good' | 'bad' | 'calm';
   text: string;
   more?: Html;
@@ -18,14 +19,13 @@ interface Note extends Pick<PageParts, 'status' | 'refresh'> {
 }
 
 function notePage(texts: Texts, note: Note): Promise<Response> {
-  const { name, testId = name, tone = 'calm', text, more, ways, status, refresh } = note;
+  const { name, testId = name, icon: sign = 'cross', tone = 'calm', text, more, ways, ...rest } = note;
   const heading = texts.say(name);
   return payPage(texts, {
     title: heading,
-    status,
-    refresh,
+    ...rest,
     content: html`<main class="note" data-of-checkout><div class="panel" data-testid="${testId}">
-<div class="badge ${tone}">${icon(note.icon, 32)}</div>
+<div class="badge ${tone}">${icon(sign, 32)}</div>
 <div role="status"><h1>${heading}</h1>
 <p class="soft">${text}</p></div>
 ${more}
@@ -48,11 +48,10 @@ ${eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${e
   });
 }
 
-export function cancelledPage(view: CheckoutView, payable: boolean): Promise<Response> {
-  const { say, cancelUrl } = view;
+export function cancelledPage(view: CheckoutView): Promise<Response> {
+  const { say, cancelUrl, payable } = view;
   return notePage(view, {
     name: 'cancelled',
-    icon: 'cross',
     text: `${say('cancelledText')} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
     ways: [back(view), payable && way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment')],
     refresh: cancelUrl,
@@ -69,24 +68,21 @@ export function archivedPage(view: CheckoutView): Promise<Response> {
   return notePage(view, { name: 'archived', icon: 'parcel', text, ways: [back(view)], status: 409 });
 }
 
-export function unknownPage(texts: Texts): Promise<Response> {
-  const text = texts.say('unknownText');
-  return notePage(texts, { name: 'unknown', icon: 'cross', tone: 'bad', text, status: 404 });
-}
+export const unknownPage = (texts: Texts): Promise<Response> =>
+  notePage(texts, { name: 'unknown', tone: 'bad', text: texts.say('unknownText'), status: 404 });
 
 /** The pretend wallet that the QR code opens: asks for approval while the payment page waits for it, then tells the result. */
-export function walletPage(view: CheckoutView, wallet: Wallet, payable: boolean): Promise<Response> {
+export function walletPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
   const { say } = view;
   const result = (what: 'Approved' | 'Declined' | 'Nothing') => ({
     name: `wallet${what}` as const,
     testId: `wallet-${what.toLowerCase()}`,
-    icon: 'cross' as const,
     text: say(`wallet${what}Text`, { wallet: say(wallet) }),
   });
   if (view.state === 'paid' && view.method === wallet)
     return notePage(view, { ...result('Approved'), icon: 'check', tone: 'good' });
   if (view.declined === 'wallet_declined') return notePage(view, result('Declined'));
-  if (!payable || view.wallet !== wallet) return notePage(view, { ...result('Nothing'), status: 409 });
+  if (!view.payable || view.wallet !== wallet) return notePage(view, { ...result('Nothing'), status: 409 });
   const buttons = html`<button class="button primary wide" name="answer" value="approve" data-testid="approve">${say('approve')}</button>
 <button class="button wide" name="answer" value="decline" data-testid="decline">${say('decline')}</button>`;
   return notePage(view, {

@@ -30,10 +30,11 @@ export function payPages(context: SandboxContext): Hono {
     of(async (checkout, c) => {
       const page = address(checkout, c);
       const fields = await readForm(c.req.raw);
-      if (!guard.checkToken(checkout.id, fields.token))
-        return c.text(`${outOfDate} Open the payment page again.\n`, 403);
+      const refuse = (status: 400 | 403, why: string) =>
+        c.text(`${why} Open the payment page again.\n`, status);
+      if (!guard.checkToken(checkout.id, fields.token)) return refuse(403, outOfDate);
       const act = choose(checkout, fields, c);
-      if (act === undefined) return c.text(`${noChoice} Open the payment page again.\n`, 400);
+      if (act === undefined) return refuse(400, 'The page offers no such choice. Nothing was done.');
       try {
         act();
       } catch (error) {
@@ -45,9 +46,9 @@ export function payPages(context: SandboxContext): Hono {
   const show = (checkout: StoredCheckout): Promise<Response> => {
     const view = viewForPage(context, checkout);
     if (view.state === 'paid') return paidPage(view);
-    if (view.state === 'cancelled') return cancelledPage(view, false);
+    if (view.state === 'cancelled') return cancelledPage(view);
     if (view.state === 'expired') return expiredPage(view);
-    if (payments.problem(checkout) !== undefined) return archivedPage(view);
+    if (!view.payable) return archivedPage(view);
     return view.wallet === undefined ? openPage(view) : waitingPage(view, view.wallet);
   };
 
@@ -80,14 +81,13 @@ export function payPages(context: SandboxContext): Hono {
   };
 
   const showCancelled = (checkout: StoredCheckout) => {
-    const payable = payments.problem(checkout) === undefined;
-    return payable ? cancelledPage(viewForPage(context, checkout), true) : show(checkout);
+    const view = viewForPage(context, checkout);
+    return view.payable ? cancelledPage(view) : show(checkout);
   };
 
   const showWallet = (checkout: StoredCheckout, c: Context) => {
     const view = viewForPage(context, checkout);
-    const asks = payments.problem(checkout) === undefined;
-    return view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c), asks);
+    return view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c));
   };
 
   pages.get('/pay/:id', of(show));
@@ -104,10 +104,7 @@ export function payPages(context: SandboxContext): Hono {
   pages.get('/wallet/:id', of(showWallet));
   const toWallet = form(answerInWallet, ({ id }, c) => walletPath(id, walletOf(c)));
   pages.post('/wallet/:id', toWallet);
-
   return pages;
 }
-
-const noChoice = 'The page offers no such choice. Nothing was done.';
 
 const walletOf = (c: Context): Wallet => (c.req.query('m') === 'b' ? 'walletB' : 'walletA');
