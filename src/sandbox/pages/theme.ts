@@ -53,9 +53,8 @@ export const theme = `
   .notice .icon { margin-top: .1rem }
   .notice:focus-visible { outline-color: currentColor; border-radius: .875rem }
   .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .375rem 1.25rem; font-size: .875rem }
-  .facts dt { color: var(--soft) }
   .expiry, .counts dd, .number, time, .time { font-variant-numeric: tabular-nums }
-  .soft { color: var(--soft) }
+  .soft, .facts dt { color: var(--soft) }
   .small { font-size: .875rem }
   .spoken {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;

@@ -18,27 +18,25 @@ export const dashboardStyle = `
   h1 { font-size: 1.5rem }
   h3 { font-size: .9375rem }
   main > section, main > .two, main > div { margin-top: 1.75rem }
-  .tabs + section { margin-top: 1.25rem }
+  .tabs + section, .panel > * + h3 { margin-top: 1.25rem }
   main > :first-child, main > .spoken + div { margin-top: 0 }
   main > [data-live]:empty { display: none }
   .heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .875rem }
   .actions, .actions form, .row-actions, .row-actions form, .line { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem }
   .actions { gap: .5rem 1.25rem }
-  section > .actions { margin-top: 1rem }
+  section > .actions, .panel + .panel, .asks { margin-top: 1rem }
   .button { min-height: 2.5rem; padding: .375rem .875rem }
   .button.small { min-height: 2rem; padding: .125rem .625rem; border-radius: .5rem; font-size: .8125rem }
   .button.danger { border-color: transparent; background: var(--bad); color: var(--surface) }
   .button.danger:hover { color: var(--surface) }
-  summary.button { list-style: none }
+  .attempts, summary.button { list-style: none }
   summary.button::-webkit-details-marker { display: none }
   .field { min-height: 2.5rem; padding: .375rem .75rem; border: 1px solid var(--strong-line); border-radius: .625rem; background: var(--raised); color: var(--ink); font: inherit }
   .field.short { width: 7rem }
   .field:not(.short) { flex: 1; min-width: 12rem; font-family: var(--mono); font-size: .875rem }
   label { display: block; margin-bottom: .25rem; font-weight: 550 }
   .panel { padding: 1.25rem }
-  .panel + .panel { margin-top: 1rem }
   .panel > h2, .panel > h3 { margin-bottom: .75rem }
-  .panel > * + h3 { margin-top: 1.25rem }
   .panel .heading { margin-bottom: .625rem }
   .panel > .small { margin-top: .5rem }
   .two { display: grid; gap: 1rem }
@@ -51,8 +49,7 @@ export const dashboardStyle = `
   .counts > div { display: flex; justify-content: space-between; padding: .3125rem 0; border-bottom: 1px solid var(--line) }
   .counts dd { font-weight: 650 }
   .time { font-size: 1.25rem; font-weight: 650; letter-spacing: -.015em }
-  .asks { margin-top: 1rem }
-  .asks p { margin: .75rem 0 }
+  .asks p, .facts { margin: .75rem 0 }
   .notice.calm { background: var(--accent-wash) }
   .empty { padding: 3rem 1.5rem; border: 1px dashed var(--line); border-radius: 1rem; color: var(--soft); text-align: center }
   .intro { max-width: 46rem; margin-bottom: 1rem }
@@ -76,7 +73,6 @@ export const dashboardStyle = `
   .tabs { display: flex; gap: 1.25rem; margin-top: .25rem; border-bottom: 1px solid var(--line) }
   .tabs a { padding: .5rem 0; font-weight: 550 }
   section > h2 { margin-bottom: .875rem }
-  .attempts { list-style: none }
   .attempts > li > * + * { margin-top: .25rem }
   .attempts .hint { margin-block: .625rem .5rem }
   main > .hint { margin-top: .75rem }
@@ -84,7 +80,6 @@ export const dashboardStyle = `
   details > summary:not(.button) { padding: .25rem 0; color: var(--soft); font-size: .875rem; cursor: pointer }
   pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }
   td pre { max-width: 40rem }
-  .facts { margin: .75rem 0 }
   .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
   @media (max-width: 719px) {
     nav[aria-label=Dashboard] { margin-inline: -.375rem }

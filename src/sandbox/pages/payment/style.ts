@@ -54,7 +54,6 @@ export const payStyle = `
   .notice a { display: inline-block; padding-block: .375rem; color: inherit }
 
   .waiting { text-align: center }
-  .waiting p { text-wrap: balance }
   .waiting h2 { font-size: 1.375rem; margin-bottom: .375rem }
   .qr { display: block; width: 200px; height: 200px; margin: 1.25rem auto; border-radius: .75rem; outline: 1px solid var(--line) }
   .address {
@@ -75,7 +74,7 @@ export const payStyle = `
   .note { flex: 1; display: grid; place-items: center; padding: 1.5rem 1.25rem 4rem }
   .panel { width: 100%; max-width: 26rem; padding: 2.25rem 1.75rem; box-shadow: var(--shadow); text-align: center }
   .panel h1 { font-size: 1.5rem; margin-bottom: .5rem }
-  .panel p { text-wrap: balance }
+  .panel p, .waiting p { text-wrap: balance }
   .badge { display: grid; place-items: center; width: 4rem; height: 4rem; margin: 0 auto 1.25rem; border-radius: 50%; background: var(--ground); color: var(--soft) }
   .receipt { margin-top: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line) }
   .receipt dt { text-align: start }
