@@ -33,18 +33,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly apiKey: string;
   /** The secret that events are signed with. */
   readonly webhookSecret: string;
-  /**
-   * What `new PaymentsClient()` needs. Before `listen()` the client calls the sandbox in process; after it, over HTTP.
-   * A client keeps working across `listen()`.
-   *
-   * @example
-   * ```ts
-   * import { PaymentsClient } from 'merchant-payments';
-   *
-   * const client = new PaymentsClient(sandbox.clientOptions);
-   * console.log((await client.balance.retrieve()).available);
-   * ```
-   */
+  /** What `new PaymentsClient()` needs: in process before `listen()`, over HTTP after it. A client outlives `listen()`. */
   readonly clientOptions: {
     /** The sandbox's `url`. */
     baseUrl: string;
