@@ -78,9 +78,7 @@ const product = field<NewProduct>((value) => {
 const noBlanks = 'pass a string without white space.';
 const token = text(noBlanks, (value) => value !== '' && !hasBlankOrControl(value));
 
-const currencyCode = text('pass a three-letter ISO code, such as "USD".', (value) =>
-  /^[A-Z]{3}$/.test(value),
-);
+const currencyCode = text('pass a three-letter ISO code, such as "USD".', (code) => /^[A-Z]{3}$/.test(code));
 const firstAttempt = z.union(
   [z.enum(['auto', 'manual']), z.object({ delay: z.unknown() })],
   'pass "auto", "manual" or { delay: "10s" }.',

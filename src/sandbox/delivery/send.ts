@@ -84,10 +84,7 @@ async function post(url: string, outgoing: Outgoing, signal: AbortSignal, allowR
     if (size >= readAtMost) break;
   }
   request.destroy();
-  const read = Object.entries(response.headers).map(([name, value]) => [
-    name,
-    [value ?? []].flat().join(', '),
-  ]);
+  const read = Object.entries(response.headers).map(([key, value]) => [key, [value ?? []].flat().join(', ')]);
   return {
     status: response.statusCode ?? 0,
     headers: Object.fromEntries(read),

@@ -40,10 +40,9 @@ function takes<Given>(
   run: (given: Given, id: string, signal: AbortSignal) => object | Promise<object>,
 ) {
   return async ({ req }: Context) => {
-    const [what, given] =
-      req.method === 'POST' ? ['body', await readObject(req.raw)] : ['query', req.query()];
+    const [what, sent] = req.method === 'POST' ? ['body', await readObject(req.raw)] : ['query', req.query()];
     try {
-      return await run(checked(schema, given, what), req.param('id') ?? '', req.raw.signal);
+      return await run(checked(schema, sent, what), req.param('id') ?? '', req.raw.signal);
     } catch (error) {
       const { field, problem } = InvalidField.in(error) ?? {};
       if (problem === undefined) throw error;

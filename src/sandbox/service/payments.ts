@@ -174,8 +174,7 @@ export function newPayments(
   return payments;
 }
 
-const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>): StoredCheckout =>
-  Object.assign(checkout, by);
+const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>) => Object.assign(checkout, by);
 
 /** What the order of a triggered event costs. */
 export interface TriggerOptions {
