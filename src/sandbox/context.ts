@@ -64,6 +64,4 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
  * `sandbox` alone. Before a route runs, what is due was done and where the request comes from was checked; the routes of
  * forms check the form's token, whose scope is the checkout's id, or `'dashboard'`.
  */
-export interface SandboxContext extends SandboxParts {
-  readonly sandbox: Sandbox;
-}
+export type SandboxContext = SandboxParts & { readonly sandbox: Sandbox };
