@@ -55,8 +55,6 @@ function takes<Given>(
 const takesNothing = (run: (id: string) => object | Promise<object>) =>
   takes(fields({}), '{}', (_, id) => run(id));
 
-const lists = ['products', 'checkouts', 'orders', 'events', 'requests'] as const;
-
 /** The control routes under `/_sandbox`, which docs/sandbox.md lists: what `createSandbox()` can do, for any language. */
 export function controls(context: SandboxContext): Table {
   const { sandbox, settings, payments, store, deliveries, reach } = context;
@@ -69,9 +67,8 @@ export function controls(context: SandboxContext): Table {
   return {
     'GET /health': () => ({ status: 'ok', ...now() }),
     'GET /state': () => {
-      const { url, balance } = sandbox;
-      const all = Object.fromEntries(lists.map((list) => [list, sandbox[list]]));
-      return { url, ...now(), webhook: webhookUrl(), balance, ...all };
+      const { url, balance, products, checkouts, orders, events, requests } = sandbox;
+      return { url, ...now(), webhook: webhookUrl(), balance, products, checkouts, orders, events, requests };
     },
     'DELETE /state': takes(fields({ seed: string }, 'this query'), '?seed=1', ({ seed }) => {
       sandbox.reset({ seed: seed === undefined ? undefined : Number(seed || 'none') });

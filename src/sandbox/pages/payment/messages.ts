@@ -73,10 +73,8 @@ export const defaultMessages = {
 /** The texts of the payment page by name. Braces hold what is filled in, such as `{amount}`. */
 export type PageMessages = { [Name in keyof typeof defaultMessages]: string };
 
-type Say = (name: keyof PageMessages, values?: Record<string, string>) => string;
-
-/** `always` holds the values that any text may name. */
-export function speaker(messages: PageMessages, always: Record<string, string> = {}): Say {
-  return (name, values = {}) =>
+/** Says texts with their values filled in. `always` holds the values that any text may name. */
+export const speaker =
+  (messages: PageMessages, always: Record<string, string> = {}) =>
+  (name: keyof PageMessages, values: Record<string, string> = {}): string =>
     messages[name].replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? always[key] ?? whole);
-}
