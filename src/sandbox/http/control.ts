@@ -157,7 +157,7 @@ export function controls(context: SandboxContext): Table {
           return events.slice(events.findIndex(({ id }) => id === after) + 1);
         };
         const look = () => newer().at(-1);
-        if (!look()) await deliveries.changed.first(look, Math.min(wait, longestWait), [gone, reach.closing]);
+        if (!look()) await deliveries.changed.first(look, Math.min(wait, 60_000), [gone, reach.closing]);
         return { events: newer() };
       },
     ),
@@ -177,8 +177,6 @@ export function controlRoutes(context: SandboxContext): Hono {
   });
   return routes;
 }
-
-const longestWait = 60_000;
 
 const statuses = new Map<string, ContentfulStatusCode>(
   Object.entries({ ...errorStatuses, not_payable: 409, insufficient_balance: 409, no_webhook: 409 } as const),

@@ -5,8 +5,6 @@ import { excerpt } from '../service/event.js';
 import type { RequestNotes } from './log.js';
 import { Refusal } from './table.js';
 
-const bodyLimit = 1024 * 1024;
-
 /** Reads a JSON object, or refuses. Without notes, nothing at all is an empty object too: a POST of our own routes. */
 export async function readObject(request: Request, notes?: RequestNotes): Promise<Record<string, unknown>> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
@@ -22,7 +20,6 @@ export async function readObject(request: Request, notes?: RequestNotes): Promis
   throw new Refusal('validation', 'The body is not a JSON object.');
 }
 
-/** What a form is told that has not the token of its page. */
 export const outOfDate = 'The form is out of date: the sandbox was started anew. Nothing was done.';
 
 export async function readForm(request: Request): Promise<Record<string, string>> {
@@ -35,7 +32,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > bodyLimit) throw new Refusal('body_too_large', 'The body is larger than 1 MiB.');
+    if (size > 1024 * 1024) throw new Refusal('body_too_large', 'The body is larger than 1 MiB.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -44,7 +41,6 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 const decode = (bytes: Uint8Array): string =>
   attempt(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes), 'The body is not UTF-8.');
 
-/** What a reader returns, or the refusal of a body that it cannot read. */
 function attempt<T>(read: () => T, problem: string): T {
   try {
     return read();

@@ -9,9 +9,6 @@ import { type Handle, type Listening, type ListenOptions, serve } from './node.j
 /** The origin in process: a loopback name, so that clients accept it without https. */
 const inProcessUrl = 'http://sandbox.localhost';
 
-/** How often a listening sandbox checks whether anything is due. */
-const tickMs = 200;
-
 /** How requests reach the sandbox: in process at once, and through a socket once it listens. */
 export function newReach(handle: Handle, guard: Guard, publicUrl: string | undefined, tick: () => void) {
   let opening: Promise<Listening> | undefined;
@@ -37,7 +34,7 @@ export function newReach(handle: Handle, guard: Guard, publicUrl: string | undef
   async function open(options: ListenOptions) {
     listening = await serve(handle, options, publicUrl);
     if (!listening.local) guard.accessToken = options.accessToken || randomId();
-    ticking = setInterval(tick, tickMs).unref();
+    ticking = setInterval(tick, 200).unref();
     return listening;
   }
 
