@@ -8,7 +8,6 @@ const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000
 const durationText = /^(\d+(?:\.\d{1,6})?)(ms|s|m|h|d)$/;
 const longestMs = 100 * 365 * 86_400_000;
 
-/** A duration as milliseconds. */
 export const durationMs = convertedField((value, refuse) => {
   const [, amount, unit = ''] = (typeof value === 'string' && durationText.exec(value)) || [];
   const ms = typeof value === 'number' ? value : Number(amount) * (unitMs[unit] ?? Number.NaN);
@@ -21,7 +20,6 @@ export const durationMs = convertedField((value, refuse) => {
   return refuse(`${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`);
 });
 
-/** A duration as it was passed. */
 export const duration = field<Duration>((value) => {
   const { error } = durationMs.safeParse(value);
   return error && problemOf(error);

@@ -4,7 +4,6 @@ import { type Tamper, tamper } from './delivery/signing.js';
 import { type Duration, duration } from './duration.js';
 import { isOperation, operations } from './http/table.js';
 
-/** Which requests a fault applies to, and when. */
 interface FaultOfRequests {
   /** Such as `POST`. Default: every method. */
   method?: string | undefined;

@@ -107,7 +107,6 @@ const schema = closed('an option', {
 /** Options with their defaults, checked. Key and webhook target change while the sandbox runs. */
 export type Settings = ReturnType<typeof readSettings>;
 
-/** `saved` is the snapshot that is restored. */
 export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const apiKey = options.apiKey ?? saved?.apiKey;
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;

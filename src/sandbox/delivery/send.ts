@@ -119,7 +119,6 @@ function addressProblem(address: string, allowRemote: boolean): string | undefin
 
 const addressRefused = (problem: string) => Object.assign(new Error(problem), { code: 'address_refused' });
 
-/** Resolves a name and refuses it if its address is forbidden. */
 export function guardedLookup(allowRemote: boolean): LookupFunction {
   return (name, options, callback) => {
     lookup(name, { ...options, all: true }, (error, addresses) => {

@@ -1,7 +1,6 @@
 import type { Context, Env, Hono } from 'hono';
 import type { ErrorKind } from '../service/choices.js';
 
-/** The operations of the specification. */
 export const operations = [
   'GET /v1/products',
   'POST /v1/products',

@@ -7,7 +7,6 @@ import { alike, checked, choiceOf, closed, nameIn, oneOf, problemOf } from '../c
 import { type Duration, durationMs } from '../duration.js';
 import { type EventLink, eventLinks } from './event.js';
 
-/** The status of each kind of error, unless another is chosen. */
 export const errorStatuses = {
   validation: 400,
   malformed_json: 400,
@@ -107,7 +106,6 @@ const errors = z.custom<UnspecifiedChoices['errors']>(
 export const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
 const someFields = z.array(oneOf(checkoutFields), 'pass field names, such as ["productId"].');
 
-/** Every choice with its alternatives and its default. */
 const schema = closed('a choice', {
   checkoutCreated: choiceOf('session', 'url'),
   checkoutRequired: z._default(someFields, ['productId']),
@@ -128,7 +126,6 @@ const schema = closed('a choice', {
   fees: z._default(percentage, '0'),
 } satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>);
 
-/** What is wrong with a signature scheme; `undefined` if nothing is. */
 export function schemeProblem(scheme: unknown): string | undefined {
   try {
     const { verify } = readScheme(scheme);
@@ -141,7 +138,6 @@ export function schemeProblem(scheme: unknown): string | undefined {
 
 export const choiceNames = Object.keys(schema.def.shape);
 
-/** What is wrong with unchecked choices; `undefined` if nothing is. */
 export function choicesProblem(given: object): string | undefined {
   const { error } = schema.safeParse(given);
   return error && problemOf(error);

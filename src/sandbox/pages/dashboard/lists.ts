@@ -85,7 +85,6 @@ function response({ status, responseBody, error = '' }: Attempt): Html {
   return html`${status ?? html`<span class="soft">none</span>`}${shown && html`<br><bdi class="soft small" data-testid="words">${shown}</bdi>`}`;
 }
 
-/** The newest requests to the documented API, and which of them depend on what the service does not document. */
 export function requestsPage(context: SandboxContext, asked: Asked) {
   const { waiting } = context.faults;
   const clear = html`<button class="button small" data-testid="clear-faults">Clear</button>`;

@@ -49,7 +49,6 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
   };
 }
 
-/** The page of the sandbox's pretend wallet. */
 export const walletPath = (id: string, wallet: Wallet | undefined) =>
   `/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`;
 
