@@ -78,9 +78,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
       await reach.listen(named('listen', options, ['port', 'host', 'allowHosts', 'accessToken']));
       return sandbox;
     },
-    async close() {
-      await Promise.all([reach.close(), deliveries.close()]);
-    },
+    close: async () => void (await Promise.all([reach.close(), deliveries.close()])),
     [Symbol.asyncDispose]: () => sandbox.close(),
     reset(options = {}) {
       const { seed = settings.seed } = checked(resetOptions, options, 'reset');
@@ -100,12 +98,8 @@ function localSandbox(parts: SandboxParts): Sandbox {
     async failCheckout(ref, reason = 'card_declined') {
       payments.decline(ref, checked(declineReason, reason, 'failCheckout: reason'));
     },
-    async cancelCheckout(ref) {
-      return { redirectUrl: payments.cancel(ref).cancelUrl };
-    },
-    async expireCheckout(ref) {
-      payments.expire(ref);
-    },
+    cancelCheckout: async (ref) => ({ redirectUrl: payments.cancel(ref).cancelUrl }),
+    expireCheckout: async (ref) => void payments.expire(ref),
 
     archiveProduct: (id) => void payments.setStatus(id, 'ARCHIVED'),
     restoreProduct: (id) => void payments.setStatus(id, 'ACTIVE'),

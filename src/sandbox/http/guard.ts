@@ -27,10 +27,7 @@ export class Guard {
     if (method === 'OPTIONS') return c.text('Other origins have no access.\n', 405);
     const safe = method === 'GET' || method === 'HEAD';
     if (!safe && !fromHere(c, origin)) return c.text("The request comes from another site's page.\n", 403);
-    if (this.accessToken === undefined || isOpen(path) || this.#knows(c)) {
-      await next();
-      return undefined;
-    }
+    if (this.accessToken === undefined || isOpen(path) || this.#knows(c)) return void (await next());
     const url = new URL(c.req.url);
     if (!safe || !sameText(url.searchParams.get('token'), this.accessToken)) return c.text(needsToken, 401);
     setCookie(c, cookieName, this.accessToken, { path: '/', httpOnly: true, sameSite: 'Strict' });
