@@ -45,13 +45,12 @@ export function newPayments(
     const { id: checkoutId, productId, amount } = checkout;
     const cents = toCents(amount);
     const linked = choices.orderId === 'checkout-id' || choices.eventLink === 'order_id';
-    const isCredited = checkout.currency === currency;
     const sold = { checkoutId, productId, amount, currency: checkout.currency, method };
     return {
       id: linked ? checkoutId : nextId(store.ids, 'ord'),
       ...sold,
       paidAt: now(),
-      credited: isCredited ? fromCents(cents - percentOf(cents, choices.fees)) : undefined,
+      credited: sold.currency === currency ? fromCents(cents - percentOf(cents, choices.fees)) : undefined,
       settlesAt: new Date(clock.now() + choices.settlement),
       settled: false,
     };
