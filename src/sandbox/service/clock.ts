@@ -26,7 +26,7 @@ export class Clock {
 }
 
 /** What a snapshot keeps of the clock. */
-export type ClockState = { readonly frozenAt?: number | undefined; readonly offset: number };
+type ClockState = { readonly frozenAt?: number | undefined; readonly offset: number };
 
 /** Something that becomes due. Its handler must check again that it still applies. */
 export type Due = { at: number; kind: 'expire' | 'settle' | 'deliver'; id: string };
