@@ -22,7 +22,6 @@ export function developerPage(context: SandboxContext, { show = [], url, ...aske
     `PAYMENTS_WEBHOOK_SECRET=${revealed.secret ? secret : masked(secret)}`,
   ].join('\n');
   const all = revealed.key && revealed.secret;
-  const regenerate = html`<button class="button danger" data-testid="regenerate-confirm">Regenerate the key</button>`;
   const target = html`<label for="url">URL</label>
 <div class="line"><input class="field" id="url" name="url" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="http://127.0.0.1:3000/webhooks" value="${url ?? (typeof webhook === 'string' ? webhook : '')}" aria-describedby="url-help" data-testid="webhook-url">
 <button class="button primary" data-testid="save-webhook">Save</button></div>`;
@@ -31,7 +30,7 @@ export function developerPage(context: SandboxContext, { show = [], url, ...aske
 ${secretLine(apiKey, 'the API key', revealed.key, address({ ...revealed, key: !revealed.key }), 'api-key')}
 <details class="asks"><summary class="button" data-testid="regenerate">Regenerate…</summary>
 <p>The old key stops working at once.</p>
-${actionForm(context, '/developer/key', regenerate)}
+${actionForm(context, '/developer/key', html`<button class="button danger" data-testid="regenerate-confirm">Regenerate the key</button>`)}
 </details></section>
 <section class="panel" id="webhook" aria-labelledby="webhook-heading"><h2 id="webhook-heading">Webhook Settings</h2>
 ${actionForm(context, '/developer/webhook', target)}

@@ -17,13 +17,12 @@ export function eventPage(context: SandboxContext, asked: Asked): Promise<Respon
   }
   const { id, type, data, createdAt } = event;
   const refused = event.attempts.at(-1)?.ok === false && settings.webhook !== undefined;
-  const redeliver = html`<button class="button primary" data-testid="redeliver">Redeliver</button>`;
   const content = html`<p class="crumb"><a href="/events">Events</a></p>
 <div class="heading"><div><h1>${data.amount} ${data.currency} <span class="type">${type}</span></h1>
 <p class="soft small"><code>${id}</code> · ${fullMoment(createdAt)}</p></div>
 <div class="actions">${live('state', stateBadge(event, clock.now()))}
 ${live('doctor', refused && doctorForm(context, 'Run the doctor'))}
-${actionForm(context, `/events/${id}/redeliver`, redeliver)}</div></div>
+${actionForm(context, `/events/${id}/redeliver`, html`<button class="button primary" data-testid="redeliver">Redeliver</button>`)}</div></div>
 <nav class="tabs" aria-label="Event"><a href="#attempts">Attempts</a><a href="#sent">What we sent</a></nav>
 <section id="attempts" aria-labelledby="attempts-heading"><h2 id="attempts-heading">Attempts</h2>
 ${live('attempts', attemptList(event))}</section>

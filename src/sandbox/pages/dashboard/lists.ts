@@ -87,11 +87,10 @@ function response({ status, responseBody, error = '' }: Attempt): Html {
 
 export function requestsPage(context: SandboxContext, asked: Asked) {
   const { waiting } = context.faults;
-  const clear = html`<button class="button small" data-testid="clear-faults">Clear</button>`;
   const faults =
     waiting.length > 0 &&
     html`<div class="line intro" data-testid="faults"><p class="soft">${waiting.length === 1 ? 'A fault is' : 'Faults are'} waiting: ${waiting.map((one) => html`${badge(describeArmed(one), 'warn')} `)}</p>
-${actionForm(context, '/faults/clear', clear)}</div>`;
+${actionForm(context, '/faults/clear', html`<button class="button small" data-testid="clear-faults">Clear</button>`)}</div>`;
   return listPage(asked, '/requests', {
     intro: html`${live('faults', faults)}
 <p class="soft intro">A tag names a choice of the sandbox's own, where the specification says nothing. The service may behave differently, so do not depend on it.</p>`,

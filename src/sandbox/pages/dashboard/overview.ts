@@ -9,14 +9,12 @@ const nextStep = html`<div class="notice calm" data-testid="next-step"><div><h2>
 
 export function overviewPage(context: SandboxContext, asked: Asked): Promise<Response> {
   const { sandbox, settings } = context;
-  const settle = html`<button class="button" name="do" value="settle" data-testid="settle">Settle what is pending</button>`;
   const shift = html`<label class="spoken" for="amount">Amount to freeze or release</label>
 <input class="field short" id="amount" name="amount" inputmode="decimal" placeholder="0.00" autocomplete="off" required data-testid="balance-amount">
 <button class="button" name="do" value="freeze" data-testid="freeze">Freeze</button>
 <button class="button" name="do" value="release" data-testid="release">Release</button>`;
   const advance = html`<button class="button" name="by" value="1h" data-testid="clock-1h">+1 hour</button>
 <button class="button" name="by" value="1d" data-testid="clock-1d">+1 day</button>`;
-  const reset = html`<button class="button danger" data-testid="reset-confirm">Forget everything</button>`;
   const { available, pending, frozen } = sandbox.balance;
   const figures = Object.entries({ Available: available, Pending: pending, Frozen: frozen }).map(
     ([name, amount]) =>
@@ -27,7 +25,7 @@ ${live('next', settings.webhook === undefined && nextStep)}
 <section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${settings.currency}</span></div>
 ${live('balance', html`<dl class="figures">${figures}</dl>`)}
 <div class="actions">
-${actionForm(context, '/balance', settle)}
+${actionForm(context, '/balance', html`<button class="button" name="do" value="settle" data-testid="settle">Settle what is pending</button>`)}
 ${actionForm(context, '/balance', shift)}
 </div></section>
 <div class="two">
@@ -39,7 +37,7 @@ ${live('clock', html`<p class="time" data-testid="now">${fullMoment(sandbox.now(
 ${live('counts', counts(context))}
 <details class="asks"><summary class="button" data-testid="reset">Reset…</summary>
 <p>Forget all products, checkouts, orders, events and requests, and set the clock back? Key, secret and webhook URL stay.</p>
-${actionForm(context, '/reset', reset)}
+${actionForm(context, '/reset', html`<button class="button danger" data-testid="reset-confirm">Forget everything</button>`)}
 </details></section>
 </div>`;
   return dashboardPage(asked, '/', content);
