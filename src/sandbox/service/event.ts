@@ -1,4 +1,3 @@
-import { unevenlySpaced } from '../../sending/delivery.js';
 import { nameIn } from '../checks.js';
 import type { SandboxOrder } from './records.js';
 
@@ -93,29 +92,6 @@ export interface Attempt {
   error?: string | undefined;
   /** What probably went wrong, and what to do. */
   hint?: string | undefined;
-}
-
-/** An event of an order. Its text is made once: every attempt sends the same bytes. */
-export function newEvent(
-  id: string,
-  type: EventType,
-  order: SandboxOrder,
-  { webhookBody, eventLink }: { webhookBody: 'text' | 'number'; eventLink: EventLink },
-  encoding: 'spaced' | 'compact',
-): SandboxEvent {
-  const data = eventTypes[type](order);
-  const { data: linked, ...beside } = { data: {}, ...eventLinks[eventLink](order.checkoutId) };
-  const amount = webhookBody === 'text' ? data.amount : Number(data.amount);
-  const content = { type, data: { ...data, amount, ...linked }, ...beside };
-  return {
-    id,
-    type,
-    data,
-    body: encoding === 'spaced' ? unevenlySpaced(content) : JSON.stringify(content),
-    state: 'pending',
-    attempts: [],
-    createdAt: order.paidAt,
-  };
 }
 
 export const excerpt = (body: string | undefined): string | undefined => body?.slice(0, 4096);

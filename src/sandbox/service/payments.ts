@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import { type NewProduct, productCreateParams } from '../../schemas/params.js';
 import type { Product } from '../../schemas/product.js';
+import { unevenlySpaced } from '../../sending/delivery.js';
 import { checked, closed, SandboxError } from '../checks.js';
 import type { Settings } from '../settings.js';
 import type { Clock, Due } from './clock.js';
-import { type EventType, eventType, newEvent, type SandboxEvent } from './event.js';
+import { type EventType, eventLinks, eventType, eventTypes, type SandboxEvent } from './event.js';
 import { nextId } from './ids.js';
 import { fromCents, percentOf, toCents, twoDecimals } from './money.js';
 import type { DeclineReason, PaymentMethod, SandboxOrder, StoredCheckout } from './records.js';
@@ -54,6 +55,17 @@ export function newPayments(
       settlesAt: new Date(clock.now() + choices.settlement),
       settled: false,
     };
+  }
+
+  /** Its text is made once: every attempt sends the same bytes. */
+  function newEvent(type: EventType, order: SandboxOrder): SandboxEvent {
+    const data = eventTypes[type](order);
+    const { data: linked, ...beside } = { data: {}, ...eventLinks[choices.eventLink](order.checkoutId) };
+    const amount = choices.webhookBody === 'text' ? data.amount : Number(data.amount);
+    const content = { type, data: { ...data, amount, ...linked }, ...beside };
+    const body = settings.encoding === 'spaced' ? unevenlySpaced(content) : JSON.stringify(content);
+    const id = nextId(store.ids, 'evt');
+    return { id, type, data, body, state: 'pending', attempts: [], createdAt: order.paidAt };
   }
 
   const payments = {
@@ -120,7 +132,7 @@ export function newPayments(
       store.addOrder(order);
       if (order.credited !== undefined) move({ pending: toCents(order.credited) });
       if (choices.settlement === 0) payments.settle(order.id);
-      const event = newEvent(nextId(store.ids, 'evt'), 'order.paid', order, choices, settings.encoding);
+      const event = newEvent('order.paid', order);
       store.events.set(event.id, event);
       announce(event);
       return { checkout, order, event };
