@@ -1,7 +1,7 @@
 import type { SignatureScheme } from '../webhooks/index.js';
-import { Examination, type Patient, succeeded } from './examination.js';
+import { Examination, type Patient, type ProbeResult, succeeded } from './examination.js';
 import type { Finding } from './findings.js';
-import { bodies, forgeryNames, type ProbeName, type ProbeResult } from './probes.js';
+import { bodies, forgeryNames, type ProbeName } from './probes.js';
 import { blocked, explainRefusal, refusedBodies } from './refused.js';
 import { unreachable } from './symptoms.js';
 import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';

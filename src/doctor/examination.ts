@@ -1,17 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { type Framework, frameworkOf } from './frameworks.js';
-import {
-  bodies,
-  eventBody,
-  foreignNames,
-  isForgery,
-  type Order,
-  type ProbeName,
-  type ProbeResult,
-  probes,
-  repeats,
-} from './probes.js';
+import { bodies, eventBody, foreignNames, isForgery, type Order, type ProbeName, probes } from './probes.js';
 import { outgoing, type Signer } from './signed.js';
 import { asServed } from './symptoms.js';
 import { responseText, saysTheSame, shape, varies, wordsOf } from './words.js';
@@ -26,6 +17,26 @@ export interface Patient {
   onStep?: ((step: string) => void) | undefined;
 }
 
+/** One delivery of the doctor and the response to it. */
+export interface ProbeResult {
+  /** Which delivery it is. */
+  name: ProbeName;
+  /** In words, such as "signed with a different secret". */
+  says: string;
+  /** What a correct receiver does. */
+  expected: 'accepted' | 'refused';
+  /** 2xx is accepted; every other response is refused. */
+  outcome: 'accepted' | 'refused' | 'no response';
+  /** The status, if there was a response. */
+  status: number | undefined;
+  /** Why there was none. */
+  error: string | undefined;
+  /** Status and the first 200 characters of the response's body, or why there was none. Control characters are visible. */
+  response: string;
+  /** From sending to the response, in milliseconds. */
+  durationMs: number;
+}
+
 type Probed = { order: Order; outgoing: Outgoing; sent: Sent; durationMs: number };
 
 /** How long an examination may take before it leaves the rest out. */
@@ -34,7 +45,6 @@ const longestWaitMs = 5_000;
 
 /** What has been sent to one receiver so far, and how it responded. */
 export class Examination {
-  readonly patient: Patient;
   /** What every order id begins with. */
   readonly run = `ord_doctor${randomText()}`;
   /** What was not sent, or got no response in time; what the scheme cannot carry. */
@@ -48,9 +58,7 @@ export class Examination {
   #orders = 0;
   #limited = false;
 
-  constructor(patient: Patient) {
-    this.patient = patient;
-  }
+  constructor(readonly patient: Patient) {}
 
   get target(): string {
     return typeof this.patient.target === 'string' ? this.patient.target : '(handler)';
@@ -93,7 +101,8 @@ export class Examination {
     const [says, make] = probes[name];
     // In other bytes than before: a receiver may refuse a signature that it has seen, as a replay.
     const seen = this.#probed.get(this.succeeded('spaced') ? 'spaced' : 'compact');
-    const order = (repeats(name) ? seen?.order : undefined) ?? this.newOrder();
+    const repeats = name === 'duplicate' || name === 'known_order';
+    const order = (repeats ? seen?.order : undefined) ?? this.newOrder();
     // A receiver may remember just the last signature that was right.
     const last = bodies.findLast(this.succeeded) ?? 'compact';
     const outgoing = make(order, this.patient.signer, this.#probed.get(last)?.outgoing);
@@ -145,16 +154,13 @@ export class Examination {
     shape(this.#words(name)) === shape(this.#words(other));
 
   /** Sends the like of a valid probe, and tells which others got the same response. */
-  async sendLike(
-    name: ProbeName,
-    secret = this.patient.signer.secret,
-  ): Promise<{ sent: Sent; isLike: (other: ProbeName) => boolean } | undefined> {
+  async sendLike(name: ProbeName, secret = this.patient.signer.secret) {
     const order = this.newOrder();
     const outgoing = probes[name][1](order, { scheme: this.patient.signer.scheme, secret }, undefined);
     if (!outgoing) return undefined;
     const sent = await this.send(outgoing);
     const words = shape(wordsOf(sent, outgoing, order));
-    return { sent, isLike: (other) => words === shape(this.#words(other)) };
+    return { sent, isLike: (other: ProbeName) => words === shape(this.#words(other)) };
   }
 
   evidence = (...names: ProbeName[]): string =>
@@ -187,7 +193,7 @@ export class Examination {
     const waitMs = Number(response.headers?.['retry-after']) * 1000;
     this.#limited ||= tries === 0 || !(waitMs <= longestWaitMs);
     if (this.#limited) return response;
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await setTimeout(waitMs);
     return this.send(outgoing, target, tries - 1);
   }
 

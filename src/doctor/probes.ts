@@ -200,28 +200,6 @@ export type ForgeryName = keyof typeof forgeries;
 /** The names of the doctor's deliveries. */
 export type ProbeName = keyof typeof validProbes | ForgeryName;
 
-/** One delivery of the doctor and the response to it. */
-export interface ProbeResult {
-  /** Which delivery it is. */
-  name: ProbeName;
-  /** In words, such as "signed with a different secret". */
-  says: string;
-  /** What a correct receiver does. */
-  expected: 'accepted' | 'refused';
-  /** 2xx is accepted; every other response is refused. */
-  outcome: 'accepted' | 'refused' | 'no response';
-  /** The status, if there was a response. */
-  status: number | undefined;
-  /** Why there was none. */
-  error: string | undefined;
-  /** Status and the first 200 characters of the response's body, or why there was none. Control characters are visible. */
-  response: string;
-  /** From sending to the response, in milliseconds. */
-  durationMs: number;
-}
-
-/** Whether a probe is about an order that was sent before. */
-export const repeats = (name: ProbeName): boolean => name === 'duplicate' || name === 'known_order';
 export const isForgery = (name: ProbeName): name is ForgeryName => name in forgeries;
 export const probes: Readonly<Record<ProbeName, Probe>> = { ...validProbes, ...forgeries };
 export const forgeryNames = Object.keys(forgeries).filter((name): name is ForgeryName => name in forgeries);

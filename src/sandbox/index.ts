@@ -6,9 +6,10 @@
  */
 
 export type { Diagnosis, DoctorOptions } from '../doctor/doctor.js';
+export type { ProbeResult } from '../doctor/examination.js';
 export type { Finding, FindingCode } from '../doctor/findings.js';
 export { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
-export type { ProbeName, ProbeResult } from '../doctor/probes.js';
+export type { ProbeName } from '../doctor/probes.js';
 export type { SandboxErrorCode } from '../errors.js';
 export type { Balance } from '../schemas/balance.js';
 export type { NewProduct } from '../schemas/params.js';
