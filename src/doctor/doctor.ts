@@ -125,11 +125,7 @@ function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
   return warnings;
 }
 
-async function report(
-  exam: Examination,
-  found: Finding[],
-  more: Partial<Diagnosis> = {},
-): Promise<Diagnosis> {
+async function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = {}) {
   const why = exam.over ?? 'the receiver was too slow';
   const findings = [...new Set([...found, exam.stopped ?? []].flat())];
   if (findings.length === 0 && exam.untested.size > 0) findings.push(await unfinished(exam));

@@ -20,15 +20,8 @@ interface Candidate {
   minutes?: number;
 }
 
-/** What a receiver would accept, and how many ways to sign were tried. */
-export interface Expected {
-  finding?: Finding | undefined;
-  expects: KnownScheme['scheme'] | undefined;
-  tried: number;
-}
-
 /** What would a receiver accept that refuses all? First what the usual mistakes and clocks expect, then other schemes. */
-export async function expectation(exam: Examination): Promise<Expected> {
+export async function expectation(exam: Examination) {
   const schemes = likelySchemes(exam);
   const unread = () => ({ timestamp: 'soon' });
   const candidates = [

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { newSecret, type Sent } from '../sending/delivery.js';
 import { type Examination, succeeded } from './examination.js';
-import { type Expected, expectation, unknownClock } from './expectation.js';
+import { expectation, unknownClock } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
 import { bodies, type ProbeName, paid, probes, withNote } from './probes.js';
 import { signDelivery } from './signed.js';
@@ -8,7 +9,6 @@ import { comparison, otherSecret, receivedBy, toldBy } from './symptoms.js';
 
 /** Pauses that spread deliveries over a second: a receiver may take one in each, or only what comes at its beginning. */
 const pausesMs = [0, 150, 150, 150, 150, 150, 150, 200];
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Whether a receiver that accepted a valid delivery rejects all that come after the forged ones, or some. */
 export async function blocked(exam: Examination): Promise<Finding | undefined> {
@@ -16,13 +16,13 @@ export async function blocked(exam: Examination): Promise<Finding | undefined> {
   if (!last || ![...bodies, 'duplicate' as const].some(exam.refused)) return undefined;
   const forged = exam.results.filter(({ expected }) => expected === 'refused').length;
   const responses: string[] = [];
-  const likes: { isLike: (other: ProbeName) => boolean }[] = [];
+  let refusedAsForged = false;
   const evidence = () => `${exam.evidence(last)} ${responses[0]} ${responses.at(-1)}`;
   for (const ms of pausesMs) {
     await pause(ms);
     const like = await exam.sendLike(last);
     if (!like || exam.over) return undefined;
-    likes.push(like);
+    refusedAsForged ||= like.isLike('forged');
     responses.push(exam.told(`the like, after ${forged} forged deliveries`, like.sent));
     if (succeeded(like.sent))
       return responses.length === 1 ? undefined : exam.finding('inconsistent', { evidence: evidence() });
@@ -31,7 +31,7 @@ export async function blocked(exam: Examination): Promise<Finding | undefined> {
   if (!forgery || exam.over) return undefined;
   const toForgery = exam.told('the same, signed with a different secret', forgery.sent);
   // What still tells the two apart blocks nobody.
-  if (forgery.isLike('forged') && !likes.some(({ isLike }) => isLike('forged')))
+  if (forgery.isLike('forged') && !refusedAsForged)
     return exam.finding('handler_failed', {
       fails: 'verifies the signature, and accepts the first deliveries, but rejects all later ones',
       likely:
@@ -102,7 +102,7 @@ async function failedBeside(exam: Examination, name: ProbeName): Promise<Finding
 }
 
 /** Why a receiver rejects every valid delivery: what it says, then what it would accept. */
-export async function explainRefusal(exam: Examination): Promise<Expected & { finding: Finding }> {
+export async function explainRefusal(exam: Examination) {
   const sent = exam.sent('compact');
   const words = exam.response('compact');
   const evidence = exam.evidence('compact', 'forged');
