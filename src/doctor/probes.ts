@@ -46,10 +46,9 @@ const exchanged = rebuilt((mac) => {
   return mac.map((byte, at) => mac[at === middle ? other : at === other ? middle : at] ?? byte);
 });
 
-const unsigned =
-  (type: string, write = eventBody): Make =>
-  (order) =>
-    outgoing(write(order), { 'content-type': type });
+function unsigned(type: string, write = eventBody): Make {
+  return (order) => outgoing(write(order), { 'content-type': type });
+}
 
 /** Signed without the secret, with another timestamp header, or none. */
 const stamped =
@@ -61,10 +60,10 @@ const stamped =
   };
 
 /** Signed with a key that needs no knowledge. */
-const keyed =
-  (key: string): Make =>
-  (order, signer) =>
+function keyed(key: string): Make {
+  return (order, signer) =>
     key === signer.secret ? undefined : signedBy({ key, text: eventBody(order) }, eventBody(order), signer);
+}
 
 /** The secret of every sandbox that is started without one. */
 export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
@@ -85,14 +84,13 @@ const twice =
     return { ...first(order, signer), repeated: { [signatureHeader]: repeated } };
   };
 
-const body =
-  (write: (event: ReturnType<typeof paid>) => string): Make =>
-  (order, signer) =>
-    signDelivery(write(paid(order)), signer);
-const dated =
-  (offset: number): Make =>
-  (order, signer) =>
-    signDelivery(eventBody(order), signer, Date.now() + offset);
+function body(write: (event: ReturnType<typeof paid>) => string): Make {
+  return (order, signer) => signDelivery(write(paid(order)), signer);
+}
+
+function dated(offset: number): Make {
+  return (order, signer) => signDelivery(eventBody(order), signer, Date.now() + offset);
+}
 
 /** What a correct receiver accepts. */
 export const validProbes = {
@@ -215,17 +213,16 @@ export function eventBody(order: Order): string {
 }
 
 /** The event as fields of a form, as PHP and Express read nested names. */
-function fieldsOf(order: Order): [name: string, value: string][] {
-  const { type, data } = paid(order);
-  return [
-    ['type', type],
-    ...Object.entries(data).map(([name, value]): [string, string] => [`data[${name}]`, value]),
-  ];
-}
+const fieldsOf = ({ id, amount, currency }: Order) => ({
+  type: 'order.paid',
+  'data[order_id]': id,
+  'data[amount]': amount,
+  'data[currency]': currency,
+});
 
 /** PHP gives the handler no raw body of this. */
 function multipartOf(order: Order): string {
-  const parts = fieldsOf(order).map(
+  const parts = Object.entries(fieldsOf(order)).map(
     ([name, value]) => `--doctor\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
   );
   return `${parts.join('')}--doctor--\r\n`;
