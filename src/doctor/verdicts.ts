@@ -1,15 +1,10 @@
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
-import { bodies, type ForgeryName, forgeryNames, type ProbeName } from './probes.js';
+import { bodies, type ForgeryName, foreignNames, forgeryNames } from './probes.js';
 import { outgoing } from './signed.js';
 
 const digits = ['first_digit', 'middle_digit', 'last_digit'] as const;
-const otherTypes: readonly ForgeryName[] = [
-  'unsigned_text',
-  'unsigned_form',
-  'unsigned_multipart',
-  'unsigned_charset',
-];
+const otherTypes = foreignNames.filter((name) => name.startsWith('unsigned_'));
 
 /** What a receiver shows that accepts a forgery, the most serious first. */
 const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = [
@@ -51,23 +46,21 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
     };
     findings.push(exam.finding(code, facts));
   }
+  if (findings.some(isDanger)) return findings;
   const explained = isCalledDuplicate(exam) ? [...taken, 'known_order'] : taken;
   const other = forgeryNames.filter((name) => exam.succeeded(name) && !explained.includes(name));
-  if (findings.some(isDanger)) return findings;
-  const [first] = other;
-  const refusing = (names: readonly ProbeName[], forged: ProbeName, how = {}) =>
-    exam.finding('refuses_with_success', {
-      ...how,
-      forged: exam.response(forged),
-      evidence: exam.evidence(...names, 'compact'),
-    });
-  if (first !== undefined) return [...findings, refusing(other.slice(0, 3), first)];
-  const how = {
-    refuses: 'rejects a forged delivery by its status, but in the words that a valid one gets',
-    say: 'say so in other words',
-  };
-  const repeats = exam.accepted('compact') && repeatsItself(exam);
-  return repeats ? [...findings, refusing(['forged'], 'forged', how)] : findings;
+  const repeats = other.length === 0 && exam.accepted('compact') && repeatsItself(exam);
+  const [first, ...others] = repeats ? (['forged'] as const) : other;
+  if (first === undefined) return findings;
+  const refusing = exam.finding('refuses_with_success', {
+    ...(repeats && {
+      refuses: 'rejects a forged delivery by its status, but in the words that a valid one gets',
+      say: 'say so in other words',
+    }),
+    forged: exam.response(first),
+    evidence: exam.evidence(first, ...others.slice(0, 2), 'compact'),
+  });
+  return [...findings, refusing];
 }
 
 /** What is right on its own, and was only sent late or with more beside it: accepting that now and then forges nothing. */
