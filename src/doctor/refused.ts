@@ -162,12 +162,8 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
       likely: `It may have no secret, verify a parsed body, or return no response. ${exam.finding('parsed_object').fix}`,
       evidence,
     });
-  if (
-    status !== 401 &&
-    aboutOrder.test(body) &&
-    exam.alike('compact', 'forged') &&
-    exam.alike('unsigned', 'compact')
-  )
+  const isLikeUnsigned = exam.alike('unsigned', 'compact');
+  if (status !== 401 && aboutOrder.test(body) && isLikeUnsigned && exam.alike('compact', 'forged'))
     return exam.finding('handler_failed', {
       fails:
         'looks the order up before it verifies, or never verifies: valid and forged deliveries get the same words',
@@ -177,7 +173,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
     });
   // Whoever names the signature is the handler, even where every path is its own.
   const isOther = (status === 401 || status === 403) && !/signature/i.test(body);
-  const elsewhere = isOther && exam.alike('unsigned', 'compact') && (await exam.respondsElsewhere(sent));
+  const elsewhere = isOther && isLikeUnsigned && (await exam.respondsElsewhere(sent));
   const beside = elsewhere ? ` A path beside your handler's got ${status}, too.` : '';
   if (elsewhere && accessCheck.test(body))
     return exam.finding('access_check', { evidence: `${found}${beside}` });
