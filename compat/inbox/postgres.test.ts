@@ -684,7 +684,7 @@ test('keys of any length, NUL, and a database that is not in UTF-8 lose nothing'
   await shop.inbox.idle();
   assert.deepEqual(seen.sort(), [...ids].sort());
   for (const id of ids)
-    assert.match((await shop.inbox.get(`order.paid:${id}`))?.lastError ?? '', /支払い \0/);
+    assert.match((await shop.inbox.get(`order.paid:${id}`))?.lastError ?? '', /支払い \\u0000/);
 });
 
 test('two schemas of one pool are two inboxes; one schema opened twice in a process is worked on by the last', async () => {
