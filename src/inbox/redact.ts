@@ -12,7 +12,8 @@ export function redacted(error: unknown, secrets: unknown): string {
     const secret = ArrayBuffer.isView(given) ? new TextDecoder().decode(given) : String(given ?? '');
     if (secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
   }
-  return visible(text.replace(secretLike, '[redacted]')).replaceAll('\\u000a', '\n').slice(0, longest);
+  const lines = text.replace(secretLike, '[redacted]').split('\n');
+  return lines.map(visible).join('\n').slice(0, longest);
 }
 
 function readable(error: unknown): string {
