@@ -213,12 +213,11 @@ export function eventBody(order: Order): string {
 }
 
 /** The event as fields of a form, as PHP and Express read nested names. */
-const fieldsOf = ({ id, amount, currency }: Order) => ({
-  type: 'order.paid',
-  'data[order_id]': id,
-  'data[amount]': amount,
-  'data[currency]': currency,
-});
+function fieldsOf(order: Order) {
+  const { type, data } = paid(order);
+  const fields = Object.entries(data).map(([name, value]) => [`data[${name}]`, value] as const);
+  return { type, ...Object.fromEntries(fields) };
+}
 
 /** PHP gives the handler no raw body of this. */
 function multipartOf(order: Order): string {
