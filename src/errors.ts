@@ -260,7 +260,7 @@ export class InvalidResponseError extends PaymentsError {
   declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   declare readonly status: number;
-  /** Which fields broke the contract, of a list the first hundred; empty unless `reason` is `schema`. */
+  /** Which fields broke the contract, of a long list about the first hundred; empty unless `reason` is `schema`. */
   declare readonly issues: readonly Issue[];
   /** Id of the created or changed resource, where it could be read. */
   declare readonly id?: string | undefined;
