@@ -2,7 +2,7 @@ import type { SignatureScheme } from '../webhooks/index.js';
 import { Examination, type Patient, type ProbeResult, succeeded } from './examination.js';
 import type { Finding } from './findings.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
-import { blocked, explainRefusal, refusedBodies } from './refused.js';
+import { blocked, explainRefusal, refusedBodies, speaksOfOrder } from './refused.js';
 import { unreachable } from './symptoms.js';
 import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 
@@ -97,7 +97,9 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
 async function obstacle(exam: Examination): Promise<Finding | undefined> {
   const found = async (name: ProbeName) => {
     await exam.probe(name);
-    return unreachable(exam.sent(name), exam.target, exam.framework, exam.evidence(name));
+    const sent = exam.sent(name);
+    const found = unreachable(sent, exam.target, exam.framework, exam.evidence(name));
+    return found?.code === 'not_found' && speaksOfOrder(sent) ? undefined : found;
   };
   // Before any forgery, which may have the sender blocked.
   const first = await found('compact');

@@ -163,7 +163,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
       evidence,
     });
   const isLikeUnsigned = exam.alike('unsigned', 'compact');
-  if (status !== 401 && aboutOrder.test(body) && isLikeUnsigned && exam.alike('compact', 'forged'))
+  if (status !== 401 && speaksOfOrder(sent) && isLikeUnsigned && exam.alike('compact', 'forged'))
     return exam.finding('handler_failed', {
       fails:
         'looks the order up before it verifies, or never verifies: valid and forged deliveries get the same words',
@@ -188,7 +188,8 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
   });
 }
 
-/** What says that there is no such order. */
+/** Whether a handler says that there is no such order: a page that a server has for every path may use these words too. */
+export const speaksOfOrder = ({ body = '' }: Sent): boolean => !/<\w/.test(body) && aboutOrder.test(body);
 const aboutOrder =
   /\b(?:order|payment)\b.{0,60}\b(?:not found|unknown|does(?:n't| not) exist)\b|\b(?:unknown|no|no such|no open)\s+(?:order|payment)\b/i;
 

@@ -571,6 +571,12 @@ const afterVerifying = [
     { says: /looks the order up before it verifies, or never verifies/ },
   ),
   row(
+    'responds 404 to an order that it does not know, and never verifies',
+    'handler_failed',
+    () => (incoming) => [404, { error: `Order ${order(incoming)} not found` }],
+    { says: /looks the order up before it verifies, or never verifies/ },
+  ),
+  row(
     'names the order that does not exist, and never verifies',
     'handler_failed',
     () => (incoming) => [400, `Order ${order(incoming)} does not exist`],
@@ -817,6 +823,11 @@ const unreached = [
     '404 in JSON',
     'not_found',
     saying(404, { message: 'Route POST:/webhooks not found', error: 'Not Found', statusCode: 404 }),
+  ),
+  row(
+    'a 404 page of a shop, which speaks of orders',
+    'not_found',
+    saying(404, '<p>Looking for your order? This page was not found.</p>', html),
   ),
   row('410', 'not_found', saying(410, 'Gone')),
   row('405', 'wrong_method', saying(405, 'Method Not Allowed', { allow: 'GET' })),
