@@ -109,7 +109,7 @@ async function showLink(rawBody: Uint8Array, json: boolean): Promise<number> {
 }
 
 /** The choice of `unspecified.eventLink` that puts the id into the same place, in the same form. */
-function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): string | undefined {
+function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): string | null {
   const path = field?.replaceAll(/\[\d+\]/g, '[0]');
   const value = fieldsOf(rawBody).find((one) => one.path === field)?.value;
   const found = Object.entries(eventLinks).find(([name, fields]) => {
@@ -117,14 +117,14 @@ function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): strin
     const [own] = fieldsOf(Buffer.from(JSON.stringify(event)));
     return own?.path === path && own?.value === value;
   });
-  return found?.[0];
+  return found?.[0] ?? null;
 }
 
-function described({ found, summary, field, undocumented, notes }: Link, sandbox?: string): string {
+function described({ found, summary, field, undocumented, notes }: Link, sandbox: string | null): string {
   const keep = `Keep the checkout session's id with your order, and find the order by event.${field}.`;
   const untyped = ' The types do not name that field: docs/which-order.md shows how to read it.';
   const choice =
-    sandbox === undefined
+    sandbox === null
       ? 'The sandbox has no option that puts the id into the same place, in the same form.'
       : `The sandbox does the same with:\n\n  merchant-payments sandbox --unspecified eventLink=${sandbox}\n  createSandbox({ unspecified: { eventLink: '${sandbox}' } })`;
   return paragraphs(

@@ -72,6 +72,17 @@ describe('identify --link', () => {
     expect(status).toBe(1);
   });
 
+  test('names as JSON the option that does the same: none where nothing is found, null where there is no such option', async () => {
+    const { sandbox, body, checkoutId } = await paid({});
+    close = () => sandbox.close();
+    const env = { PAYMENTS_API_KEY: sandbox.apiKey, PAYMENTS_BASE_URL: sandbox.url };
+    const { stdout } = await identify(body, env, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ found: false, sandbox: 'none' });
+    const named = JSON.stringify({ ...JSON.parse(body), cart: checkoutId });
+    const other = await identify(named, env, '--json');
+    expect(JSON.parse(other.stdout)).toMatchObject({ found: true, field: 'cart', sandbox: null });
+  });
+
   test('finds the id at the end of a URL, and in JSON that is a string', async () => {
     const session = { amount: '1.00', currency: 'USD' };
     const known = async (id: string) => (id === 'chk_a1b2c3d4' ? session : undefined);
