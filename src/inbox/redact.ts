@@ -1,17 +1,19 @@
+import { redactor } from '../schemas/redact.js';
 import { visible } from '../schemas/visible.js';
 
-/** What looks like an API key, a webhook secret, or the user and password in a URL. */
+/** What looks like an API key, a webhook secret, a login, or the user and password in a URL. */
 const secretLike =
-  /\b(?:service|sk|rk|pk)_(?:live|test)_[\w-]+|\bwhsec_[\w+/=-]+|\bBearer \S+|(?<=:\/\/)[^\s/@]+(?=@)/g;
+  /(?:service|\b[srp]k)_(?:live|test)_[\w-]+|whsec_[\w+/=%-]+|\bbearer\s+\S+|\bbasic\s+(?=\S*[\d=])\S+|(?<=:\/\/)[^\s/]+(?=@)/gi;
+/** Characters that are looked at, and that are stored. */
+const longestRead = 100_000;
 const longest = 500;
 
 /** An error as text that may be stored: short, without the webhook secrets and API keys. */
 export function redacted(error: unknown, secrets: unknown): string {
-  let text = readable(error);
-  for (const given of [secrets, process.env.PAYMENTS_API_KEY].flat()) {
-    const secret = ArrayBuffer.isView(given) ? new TextDecoder().decode(given) : String(given ?? '');
-    if (secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
-  }
+  const own = [secrets, process.env.PAYMENTS_API_KEY].flat().map((given) => {
+    return ArrayBuffer.isView(given) ? new TextDecoder().decode(given) : String(given ?? '');
+  });
+  const text = redactor(own)(readable(error).slice(0, longestRead));
   const lines = text.replace(secretLike, '[redacted]').split('\n');
   return lines.map(visible).join('\n').slice(0, longest);
 }

@@ -31,6 +31,15 @@ describe('the text of an error that is stored', () => {
     expect(textOf(`a ${secret} b ${secret}`, given)).toBe('a [redacted] b [redacted]');
   });
 
+  it.each([
+    encodeURIComponent('a/b+c=the-secret'),
+    JSON.stringify('a/b+c=the-secret'),
+    Buffer.from('a/b+c=the-secret').toString('base64'),
+    Buffer.from('a/b+c=the-secret').toString('base64url'),
+  ])('holds no webhook secret, encoded as %s', (echoed) => {
+    expect(textOf(`got ${echoed}.`, 'a/b+c=the-secret')).toMatch(/^got "?\[redacted\]=*"?\.$/);
+  });
+
   it('holds no webhook secret that a function gave', async () => {
     const { inbox, post } = opened({
       ...{ secret: () => Promise.resolve([secret]), retries: [] },
@@ -60,7 +69,18 @@ describe('the text of an error that is stored', () => {
     ['sk_test_1 rk_live_2 pk_live_3', '[redacted] [redacted] [redacted]'],
     ['whsec_a+/b=-', '[redacted]'],
     ['sent Bearer a.b~c d', 'sent [redacted] d'],
+    ['sent bearer\ta.b~c d', 'sent [redacted] d'],
+    ['sent Basic dXNlcjpwdw== d', 'sent [redacted] d'],
+    ['Basic authentication failed', 'Basic authentication failed'],
     ['postgres://user:word@db:5432/shop', 'postgres://[redacted]@db:5432/shop'],
+    ['postgres://user:p@ssw0rd@db:5432/shop', 'postgres://[redacted]@db:5432/shop'],
+    [
+      'to https://pay.example/?next=%3Fkey%3Dservice_live_a1',
+      'to https://pay.example/?next=%3Fkey%3D[redacted]',
+    ],
+    ['"header\\nservice_live_a1"', '"header\\n[redacted]"'],
+    ['PAYMENTS_API_KEY_SERVICE_LIVE_A1', 'PAYMENTS_API_KEY_[redacted]'],
+    ['"line\\nwhsec_a%2Fb%2B"', '"line\\n[redacted]"'],
     ['mail to user@shop.example', 'mail to user@shop.example'],
     ['task_live_1', 'task_live_1'],
     ['service_beta_1', 'service_beta_1'],

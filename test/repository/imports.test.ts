@@ -19,7 +19,8 @@ const rooms = new Map(
     'client.ts': 'zod, options.ts, transport/, resources/, errors.ts, api-promise.ts',
     'index.ts':
       'client.ts, errors.ts, api-promise.ts, pagination.ts, webhooks/, type options.ts, type resources/, type schemas/, type transport/',
-    'inbox/': 'node:, webhooks/, errors.ts, schemas/moment.ts, schemas/visible.ts, type schemas/',
+    'inbox/':
+      'node:, webhooks/, errors.ts, schemas/moment.ts, schemas/redact.ts, schemas/visible.ts, type schemas/',
     'matching/': 'errors.ts',
     'sending/': 'node:crypto, type webhooks/',
     'doctor/': 'node:, sending/, webhooks/, errors.ts, version.ts',
