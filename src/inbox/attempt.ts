@@ -1,7 +1,7 @@
 import { PaymentsError } from '../errors.js';
 import { visible } from '../schemas/visible.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
-import { isThenable } from '../webhooks/own-options.js';
+import { isThenable, unfinished } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';
 import { type Claim, commitError, lostLease } from './entry.js';
 import type { AttemptDelivery, AttemptFacts, InboxSettings } from './options.js';
@@ -24,6 +24,8 @@ const lostEach =
   `Its process ended or lost the lease during each of ${mostLost} attempts. ` +
   'If your function blocks the process, pass a longer leaseMs.';
 
+type Failure = { error: unknown; isFinal?: true };
+
 /** One run of your function for a claimed delivery, which ends the claim by what became of it. */
 export class InboxAttempt {
   readonly claim: Claim;
@@ -38,6 +40,10 @@ export class InboxAttempt {
   /** Rejects if `commit()` or `done()` failed. */
   #committing: Promise<unknown> | undefined;
   #commitError: unknown;
+  /** Settles once it is known what the attempt came to. */
+  #ended: Promise<void> | undefined;
+  /** Whether it is done because its function returned, without `commit()` and `done()`. */
+  #hasReturned = false;
 
   constructor(settings: AttemptSettings, claim: Claim) {
     this.#settings = settings;
@@ -64,24 +70,27 @@ export class InboxAttempt {
     callHook('started', this.#facts);
     const late = `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`;
     const timer = setTimeout(() => this.stop(late, { isTaken: false }), attemptMs);
-    let failure: { error: unknown } | undefined;
+    let failure: Failure | undefined;
     try {
-      await Promise.race([
+      const result = await Promise.race([
         new Promise((_, reject) => {
           this.#stopWaiting = reject;
         }),
         new Promise((resolve) => resolve(fn(this.#delivery()))),
       ]);
+      const error = unfinished(result, 'Your function');
+      // Not tried again: what it began may be done, or go on.
+      if (error) failure = { error, isFinal: true };
     } catch (error) {
       failure = { error };
     }
-    const ended = this.#end(failure, durationMs).finally(() => clearTimeout(timer));
+    this.#ended = this.#end(failure, durationMs).finally(() => clearTimeout(timer));
     // Whoever has taken it does not wait for what became of it here.
-    if (this.#taken) ended.catch((error: unknown) => void report(error));
-    else await ended;
+    if (this.#taken) this.#ended.catch((error: unknown) => void report(error));
+    else await this.#ended;
   }
 
-  async #end(failure: { error: unknown } | undefined, durationMs: () => number): Promise<void> {
+  async #end(failure: Failure | undefined, durationMs: () => number): Promise<void> {
     const { store, callHook, report } = this.#settings;
     let thrown = failure;
     const isDone = await this.#isDone().catch((error: unknown) => {
@@ -93,8 +102,9 @@ export class InboxAttempt {
       if (thrown && thrown.error !== this.#taken) void report(thrown.error);
     } else {
       if (this.#taken) return;
-      if (thrown) return this.#fail(thrown.error, durationMs());
+      if (thrown) return this.#fail(thrown, durationMs());
       if (!(await store.settle(this.claim, { state: 'done' }))) throw lostLease();
+      this.#hasReturned = true;
     }
     callHook('done', { ...this.#facts, durationMs: durationMs() });
   }
@@ -150,7 +160,8 @@ export class InboxAttempt {
   }
 
   #commit(fn: unknown): unknown {
-    this.#begin('commit()', 'committing');
+    if (this.#phase === 'over') return this.#late('commit()');
+    this.#begin('committing');
     try {
       const result = this.#settings.store.commit(this.claim, fn, this.#aborter.signal);
       const committed = () => {
@@ -168,15 +179,40 @@ export class InboxAttempt {
     }
   }
 
-  async #done(run: unknown): Promise<void> {
-    this.#begin('done()', 'marking');
+  async #done(run: unknown): Promise<unknown> {
+    if (this.#phase === 'over') return this.#late('done()');
+    this.#begin('marking');
     const { signal } = this.#aborter;
     const aborted = new Promise<void>((_, reject) =>
       signal.addEventListener('abort', () => reject(signal.reason)),
     );
     const marking = this.#settings.store.done?.(this.claim, run);
     this.#committing = this.#heard(Promise.race([marking, aborted]));
-    await marking;
+    return marking;
+  }
+
+  /** Where `commit()` may be async, it rejects once the delivery is parked: an unhandled rejection may end the process. */
+  #late(name: string): Promise<never> {
+    const advice = this.#hasReturned ? ' Return or await what your function starts.' : '';
+    const error = commitError(`${name} came after the attempt had ended. Nothing was written.${advice}`);
+    const parked = this.#reopen(error.message);
+    if (!this.#settings.store.done) throw error;
+    return parked.then(() => {
+      throw error;
+    });
+  }
+
+  /** A function that returns and commits later had not finished: its delivery is not done. */
+  async #reopen(lastError: string): Promise<void> {
+    const { store, callHook, report } = this.#settings;
+    try {
+      await this.#ended?.catch(() => {});
+      if (!this.#hasReturned || !(await store.reopen(this.claim, lastError))) return;
+      callHook('parked', { ...this.#facts, lastError });
+      await report(commitError(lastError));
+    } catch (error) {
+      await report(error);
+    }
   }
 
   /** Its rejection must not end the process if nobody awaits it. */
@@ -185,19 +221,17 @@ export class InboxAttempt {
     return promise;
   }
 
-  #begin(name: string, phase: 'committing' | 'marking'): void {
-    if (this.#phase === 'over')
-      throw commitError(`${name} came after the attempt had ended. Nothing was written.`);
+  #begin(phase: 'committing' | 'marking'): void {
     if (this.#phase !== 'open')
       throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
     this.#aborter.signal.throwIfAborted();
     this.#phase = phase;
   }
 
-  async #fail(error: unknown, durationMs: number): Promise<void> {
+  async #fail({ error, isFinal }: Failure, durationMs: number): Promise<void> {
     const { store, retriesMs, callHook, report, textOf } = this.#settings;
     const isBusy = error === this.#commitError && meetsLock(error);
-    const waitMs = isBusy ? busyMs : retriesMs[this.claim.failures];
+    const waitMs = isBusy ? busyMs : isFinal ? undefined : retriesMs[this.claim.failures];
     // Ten percent either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     callHook('failed', { ...this.#facts, durationMs, error, delayMs });

@@ -90,6 +90,9 @@ export function lostLease(): PaymentsError {
   );
 }
 
+/** How errors name the function of `commit()`. */
+export const passed = 'The function passed to commit()';
+
 export function commitError(message: string): PaymentsError {
   return new PaymentsError(message, { code: 'inbox_commit' });
 }

@@ -44,7 +44,7 @@ export interface PostgresDelivery<Client> extends Omit<InboxDelivery, 'commit'> 
 /** Either of the two: the store checks what `commit()` and `done()` take. */
 export interface AttemptDelivery extends Omit<InboxDelivery, 'commit'> {
   commit: (fn: unknown) => unknown;
-  done?: (run: unknown) => Promise<void>;
+  done?: (run: unknown) => Promise<unknown>;
 }
 
 /** What each hook of an inbox receives: never a secret, a header or a body. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError, PaymentsError } from '../errors.js';
-import { isFunction } from '../webhooks/own-options.js';
-import { type Claim, commitError, lostLease } from './entry.js';
+import { isFunction, unfinished } from '../webhooks/own-options.js';
+import { type Claim, commitError, lostLease, passed } from './entry.js';
 import type { PostgresClient, PostgresPool, Run } from './postgres.js';
 import { bearErrors, execute, hasChanged, quoted, transaction, withClient } from './postgres.js';
 import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
@@ -54,6 +54,8 @@ export class PostgresStore extends InboxStore {
       await this.done(claim, (sql: string) => client.query(`BEGIN READ WRITE; ${sql}`));
       signal.throwIfAborted();
       result = await fn(client);
+      const problem = unfinished(result, passed);
+      if (problem) throw problem;
       isSent = true;
       // Casting the text fails, and nothing is committed.
       const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${raw(`'${ended}'`)} END AS integer)

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { types } from 'node:util';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { digestOf } from '../webhooks/delivery.js';
-import { hasMethods, isFunction, isThenable } from '../webhooks/own-options.js';
-import { type Claim, commitError, lostLease } from './entry.js';
+import { isFunction, isThenable, unfinished } from '../webhooks/own-options.js';
+import { type Claim, commitError, lostLease, passed } from './entry.js';
 import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
 import { Connection, databaseClass, isBusy, type SqliteDatabase } from './sqlite.js';
 import { InboxStore, settling } from './store.js';
@@ -23,10 +23,6 @@ const asyncError = (fate: string) =>
 const nested =
   'The function passed to commit() began a transaction where one was open, so commit() was rolled back. In the database ' +
   'of the inbox it runs in one that also marks the delivery done: leave BEGIN and COMMIT out, or use SAVEPOINT and RELEASE.';
-
-const unexecuted =
-  'The function passed to commit() returned a statement, which is only compiled, so commit() was rolled back. Execute it ' +
-  'with .run(), and return what that returns or nothing.';
 
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
@@ -72,7 +68,8 @@ export class SqliteStore extends InboxStore {
         if (types.isPromise(result)) Reflect.apply(Promise.prototype.then, result, [undefined, () => {}]);
         throw asyncError('what the function wrote was rolled back, but not what it writes after an await');
       }
-      if (hasMethods(result, 'run', 'setReadBigInts')) throw commitError(unexecuted);
+      const problem = unfinished(result, passed);
+      if (problem) throw problem;
       const marked = sql`SELECT id FROM payments_inbox
         WHERE id = ${claim.id} AND attempts = ${claim.attempt} AND state = 'done'`;
       if (db.hasTransaction() && this.#all(marked).length === 0)

@@ -130,6 +130,14 @@ export abstract class InboxStore {
     return (await this.#change(settling(claim, settlement))) === 1;
   }
 
+  /** Parks what was done because its function had returned, and had not finished; `false` if it is anything else by now. */
+  async reopen({ id, attempt }: Claim, lastError: string): Promise<boolean> {
+    const count = await this.#change(sql`UPDATE payments_inbox
+      SET state = 'parked', finished_at = NULL, last_error = ${lastError}
+      WHERE id = ${id} AND state = 'done' AND attempts = ${attempt} RETURNING id`);
+    return count === 1;
+  }
+
   /** Whether anything is due, or running in any process. */
   async hasWork(): Promise<boolean> {
     const first = sql`SELECT id FROM payments_inbox

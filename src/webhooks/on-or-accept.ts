@@ -4,7 +4,7 @@ import { visible } from '../schemas/visible.js';
 import { lateChecks } from './checks.js';
 import type { Delivery } from './delivery.js';
 import { readHooks, type WebhookHookFacts, type WebhookHooks, webhookHooks } from './hooks.js';
-import { invalidOptions, isThenable, ownOptions, readFunction } from './own-options.js';
+import { invalidOptions, isThenable, ownOptions, readFunction, unfinished } from './own-options.js';
 import {
   createResponder,
   factsOf,
@@ -85,9 +85,11 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
       return known.reply;
     }
     seen.set(key, { digest, reply: inProgress });
-    const reply = await run(delivery, () =>
-      event.type === 'unknown' ? on?.onUnknown?.(event) : on?.onPaid(event),
-    );
+    const reply = await run(delivery, async () => {
+      const result = await (event.type === 'unknown' ? on?.onUnknown?.(event) : on?.onPaid(event));
+      const problem = unfinished(result, 'Your function');
+      if (problem) throw problem;
+    });
     seen.delete(key);
     if (reply === okReply) remember(seen, key, { digest, reply });
     return reply;

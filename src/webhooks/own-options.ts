@@ -59,16 +59,34 @@ export function isFunction<Arguments extends unknown[]>(
 }
 
 export function hasMethods<Type>(value: unknown, ...names: string[]): value is Type {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    names.every((name) => typeof Reflect.get(value, name) === 'function')
-  );
+  const mayHave = (typeof value === 'object' || typeof value === 'function') && value !== null;
+  return mayHave && names.every((name) => typeof Reflect.get(value, name) === 'function');
 }
 
 /** Whether a value is a promise, of whichever kind. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return hasMethods(value, 'then');
+}
+
+/** What is wrong if the result of a function shows that its work may have yet to be done, because something was not called or awaited. */
+export function unfinished(result: unknown, of: string): WebhookConfigError | undefined {
+  if (!isUnfinished(result)) return undefined;
+  return invalidOptions(
+    `${of} returned a function, a generator, a query, a statement or promises in an array, which may not have run. ` +
+      'Execute and await it, or return nothing.',
+  );
+}
+
+function isUnfinished(result: unknown): boolean {
+  if (Array.isArray(result)) {
+    // A rejection of theirs must not end the process. Other thenables, such as queries, would run.
+    for (const each of result) if (each instanceof Promise) each.catch(() => {});
+    return result.some((each) => isThenable(each) || isUnfinished(each));
+  }
+  if (isThenable(result)) return false;
+  // An iterator; a query builder; an observable; a statement of node:sqlite.
+  const signs = [['next'], ['execute'], ['subscribe', 'pipe'], ['run', 'setReadBigInts']];
+  return typeof result === 'function' || signs.some((names) => hasMethods(result, ...names));
 }
 
 export function isOneOf<Name>(value: unknown, names: readonly Name[]): value is Name {

@@ -71,7 +71,10 @@ describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
     await post(orderPaid('ord_1'));
     await inbox.idle();
     expect(await inbox.list()).toMatchObject([
-      { state: 'parked', lastError: expect.stringContaining('Execute it with .run()') },
+      {
+        state: 'parked',
+        lastError: expect.stringContaining('The function passed to commit() returned a function, a'),
+      },
     ]);
   });
 

@@ -22,6 +22,7 @@ const inbox = openInbox({
   onError: () => {},
   on: {
     'order.paid': async (event, { commit }) => {
+      if (way === 'returns too early') return void sleep(20).then(() => commit(() => {}));
       await sleep(Math.random() * 8);
       if (way === 'fails at first' && Math.random() < 0.3) throw new Error('not now');
       commit((db) => db.prepare('INSERT INTO fulfilled VALUES (?)').run(event.data.order_id));
@@ -52,7 +53,7 @@ async function shopProgram() {
 
 async function start(script: string, file: string, way = ''): Promise<{ child: ChildProcess; url: string }> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, file, way], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', way === 'returns too early' ? 'ignore' : 'inherit'],
   });
   later(() => child.kill('SIGKILL'));
   const [port] = await once(child.stdout, 'data');
@@ -68,6 +69,20 @@ async function deliver(url: string, id: string): Promise<boolean> {
     () => false,
   );
 }
+
+describe('a process that ends by the rejection of a commit() after its function has returned', () => {
+  it('has parked the delivery, which was done', async () => {
+    const { script, file, database } = await shopProgram();
+    const { child, url } = await start(script, file, 'returns too early');
+    const ended = once(child, 'exit');
+    expect(await deliver(url, 'ord_1')).toBe(true);
+    expect(await ended).toEqual([1, null]);
+    const rows = database.prepare('SELECT state, last_error FROM payments_inbox').all();
+    expect(rows).toMatchObject([
+      { state: 'parked', last_error: expect.stringContaining('after the attempt had ended') },
+    ]);
+  });
+});
 
 describe('kill -9 at any time', () => {
   it.each(['', 'fails at first'])(

@@ -224,6 +224,13 @@ describe('accept', () => {
     const accept = vi.fn().mockReturnValue({ then: (done: (value: unknown) => void) => done('stored') });
     expect(await receiver({ accept }).post(paid)).toMatchObject({ status: 200 });
   });
+
+  it('may return a thenable that is a function, as stubs of remote calls are', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: a thenable that is a function is what this is about.
+    const stub = Object.assign(() => {}, { then: (done: (value: unknown) => void) => done('stored') });
+    const accept = vi.fn().mockReturnValue(stub);
+    expect(await receiver({ accept }).post(paid)).toMatchObject({ status: 200 });
+  });
 });
 
 describe('digest', () => {

@@ -286,6 +286,19 @@ describe('onUnknown', () => {
     expect(onUnknown).toHaveBeenCalledTimes(1);
   });
 
+  it.each<[string, () => unknown]>([
+    ['a function', () => () => {}],
+    ['a generator', async () => (function* () {})()],
+    ['promises in an array', () => [Promise.reject(new Error('no stock'))]],
+  ])('that returns %s, which may not have run, gives 500', async (_what, result) => {
+    const { answer, errors } = receiver({ onUnknown: result });
+    expect(await answer(delivery(refund))).toEqual({ status: 500, body: { error: 'internal_error' } });
+    const message = expect.stringMatching(
+      /^Your function returned .* Execute and await it, or return nothing\.$/,
+    );
+    expect(errors).toMatchObject([{ code: 'invalid_options', message }]);
+  });
+
   it('that fails gives 500, and the next delivery reaches it again', async () => {
     const failure = new Error('no disk');
     const onUnknown = vi.fn().mockRejectedValueOnce(failure);

@@ -101,6 +101,43 @@ describe('a function that never ends', () => {
   });
 });
 
+describe('what a function returns', () => {
+  const observable = { subscribe: () => {}, pipe: () => {} };
+  it.each<[string, () => unknown]>([
+    ['a function', () => () => {}],
+    ['an async function', () => async () => {}],
+    ['a generator', () => (function* () {})()],
+    ['an async generator', () => (async function* () {})()],
+    ['an observable', () => observable],
+    ['a query builder', async () => ({ execute: () => {}, compile: () => {} })],
+    ['functions in an array', () => [() => {}]],
+    ['promises in an array', () => [1, 2].map(async () => {})],
+    ['a promise that rejects, in an array', () => [[Promise.reject(new Error('no stock'))]]],
+  ])('parks the delivery at once if it is %s, which may not have run', async (_what, result) => {
+    const { inbox, post, told } = opened({ on: { 'order.paid': result } });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const lastError = expect.stringContaining(
+      'Your function returned a function, a generator, a query, a statement or promises in an array, which may not have run. ' +
+        'Execute and await it, or return nothing.',
+    );
+    expect(await inbox.list()).toMatchObject([{ state: 'parked', attempts: 1, lastError }]);
+    expect(told.map(([name]) => name)).toEqual(['received', 'started', 'failed', 'parked']);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['a row', () => ({ id: 1, next: 2, execute: true })],
+    ['rows', async () => [{ id: 1 }, [2], null]],
+    // biome-ignore lint/suspicious/noThenProperty: as stubs of remote calls are
+    ['a promise that is a function', () => Object.assign(() => {}, { then: (done: () => void) => done() })],
+  ])('does not matter if it is %s', async (_what, result) => {
+    const { inbox, post } = opened({ on: { 'order.paid': result } });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    expect(await inbox.list()).toMatchObject([{ state: 'done', attempts: 1 }]);
+  });
+});
+
 describe('a commit() that nobody awaits', () => {
   it.each([0, 1, 2, 3, 4, 5])(
     'counts, or is refused, %i microtasks after its function has returned',
@@ -119,11 +156,15 @@ describe('a commit() that nobody awaits', () => {
         },
       });
       await post(orderPaid('ord_1'));
-      await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1 }));
-      await inbox.idle();
-      expect(await begun[0]).toMatch(/^(?:committed|commit\(\) came after the attempt had ended\. Nothing)/);
       await vi.waitFor(() => expect(told.filter(([name]) => name === 'done')).toHaveLength(1));
-      expect(errors).toEqual([]);
+      await inbox.idle();
+      const outcome = await begun[0];
+      const isRefused = outcome !== 'committed';
+      if (isRefused) expect(outcome).toMatch(/^commit\(\) came after the attempt had ended\. Nothing/);
+      await vi.waitFor(async () =>
+        expect(await inbox.stats()).toMatchObject(isRefused ? { parked: 1 } : { done: 1 }),
+      );
+      await vi.waitFor(() => expect(errors).toHaveLength(isRefused ? 1 : 0));
     },
   );
 });

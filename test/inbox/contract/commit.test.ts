@@ -171,13 +171,70 @@ describe('commit(fn)', () => {
     expect([await paid(), (await state())?.state]).toEqual([[], 'parked']);
   });
 
-  it('is refused once the attempt has ended', async () => {
+  it('after the function has returned parks the delivery, as it shows that the work had not been done', async () => {
     const kept: ContractDelivery[] = [];
-    const { inbox, post, paid, place } = shop((delivery) => kept.push(delivery));
+    const { inbox, post, paid, state, errors, told, place } = shop(
+      (delivery) => void (kept.length < 2 && kept.push(delivery)),
+    );
     await post(orderPaid('ord_1'));
     await inbox.idle();
-    expect(() => kept[0]?.commit(place.pay)).toThrow('after the attempt had ended');
+    expect(await state()).toMatchObject({ state: 'done' });
+    const lastError =
+      'commit() came after the attempt had ended. Nothing was written. Return or await what your function starts.';
+    const late = async () => kept[0]?.commit(place.pay);
+    await expect(late()).rejects.toMatchObject({ code: 'inbox_commit', message: lastError });
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'parked', lastError }));
+    await expect(late()).rejects.toThrow('after the attempt had ended');
     expect(await paid()).toEqual([]);
+    await vi.waitFor(() => expect(errors).toMatchObject([{ code: 'inbox_commit', message: lastError }]));
+    expect(told.map(([name]) => name)).toEqual(['received', 'started', 'done', 'parked']);
+    // It is found and tried again, and what the earlier attempt kept can no longer park it.
+    expect(await inbox.retry('order.paid:ord_1')).toBe(true);
+    await inbox.idle();
+    await expect(late()).rejects.toThrow('after the attempt had ended');
+    await inbox.stats();
+    expect(await state()).toMatchObject({ state: 'done', attempts: 2 });
+  });
+
+  it('after the attempt has failed, or was committed, changes nothing', async () => {
+    const kept: ContractDelivery[] = [];
+    const { inbox, post, paid, state, errors } = shop(async (delivery, { pay }) => {
+      kept.push(delivery);
+      if (kept.length === 1) throw new Error('no stock');
+      await delivery.commit(pay);
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 2 }));
+    await inbox.idle();
+    for (const { commit } of kept)
+      await expect((async () => commit(() => {}))()).rejects.toThrow(/ended\. Nothing was written\.$/);
+    await inbox.stats();
+    expect([await paid(), (await state())?.state]).toEqual([['ord_1'], 'done']);
+    expect(errors).toEqual([new Error('no stock')]);
+  });
+
+  const builder = { execute: () => expect.unreachable() };
+  it.each<[string, () => unknown]>([
+    ['a function', () => () => {}],
+    ['a generator', () => (function* () {})()],
+    ['a query builder', () => builder],
+    ['promises in an array', () => [1].map(async () => {})],
+    ['a rejected promise in an array', () => [1].map(() => Promise.reject(new Error('constraint')))],
+  ])('is rolled back if fn returns %s, which may not have run', async (_what, result) => {
+    const { inbox, post, paid, state } = shop(
+      ({ commit }, { pay }) =>
+        commit((db) => {
+          const written = pay(db);
+          return isPostgres() ? Promise.resolve(written).then(result) : result();
+        }),
+      [],
+    );
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    const lastError = expect.stringContaining(
+      'The function passed to commit() returned a function, a generator, a query, a statement or promises in an array',
+    );
+    expect([await paid(), await state()]).toMatchObject([[], { state: 'parked', lastError }]);
   });
 
   it('does not repeat what fn wrote even if fn commits the transaction by itself: SQLite tells onError', async () => {
