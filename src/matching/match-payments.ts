@@ -82,62 +82,79 @@ export function matchPayments<Order extends UnpaidOrder, Payment extends Unmatch
   params: MatchParams<Order, Payment>,
 ): MatchResult<Order, Payment> {
   const { orders, payments, sumOf, trustReturns, isOverdue } = readMatch(params);
-  const open = new Map<string, Set<Order>>();
-  for (const order of orders) open.set(sumOf(order), (open.get(sumOf(order)) ?? new Set()).add(order));
-  const rivals = (payment: Payment) => open.get(sumOf(payment)) ?? new Set<Order>();
-  const held = new Map(
-    payments.map((one) => [one, new Set([...rivals(one)].filter((order) => isCandidate(one, order)))]),
-  );
+  /** `rivals` counts open orders: to look for them again after each match takes long with thousands of one amount. */
+  const claims = payments.map((payment, place) => ({ payment, place, sum: sumOf(payment), rivals: 0 }));
+  type Claim = (typeof claims)[number];
+  const open = groupBy(orders, sumOf);
+  const held = groupBy(claims, ({ sum }) => sum);
   const matched: MatchResult<Order, Payment>['matched'] = [];
 
+  const candidatesOf = ({ payment, sum }: Claim) => [...open(sum)].filter((one) => isCandidate(payment, one));
   /** Trusted returns may have swapped two customers' payments: then neither age nor expiry rules out an order of that amount. */
-  const onlyCandidates = (): typeof matched =>
-    [...held].flatMap(([payment, candidates]) => {
-      const order = (trustReturns ? rivals(payment) : candidates).size === 1 && inTime(payment, candidates);
-      return order ? [{ order, payment, because: 'only_candidate' }] : [];
-    });
+  const rivalsOf = (claim: Claim) => (trustReturns ? [...open(claim.sum)] : candidatesOf(claim));
 
-  /** With more customers back than payments, a webhook is late or lost, and nobody knows whose. */
-  const firstReturned = (): typeof matched => {
-    for (const [payment, candidates] of held) {
-      const back = [...candidates].filter(({ returnedAt }) => returnedAt);
-      const order = back.length <= held.size && inTime(payment, back);
-      const alike = [...held.values()].filter((some) => back.every((one) => some.has(one)));
-      if (order && back.length <= alike.length) return [{ order, payment, because: 'returned' }];
-    }
-    return [];
+  /** Returns the payments for which it left one rival. */
+  const credit = (order: Order, claim: Claim, because: 'only_candidate' | 'returned') => {
+    matched.push({ order, payment: claim.payment, because });
+    open(claim.sum).delete(order);
+    held(claim.sum).delete(claim);
+    const others = [...held(claim.sum)].filter(({ payment }) => trustReturns || isCandidate(payment, order));
+    for (const other of others) other.rivals -= 1;
+    return others.filter(({ rivals }) => rivals === 1);
   };
 
-  for (;;) {
-    let certain = onlyCandidates();
-    if (certain.length === 0 && trustReturns) certain = firstReturned();
-    if (certain.length === 0) break;
-    for (const match of certain) {
-      if (!rivals(match.payment).delete(match.order)) continue; // of several payments, the earliest got it
-      held.delete(match.payment);
-      matched.push(match);
-      for (const candidates of held.values()) candidates.delete(match.order); // may make another match certain
+  /** In rounds, as each match may make another one certain. Of several payments for one order, the earliest gets it. */
+  const creditOnlyCandidates = (withOneRival: Claim[]) => {
+    for (let round = withOneRival; round.length > 0; ) {
+      const next = round.flatMap((claim) => {
+        const order = claim.rivals === 1 && inTime(claim.payment, candidatesOf(claim));
+        return order ? credit(order, claim, 'only_candidate') : [];
+      });
+      round = next.sort((one, other) => one.place - other.place);
     }
+  };
+
+  for (const claim of claims) claim.rivals = rivalsOf(claim).length;
+  creditOnlyCandidates(claims.filter(({ rivals }) => rivals === 1));
+  // Once for each: a match takes a customer who is back and a payment, so it makes no earlier payment certain.
+  for (const claim of trustReturns ? claims : []) {
+    if (!held(claim.sum).has(claim)) continue;
+    const back = candidatesOf(claim).filter(({ returnedAt }) => returnedAt);
+    const newest = back.at(-1); // a payment that may be for this one may be for all of them
+    const alike = [...held(claim.sum)].filter(({ payment }) => newest && isCandidate(payment, newest));
+    // With more customers back than payments, a webhook is late or lost, and nobody knows whose.
+    const order = back.length <= alike.length && inTime(claim.payment, back);
+    if (order) creditOnlyCandidates(credit(order, claim, 'returned'));
   }
-  const undecided = [...held].map(([payment, own]): MatchResult<Order, Payment>['held'][number] => {
-    const candidates = [...(trustReturns && own.size > 0 ? rivals(payment) : own)];
+
+  const left = claims.filter((claim) => held(claim.sum).has(claim));
+  const undecided = left.map((claim): MatchResult<Order, Payment>['held'][number] => {
+    const candidates = candidatesOf(claim).length > 0 ? rivalsOf(claim) : [];
     const because = (['no_candidate', 'expired'] as const)[candidates.length] ?? 'several_candidates';
-    return { payment, candidates, because };
+    return { payment: claim.payment, candidates, because };
   });
-  const overdue = orders.filter((order) => isOverdue(order) && open.get(sumOf(order))?.has(order));
+  const overdue = orders.filter((order) => isOverdue(order) && open(sumOf(order)).has(order));
   return { matched, held: undecided, overdue };
 }
 
 function isCandidate(payment: UnmatchedPayment, order: UnpaidOrder): boolean {
-  return order.createdAt <= payment.receivedAt && (isWithin(lateMs, payment, order) || !!order.returnedAt);
+  if (order.createdAt.getTime() > payment.receivedAt.getTime()) return false; // to compare Dates is far slower
+  return isWithin(lateMs, payment, order) || !!order.returnedAt;
 }
 
-function inTime<Order extends UnpaidOrder>(payment: UnmatchedPayment, orders: Iterable<Order>) {
-  return [...orders].find((order) => isWithin(graceMs, payment, order));
+function inTime<Order extends UnpaidOrder>(payment: UnmatchedPayment, orders: readonly Order[]) {
+  return orders.find((order) => isWithin(graceMs, payment, order));
 }
 
 function isWithin(ms: number, { receivedAt }: UnmatchedPayment, { expiresAt }: UnpaidOrder): boolean {
   return !expiresAt || receivedAt.getTime() <= expiresAt.getTime() + ms;
+}
+
+/** Keeps the order of the list in each group. */
+function groupBy<One>(all: readonly One[], sumOf: (one: One) => string): (sum: string) => Set<One> {
+  const groups = new Map<string, Set<One>>();
+  for (const one of all) groups.set(sumOf(one), (groups.get(sumOf(one)) ?? new Set()).add(one));
+  return (sum) => groups.get(sum) ?? new Set();
 }
 
 const operation = 'matchPayments';

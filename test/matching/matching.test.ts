@@ -249,6 +249,34 @@ it('10,000 unpaid orders and 1,000 payments are matched within seconds', () => {
   expect(performance.now() - startedAt).toBeLessThan(5000);
 });
 
+it('twice the orders and payments of one amount take four times the work, not eight', () => {
+  /** How often orders are read. Half of the payments are for customers who came back; nobody can tell whose the others are. */
+  const work = (half: number, trustReturns: boolean) => {
+    let reads = 0;
+    const counted = (id: string, facts?: object) =>
+      new Proxy(order(id, facts), {
+        get(target, key) {
+          reads += 1;
+          return Reflect.get(target, key);
+        },
+      });
+    const numbers = Array.from({ length: half }, (_, n) => n);
+    const orders = [
+      ...numbers.map((n) => counted(`early ${n}`)),
+      ...numbers.map((n) => counted(`late ${n}`, { createdAt: at(20), returnedAt: at(25) })),
+    ];
+    const payments = [
+      ...numbers.map((n) => payment(`early ${n}`)),
+      ...numbers.map((n) => payment(`late ${n}`, { receivedAt: at(30) })),
+    ];
+    const { matched, held } = matchPayments({ orders, payments, trustReturns });
+    expect([matched.length, held.length]).toEqual(trustReturns ? [half, half] : [0, 2 * half]);
+    return reads;
+  };
+  for (const trustReturns of [false, true])
+    expect(work(80, trustReturns)).toBeLessThan(5 * work(40, trustReturns));
+});
+
 describe('freeAmount()', () => {
   it.each([
     [{ price: '19.90', taken: [], most: '0.50' }, '19.90'],
