@@ -504,6 +504,26 @@ test('done() that nobody awaits is waited for, and has failed after attemptMs if
   }
 });
 
+test('done() after its function has returned parks the delivery before it rejects', async () => {
+  const url = await newShopDatabase();
+  let late: Promise<void> | undefined;
+  const shop = open(url, {
+    on: {
+      'order.paid': (_event, { done }) => {
+        late = wait(300).then(() => done((text, values) => shop.pool.query(text, values)));
+      },
+    },
+  });
+  await shop.post('ord_1');
+  await untilDone(shop);
+  const said =
+    /^PaymentsError: done\(\) came after the attempt had ended\. .* Return or await what your function starts\.$/;
+  await assert.rejects(async () => late, said);
+  const entry = await shop.inbox.get('order.paid:ord_1');
+  assert.equal(entry?.state, 'parked');
+  assert.match(String(shop.errors), said);
+});
+
 test('done() that is executed through the pool is done at once, and onError gets what the function threw', async () => {
   const url = await newShopDatabase();
   const failure = new Error('the transaction of the shop failed');

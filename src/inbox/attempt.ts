@@ -197,9 +197,7 @@ export class InboxAttempt {
     const error = commitError(`${name} came after the attempt had ended. Nothing was written.${advice}`);
     const parked = this.#reopen(error.message);
     if (!this.#settings.store.done) throw error;
-    return parked.then(() => {
-      throw error;
-    });
+    return this.#heard(parked.then(() => Promise.reject(error)));
   }
 
   /** A function that returns and commits later had not finished: its delivery is not done. */

@@ -23,7 +23,7 @@ describe('a function that never ends', () => {
       ['stuck', true],
       ['next', false],
     ]);
-    expect(() => attempts[0]?.commit(() => {})).toThrow('after the attempt had ended');
+    await expect(async () => attempts[0]?.commit(() => {})).rejects.toThrow('after the attempt had ended');
     expect((await inbox.get('order.paid:stuck'))?.lastError).toContain('had not finished after 50 ms');
     expect(errors).toHaveLength(1);
     expect(told.map(([name]) => name)).toContain('failed');
@@ -48,7 +48,7 @@ describe('a function that never ends', () => {
     expect(await inbox.retry('order.paid:ord_1', { force: true })).toBe(true);
     await inbox.idle();
     expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
-    expect(() => attempts[0]?.commit(() => {})).toThrow('after the attempt had ended');
+    await expect(async () => attempts[0]?.commit(() => {})).rejects.toThrow('after the attempt had ended');
     expect(await inbox.get('order.paid:ord_1')).toMatchObject({ state: 'done', attempts: 2 });
   });
 

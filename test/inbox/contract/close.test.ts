@@ -48,7 +48,7 @@ describe('close()', () => {
       await first.inbox.close();
       expect(given?.signal.aborted).toBe(true);
       expect(String(given?.signal.reason)).toContain('The inbox was closed');
-      expect(() => given?.commit(() => {})).toThrow('after the attempt had ended');
+      await expect(async () => given?.commit(() => {})).rejects.toThrow('after the attempt had ended');
       resolve();
       const second = opened({ place, retries: [] });
       await settled(second.inbox, ['done']);

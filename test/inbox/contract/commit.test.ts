@@ -182,16 +182,16 @@ describe('commit(fn)', () => {
     const lastError =
       'commit() came after the attempt had ended. Nothing was written. Return or await what your function starts.';
     const late = async () => kept[0]?.commit(place.pay);
-    await expect(late()).rejects.toMatchObject({ code: 'inbox_commit', message: lastError });
+    await expect(late).rejects.toMatchObject({ code: 'inbox_commit', message: lastError });
     await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'parked', lastError }));
-    await expect(late()).rejects.toThrow('after the attempt had ended');
+    await expect(late).rejects.toThrow('after the attempt had ended');
     expect(await paid()).toEqual([]);
     await vi.waitFor(() => expect(errors).toMatchObject([{ code: 'inbox_commit', message: lastError }]));
     expect(told.map(([name]) => name)).toEqual(['received', 'started', 'done', 'parked']);
     // It is found and tried again, and what the earlier attempt kept can no longer park it.
     expect(await inbox.retry('order.paid:ord_1')).toBe(true);
     await inbox.idle();
-    await expect(late()).rejects.toThrow('after the attempt had ended');
+    await expect(late).rejects.toThrow('after the attempt had ended');
     await inbox.stats();
     expect(await state()).toMatchObject({ state: 'done', attempts: 2 });
   });
@@ -207,7 +207,7 @@ describe('commit(fn)', () => {
     await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'done', attempts: 2 }));
     await inbox.idle();
     for (const { commit } of kept)
-      await expect((async () => commit(() => {}))()).rejects.toThrow(/ended\. Nothing was written\.$/);
+      await expect(async () => commit(() => {})).rejects.toThrow(/ended\. Nothing was written\.$/);
     await inbox.stats();
     expect([await paid(), (await state())?.state]).toEqual([['ord_1'], 'done']);
     expect(errors).toEqual([new Error('no stock')]);
