@@ -52,6 +52,8 @@ export function readAs<Content>(content: z.ZodMiniType<Content>, response: objec
 export async function ask(flags: Flags<'url' | 'token'>, [method, path, body]: Request) {
   const url = flags.url('url') ?? defaultUrl;
   const token = flags.text('token');
+  const isToken = token === undefined || /^[!-~\xa1-\xff]+$/.test(token);
+  refuseUnless(isToken, `${flags.source('token')}: pass the access token as the sandbox printed it.`);
   const headers = {
     ...(body && { 'content-type': 'application/json' }),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),

@@ -121,7 +121,8 @@ function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): strin
 }
 
 function described({ found, summary, field, undocumented, notes }: Link, sandbox: string | null): string {
-  const keep = `Keep the checkout session's id with your order, and find the order by event.${field}.`;
+  const place = `event.${field}`.replace('.[', '[');
+  const keep = `Keep the checkout session's id with your order, and find the order by ${place}.`;
   const untyped = ' The types do not name that field: docs/which-order.md shows how to read it.';
   const choice =
     sandbox === null

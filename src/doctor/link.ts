@@ -91,9 +91,10 @@ export function fieldsOf(rawBody: Uint8Array): Field[] {
 
 function leaves(value: unknown, path: string): Field[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => leaves(one, `${path}[${index}]`));
-  if (typeof value !== 'object' || value === null) return [{ path, value }];
+  if (typeof value !== 'object' || value === null) return path === '' ? [] : [{ path, value }];
   const under = path && `${path}.`;
-  return Object.entries(value).flatMap(([name, one]) => leaves(one, under + name));
+  const at = (name: string) => (/^\w+$/.test(name) ? under + name : `${path}[${JSON.stringify(name)}]`);
+  return Object.entries(value).flatMap(([name, one]) => leaves(one, at(name)));
 }
 
 /** The paths that the specification does not list, an array's once. */

@@ -83,6 +83,15 @@ describe('identify --link', () => {
     expect(JSON.parse(other.stdout)).toMatchObject({ found: true, field: 'cart', sandbox: null });
   });
 
+  test.each<[string, string | undefined]>([
+    ['{"data":{"checkout.id":"chk_a1b2c3d4"}}', 'data["checkout.id"]'],
+    ['{"":"chk_a1b2c3d4"}', '[""]'],
+    ['"chk_a1b2c3d4"', undefined],
+  ])('names the field of %s as %s', async (body, field) => {
+    const known = async () => ({ amount: '1.00', currency: 'USD' });
+    expect((await findLink(Buffer.from(body), known)).field).toBe(field);
+  });
+
   test('finds the id at the end of a URL, and in JSON that is a string', async () => {
     const session = { amount: '1.00', currency: 'USD' };
     const known = async (id: string) => (id === 'chk_a1b2c3d4' ? session : undefined);

@@ -331,6 +331,11 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
       `The sandbox at ${url} does not accept this access token. Pass --token with the one that it printed, or set SANDBOX_TOKEN.\n`,
     ]);
     expect((await runBeside(['reset', '--url', url, '--token', 'shared'])).status).toBe(0);
+    const unsendable = await runBeside(['reset', '--url', url, '--token', 'shared\nshared']);
+    expect([unsendable.status, unsendable.stderr.split('\n')[0]]).toEqual([
+      2,
+      '--token: pass the access token as the sandbox printed it.',
+    ]);
   });
 
   test('writes no file and prints no colour codes into a pipe', async () => {
