@@ -142,7 +142,7 @@ export const findings = {
     `${respondFirst} Look for an \`await\` that never resolves.`,
   ],
   gateway: [
-    'A gateway in front of your handler cannot reach it, or gave up waiting for it.',
+    'A gateway in front of your handler cannot reach it or gave up waiting, or your application is down.',
     `Start the application behind it, and check the port that the gateway forwards to. If it is only slow: ${respondFirst}`,
   ],
   redirect_https: [

@@ -82,7 +82,12 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
       else found('refuses_new_fields', 'non_ascii');
     }
   }
-  if (exam.accepted('compact') && exam.refused('duplicate')) found('refuses_duplicates', 'duplicate');
+  if (exam.accepted('compact') && exam.refused('duplicate') && !exam.succeeded('duplicate'))
+    found('refuses_duplicates', 'duplicate');
+  if (/fatal error\W.*uncaught|traceback \(most/is.test(exam.sent('compact').body ?? ''))
+    findings.push(
+      exam.finding('handler_failed', { fails: 'fails, with status 200', evidence: exam.evidence('compact') }),
+    );
   return exam.stopped ? [] : findings;
 }
 
@@ -132,7 +137,7 @@ export async function explainRefusal(exam: Examination) {
 /** Whether a refusal is about the age of the delivery, and may not be about its signature. */
 const saysTooOld = ({ body = '' }: Sent, verified: unknown): boolean =>
   /too (?:old|new|late|early)|stale|expired|toleran|clock|skew|in the (?:past|future)|replay/i.test(body) &&
-  (Boolean(verified) || !/signature|hmac|token|session|page/i.test(body));
+  (Boolean(verified) || !/signature|hmac|token|session|page|\bor\b/i.test(body));
 
 function verifiedThen(exam: Examination, evidence: string): Finding {
   const { status = 500 } = exam.sent('compact');
@@ -153,7 +158,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
   const sent = exam.sent('compact');
   const { status = 500, headers = {}, body = '' } = sent;
   const evidence = tried > 0 ? `${found} None of ${tried} other ways to sign was accepted.` : found;
-  if (challenge.test(headers['www-authenticate'] ?? '') || loginForm.test(body))
+  if (!/signature/i.test(body) && (challenge.test(headers['www-authenticate'] ?? '') || loginForm.test(body)))
     return exam.finding('access_check', { evidence: found });
   if (missing.test(body) && !orInvalid.test(body)) return exam.finding('header_lost', { words, evidence });
   if (status >= 500)
@@ -162,18 +167,17 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
       likely: `It may have no secret, verify a parsed body, or return no response. ${exam.finding('parsed_object').fix}`,
       evidence,
     });
-  const isLikeUnsigned = exam.alike('unsigned', 'compact');
-  if (status !== 401 && speaksOfOrder(sent) && isLikeUnsigned && exam.alike('compact', 'forged'))
+  if (status !== 401 && speaksOfOrder(sent) && exam.alike('compact', 'forged'))
     return exam.finding('handler_failed', {
       fails:
-        'looks the order up before it verifies, or never verifies: valid and forged deliveries get the same words',
+        'gives valid and forged deliveries the same words: it has another secret, or looks the order up before it verifies, or never verifies',
       likely:
         'Verify first, respond 200 to an unknown order, and investigate it yourself. Then run the doctor again.',
       evidence: found,
     });
   // Whoever names the signature is the handler, even where every path is its own.
   const isOther = (status === 401 || status === 403) && !/signature/i.test(body);
-  const elsewhere = isOther && isLikeUnsigned && (await exam.respondsElsewhere(sent));
+  const elsewhere = isOther && exam.alike('unsigned', 'compact') && (await exam.respondsElsewhere(sent));
   const beside = elsewhere ? ` A path beside your handler's got ${status}, too.` : '';
   if (elsewhere && accessCheck.test(body))
     return exam.finding('access_check', { evidence: `${found}${beside}` });
@@ -189,7 +193,8 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
 }
 
 /** Whether a handler says that there is no such order: a page that a server has for every path may use these words too. */
-export const speaksOfOrder = ({ body = '' }: Sent): boolean => !/<\w/.test(body) && aboutOrder.test(body);
+export const speaksOfOrder = ({ body = '' }: Sent): boolean =>
+  !/<\w|signature|hmac|secret|\bkey\b|verif/i.test(body) && aboutOrder.test(body);
 const aboutOrder =
   /\b(?:order|payment)\b.{0,60}\b(?:not found|unknown|does(?:n't| not) exist)\b|\b(?:unknown|no|no such|no open)\s+(?:order|payment)\b/i;
 
@@ -205,4 +210,4 @@ const accessCheck =
 const missing =
   /(?:missing|\bno|without|absent|unable to extract)\b.{0,20}(?:signature|timestamp|header)|(?:signature|timestamp)s?\b.{0,20}(?:missing|required|not (?:found|provided|present|set)|absent|is empty)/i;
 const orInvalid =
-  /\bno\b[^.]{0,40}\b(?:match|valid\b)|(?:\bor\b|\/).{0,20}(?:invalid|incorrect|wrong|bad\b|malformed|mismatch)|(?:invalid|incorrect|wrong|\bbad|malformed|mismatch\w*)\W{1,3}(?:or\b|\/)/i;
+  /\bvalid\b|\bmatch|(?:\bor\b|\/).{0,20}(?:invalid|incorrect|wrong|bad\b|malformed|mismatch)|(?:invalid|incorrect|wrong|\bbad|malformed|mismatch\w*)\W{1,3}(?:or\b|\/)/i;

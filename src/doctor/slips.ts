@@ -34,7 +34,7 @@ export const secretSlips: readonly SecretSlip[] = [
   },
   {
     says: 'is used without its prefix',
-    makes: (secret) => [bare(secret) ?? []].flat(),
+    makes: (secret) => [bare(secret) ?? [], /^[a-z]{2,10}_(.+)$/i.exec(secret)?.[1] ?? []].flat(),
     undoes: bare,
     remedy: 'Pass the whole secret as it was given to you',
     remedyHere: 'pass what follows the underscore',

@@ -60,7 +60,7 @@ function obstacleTo({ status, headers = {}, body = '', code = '' }: Sent, url?: 
   const known = firstOf(obstacles, String(status ?? code));
   if (known || status === undefined) return known ?? ['connection_lost'];
   // The token that frameworks put into the head of every page says nothing.
-  const saysCsrf = /csrf|authenticity ?token|request forgery|RequestForgeryProtection/i;
+  const saysCsrf = /csrf|authenticity ?token|site request forgery|RequestForgeryProtection/i;
   return status >= 400 && saysCsrf.test(body.replaceAll(/<meta\b[^>]*>/gi, '')) ? ['csrf'] : undefined;
 }
 
@@ -95,7 +95,7 @@ const told: readonly [words: RegExp, ...Symptom][] = [
   [withCode('invalid_secret'), 'no_secret'],
   [withCode('invalid_body'), 'parsed_object'],
   [
-    /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))|(?:undefined|missing|(?<!match(?:es|ed)? )no|KeyError|key not found)\b.{0,30}secret(?!s? match)|"key" argument must be|\(\$key\) must be of type string, null/i,
+    /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))|(?:undefined|missing|(?<!match(?:es|ed)? )no|KeyError|key not found)\b.{0,30}secret(?!s? (?:match|verif)|\W*header)|"key" argument must be|\(\$key\) must be of type string, null/i,
     'no_secret',
   ],
   [

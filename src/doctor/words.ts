@@ -34,7 +34,7 @@ const isNumber = (token = ''): boolean => /[\d#]/.test(token);
 const letters = (token = ''): string => token.replaceAll(/[\d#.]/g, '');
 export const shape = (text: string): string =>
   tokens(text)
-    .map((token) => (isNumber(token) ? '#' : token))
+    .map((token, at) => (at > 0 && isNumber(token) ? '#' : token))
     .join('');
 
 type Texts = readonly string[];

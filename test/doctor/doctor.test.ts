@@ -39,6 +39,21 @@ const verifying = (how: Verifying) => (delivery: Received) => (holds(delivery, s
 /** Reads JSON or answers as a framework does that cannot. */
 const parsed = (body: Buffer): unknown => JSON.parse(body.toString());
 
+describe('a secret of several prefixes', () => {
+  test.each(['test_9f2c4e7a10b35d68c1e4', '9f2c4e7a10b35d68c1e4'])(
+    'is found where %s is used of it',
+    async (used) => {
+      receiver = await listen((delivery) => (holds(delivery, used, {}) ? good : bad));
+      const diagnosis = await createSandbox({ webhookSecret: 'whsec_test_9f2c4e7a10b35d68c1e4' }).doctor(
+        receiver.url,
+      );
+      expect(diagnosis.findings).toMatchObject([
+        { code: 'secret_slip', problem: "Your handler's secret is used without its prefix." },
+      ]);
+    },
+  );
+});
+
 describe('a right receiver', () => {
   test('has no finding, of any make', async () => {
     const diagnosis = await examine(verifying({}));

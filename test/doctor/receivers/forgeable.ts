@@ -824,6 +824,14 @@ const successToAll = [
     () => (incoming) => [200, genuine(incoming) ? 'ok' : 'invalid signature'],
     { says: /^(?!DANGER).*invalid signature/s },
   ),
+  row('refuses forgeries and duplicates with 200 in the same words', 'refuses_with_success', () => {
+    const seen = new Set<string>();
+    return (incoming) => {
+      const isNew = genuine(incoming) && !seen.has(order(incoming));
+      if (isNew) seen.add(order(incoming));
+      return [200, { fulfilled: isNew ? 1 : 0 }];
+    };
+  }),
   row('refuses with 200 in HTML', 'refuses_with_success', () => (incoming) => [
     200,
     genuine(incoming) ? 'ok' : 'error',

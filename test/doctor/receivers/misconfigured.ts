@@ -577,6 +577,39 @@ const afterVerifying = [
     { says: /looks the order up before it verifies, or never verifies/ },
   ),
   row(
+    'checks only that there is a signature, and does not know the order',
+    'handler_failed',
+    () => (incoming) => [404, incoming.signature ? 'order not found' : 'signature missing'],
+    { says: /or never verifies/ },
+  ),
+  row(
+    'PHP shows with status 200 that it failed on what it verified',
+    'handler_failed',
+    then(() => [200, '<b>Fatal error</b>: Uncaught Error: Call to undefined function fulfil()', html]),
+    { says: /fails, with status 200/ },
+  ),
+  row(
+    'refuses what it verified by an empty 404, and forgeries by an empty 403',
+    'handler_failed',
+    () => (incoming) => (genuine(incoming) ? [404] : [403]),
+    { says: /verifies the signature/ },
+  ),
+  ...[
+    'Payment webhook rejected: unknown signature',
+    'HMAC mismatch - no order was updated',
+    'A valid signature is required',
+    'Signature not present or did not match',
+    'invalid or expired webhook',
+    'clock skew or bad secret',
+    'no configured secret verifies this payload',
+    'Signature does not match: possible request forgery',
+  ].map((words) => row(`another secret, and says "${words}"`, 'secret_or_scheme', saying(400, words))),
+  row(
+    'another secret, says bad signature, and challenges as a login does',
+    'secret_or_scheme',
+    saying(401, 'bad signature', { 'www-authenticate': 'Bearer' }),
+  ),
+  row(
     'names the order that does not exist, and never verifies',
     'handler_failed',
     () => (incoming) => [400, `Order ${order(incoming)} does not exist`],
@@ -676,6 +709,18 @@ const afterVerifying = [
       };
     },
     { says: /valid ones still get through.*"valid again" got 200/s },
+  ),
+  row(
+    'compares the beginning, behind a guard that blocks forgeries after the eighth',
+    'not_tested|weak_comparison',
+    () => {
+      let forged = 0;
+      return (incoming) => {
+        if (genuine(incoming)) return received;
+        if (++forged > 8) return [403, 'blocked'];
+        return incoming.signature && expected(incoming).startsWith(incoming.signature) ? received : invalid;
+      };
+    },
   ),
   row('refuses every signature after 5 forgeries', 'blocks_sender', blocking(5, invalid)),
   row('hangs up after 5 forgeries', 'blocks_sender', blocking(5, 'hang up')),
