@@ -177,13 +177,14 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
     });
   // Whoever names the signature is the handler, even where every path is its own.
   const isOther = (status === 401 || status === 403) && !/signature/i.test(body);
-  const elsewhere = isOther && exam.alike('unsigned', 'compact') && (await exam.respondsElsewhere(sent));
+  const isLikeUnsigned = exam.alike('unsigned', 'compact') && exam.alike('forged', 'compact');
+  const elsewhere = isOther && isLikeUnsigned && (await exam.respondsElsewhere(sent));
   const beside = elsewhere ? ` A path beside your handler's got ${status}, too.` : '';
   if (elsewhere && accessCheck.test(body))
     return exam.finding('access_check', { evidence: `${found}${beside}` });
   const cause = elsewhere
     ? 'on any path: a login or access check rejects it first, or its secret or scheme is a different one'
-    : 'and nothing that was tried explains it';
+    : `and nothing that was tried explains it${isLikeUnsigned && !isOther ? ': it may never verify, for unsigned ones get the same' : ''}`;
   return exam.finding('secret_or_scheme', {
     verdict: receivedBy(body)
       ? otherSecret
@@ -204,7 +205,7 @@ const loginForm = /<input\b[^>]*type=["']?password/i;
 
 /** What speaks of a login or a firewall, as a handler could as well. */
 const accessCheck =
-  /\bbearer\b|log ?in\b|sign ?in\b|unauthenticated|not authenticated|authentication (?:credentials|(?:is )?required)|you have been blocked|request (?:was )?blocked|attention required/i;
+  /\bbearer\b|log ?in\b|sign ?in\b|unauthenticated|not authenticated|authentication (?:credentials|(?:is )?required)|you have been blocked|request (?:was )?blocked|attention required|enable javascript and cookies|\bapi key\b|authorization token/i;
 
 /** What says that a signature header is missing, and what that it may be invalid as well. */
 const missing =

@@ -610,6 +610,14 @@ const afterVerifying = [
     saying(401, 'bad signature', { 'www-authenticate': 'Bearer' }),
   ),
   row(
+    'refuses an order that was cancelled, and never verifies',
+    'secret_or_scheme',
+    saying(409, 'already cancelled'),
+    {
+      says: /it may never verify/,
+    },
+  ),
+  row(
     'names the order that does not exist, and never verifies',
     'handler_failed',
     () => (incoming) => [400, `Order ${order(incoming)} does not exist`],
@@ -994,6 +1002,7 @@ const unreached = [
     },
     { patienceMs: 400, says: /No response/i },
   ),
+  row('401 needs an API key', 'access_check', saying(401, { error: 'Missing API key' })),
   row('401 needs a token', 'access_check', saying(401, { error: 'Missing bearer token' })),
   row(
     'Django CSRF',
