@@ -84,8 +84,9 @@ export type InboxHooks = HooksOf<InboxHookFacts>;
 /** Options of every inbox. */
 export interface CommonInboxOptions<Given> extends ReceiverOptions {
   /**
-   * Your functions, by event type. One may run more than once for a delivery, but never twice at a time: except beside one
-   * that outlived `attemptMs` or, in another process, its lease, or from which `retry()` with `force` took its delivery.
+   * Your functions, by event type. One succeeds once what it returns has resolved: a `commit()` after that parks the delivery.
+   * One may run more than once for a delivery, but never twice at a time: except beside one that outlived `attemptMs` or, in
+   * another process, its lease, or from which `retry()` with `force` took its delivery.
    */
   on?:
     | {
