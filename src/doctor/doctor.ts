@@ -100,8 +100,8 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
   const found = async (name: ProbeName) => {
     await exam.probe(name);
     const sent = exam.sent(name);
-    const found = unreachable(sent, exam.target, exam.framework, exam.evidence(name));
-    return found?.code === 'not_found' && speaksOfOrder(sent) ? undefined : found;
+    const finding = unreachable(sent, exam.target, exam.framework, exam.evidence(name));
+    return finding?.code === 'not_found' && speaksOfOrder(sent) ? undefined : finding;
   };
   // Before any forgery, which may have the sender blocked.
   const first = await found('compact');

@@ -63,7 +63,8 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   const findings: Finding[] = [];
   const found = (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
     const compared = comparison(exam.sent(name).body ?? '', exam.body(name));
-    findings.push(exam.finding(code, { evidence: `${exam.evidence(name, ...others)} ${compared}`.trim() }));
+    const evidence = `${exam.evidence(name, ...others)} ${compared}`.trim();
+    findings.push(exam.finding(code, { evidence, fails: 'fails, and responds with success all the same' }));
   };
   /** A finding on how the signature is verified, unless it was not the signature that was refused. */
   const misread = async (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
@@ -84,10 +85,9 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   }
   if (exam.accepted('compact') && exam.refused('duplicate') && !exam.succeeded('duplicate'))
     found('refuses_duplicates', 'duplicate');
-  if (/fatal error\W.*uncaught|traceback \(most/is.test(exam.sent('compact').body ?? ''))
-    findings.push(
-      exam.finding('handler_failed', { fails: 'fails, with status 200', evidence: exam.evidence('compact') }),
-    );
+  const { body = '' } = exam.sent('compact');
+  if (exam.succeeded('compact') && /fatal error\W.*uncaught|traceback \(most/is.test(body))
+    found('handler_failed', 'compact');
   return exam.stopped ? [] : findings;
 }
 
@@ -193,7 +193,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
   });
 }
 
-/** Whether a handler says that there is no such order: a page that a server has for every path may use these words too. */
+/** Whether a handler says that there is no such order. A page for every path may use these words too, and so may a bad signature. */
 export const speaksOfOrder = ({ body = '' }: Sent): boolean =>
   !/<\w|signature|hmac|secret|\bkey\b|verif/i.test(body) && aboutOrder.test(body);
 const aboutOrder =

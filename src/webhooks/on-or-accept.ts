@@ -24,7 +24,7 @@ interface CommonOptions extends ReceiverOptions {
 
 /** Handles events inside the request. Nothing is stored: if your function fails, the event is lost unless the service retries. */
 export interface OnOptions extends CommonOptions {
-  /** Your functions, by event type. The response is sent once the promise settles: 500 if it rejects. */
+  /** Your functions, by event type. The response is sent once the promise settles: 500 if it rejects, or for a result that may not have run. */
   on: {
     /** A customer paid: fulfil the order. */
     'order.paid': (event: OrderPaidEvent) => unknown;

@@ -586,7 +586,7 @@ const afterVerifying = [
     'PHP shows with status 200 that it failed on what it verified',
     'handler_failed',
     then(() => [200, '<b>Fatal error</b>: Uncaught Error: Call to undefined function fulfil()', html]),
-    { says: /fails, with status 200/ },
+    { says: /fails, and responds with success all the same/ },
   ),
   row(
     'refuses what it verified by an empty 404, and forgeries by an empty 403',
