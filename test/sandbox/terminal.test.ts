@@ -423,7 +423,7 @@ describe('escape sequences of strangers are made visible', { timeout: 60_000 }, 
     for (const text of [caught.stdout, caught.stderr, link.stdout, json.stdout])
       expect(text).toBe(text.split('\n').map(visible).join('\n'));
     expect(link.stdout).toContain(shown);
-    expect(JSON.parse(json.stdout).undocumented).toContain(`data.${hostile}`);
+    expect(JSON.parse(json.stdout).undocumented).toContain(`data[${JSON.stringify(hostile)}]`);
   });
 
   test('in errors', async () => {
