@@ -173,6 +173,21 @@ const bodies = [
 ];
 
 const secrets = [
+  ...[
+    'Payment webhook rejected: unknown signature',
+    'HMAC mismatch - no order was updated',
+    'A valid signature is required',
+    'Signature not present or did not match',
+    'invalid or expired webhook',
+    'clock skew or bad secret',
+    'no configured secret verifies this payload',
+    'Signature does not match: possible request forgery',
+  ].map((words) => row(`another secret, and says "${words}"`, 'secret_or_scheme', saying(400, words))),
+  row(
+    'another secret, says bad signature, and challenges as a login does',
+    'secret_or_scheme',
+    saying(401, 'bad signature', { 'www-authenticate': 'Bearer' }),
+  ),
   row('no secret: the HMAC throws', 'no_secret', () => () => {
     createHmac('sha256', process.env.A_SECRET_THAT_NOBODY_SET as string);
     return received;
@@ -594,28 +609,11 @@ const afterVerifying = [
     () => (incoming) => (genuine(incoming) ? [404] : [403]),
     { says: /verifies the signature/ },
   ),
-  ...[
-    'Payment webhook rejected: unknown signature',
-    'HMAC mismatch - no order was updated',
-    'A valid signature is required',
-    'Signature not present or did not match',
-    'invalid or expired webhook',
-    'clock skew or bad secret',
-    'no configured secret verifies this payload',
-    'Signature does not match: possible request forgery',
-  ].map((words) => row(`another secret, and says "${words}"`, 'secret_or_scheme', saying(400, words))),
-  row(
-    'another secret, says bad signature, and challenges as a login does',
-    'secret_or_scheme',
-    saying(401, 'bad signature', { 'www-authenticate': 'Bearer' }),
-  ),
   row(
     'refuses an order that was cancelled, and never verifies',
     'secret_or_scheme',
     saying(409, 'already cancelled'),
-    {
-      says: /it may never verify/,
-    },
+    { says: /it may never verify/ },
   ),
   row(
     'names the order that does not exist, and never verifies',
