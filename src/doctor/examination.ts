@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
-import { type Framework, frameworkOf } from './frameworks.js';
+import { frameworkOf } from './frameworks.js';
 import { bodies, eventBody, foreignNames, isForgery, type Order, type ProbeName, probes } from './probes.js';
 import { outgoing, type Signer } from './signed.js';
 import { asServed } from './symptoms.js';
@@ -64,7 +64,7 @@ export class Examination {
     return typeof this.patient.target === 'string' ? this.patient.target : '(handler)';
   }
 
-  get framework(): Framework | undefined {
+  get framework(): string | undefined {
     return frameworkOf(this.#responses);
   }
 

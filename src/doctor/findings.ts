@@ -1,4 +1,4 @@
-import { type Framework, fixesIn } from './frameworks.js';
+import { fixesIn } from './frameworks.js';
 
 /** The page that explains every finding, under a heading named as its code. */
 export const troubleshooting = 'docs/webhook-troubleshooting.md';
@@ -203,7 +203,7 @@ export interface Finding {
 export type Facts = Record<string, string | undefined>;
 
 /** A finding in the words of the receiver's framework. */
-export function findingOf(code: FindingCode, framework: Framework | undefined, shown: Facts = {}): Finding {
+export function findingOf(code: FindingCode, framework: string | undefined, shown: Facts = {}): Finding {
   const { evidence, ...facts } = shown;
   const known: Facts = { ...fixesIn(framework), ...facts };
   const [problem, fix] = findings[code];

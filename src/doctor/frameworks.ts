@@ -2,8 +2,7 @@ import type { Sent } from '../sending/delivery.js';
 import { rawBytes } from '../webhooks/body.js';
 
 /** What a receiver is written in, if its responses show it, and how the usual fixes are written there. */
-export interface Framework {
-  name: string;
+interface Framework {
   /** Matches its responses: header lines, an empty line, the body. */
   sign: RegExp;
   /** Keeps the raw body for the handler. */
@@ -21,71 +20,61 @@ const javaScript = {
 };
 
 /** The more specific first: NestJS before Express. */
-const frameworks: readonly Framework[] = [
-  {
-    name: 'NestJS',
+const frameworks: Readonly<Record<string, Framework>> = {
+  NestJS: {
     sign: /^x-powered-by: express.*\n\n\{.*"statusCode":\d+/ims,
     raw: 'NestFactory.create(AppModule, { rawBody: true }), then verify req.rawBody',
   },
-  {
-    name: 'Express',
+  Express: {
     sign: /^(?:server|x-powered-by): .*express/im,
     raw: "app.post('/webhooks', express.raw({ type: 'application/json' }), handler), above app.use(express.json())",
     exempt: 'register the webhook route above app.use() of the login or CSRF middleware',
   },
-  {
-    name: 'Next.js',
+  'Next.js': {
     sign: /^(?:server|x-powered-by): .*next|^x-nextjs-cache:/im,
     raw: 'a route handler with `await request.arrayBuffer()`; under pages/api, `bodyParser: false`',
     exempt: 'leave the webhook path out of the `matcher` of the middleware',
   },
-  {
-    name: 'PHP',
+  PHP: {
     sign: /^(?:server|x-powered-by): .*php|\.php(?::\d| on line)|^set-cookie: .*(?:laravel|XSRF-TOKEN)|Laravel/im,
     raw: "file_get_contents('php://input'), in Laravel $request->getContent()",
     exempt: "in Laravel, validateCsrfTokens(except: ['webhooks']) in bootstrap/app.php",
     verify: "hash_equals(hash_hmac('sha256', $signed, $secret), $signature)",
     fresh: 'abs(time() - (int) $timestamp) <= 300',
   },
-  {
-    name: 'Ruby',
+  Ruby: {
     sign: /^x-runtime:|ActionController::|^(?:server|x-powered-by): .*(?:WEBrick|Puma|Passenger|\bthin\b)|Sinatra|\.rb:\d+/im,
     raw: 'request.body.read, before anything parses it, in Rails request.raw_post',
     exempt: 'in Rails, skip_before_action :verify_authenticity_token in the webhook controller',
     verify: "Rack::Utils.secure_compare(OpenSSL::HMAC.hexdigest('SHA256', secret, signed), signature)",
     fresh: '(Time.now.to_i - timestamp.to_i).abs <= 300',
   },
-  {
-    name: 'Python',
+  Python: {
     sign: /^server: .*(?:Python|WSGIServer|Werkzeug|gunicorn|uvicorn|hypercorn|waitress|CherryPy)|Traceback \(most recent|\.py", line \d|Django|CSRF verification failed|\n\n\{"detail":\[\{/m,
     raw: 'request.body in Django, request.get_data() in Flask, await request.body() in FastAPI, never json.dumps(json.loads(…))',
     exempt: '@csrf_exempt on the webhook view in Django, @csrf.exempt in Flask',
     verify: 'hmac.compare_digest(hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest(), signature)',
     fresh: 'abs(time.time() - int(timestamp)) <= 300',
   },
-  {
-    name: 'Java',
+  Java: {
     sign: /^x-application-context:|"timestamp":.*"status":\d+.*"path":/m,
     raw: '@RequestBody byte[] body',
     exempt: 'in Spring, csrf.ignoringRequestMatchers("/webhooks") and permitAll() for that path',
     verify: 'MessageDigest.isEqual(mac.doFinal(signed), signature)',
     fresh: 'Math.abs(Instant.now().getEpochSecond() - timestamp) <= 300',
   },
-  {
-    name: 'C#',
+  'C#': {
     sign: /^(?:server|x-powered-by): .*(?:Kestrel|ASP\.NET)/m,
     raw: 'read Request.Body to its end yourself, before model binding (Request.EnableBuffering())',
     exempt: '[AllowAnonymous] and [IgnoreAntiforgeryToken] on the webhook action',
     verify: 'CryptographicOperations.FixedTimeEquals(HMACSHA256.HashData(key, signed), signature)',
     fresh: 'Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - timestamp) <= 300',
   },
-  {
-    name: 'Fastify',
+  Fastify: {
     sign: /\n\n\{"statusCode":\d+,.*"(?:error|message)":|"code":"FST_ERR/,
     raw: "app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body))",
   },
-  {
-    name: 'Go',
+  Go: {
     // As http.Error() and http.NotFound() write it.
     sign: /^(?=.*x-content-type-options: nosniff\n)(?=.*content-type: text\/plain; charset=utf-8\n).*\S\n$|goroutine \d|\.go:\d+/s,
     raw: 'body, err := io.ReadAll(r.Body), before json.Unmarshal',
@@ -93,22 +82,23 @@ const frameworks: readonly Framework[] = [
       'hmac.Equal(mac.Sum(nil), signature), with mac := hmac.New(sha256.New, secret) and the header decoded from hex',
     fresh: 'time.Since(time.Unix(seconds, 0)).Abs() <= 300*time.Second',
   },
-];
+};
 
-export function frameworkOf(responses: readonly Sent[]): Framework | undefined {
+/** The name of the framework that responses show. */
+export function frameworkOf(responses: readonly Sent[]): string | undefined {
   const seen = responses.map(({ headers = {}, body = '' }) => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
     return `\n${lines.join('')}\n${body.slice(0, 4096)}`;
   });
-  return frameworks.find(({ sign }) => seen.some((text) => sign.test(text)));
+  return Object.keys(frameworks).find((name) => seen.some((text) => frameworks[name]?.sign.test(text)));
 }
 
-export function fixesIn(framework: Framework | undefined): Record<string, string> {
-  const { name, verify, fresh, raw, exempt } = { ...javaScript, ...framework };
+export function fixesIn(framework = ''): Record<string, string> {
+  const { verify, fresh, raw, exempt } = { ...javaScript, ...frameworks[framework] };
   return {
     fresh,
-    verify: name ? `in ${name}, ${verify}` : verify,
-    raw: `Verify the raw bytes. ${raw ? `In ${name}: ${raw}` : rawBytes}`,
-    exempt: `${exempt ? `In ${name}: ${exempt}` : 'Exempt the webhook path from it'}; the signature authenticates deliveries`,
+    verify: framework ? `in ${framework}, ${verify}` : verify,
+    raw: `Verify the raw bytes. ${raw ? `In ${framework}: ${raw}` : rawBytes}`,
+    exempt: `${exempt ? `In ${framework}: ${exempt}` : 'Exempt the webhook path from it'}; the signature authenticates deliveries`,
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Sent } from '../sending/delivery.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
-import { type Framework, fixesIn, frameworkOf } from './frameworks.js';
+import { fixesIn, frameworkOf } from './frameworks.js';
 import { parseObject } from './json.js';
 
 /** What a sender sees: a route handler that throws becomes a 500 in any server. */
@@ -43,7 +43,7 @@ const obstacles: readonly [is: RegExp, ...Symptom][] = [
 export function unreachable(
   sent: Sent,
   target: string,
-  framework: Framework | undefined,
+  framework: string | undefined,
   evidence = sent.status === undefined ? sent.error : `It responded ${sent.status}.`,
 ): Finding | undefined {
   const url = URL.canParse(target) ? new URL(target) : undefined;
@@ -113,7 +113,7 @@ const told: readonly [words: RegExp, ...Symptom][] = [
 export function toldBy(
   { body = '' }: Sent,
   sentBody: string,
-  framework: Framework | undefined,
+  framework: string | undefined,
   words = String(parseObject(body)?.error),
 ): Finding | undefined {
   const [code, facts] = firstOf(told, body) ?? byItsBytes(body, sentBody) ?? [];
@@ -164,7 +164,7 @@ export function hintFor(failure: Failure, sentBody: string): string {
 }
 
 /** From the status alone. */
-function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: Framework | undefined) {
+function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: string | undefined) {
   if (receivedBy(body))
     return findingOf('secret_or_scheme', framework, {
       verdict: otherSecret,
