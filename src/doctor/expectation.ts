@@ -85,7 +85,7 @@ function mistakesOf(exam: Examination): Candidate[] {
     writes.map((write) =>
       mistaken(exam, `the signature of ${says}`, code, (event) => ({ text: write(event) }), { changed }),
     );
-  const asPythonBytes = (event: object) => `b'${JSON.stringify(event)}'`;
+  const printedBytes = [(event: object) => `b'${JSON.stringify(event)}'`];
   const emptied = ['', 'undefined', '{}', '[]', 'null'].map((text) => () => text);
   return [
     ...keyed('empty_secret', ['', 'undefined', 'null', 'None']),
@@ -94,12 +94,7 @@ function mistakesOf(exam: Examination): Candidate[] {
       keyed('secret_slip', makes(secret), `as if the secret ${says}`, { slip: says, remedy }),
     ),
     ...signing('parsed_object', 'a parsed object, as text', printings),
-    ...signing(
-      're_encodes',
-      'the body as Python prints bytes',
-      [asPythonBytes],
-      'turned into text by Python',
-    ),
+    ...signing('re_encodes', 'the body as Python prints bytes', printedBytes, 'turned into text by Python'),
     ...signing('body_consumed', 'an empty body, as text', emptied),
     mistaken(exam, 'the signature of the timestamp alone', 'ignores_body', () => ({ text: undefined })),
     ...signing('re_encodes', 'the same JSON, encoded differently', encodings),
