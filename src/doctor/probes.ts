@@ -9,8 +9,20 @@ export type Order = { id: string; amount: string; currency: string };
 type Make = (order: Order, signer: Signer, earlier?: Outgoing) => Outgoing | undefined;
 type Probe = readonly [says: string, make: Make];
 
+export const paid = ({ id, amount, currency }: Order) => ({
+  type: 'order.paid',
+  data: { order_id: id, amount, currency },
+});
+export const eventBody = (order: Order): string => JSON.stringify(paid(order));
+
 const day = 86_400_000;
-const valid = (order: Order, signer: Signer) => signDelivery(eventBody(order), signer);
+
+/** Validly signed, by a clock that may be off. */
+const signed =
+  (write: (event: ReturnType<typeof paid>) => string = JSON.stringify, offset = 0) =>
+  (order: Order, signer: Signer) =>
+    signDelivery(write(paid(order)), signer, Date.now() + offset);
+const valid = signed();
 
 /** Signed by somebody who does not know the secret. */
 const unknowing = (order: Order, { scheme }: Signer) => valid(order, { scheme, secret: newSecret(scheme) });
@@ -84,20 +96,12 @@ const twice =
     return { ...first(order, signer), repeated: { [signatureHeader]: repeated } };
   };
 
-function body(write: (event: ReturnType<typeof paid>) => string): Make {
-  return (order, signer) => signDelivery(write(paid(order)), signer);
-}
-
-function dated(offset: number): Make {
-  return (order, signer) => signDelivery(eventBody(order), signer, Date.now() + offset);
-}
-
 /** What a correct receiver accepts. */
 export const validProbes = {
   compact: ['valid, compact JSON', valid],
-  spaced: ['valid, JSON with uneven spaces', body(unevenlySpaced)],
-  newline: ['valid, with a trailing newline', body((event) => `${unevenlySpaced(event)}\n`)],
-  non_ascii: ['valid, with non-ASCII letters', body((event) => withNote(event, 'Café ☕ 東京'))],
+  spaced: ['valid, JSON with uneven spaces', signed(unevenlySpaced)],
+  newline: ['valid, with a trailing newline', signed((event) => `${unevenlySpaced(event)}\n`)],
+  non_ascii: ['valid, with non-ASCII letters', signed((event) => withNote(event, 'Café ☕ 東京'))],
   duplicate: ['valid, the same order again', valid],
 } satisfies Record<string, Probe>;
 
@@ -185,8 +189,8 @@ export const forgeries = {
     'another amount for an order seen before, signed with a different secret',
     (order, signer) => unknowing(dearer(order), signer),
   ],
-  stale: ['valid, but signed a day ago', dated(-day)],
-  future: ['valid, but signed a day ahead', dated(day)],
+  stale: ['valid, but signed a day ago', signed(JSON.stringify, -day)],
+  future: ['valid, but signed a day ahead', signed(JSON.stringify, day)],
   right_first: ['two signature headers, the first right', twice(true)],
   right_last: ['two signature headers, the last right', twice(false)],
 } satisfies Record<string, Probe>;
@@ -202,15 +206,6 @@ export const isForgery = (name: ProbeName): name is ForgeryName => name in forge
 export const probes: Readonly<Record<ProbeName, Probe>> = { ...validProbes, ...forgeries };
 export const forgeryNames = Object.keys(forgeries).filter((name): name is ForgeryName => name in forgeries);
 export const foreignNames = forgeryNames.filter((name) => name in foreign);
-
-export const paid = ({ id, amount, currency }: Order) => ({
-  type: 'order.paid',
-  data: { order_id: id, amount, currency },
-});
-
-export function eventBody(order: Order): string {
-  return JSON.stringify(paid(order));
-}
 
 /** The event as fields of a form, as PHP and Express read nested names. */
 function fieldsOf(order: Order) {
