@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { SandboxError } from '../sandbox/checks.js';
 import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/store.js';
 import type { Signal } from '../sandbox/signal.js';
 import { CommandError, codeOf, textIn, warn, whyUnreadable } from './terminal.js';
@@ -10,23 +11,16 @@ const saveAfterMs = 300;
 /** What a sandbox saved in a file, if there is one. Other sandboxes are kept away from it until this process ends. */
 export function loadData(path: string): SandboxSnapshot | undefined {
   lock(path);
-  let why = 'it is not the data of a sandbox';
   try {
     const snapshot: SandboxSnapshot = JSON.parse(textIn(path));
-    if (isReadable(snapshot)) return snapshot;
+    readSnapshot(snapshot);
+    return snapshot;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    why = whyUnreadable(error);
-  }
-  const remedy = 'It was left as it is; move it away, or name another file.';
-  throw new CommandError(`--data: ${path} could not be read: ${why}. ${remedy}`);
-}
-
-function isReadable(snapshot: SandboxSnapshot): boolean {
-  try {
-    return readSnapshot(snapshot) !== undefined;
-  } catch {
-    return false;
+    const other = 'it is not the data of a sandbox';
+    const why = error instanceof SandboxError ? other : whyUnreadable(error, other);
+    const remedy = 'It was left as it is; move it away, or name another file.';
+    throw new CommandError(`--data: ${path} could not be read: ${why}. ${remedy}`);
   }
 }
 

@@ -59,8 +59,8 @@ export const codeOf = (error: unknown): string | undefined =>
 /** The text of a file, without the byte order mark that programs on Windows begin one with. */
 export const textIn = (file: string): string => new TextDecoder().decode(readFileSync(file));
 
-export const whyUnreadable = (error: unknown): string =>
-  error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? 'unknown error');
+export const whyUnreadable = (error: unknown, other = 'unknown error'): string =>
+  error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? other);
 
 /** An invalid command line: shown with the way to its help, exit code 2. */
 export class UsageError extends Error {}
