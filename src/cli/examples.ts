@@ -84,22 +84,8 @@ function writeNew(file: string, content: string | Uint8Array): boolean {
 function nextSteps(folder: string): string {
   if (!readFileSync(join(folder, 'package.json'), 'utf8').includes('shop/server.ts'))
     return 'The package.json of this folder has other scripts, so "npm start" does not run the shop. Copy into a new folder:\n  merchant-payments examples shop';
-  const steps = [
-    `cd ${folder}`,
-    ...(isInstalled(folder) ? [] : ['npm install']),
-    'npm start                            the sandbox, a shop and its webhooks',
-    'npm run example list-products.ts     any other example, with a sandbox of its own',
-  ];
-  return steps.map((step) => `  ${step}`).join('\n');
-}
-
-/** Whether the folder, or one above it, has what our package.json lists. */
-function isInstalled(folder: string): boolean {
-  const inFolder = createRequire(resolve(folder, 'package.json'));
-  try {
-    const { dependencies, devDependencies } = packageJson;
-    return Object.keys({ ...dependencies, ...devDependencies }).every((name) => inFolder.resolve(name));
-  } catch {
-    return false;
-  }
+  return `  cd ${folder}
+  npm install
+  npm start                            the sandbox, a shop and its webhooks
+  npm run example list-products.ts     any other example, with a sandbox of its own`;
 }
