@@ -14,7 +14,6 @@ export type FlagTable = Readonly<Record<string, Flag>>;
 
 /** One command of the bin, listed in `main.ts`. `Name` are the flags that it reads. */
 export interface Command<Name extends string = never> {
-  /** One line for the overview. */
   readonly summary: string;
   /** What follows `merchant-payments` on the command line. */
   readonly usage: string;

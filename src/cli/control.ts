@@ -85,7 +85,6 @@ const attempt = z.object({
 
 type Attempt = z.output<typeof attempt>;
 
-/** `Webhook to http://…: 200 in 12 ms.`, or why there was no response, and what to do. */
 function outcomeOf({ target, status, error = '', durationMs, hint = '' }: Attempt): string {
   const outcome = status === undefined ? error : `${status} in ${Math.round(durationMs)} ms.`;
   return [`Webhook to ${target}: ${outcome}`, hint].filter(Boolean).map(visible).join('\n');

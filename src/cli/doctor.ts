@@ -109,7 +109,6 @@ const report = z.object({
 
 type Report = z.output<typeof report>;
 
-/** The report for people: the fault and its fix first, then the evidence, then every delivery. */
 function reportOf(diagnosis: Report): string {
   const { ok, target, summary, findings, warnings, notes, probes, tried, expects = {} } = diagnosis;
   const [first, ...others] = findings;
@@ -125,7 +124,6 @@ function reportOf(diagnosis: Report): string {
   );
 }
 
-/** In lines below a finding: what showed it, its code, and where the docs explain it. */
 const details = ({ code, evidence, docs }: Report['findings'][number]): string =>
   `${evidence === undefined ? '' : `\n  ${evidence}`}\n${paint('dim', `  ${code}: see ${docs}`)}`;
 

@@ -69,7 +69,6 @@ function copyInto(folder: string) {
   return { copied: files.length - kept.length, kept: kept.map(([path]) => path.replaceAll(sep, '/')) };
 }
 
-/** Writes a file and its folders; `false` if there is something of that name. */
 function writeNew(file: string, content: string | Uint8Array): boolean {
   mkdirSync(dirname(file), { recursive: true });
   try {

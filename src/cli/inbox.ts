@@ -65,7 +65,6 @@ inbox open; it takes up what you retry or recover.`,
   },
 });
 
-/** What an action reads of the command line. */
 function requestOf(given: Flags<Name>, action: string, keys: readonly string[]) {
   refuseOtherFlags(given, action);
   const takesKey = ['show', 'retry', 'discard'].includes(action) && !given.has('parked');
@@ -88,7 +87,6 @@ function requestOf(given: Flags<Name>, action: string, keys: readonly string[]) 
 
 type Request = ReturnType<typeof requestOf>;
 
-/** What an action shows, for people and for programs, and whether the exit code is 0. */
 type Result = readonly [text: string, json: unknown, isOk?: boolean];
 
 /** The flags that an action takes beside those of every action. */

@@ -79,7 +79,6 @@ export function watchDeliveries(context: SandboxContext, json: boolean, tell: (l
   });
 }
 
-/** The same, and one line per request and per thing that is done to the sandbox itself. */
 function watch(context: SandboxContext, json: boolean): void {
   context.requests.added.subscribe((request) => {
     const { body: _body, responseBody: _responseBody, ...facts } = request;

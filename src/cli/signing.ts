@@ -28,7 +28,6 @@ export const schemeFlag: Flag = [
   'how to sign: JSON such as {"encoding":"base64"}, or a file written by `identify --json`',
 ];
 
-/** Reads a signature scheme from JSON, or from a file that holds one or the output of `identify --json`. */
 export function readSchemeFlag(text: string | undefined): Partial<SignatureScheme> | undefined {
   if (text === undefined) return undefined;
   const given = parseObject(/^\s*\{/.test(text) ? text : contentOf(text));

@@ -33,17 +33,14 @@ export const print = (lines: string): void => void process.stdout.write(`${print
 /** The same on stderr: what is no result. */
 export const warn = (lines: string): void => void process.stderr.write(`${printable(lines)}\n`);
 
-/** Prints a result, for people or as JSON for programs, and returns the exit code. */
 export function show(asJson: boolean, result: unknown, text: () => string, isOk = true): number {
   print(asJson ? JSON.stringify(result) : text());
   return isOk ? 0 : 1;
 }
 
-/** A report: its parts with an empty line between them, without those that are missing or empty. */
 export const paragraphs = (...parts: (string | false | undefined)[]): string =>
   parts.filter((part) => part).join('\n\n');
 
-/** Rows whose columns begin below each other. */
 export function columns(rows: readonly (readonly string[])[], between: string): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths?.[column] ?? 0));
@@ -52,7 +49,6 @@ export function columns(rows: readonly (readonly string[])[], between: string): 
 
 export const literal = (object: object): string => inspect(object, { breakLength: Infinity });
 
-/** The system's code of an error, such as `ENOENT`. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined;
 

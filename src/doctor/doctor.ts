@@ -44,10 +44,8 @@ export interface Diagnosis {
 
 const slowMs = 5_000;
 
-/** An amount that no shop charges, so that no open order of a customer has it. */
 const unusualAmount = '98765.43';
 
-/** The price of the test order, and what is wrong with it. */
 export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: DoctorOptions) {
   const price = { amount, currency };
   const invalid = (text: string) => `${JSON.stringify(text.slice(0, 40))} is invalid`;
@@ -194,7 +192,6 @@ function summaryOf([first, ...others]: readonly Finding[], warnings: readonly Fi
 const listed = (why: string, what: ReadonlySet<string>): string[] =>
   what.size > 0 ? [`Not tested, because ${why}: ${[...what].join('; ')}.`] : [];
 
-/** What only the merchant can see. */
 function notes({ run, patient, results }: Examination): string[] {
   const { amount, currency } = patient.price;
   const look =

@@ -13,7 +13,6 @@ export interface Parts {
   unit: TimestampUnit;
 }
 
-/** The lists whose combinations are the known schemes. */
 export type Lists = { readonly [Name in keyof Parts]: readonly Parts[Name][] };
 
 export const documented: Lists = {

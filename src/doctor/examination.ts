@@ -39,13 +39,11 @@ export interface ProbeResult {
 
 type Probed = { order: Order; outgoing: Outgoing; sent: Sent; durationMs: number };
 
-/** How long an examination may take before it leaves the rest out. */
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
 
 /** What has been sent to one receiver so far, and how it responded. */
 export class Examination {
-  /** What every order id begins with. */
   readonly run = `ord_doctor${randomText()}`;
   /** What was not sent, or got no response in time; what the scheme cannot carry. */
   readonly untested = new Set<string>();
@@ -197,7 +195,6 @@ export class Examination {
     return this.send(outgoing, target, tries - 1);
   }
 
-  /** Whether another address on the same host responds the same. */
   async respondsElsewhere(usual: Sent): Promise<boolean> {
     if (typeof this.patient.target !== 'string') return false;
     const beside = new URL(this.patient.target);

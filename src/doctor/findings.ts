@@ -1,6 +1,5 @@
 import { fixesIn } from './frameworks.js';
 
-/** The page that explains every finding, under a heading named as its code. */
 export const troubleshooting = 'docs/webhook-troubleshooting.md';
 
 const respondFirst = 'Store the event, respond 200, and fulfil in the background.';
@@ -199,7 +198,6 @@ export interface Finding {
   evidence?: string | undefined;
 }
 
-/** What the probes showed: the evidence, and what fills the gaps in the texts. */
 export type Facts = Record<string, string | undefined>;
 
 /** A finding in the words of the receiver's framework. */

@@ -182,7 +182,6 @@ const questions = [
   'Can you send one example: secret, body and both headers?',
 ];
 
-/** Why no scheme was found, the likeliest first. */
 function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): string[] {
   const { note, signature, timestamp, unit } = delivery;
   const notes = note === undefined ? [] : [note];

@@ -1,4 +1,3 @@
-/** Parses text that is a JSON object; `undefined` if it is anything else. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

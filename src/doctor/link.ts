@@ -7,10 +7,8 @@ export interface Link {
   field: string | undefined;
   /** The id of the checkout: the field's value, or a part of it. */
   checkoutId: string | undefined;
-  /** The fields of the event that the specification does not list. */
   undocumented: string[];
   notes: string[];
-  /** The fields whose values were looked up, in order. */
   asked: string[];
 }
 
@@ -80,7 +78,6 @@ type Candidate = { path: string; id: string; value: string };
 
 const documented = new Set(['type', 'data.order_id', 'data.amount', 'data.currency']);
 
-/** The fields of a body, nested ones too; empty if it is not JSON. */
 export function fieldsOf(rawBody: Uint8Array): Field[] {
   try {
     return leaves(JSON.parse(Buffer.from(rawBody).toString('utf8')), '');

@@ -85,7 +85,6 @@ export const knownKeys = ['[object Promise]', '[object Object]', sandboxSecret] 
 
 const dearer = (order: Order): Order => ({ ...order, amount: `9${order.amount}` });
 
-/** Two signature headers, one of which is right. */
 const twice =
   (rightFirst: boolean): Make =>
   (order, signer) => {
@@ -96,7 +95,6 @@ const twice =
     return { ...first(order, signer), repeated: { [signatureHeader]: repeated } };
   };
 
-/** What a correct receiver accepts. */
 export const validProbes = {
   compact: ['valid, compact JSON', valid],
   spaced: ['valid, JSON with uneven spaces', signed(unevenlySpaced)],
@@ -105,7 +103,7 @@ export const validProbes = {
   duplicate: ['valid, the same order again', valid],
 } satisfies Record<string, Probe>;
 
-/** What it refuses: what is made without the secret, about orders of their own. */
+/** What a correct receiver refuses: what is made without the secret, about orders of their own. */
 const foreign = {
   unsigned: ['no signature at all', unsigned('application/json')],
   forged: ['signed with a different secret', unknowing],

@@ -5,10 +5,8 @@ import { readKey } from '../webhooks/secret.js';
 import { decodeSignature, macOf, readSignatures } from '../webhooks/signature.js';
 import { documented, type Lists, type Parts, serviceOf, type TimestampUnit } from './documented-schemes.js';
 
-/** One way to sign a delivery, and its name in words. */
 export interface KnownScheme {
   readonly name: string;
-  /** A service that documents just this, where one is known. */
   readonly like: { service: string; source: string } | undefined;
   readonly scheme: Partial<SignatureScheme>;
   /** The signature header, with `{timestamp}` and `{signature}` to be filled in. */
@@ -18,10 +16,8 @@ export interface KnownScheme {
   readonly distance: number;
 }
 
-/** Every combination of the documented lists, the likeliest first. */
 export const knownSchemes = (): KnownScheme[] => byLikelihood(combinations(documented));
 
-/** What was signed, and the values of the two headers. */
 export interface SignedDelivery {
   body: Uint8Array;
   signature: string;

@@ -163,7 +163,6 @@ export function hintFor(failure: Failure, sentBody: string): string {
   return [told.problem, told.evidence, told.fix].filter(Boolean).join(' ') + ask(target);
 }
 
-/** From the status alone. */
 function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: string | undefined) {
   if (receivedBy(body))
     return findingOf('secret_or_scheme', framework, {

@@ -7,7 +7,6 @@ const visible = (text: string): string =>
     /[\n\r\t]/.test(one) ? JSON.stringify(one).slice(1, -1) : `\\u{${one.codePointAt(0)?.toString(16)}}`,
   );
 
-/** The beginning of a response: its status and its body, without the secret. */
 export function responseText({ status, body = '', error = 'no response' }: Sent, secret: string): string {
   if (status === undefined) return error;
   const text = body.replaceAll(secret, '<secret>');
