@@ -38,11 +38,9 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
       checkoutId: id,
       notes: [
         ...same.map((other) => `${other.path} has the same value.`),
-        ...list(
-          !isAlike && 'Amount or currency of that checkout differ from the event: it may be another one.',
-        ),
+        !isAlike && 'Amount or currency of that checkout differ from the event: it may be another one.',
         'The specification does not promise this: ask the service to confirm that it will stay.',
-      ],
+      ].filter((note) => note !== false),
     };
   }
   const left = candidates.length - asked.length;
@@ -55,19 +53,16 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
     field: undefined,
     checkoutId: undefined,
     notes: [
-      ...list(fields.length === 0 && 'The body is not JSON, or has no fields.'),
-      ...list(left > 0 && `${left} less likely values were not tried.`),
+      fields.length === 0 && 'The body is not JSON, or has no fields.',
+      left > 0 && `${left} less likely values were not tried.`,
       'Give each open order an amount of its own instead, and match by it: docs/which-order.md.',
-    ],
+    ].filter((note) => note !== false),
   };
 }
 
-const list = (note: string | false): string[] => (note ? [note] : []);
-
 function agrees(fields: readonly Field[], name: string, value: unknown): boolean {
   const own = fields.find(({ path }) => path === `data.${name}`)?.value;
-  if (own === undefined || value === undefined) return true;
-  return own === value || (Number(own) === Number(value) && !Number.isNaN(Number(own)));
+  return own === undefined || value === undefined || own === value || Number(own) === Number(value);
 }
 
 /** A value of an event's body, and where it is, such as `data.items[0].checkout_id`. */
