@@ -1,8 +1,8 @@
 import { fixesIn } from './frameworks.js';
 
 export const troubleshooting = 'docs/webhook-troubleshooting.md';
-
 const respondFirst = 'Store the event, respond 200, and fulfil in the background.';
+const redirects = 'The URL redirects to {location}, and redirects are not followed.';
 
 /** What can be wrong with a receiver, and what to change. `findingOf()` fills in `{fact}` and `{fact|what is usual}`. */
 export const findings = {
@@ -144,19 +144,13 @@ export const findings = {
     'A gateway in front of your handler cannot reach it or gave up waiting, or your application is down.',
     `Start the application behind it, and check the port that the gateway forwards to. If it is only slow: ${respondFirst}`,
   ],
-  redirect_https: [
-    'The URL redirects to {location}, and redirects are not followed.',
-    'Register {to}, or remove the redirect.',
-  ],
+  redirect_https: [redirects, 'Register {to}, or remove the redirect.'],
   redirect_slash: [
     'The URL redirects to {location}, and redirects are not followed: only a trailing slash differs.',
     'Register {to}, or remove the redirect.',
   ],
   redirect_login: ['The URL redirects to a login page, {location}.', '{exempt}.'],
-  redirect: [
-    'The URL redirects to {location}, and redirects are not followed.',
-    'Register the URL that it redirects to, or remove the redirect.',
-  ],
+  redirect: [redirects, 'Register the URL that it redirects to, or remove the redirect.'],
   not_found: [
     'There is no route for {path}, or the handler there refuses.',
     'Use the whole path of your route, with any prefix or version, or add the route.',
