@@ -205,18 +205,15 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
 /** A hash without HMAC of the body, or of timestamp and body, that is the signature. It proves nothing, so it is no scheme. */
 function plainHash({ body, signature, timestamp }: Delivery): string | undefined {
   const given = /[^;,\s=]+=*$/.exec(signature.trim())?.[0] ?? '';
-  const contents: [says: string, before: string, after: string][] = [
-    ['the body', '', ''],
-    ['{timestamp}.{body}', `${timestamp}.`, ''],
-    ['{timestamp}{body}', timestamp, ''],
-    ['{body}.{timestamp}', '', `.${timestamp}`],
-    ['{body}{timestamp}', '', timestamp],
-  ];
-  for (const [says, before, after] of contents)
+  const stamped = ['{timestamp}.{body}', '{timestamp}{body}', '{body}.{timestamp}', '{body}{timestamp}'];
+  for (const content of ['{body}', ...stamped])
     for (const name of ['MD5', 'SHA-1', 'SHA-256', 'SHA-384', 'SHA-512']) {
-      const made = createHash(name.replace('-', '')).update(before).update(body).update(after).digest();
+      const { before, after } = readScheme({ content });
+      const hash = createHash(name.replace('-', '')).update(before.join(timestamp)).update(body);
+      const made = hash.update(after.join(timestamp)).digest();
       const forms = [made.toString('base64'), made.toString('base64url')];
-      if (given.toLowerCase() === made.toString('hex') || forms.includes(given)) return `${name} of ${says}`;
+      if (given.toLowerCase() === made.toString('hex') || forms.includes(given))
+        return `${name} of ${content === '{body}' ? 'the body' : content}`;
     }
   return undefined;
 }
