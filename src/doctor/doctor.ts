@@ -9,10 +9,7 @@ import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 
 /** Options of `sandbox.doctor()`. */
 export interface DoctorOptions {
-  /**
-   * Amount of the test order. Default `'98765.43'`, which no shop charges, so that a receiver that matches payments by
-   * amount marks no real order as paid.
-   */
+  /** Amount of the test order. Default `'98765.43'`: no shop charges that, so matching by amount marks no real order as paid. */
   amount?: string | undefined;
   /** Currency of `amount`. Default `'USD'`. */
   currency?: string | undefined;
@@ -43,7 +40,6 @@ export interface Diagnosis {
 }
 
 const slowMs = 5_000;
-
 const unusualAmount = '98765.43';
 
 export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: DoctorOptions) {

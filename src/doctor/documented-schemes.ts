@@ -65,10 +65,7 @@ function contentsWithUrl(url: string): readonly string[] {
   ];
 }
 
-/**
- * Whole schemes that services document and that two headers can carry: the likeliest ones. Content, algorithm,
- * encoding, key, header and unit, as the lists above write them.
- */
+/** The likeliest: whole schemes that services document and two headers can carry, of one value from each list above. */
 const documentedSchemes: Readonly<Record<string, keyof typeof sources>> = {
   '{timestamp}.{body} sha256 hex utf8 t={timestamp},v1={signature} seconds': 'Stripe',
   '{timestamp}{body} sha256 hex utf8 {signature} milliseconds': 'Airwallex',
