@@ -31,7 +31,7 @@ const phrases: readonly (readonly [RegExp, string])[] = [
   [/\bwhat was given in the place of\b/i, 'what was passed instead of'],
   [/\bfor what is none\b/i, 'returns `undefined` if invalid'],
   [/\bcome again\b|\bcomes again\b/i, 'is delivered again; retries'],
-  [/\banswer first\b|\bwork later\b/i, 'respond first, then do the work'],
+  [/\b(answer|respond( 200)?) first\b|\bwork later\b/i, 'store, respond 200, fulfil in the background'],
   [/webhook secret from (the dashboard|Webhook Settings)/i, 'ask the service which secret signs'],
   [/\bthe whole service on your\b/i, 'a local sandbox that emulates the whole API'],
   [/\bby self-service\b/i, "You can't create test keys in the dashboard."],
