@@ -347,7 +347,7 @@ export type AnyPaymentsError =
   | WebhookPayloadError
   | InboxError;
 
-/** An error of the inbox: `commit()` or `done()` was refused, or the database was locked. */
+/** An error of the inbox: `commit()` or `done()` was refused, your function took too long, or the database was locked. */
 export interface InboxError extends PaymentsError {
   readonly code: 'inbox_commit' | 'inbox_busy';
 }
