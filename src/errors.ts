@@ -184,7 +184,7 @@ export class ApiError extends PaymentsError {
   declare readonly outcome: Outcome;
   /** The HTTP status. */
   declare readonly status: number;
-  /** The service's own code: `code` of the body, as sent. */
+  /** The service's own code: the body's `code` or `error.code`, redacted. */
   declare readonly apiCode?: number | string | undefined;
   /** The service's own words: the body's `message`, `error.message` or `error`, redacted. */
   declare readonly apiMessage?: string | undefined;
