@@ -28,7 +28,7 @@ export const fault = runningCommand({
   usage: `fault <what> [flags]
 
   fault status <status>    responds with this status instead of doing the work
-  fault reset              breaks the connection: ${networkFaults.join(', ')}
+  fault reset              breaks the connection: ${networkFaults.join(', ')} (a reset, too)
   fault html               breaks the response: ${malformedFaults.join(', ')}
   fault delay <duration>   responds late
   fault webhook            drops, delays or corrupts the next delivery: --drop, --hold, --duplicate, --tamper, --delay

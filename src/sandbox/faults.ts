@@ -32,7 +32,7 @@ export type RequestFault = FaultOfRequests &
         headers?: Record<string, string> | undefined;
       }
     | {
-        /** No response: the connection is reset, stays silent or is refused. */
+        /** No response: the connection is reset, stays silent or, in process, is refused: an open port can only reset it. */
         network: (typeof networkFaults)[number];
       }
     | {

@@ -139,6 +139,17 @@ test('a refused connection is distinguished from one that may have carried the r
   });
 });
 
+test('an open port resets the connection that it is to refuse', async () => {
+  const { sandbox, client } = await open('over HTTP');
+  sandbox.failNext({ network: 'refused' });
+  await expect(client.products.create(mug)).rejects.toMatchObject({
+    reason: 'ECONNRESET',
+    outcome: 'unknown',
+  });
+  expect(sandbox.products).toEqual([]);
+  await sandbox.close();
+});
+
 test('in process a fault is what the fetch of the platform rejects with', async () => {
   const { sandbox } = await open('in process');
   sandbox.failNext({ network: 'reset' });
