@@ -40,7 +40,6 @@ test.each(commands)('$name has every flag that its section of docs/commands.md n
   const own = sections.find((section) => section.split('\n')[0]?.split(', ').includes(name)) ?? '';
   const together = commands.filter((each) => own.split('\n')[0]?.split(', ').includes(each.name));
   const known = ['help', ...flags, ...together.flatMap((each) => each.flags)];
-  if (name === 'exec') known.push('json'); // the one flag of `sandbox` that it does not take
   expect(flagsIn(own).filter((flag) => !known.includes(flag))).toEqual([]);
 });
 

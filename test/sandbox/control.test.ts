@@ -155,10 +155,10 @@ describe('control over HTTP, for other languages', () => {
     const members = Object.keys(Object.getPrototypeOf(context.sandbox));
     // What belongs to the process that made it: its own socket, the keys that it was given, calls without a socket.
     const own = ['fetch', 'listen', 'close', 'apiKey', 'webhookSecret', 'clientOptions', 'dashboardUrl'];
-    const table = readFileSync('docs/sandbox.md', 'utf8').matchAll(
-      /^\| (.*`) .*\| (`(?:GET|POST|DELETE) .*) \|$/gm,
+    const listed = readFileSync('docs/sandbox.md', 'utf8').matchAll(
+      /^- (.*`.*?): (`(?:GET|POST|DELETE) .*)$/gm,
     );
-    const rows = [...table].map(([, left = '', right = '']) => {
+    const rows = [...listed].map(([, left = '', right = '']) => {
       const [route = ''] = /(?:GET|POST|DELETE) [^`?]+/.exec(right) ?? [];
       // `/expire` after `POST /checkouts/$ID/cancel` stands for another last part.
       const others = [...right.matchAll(/, `(\/\w+)`/g)].map(([, last = '']) =>
