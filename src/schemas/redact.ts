@@ -29,10 +29,14 @@ function patternsOf(secrets: readonly string[]): RegExp[] {
 }
 
 function formsOf(secret: string): string[] {
-  const base64 = btoa(secret).replace(/(?<!=)=+$/, '');
+  const bytes = new TextEncoder().encode(secret);
+  // btoa() throws at signs that are no byte.
+  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  const base64 = btoa(binary).replace(/(?<!=)=+$/, '');
   const base64url = base64.replaceAll('+', '-').replaceAll('/', '_');
   const json = JSON.stringify(secret).slice(1, -1);
-  return [secret, json, encodeURIComponent(secret), base64, base64url];
+  // A surrogate without its other half makes encodeURIComponent() throw.
+  return [secret, json, encodeURIComponent(new TextDecoder().decode(bytes)), base64, base64url];
 }
 
 /** V8 refuses a pattern of 64,000 characters. */

@@ -50,6 +50,19 @@ describe('the text of an error that is stored', () => {
     expect((await inbox.get('order.paid:ord_1'))?.lastError).toBe('Error: bad [redacted]');
   });
 
+  it.each([['key-→-of-the-shop'], ['key-\ud800-of-the-shop'], [Buffer.from('ff00fe01fd02fc03', 'hex')]])(
+    'is that of the error, whatever the secret is made of: %o',
+    (given) => expect(textOf('no stock', given)).toBe('no stock'),
+  );
+
+  it.each([
+    [encodeURIComponent('key-→-of-the-shop')],
+    [Buffer.from('key-→-of-the-shop').toString('base64')],
+    [JSON.stringify('key-→-of-the-shop')],
+  ])('holds no webhook secret beyond Latin-1, encoded as %s', (echoed) => {
+    expect(textOf(`got ${echoed}.`, 'key-→-of-the-shop')).toMatch(/^got "?\[redacted\]=*"?\.$/);
+  });
+
   it('shows control characters of a stranger, and keeps lines', () => {
     expect(textOf('refused:\n\u001b[2Jpaid\u202e')).toBe('refused:\n\\u001b[2Jpaid\\u202e');
   });
