@@ -38,7 +38,7 @@ export interface OnOptions extends CommonOptions {
 export interface AcceptOptions extends CommonOptions {
   /**
    * Stores a verified delivery of any type, also one whose event could not be read. The response is 200 once the promise
-   * resolves, and 500 if it rejects, or if there is no promise: a forgotten `return` would lose the delivery.
+   * resolves, and 500 if it rejects, resolves to what may not have run, or is no promise: a forgotten `return` would lose the delivery.
    * The same delivery may come more than once: use `delivery.key` and `delivery.digest` as the job's key.
    */
   accept: (delivery: Delivery) => PromiseLike<unknown>;
@@ -149,7 +149,8 @@ async function store(accept: (delivery: Delivery) => unknown, delivery: Delivery
         'Make it async, and await or return the promise of your queue.',
     );
   }
-  await storing;
+  const problem = unfinished(await storing, 'accept');
+  if (problem) throw problem;
 }
 
 function readOn(own: { on: unknown; onUnknown: unknown }, what: string) {

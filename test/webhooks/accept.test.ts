@@ -101,6 +101,17 @@ describe('accept', () => {
     expect(errors).toEqual([new Error('queue is down')]);
   });
 
+  it.each<[string, () => unknown]>([
+    ['a query without execute()', () => ({ execute: () => expect.unreachable() })],
+    ['promises in an array', () => [Promise.resolve()]],
+    ['a function', () => () => {}],
+  ])('that resolves to %s, which may not have run, gives 500', async (_what, result) => {
+    const { post, errors } = receiver({ accept: async () => result() });
+    expect(await post(paid)).toEqual({ status: 500, body: { error: 'internal_error' } });
+    const message = expect.stringMatching(/^accept returned .*, which may not have run\./);
+    expect(errors).toMatchObject([{ code: 'invalid_options', message }]);
+  });
+
   it('gets a repeated delivery again: the queue knows its key, not this process', async () => {
     const { post, stored } = receiver();
     await post(paid);
