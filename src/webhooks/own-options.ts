@@ -79,9 +79,11 @@ export function unfinished(result: unknown, of: string): WebhookConfigError | un
 
 function isUnfinished(result: unknown): boolean {
   if (Array.isArray(result)) {
-    // A rejection of theirs must not end the process. Other thenables, such as queries, would run.
-    for (const each of result) if (each instanceof Promise) each.catch(() => {});
-    return result.some((each) => isThenable(each) || isUnfinished(each));
+    const all: unknown[] = result.flat(Number.POSITIVE_INFINITY);
+    // A rejection of theirs must not end the process. A method of their own is not called: that of a query would run it.
+    for (const each of all)
+      if (each instanceof Promise) Promise.prototype.then.call(each, undefined, () => {});
+    return all.some((each) => isThenable(each) || isUnfinished(each));
   }
   if (isThenable(result)) return false;
   // An iterator; a query builder; an observable; a statement of node:sqlite.

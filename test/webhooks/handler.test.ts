@@ -109,6 +109,14 @@ describe('the response is', () => {
   });
 });
 
+/** As a query of postgres.js is: its own methods run it. */
+class LazyPromise extends Promise<void> {
+  static override readonly [Symbol.species] = Promise;
+  // biome-ignore lint/suspicious/noThenProperty: it is one.
+  override then = () => expect.unreachable();
+  override catch = () => expect.unreachable();
+}
+
 describe('the raw body', () => {
   it('may have 1 MiB; one byte more gets 413, whether its length was declared or not', async () => {
     const { answer, errors } = receiver({ onUnknown: () => {} });
@@ -290,6 +298,11 @@ describe('onUnknown', () => {
     ['a function', () => () => {}],
     ['a generator', async () => (function* () {})()],
     ['promises in an array', () => [Promise.reject(new Error('no stock'))]],
+    [
+      'promises in arrays',
+      () => [[1], [2]].map((ids) => ids.map(() => Promise.reject(new Error('no stock')))),
+    ],
+    ['a promise that runs once it is awaited', () => [new LazyPromise(() => {})]],
   ])('that returns %s, which may not have run, gives 500', async (_what, result) => {
     const { answer, errors } = receiver({ onUnknown: result });
     expect(await answer(delivery(refund))).toEqual({ status: 500, body: { error: 'internal_error' } });
