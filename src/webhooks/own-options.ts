@@ -86,8 +86,8 @@ function isUnfinished(result: unknown): boolean {
     return all.some((each) => isThenable(each) || isUnfinished(each));
   }
   if (isThenable(result)) return false;
-  // An iterator; a query builder; an observable; a statement of node:sqlite.
-  const signs = [['next'], ['execute'], ['subscribe', 'pipe'], ['run', 'setReadBigInts']];
+  // An iterator; a query builder; an observable; a statement of node:sqlite or better-sqlite3.
+  const signs = [['next'], ['execute'], ['subscribe', 'pipe'], ['run', 'all']];
   return typeof result === 'function' || signs.some((names) => hasMethods(result, ...names));
 }
 

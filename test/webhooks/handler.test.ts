@@ -297,6 +297,7 @@ describe('onUnknown', () => {
   it.each<[string, () => unknown]>([
     ['a function', () => () => {}],
     ['a generator', async () => (function* () {})()],
+    ['a statement', () => ({ run: () => expect.unreachable(), all: () => expect.unreachable() })],
     ['promises in an array', () => [Promise.reject(new Error('no stock'))]],
     [
       'promises in arrays',
