@@ -524,6 +524,31 @@ test('done() after its function has returned parks the delivery before it reject
   assert.match(String(shop.errors), said);
 });
 
+test('done() that comes too late in a transaction with the only connection is parked after that', async () => {
+  const url = await newShopDatabase();
+  let late: Promise<void> | undefined;
+  const shop = open(url, {
+    config: { max: 1 },
+    on: {
+      'order.paid': (_event, { done }) => {
+        late = (async () => {
+          await wait(300);
+          const client = await shop.pool.connect();
+          try {
+            await done((text, values) => client.query(text, values));
+          } finally {
+            client.release();
+          }
+        })();
+      },
+    },
+  });
+  await shop.post('ord_1');
+  await untilDone(shop);
+  await assert.rejects(async () => late, /done\(\) came after the attempt had ended\./);
+  assert.equal((await shop.inbox.get('order.paid:ord_1'))?.state, 'parked');
+});
+
 test('done() that is executed through the pool is done at once, and onError gets what the function threw', async () => {
   const url = await newShopDatabase();
   const failure = new Error('the transaction of the shop failed');

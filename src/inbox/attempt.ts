@@ -3,6 +3,7 @@ import { visible } from '../schemas/visible.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import { isThenable, unfinished } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';
+import { within } from '../webhooks/within.js';
 import { type Claim, commitError, lostLease } from './entry.js';
 import type { AttemptDelivery, AttemptFacts, InboxSettings } from './options.js';
 import type { InboxStore } from './store.js';
@@ -17,6 +18,9 @@ export interface AttemptSettings extends InboxSettings {
 
 /** How soon to try again when `commit()` met a lock: it could not wait for it. */
 const busyMs = 1000;
+
+/** How long a `commit()` or `done()` that comes too late waits until its delivery is parked. */
+const parkingMs = 1000;
 
 /** A delivery whose process ended this many times is not tried again. */
 const mostLost = 20;
@@ -197,7 +201,9 @@ export class InboxAttempt {
     const error = commitError(`${name} came after the attempt had ended. Nothing was written.${advice}`);
     const parked = this.#reopen(error.message);
     if (!this.#settings.store.done) throw error;
-    return this.#heard(parked.then(() => Promise.reject(error)));
+    // No longer than that: the transaction of a late done() may have the only connection.
+    const waited = within(parkingMs, parked).catch(() => {});
+    return this.#heard(waited.then(() => Promise.reject(error)));
   }
 
   /** A function that returns and commits later had not finished: its delivery is not done. */
