@@ -1,6 +1,5 @@
-import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
-import { moment, money, record, text } from './wire.js';
+import { moment, money, recordSchema, text } from './wire.js';
 
 /**
  * The balance of the merchant's account: decimal strings in one `currency`. What counts as available, pending or frozen
@@ -19,10 +18,10 @@ export interface Balance {
   updatedAt: Date;
 }
 
-export const balanceSchema = record({
+export const balanceSchema = recordSchema<Balance>({
   available: money,
   pending: money,
   frozen: money,
   currency: text,
   updatedAt: moment,
-}) satisfies z.ZodMiniType<Balance>;
+});

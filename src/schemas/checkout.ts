@@ -1,7 +1,6 @@
-import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import { isLoopback, parseAbsoluteUrl } from './url.js';
-import { moment, optional, price, record, text, wire } from './wire.js';
+import { moment, optional, price, recordSchema, text, wire } from './wire.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {
@@ -36,7 +35,7 @@ function schemasFor(allowInsecureHttp: boolean) {
     'an https: URL',
   );
   return {
-    session: record({
+    session: recordSchema<CheckoutSession>({
       id: text,
       productId: text,
       amount: price,
@@ -44,8 +43,8 @@ function schemasFor(allowInsecureHttp: boolean) {
       url,
       expiresAt: moment,
       createdAt: moment,
-    }) satisfies z.ZodMiniType<CheckoutSession>,
-    created: record({
+    }),
+    created: recordSchema<CreatedCheckout>({
       id: optional(text),
       productId: optional(text),
       amount: optional(price),
@@ -53,7 +52,7 @@ function schemasFor(allowInsecureHttp: boolean) {
       url,
       expiresAt: optional(moment),
       createdAt: optional(moment),
-    }) satisfies z.ZodMiniType<CreatedCheckout>,
+    }),
   };
 }
 

@@ -1,4 +1,3 @@
-import type * as z from 'zod/mini';
 import { count, record } from './wire.js';
 
 /** Position of a page in its list. Spec, "Pagination object". */
@@ -13,9 +12,9 @@ export interface Pagination {
   totalPages: number;
 }
 
-export const paginationSchema = record({
+export const pagination = record<Pagination>({
   page: count,
   size: count,
   total: count,
   totalPages: count,
-}) satisfies z.ZodMiniType<Pagination>;
+});

@@ -1,8 +1,7 @@
-import type * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
 import type { Metadata } from './metadata.js';
-import { paginationSchema } from './pagination.js';
-import { list, metadata, moment, nullableText, optional, price, record, text } from './wire.js';
+import { type Pagination, pagination } from './pagination.js';
+import { list, metadata, moment, nullableText, optional, price, record, recordSchema, text } from './wire.js';
 
 /** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays a string. */
 export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
@@ -50,12 +49,12 @@ const fields = {
   updatedAt: moment,
 };
 
-export const productSchema = record(fields) satisfies z.ZodMiniType<Product>;
+export const productSchema = recordSchema<Product>(fields);
 
-export const updatedProductSchema = record({
-  ...fields,
-  status: optional(text),
-}) satisfies z.ZodMiniType<UpdatedProduct>;
+export const updatedProductSchema = recordSchema<UpdatedProduct>({ ...fields, status: optional(text) });
 
 /** One page of products as the service sends it. Spec, "Product list". */
-export const productListSchema = record({ items: list(productSchema), pagination: paginationSchema });
+export const productListSchema = recordSchema<{ items: Product[]; pagination: Pagination }>({
+  items: list(record<Product>(fields)),
+  pagination,
+});

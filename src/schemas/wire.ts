@@ -5,107 +5,93 @@ import { readMoney, readPrice } from './money.js';
 import { isObject } from './object.js';
 
 /** What is wrong with a value, and where in it. */
-type Problem = Readonly<{ path: PropertyKey[]; message: string }>;
-type Problems = readonly Problem[];
-
-/** A part of a response (docs/decisions/schema-speed.md). */
-export interface Wire<T> {
-  /** Turns every wire form of a value into its one normal form, or returns `undefined` if it is invalid. */
-  read(value: unknown): T | undefined;
-  /** None if `read` reads the value. */
-  problemsOf(value: unknown): Problems;
-  readonly isOptional?: true;
+interface Problem {
+  path: PropertyKey[];
+  message: string;
 }
+
+/**
+ * A part of a response (docs/decisions/schema-speed.md). Turns every wire form of a value into its one normal form; returns
+ * `undefined` for what is absent, and for what is invalid, which it adds to `problems`.
+ */
+export type Wire<T> = (value: unknown, problems: Problem[]) => T | undefined;
 
 /** Of millions, the description would take a minute. */
 const mostProblems = 100;
 
-const expects = (expected: string): Problems => [{ path: [], message: `expected ${expected}` }];
+/** Never quotes the value. */
+function refuse(problems: Problem[], expected: string): undefined {
+  problems.push({ path: [], message: `expected ${expected}` });
+}
 
-const within = (name: PropertyKey, problems: Problems): Problems =>
-  problems.map(({ path, message }) => ({ path: [name, ...path], message }));
-
-/** What `read` reads. The message says what was expected and never quotes the value. */
-export function wire<T>(read: Wire<T>['read'], expected: string): Wire<T> {
-  return {
-    read,
-    problemsOf: (value) => (read(value) === undefined ? expects(expected) : []),
+/** What `read` reads. */
+export function wire<T>(read: (value: unknown) => T | undefined, expected: string): Wire<T> {
+  return (value, problems) => {
+    const result = read(value);
+    return result === undefined ? refuse(problems, expected) : result;
   };
 }
 
 /** A field that may be missing or `null`, which both become absent. */
-export function optional<T>({ read, problemsOf }: Wire<T>) {
-  return {
-    read,
-    problemsOf: (value: unknown) => (value === null || value === undefined ? [] : problemsOf(value)),
-    isOptional: true as const,
-  };
+export function optional<T>(read: Wire<T>): Wire<T | undefined> {
+  return (value, problems) => (value === null || value === undefined ? undefined : read(value, problems));
+}
+
+/** Reads a field or an item; the paths of its problems begin with its name. */
+function readPart<T>(read: Wire<T>, name: PropertyKey, value: unknown, problems: Problem[]): T | undefined {
+  const before = problems.length;
+  const result = read(value, problems);
+  if (result === undefined) for (const { path } of problems.slice(before)) path.unshift(name);
+  return result;
 }
 
 /** An array whose items are read. */
-export function list<T>({ read, problemsOf }: Wire<T>): Wire<T[]> {
-  return {
-    read(value) {
-      if (!Array.isArray(value)) return undefined;
-      const items = value.map((each) => read(each));
-      return items.every((each) => each !== undefined) ? items : undefined;
-    },
-    problemsOf(value) {
-      if (!Array.isArray(value)) return expects('an array');
-      const problems: Problem[] = [];
-      value.some((each, index) => problems.push(...within(index, problemsOf(each))) >= mostProblems);
-      return problems;
-    },
+export function list<T>(read: Wire<T>): Wire<T[]> {
+  return (value, problems) => {
+    if (!Array.isArray(value)) return refuse(problems, 'an array');
+    const items: T[] = [];
+    for (const [index, each] of value.entries()) {
+      const item = readPart(read, index, each, problems);
+      if (item !== undefined) items.push(item);
+      else if (problems.length >= mostProblems) break;
+    }
+    return items.length === value.length ? items : undefined;
   };
 }
 
-type Shape = Record<string, Wire<unknown>>;
-type OptionalName<S extends Shape> = {
-  [N in keyof S]: S[N] extends { isOptional: true } ? N : never;
-}[keyof S];
-type Value<Field> = Field extends Wire<infer T> ? T : never;
-type Result<S extends Shape> = { [N in Exclude<keyof S, OptionalName<S>>]: Value<S[N]> } & {
-  [N in OptionalName<S>]?: Value<S[N]>;
-} & Record<string, unknown>;
+type Fields = Record<string, unknown>;
+type Shape<T> = { [N in keyof Required<T>]: Wire<T[N]> };
 
 /** An object whose fields are read; other fields are kept. */
-export function record<S extends Shape>(shape: S): Wire<Result<S>> & z.ZodMiniType<Result<S>> {
-  const fields = Object.entries(shape).map(([name, { read, problemsOf, isOptional }]) => ({
-    name,
-    read,
-    problemsOf,
-    isOptional,
-  }));
+export function record<T extends object>(shape: Shape<T>): Wire<T> {
+  const fields = Object.entries<Wire<unknown>>(shape).map(([name, read]) => ({ name, read }));
   /** Puts each field in its normal form. */
-  const isRead = (copy: Record<string, unknown>, given: Record<string, unknown>): copy is Result<S> => {
-    for (const { name, read, isOptional } of fields) {
+  const isRead = (copy: Fields, given: Fields, problems: Problem[]): copy is Fields & T => {
+    const before = problems.length;
+    for (const { name, read } of fields) {
       const wire = given[name];
-      if (isOptional && (wire === null || wire === undefined)) {
-        if (wire === null) delete copy[name];
-        continue;
-      }
-      const value = read(wire);
-      if (value === undefined) return false;
-      if (value !== wire) copy[name] = value;
+      const value = readPart(read, name, wire, problems);
+      if (value === undefined) delete copy[name];
+      else if (value !== wire) copy[name] = value;
     }
-    return true;
+    return problems.length === before;
   };
-  const read = (value: unknown): Result<S> | undefined => {
-    if (!isObject(value)) return undefined;
+  return (value, problems) => {
+    if (!isObject(value)) return refuse(problems, 'an object');
     const copy = { ...value };
-    return isRead(copy, value) ? copy : undefined;
+    return isRead(copy, value, problems) ? copy : undefined;
   };
-  const problemsOf = (value: unknown): Problems =>
-    isObject(value)
-      ? fields.flatMap(({ name, problemsOf }) => within(name, problemsOf(value[name])))
-      : expects('an object');
-  const schema = z.transform((input, { issues }): Result<S> => {
-    const result = read(input);
-    if (result !== undefined) return result;
-    for (const problem of problemsOf(input)) issues.push({ code: 'custom', ...problem, input });
-    return z.NEVER;
+}
+
+/** The schema of a whole response's data. */
+export function recordSchema<T extends object>(shape: Shape<T>): z.ZodMiniType<T> {
+  const read = record(shape);
+  return z.transform((input, { issues }): T => {
+    const problems: Problem[] = [];
+    const result = read(input, problems);
+    for (const problem of problems) issues.push({ code: 'custom', ...problem, input });
+    return result ?? z.NEVER;
   });
-  return Object.assign(schema, { read, problemsOf });
 }
 
 const readText = (value: unknown) => (typeof value === 'string' ? value : undefined);
