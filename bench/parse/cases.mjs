@@ -26,18 +26,25 @@ const zodPage = (item) =>
     items: z.array(item),
     pagination: z.looseObject({ page: z.int(), size: z.int(), total: z.int(), totalPages: z.int() }),
   });
+const transform = (read) =>
+  z.transform((input, { issues }) => {
+    const problems = [];
+    const result = read(input, problems);
+    for (const problem of problems) issues.push({ code: 'custom', ...problem, input });
+    return result;
+  });
 /** The same readers as ours, each a transform of zod's, without the loop of `record`. */
 const transformed = z.looseObject({
-  id: wire.text,
-  name: wire.text,
-  description: wire.nullableText,
-  image: wire.nullableText,
-  price: wire.price,
-  currency: wire.text,
-  status: wire.text,
-  metadata: wire.metadata,
-  createdAt: wire.moment,
-  updatedAt: wire.moment,
+  id: transform(wire.text),
+  name: transform(wire.text),
+  description: transform(wire.nullableText),
+  image: transform(wire.nullableText),
+  price: transform(wire.price),
+  currency: transform(wire.text),
+  status: transform(wire.text),
+  metadata: transform(wire.metadata),
+  createdAt: transform(wire.moment),
+  updatedAt: transform(wire.moment),
 });
 const { session } = checkoutSchemas.secure;
 
