@@ -3,7 +3,7 @@ import type { InvalidResponseReason } from '../errors.js';
 import { describeIssues } from '../schemas/fields.js';
 import { isObject, isPolluted, ownFields } from '../schemas/object.js';
 import { idParam } from '../schemas/params.js';
-import { type CompleteResponse, encodingsOf, isForeign, isRedirect, isSuccess } from './response.js';
+import { type CompleteResponse, encodingsOf, isBegun, isForeign, isRedirect, isSuccess } from './response.js';
 import { type CallDescription, type FailedAttempt, refusal, type Said, unusable } from './to-error.js';
 
 /** The data of a response, parsed by the schema, or why there is none. */
@@ -33,8 +33,8 @@ export function readResponse<T>(
   }
   if (fault) {
     const [reason, problem] = fault;
-    const mayBeCut = reason === 'json' && !response.delimited;
-    const failed = unusable(call, response, reason, problem, response.begun ? 'done' : 'unknown');
+    const mayBeCut = reason === 'json' && !isDelimited(response);
+    const failed = unusable(call, response, reason, problem, isBegun(response) ? 'done' : 'unknown');
     return mayBeCut ? { ...failed, retriable: 'get' } : failed;
   }
   if (!isEnvelope) {
@@ -47,7 +47,18 @@ export function readResponse<T>(
   const issues = describeIssues(parsed.error.issues);
   const named = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
   if (issues.length > 5) named.push('and more');
-  return unusable(call, response, 'schema', named.join('; '), 'done', issues, idOf(data));
+  const id = z.safeParse(idParam, fieldsOf(data).id);
+  const readId = id.success ? id.data : undefined;
+  return unusable(call, response, 'schema', named.join('; '), 'done', issues, readId);
+}
+
+/**
+ * Whether a truncated body would have been noticed: its end is marked by a length or a last chunk.
+ * For a truncated compressed body, platforms return the readable part without an error.
+ */
+function isDelimited({ headers }: CompleteResponse): boolean {
+  const announced = headers.get('content-length') !== null || headers.get('transfer-encoding') !== null;
+  return announced && headers.get('content-encoding') === null;
 }
 
 /** Why a body cannot be parsed. */
@@ -63,11 +74,10 @@ function parseBody({ bytes, headers }: CompleteResponse): { body?: unknown; faul
     text = decoder.decode(bytes);
   } catch {
     const encodings = encodingsOf(headers.get('content-encoding')).join(', ');
-    const problem =
-      encodings === ''
-        ? 'the body is not valid UTF-8'
-        : `the body cannot be decoded: its Content-Encoding is ${encodings}`;
-    return { fault: ['encoding', problem] };
+    const problem = encodings
+      ? `cannot be decoded: its Content-Encoding is ${encodings}`
+      : 'is not valid UTF-8';
+    return { fault: ['encoding', `the body ${problem}`] };
   }
   try {
     // Objects inherit nothing where a polluted prototype would fill in what the response lacks.
@@ -113,11 +123,4 @@ function redirectTarget(call: CallDescription, { headers }: CompleteResponse): s
   if (location === null || !URL.canParse(location, base)) return '';
   const { host, protocol } = new URL(location, base);
   return ` to ${host || protocol}`;
-}
-
-/** The id in data that is otherwise unusable, if it is a valid one. */
-function idOf(data: unknown): string | undefined {
-  const { id } = fieldsOf(data);
-  const parsed = z.safeParse(idParam, id);
-  return parsed.success ? parsed.data : undefined;
 }

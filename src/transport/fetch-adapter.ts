@@ -1,7 +1,7 @@
 import { isObject, shielded } from '../schemas/object.js';
 import { onAbort } from './aborts.js';
 import {
-  CompleteResponse,
+  type CompleteResponse,
   isRedirect,
   isResponse,
   largestBody,
@@ -40,7 +40,7 @@ export type Fetch = (
 export function settledBy(head: ResponseHead): SendResult | undefined {
   const { status, headers } = head;
   if (status === 101) return new SendFailure('exchange', 'protocol');
-  if (isRedirect(status)) return new CompleteResponse(status, headers, new Uint8Array());
+  if (isRedirect(status)) return { status, headers, bytes: new Uint8Array() };
   const isTooLarge = Number(headers.get('content-length')) > largestBody;
   return isTooLarge ? new SendFailure('body', 'too_large', { head }) : undefined;
 }
@@ -82,17 +82,13 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
 type Settle = (result: SendResult) => void;
 
 /** Web streams and Node streams (node-fetch, which may be of text) can both be iterated; those of older Safari cannot. */
-async function readBody(
-  response: Response,
-  head: Required<ResponseHead>,
-  settle: Settle,
-): Promise<SendResult> {
+async function readBody(response: Response, head: Required<ResponseHead>, settle: Settle) {
   const { body } = response;
   if (response.bodyUsed) {
     const detail = 'returned a Response whose body was read already: read a clone() of it instead';
     return new SendFailure('body', 'fetch', { head, detail });
   }
-  const { chunks } = head;
+  const { status, headers, chunks } = head;
   let size = 0;
   for await (const part of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
     const chunk = typeof part === 'string' ? new TextEncoder().encode(part) : part;
@@ -105,8 +101,7 @@ async function readBody(
     }
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
-  return new CompleteResponse(head.status, head.headers, bytes);
+  return { status, headers, bytes: new Uint8Array(await new Blob(chunks).arrayBuffer()) };
 }
 
 function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer> | string> {

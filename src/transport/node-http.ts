@@ -1,13 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { isObject, shielded } from '../schemas/object.js';
 import { type Send, type SendResult, settledBy } from './fetch-adapter.js';
-import {
-  CompleteResponse,
-  encodingsOf,
-  largestBody,
-  type ResponseHead,
-  type ResponseHeaders,
-} from './response.js';
+import { encodingsOf, largestBody, type ResponseHead, type ResponseHeaders } from './response.js';
 import { type FailureKind, type Phase, readError, SendFailure } from './send-failure.js';
 
 /**
@@ -105,7 +99,7 @@ export function nodeHttp(baseUrl: URL): Send {
             const whole = chunks.length > 1 ? Buffer.concat(chunks) : first;
             try {
               const bytes = decode(whole, received.headers.get('content-encoding'));
-              finish(new CompleteResponse(received.status, received.headers, bytes));
+              finish({ status, headers: received.headers, bytes });
             } catch (error) {
               // What cannot be decompressed shows nothing.
               chunks.length = 0;

@@ -13,29 +13,9 @@ export interface ResponseHead {
 }
 
 /** A response whose body was read to the end. */
-export class CompleteResponse implements ResponseHead {
-  /** `bytes` are decoded; empty for a redirect, whose body is never read. */
-  constructor(
-    readonly status: number,
-    readonly headers: ResponseHeaders,
-    readonly bytes: Uint8Array,
-  ) {}
-
-  /**
-   * Whether a truncated body would have been noticed: its end is marked by a length or a last chunk.
-   * For a truncated compressed body, platforms return the readable part without an error.
-   */
-  get delimited(): boolean {
-    const { headers } = this;
-    const announced = headers.get('content-length') !== null || headers.get('transfer-encoding') !== null;
-    return announced && headers.get('content-encoding') === null;
-  }
-
-  /** Whether a body that cannot be parsed is the service's all the same: nothing at all, or the beginning of a success. */
-  get begun(): boolean {
-    const { headers, bytes } = this;
-    return bytes.byteLength === 0 ? !isForeign(headers) : beginning([bytes]) === successBegins;
-  }
+export interface CompleteResponse extends ResponseHead {
+  /** Decoded; empty for a redirect, whose body is never read. */
+  bytes: Uint8Array;
 }
 
 /** By its tag, as ky does: msw, undici, node-fetch and edge runtimes have their own classes. */
@@ -71,6 +51,11 @@ function beginning(chunks: readonly Uint8Array[] = []): string {
   const decoder = new TextDecoder();
   const text = chunks.map((chunk) => decoder.decode(chunk)).join('');
   return text.replace(/\s/g, '').slice(0, successBegins.length);
+}
+
+/** Whether a body that cannot be parsed is the service's all the same: nothing at all, or the beginning of a success. */
+export function isBegun({ headers, bytes }: CompleteResponse): boolean {
+  return bytes.byteLength === 0 ? !isForeign(headers) : beginning([bytes]) === successBegins;
 }
 
 /** Whether a body that was not read to its end may be the service's success, by its type and by what arrived of it. */

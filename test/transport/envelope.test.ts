@@ -2,7 +2,6 @@ import { AuthenticationError, InvalidResponseError, ServerError } from 'merchant
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { readResponse } from '../../src/transport/envelope.js';
-import { CompleteResponse } from '../../src/transport/response.js';
 import { key, read, write } from './call.js';
 
 const schema = z.object({ id: z.string() });
@@ -13,7 +12,7 @@ const response = (
 ) => {
   const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   const bytes = typeof body === 'string' ? bytesOf(body) : body;
-  return new CompleteResponse(status, new Headers(pairs), bytes);
+  return { status, headers: new Headers(pairs), bytes };
 };
 
 function failureOf(...args: Parameters<typeof readResponse>) {
