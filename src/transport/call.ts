@@ -59,4 +59,4 @@ export interface Call {
 }
 
 /** How far a call has come: written by the sender, passed to the hook `end`. */
-export type Progress = Pick<EndFacts, 'attempts' | 'outcome'>;
+export type Progress = Pick<EndFacts, 'ok' | 'outcome' | 'attempts'>;

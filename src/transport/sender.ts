@@ -6,30 +6,24 @@ import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Progress } from './call.js';
 import { readResponse } from './envelope.js';
 import { type HookFacts, nameOf, runHook } from './hooks.js';
-import { kyAttempt, type SendOnce } from './http.js';
+import { kyAttempt } from './http.js';
 import type { CompleteResponse } from './response.js';
 import { backOffMs, longestRetryAfterMs } from './retry.js';
 import { SendFailure } from './send-failure.js';
 import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit } from './to-error.js';
 
 /** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
-export class Sender {
-  readonly #settings: ClientSettings;
-  readonly #sendOnce: SendOnce;
+export function sender(settings: ClientSettings) {
+  const { apiKey, baseUrl, hooks } = settings;
+  const sendOnce = kyAttempt(settings);
   /**
    * Limits the load of retries on a service that is down: at most 50, and every ten calls that got a response give
    * one back. In whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one.
    */
-  #budget = 500;
-
-  constructor(settings: ClientSettings) {
-    this.#settings = settings;
-    this.#sendOnce = kyAttempt(settings);
-  }
+  let budget = 500;
 
   /** Rejects with an error of the package, or with the caller's `signal.reason`. */
-  async send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
-    const { apiKey, baseUrl, hooks } = this.#settings;
+  async function send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
     const redact = redactor([apiKey, ...secretsOf(call.headers)]);
     call.signal?.throwIfAborted();
     for (;;) {
@@ -41,7 +35,7 @@ export class Sender {
       const limit = limitOf(call, began);
       runHook(hooks.request, { ...about });
       call.signal?.throwIfAborted();
-      const sent = await this.#sendOnce(call, limit.leftMs);
+      const sent = await sendOnce(call, limit.leftMs);
       // Until the result is read: whatever throws meanwhile says nothing of the request.
       progress.outcome = 'unknown';
       const durationMs = performance.now() - began;
@@ -53,24 +47,25 @@ export class Sender {
       else {
         const result = readResponse(description, sent, schema);
         if (!result.error) {
+          progress.ok = true;
           progress.outcome = 'done';
-          this.#answered();
+          answered();
           return { data: result.data, facts: factsOf(call, sent, attempt, performance.now()) };
         }
         failed = result;
       }
       progress.outcome = failed.error.outcome ?? 'unknown';
       if (sent instanceof SendFailure) call.signal?.throwIfAborted();
-      await this.#waitToRetry(call, about, failed);
+      await waitToRetry(call, about, failed);
     }
   }
 
-  #answered(): void {
-    this.#budget = Math.min(500, this.#budget + 1);
+  function answered(): void {
+    budget = Math.min(500, budget + 1);
   }
 
   /** Waits for the next attempt, or throws the failure if there is none. */
-  async #waitToRetry(call: Call, about: HookFacts, { error, retriable }: FailedAttempt): Promise<void> {
+  async function waitToRetry(call: Call, about: HookFacts, { error, retriable }: FailedAttempt) {
     const { startedAt, totalTimeoutMs, maxRetries, signal } = call;
     const { method, attempt } = about;
     const allowed =
@@ -79,16 +74,18 @@ export class Sender {
     const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
     const delayMs = Math.max(asked, backOffMs(attempt));
     const mayWait = asked <= longestRetryAfterMs && delayMs < left;
-    if (!allowed || !mayWait || this.#budget < 10) {
-      if (retriable !== 'get' && !(error instanceof ConnectionError)) this.#answered();
+    if (!allowed || !mayWait || budget < 10) {
+      if (retriable !== 'get' && !(error instanceof ConnectionError)) answered();
       throw error;
     }
-    this.#budget -= 10;
-    if (isPaymentsError(error)) runHook(this.#settings.hooks.retry, { ...about, delayMs, error });
+    budget -= 10;
+    if (isPaymentsError(error)) runHook(hooks.retry, { ...about, delayMs, error });
     await sleep(delayMs, signal);
     // A busy process wakes up late.
     if (performance.now() - startedAt >= totalTimeoutMs) throw error;
   }
+
+  return send;
 }
 
 /** What ends an attempt first. */

@@ -7,7 +7,7 @@ import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Operation, Progress, Query, ReadParts, RequestParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
 import { nameOf, runHook } from './hooks.js';
-import type { Sender } from './sender.js';
+import type { sender } from './sender.js';
 
 /** What a call was made with, checked and copied. */
 interface Given {
@@ -18,11 +18,11 @@ interface Given {
 /**
  * Checks calls, builds their requests and sends them. One per client. The way of a call, which CONTRIBUTING.md describes:
  *
- *     resource → Transport.send → Sender.send → kyAttempt → ky → pass → nodeHttp or fetchAdapter → socket
+ *     resource → Transport.send → sender → kyAttempt → ky → pass → nodeHttp or fetchAdapter → socket
  */
 export class Transport {
   readonly #settings: ClientSettings;
-  #sender: Sender | undefined;
+  #send: ReturnType<typeof sender> | undefined;
 
   constructor(settings: ClientSettings) {
     this.#settings = settings;
@@ -40,8 +40,7 @@ export class Transport {
     loop: { leaving?: AbortController } = {},
   ): Promise<Completed<T> & Given> {
     const startedAt = performance.now();
-    const progress: Progress = { attempts: 0, outcome: 'not_sent' };
-    let ok = false;
+    const progress: Progress = { ok: false, outcome: 'not_sent', attempts: 0 };
     let signal: AbortSignal | undefined;
     let unlink: (() => void) | undefined;
     const { hooks } = this.#settings;
@@ -50,13 +49,11 @@ export class Transport {
       const { call, ...given } = this.#prepare(operation, options, readParts, startedAt);
       signal = call.signal;
       // Always awaited: a loop over the list begins in the meantime.
-      const sender = await (this.#sender ?? this.#loadSender(operation));
+      const send = await (this.#send ?? this.#loadSender(operation));
       const { leaving } = loop;
       unlink = leaving && onAbort(signal, () => leaving.abort(call.signal?.reason));
       signal = leaving?.signal ?? signal;
-      const completed = await sender.send({ ...call, signal }, schema, progress);
-      ok = true;
-      return { ...completed, ...given };
+      return { ...(await send({ ...call, signal }, schema, progress)), ...given };
     } catch (error) {
       // The caller's own reason passes untouched, even if it is the error of another call.
       if (signal?.aborted && error === signal.reason) throw error;
@@ -65,18 +62,18 @@ export class Transport {
       throw error;
     } finally {
       unlink?.();
-      runHook(hooks.end, { ...about(), ok, ...progress });
+      runHook(hooks.end, { ...about(), ...progress });
     }
   }
 
   /** The sender is half of the client's code, including ky, so it is loaded with the first call. */
-  async #loadSender(operation: Operation): Promise<Sender> {
-    const { Sender } = await import('./sender.js').catch((cause: unknown) => {
+  async #loadSender(operation: Operation) {
+    const { sender } = await import('./sender.js').catch((cause: unknown) => {
       const message = `${operation.operation}: a file of merchant-payments could not be loaded, so nothing was sent. If the cause is a missing file, deploy the whole package.`;
       throw new ConfigurationError(message, { ...nameOf(operation), cause });
     });
-    this.#sender ??= new Sender(this.#settings);
-    return this.#sender;
+    this.#send ??= sender(this.#settings);
+    return this.#send;
   }
 
   /** Reads everything that the caller passed, before the first await, and throws every problem of it. */
