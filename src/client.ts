@@ -3,13 +3,7 @@ import { type PaymentsClientOptions, readOptions } from './options.js';
 import { BalanceResource } from './resources/balance.js';
 import { CheckoutsResource } from './resources/checkouts.js';
 import { ProductsResource } from './resources/products.js';
-import {
-  checkRawRequest,
-  copyRawRequest,
-  type RawRequest,
-  rawOperation,
-  unchecked,
-} from './resources/raw-request.js';
+import { type RawRequest, readRawRequest, unchecked } from './resources/raw-request.js';
 import type { CallOptions } from './transport/call-options.js';
 import { Transport } from './transport/transport.js';
 
@@ -57,11 +51,7 @@ export class PaymentsClient {
    * ```
    */
   request<T = unknown>(request: RawRequest, options?: CallOptions): ApiPromise<T> {
-    const copy = copyRawRequest(request);
-    return new ApiPromise(
-      this.#transport.send(rawOperation(copy), unchecked<T>(), options, (issues) =>
-        checkRawRequest(issues, copy),
-      ),
-    );
+    const { operation, readParts } = readRawRequest(request);
+    return new ApiPromise(this.#transport.send(operation, unchecked<T>(), options, readParts));
   }
 }

@@ -26,6 +26,6 @@ export class BalanceResource {
    * ```
    */
   retrieve(options?: CallOptions): ApiPromise<Balance> {
-    return new ApiPromise(this.#transport.send(retrieve, balanceSchema, options, () => ({})));
+    return new ApiPromise(this.#transport.send(retrieve, balanceSchema, options, () => undefined));
   }
 }

@@ -66,11 +66,8 @@ export class CheckoutsResource {
    */
   retrieve(id: string, options?: CallOptions): ApiPromise<CheckoutSession> {
     return new ApiPromise(
-      this.#transport.send(
-        retrieve,
-        this.#schemas.session,
-        options,
-        (issues) => readFields(issues, idParams, { id }) ?? {},
+      this.#transport.send(retrieve, this.#schemas.session, options, (issues) =>
+        readFields(issues, idParams, { id }),
       ),
     );
   }

@@ -5,7 +5,7 @@ import { isObject, ownFields } from '../schemas/object.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
 import { visible } from '../schemas/visible.js';
-import type { Operation, Query, RequestParts } from '../transport/call.js';
+import type { Operation, Query, ReadParts, RequestParts } from '../transport/call.js';
 
 /** A request to an operation that has no method of its own. */
 export interface RawRequest {
@@ -22,8 +22,22 @@ export interface RawRequest {
 const methods: readonly unknown[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const partNames = ['method', 'path', 'query', 'body'];
 
-/** The request's fields, read once; `undefined` if they cannot be read. */
-export function copyRawRequest(request: RawRequest): Partial<RawRequest> | undefined {
+/** What errors and hooks call a request, and how it is checked. Its fields are read here, once. */
+export function readRawRequest(request: RawRequest): { operation: Operation; readParts: ReadParts } {
+  const copy = copyOf(request);
+  const { method, path } = copy ?? {};
+  const operation = {
+    operation: 'request',
+    method: methods.includes(method) ? String(method) : '',
+    path: typeof path === 'string' ? path : '',
+    recoveryHint: 'Check whether it was done before you send it again.',
+    mayBeEmpty: method !== 'GET',
+  };
+  return { operation, readParts: (issues) => check(issues, copy) };
+}
+
+/** The request's fields; `undefined` if they cannot be read. */
+function copyOf(request: RawRequest): Partial<RawRequest> | undefined {
   try {
     return ownFields(request, partNames) ?? {};
   } catch {
@@ -31,22 +45,11 @@ export function copyRawRequest(request: RawRequest): Partial<RawRequest> | undef
   }
 }
 
-/** What errors and hooks call the request. */
-export function rawOperation({ method, path }: Partial<RawRequest> = {}): Operation {
-  return {
-    operation: 'request',
-    method: methods.includes(method) ? String(method) : '',
-    path: typeof path === 'string' ? path : '',
-    recoveryHint: 'Check whether it was done before you send it again.',
-    mayBeEmpty: method !== 'GET',
-  };
-}
-
 /** The schema of any data, of the type that the caller says. */
 export const unchecked = <T>() => field<T>(() => undefined);
 
 /** Returns query and body of a request, and adds what is wrong with it to `issues`. */
-export function checkRawRequest(issues: Issue[], request: Partial<RawRequest> | undefined): RequestParts {
+function check(issues: Issue[], request: Partial<RawRequest> | undefined): RequestParts {
   const refuse = (field: string, message: string) => issues.push({ path: visible(field), message });
   if (!request) throw new TypeError(unreadable);
   const { method, path, query, body, ...rest } = request;

@@ -42,7 +42,7 @@ export interface RequestParts {
 }
 
 /** Reads and checks what a call was given, and adds what is wrong with it to `issues`. */
-export type ReadParts = (issues: Issue[]) => RequestParts;
+export type ReadParts = (issues: Issue[]) => RequestParts | undefined;
 
 /** One call, its parameters and options checked. Times are from `performance.now()`, which clock changes do not affect. */
 export interface Call {

@@ -86,7 +86,7 @@ export class Transport {
     let path = '';
     try {
       const issues: Issue[] = [];
-      const parts = readParts(issues);
+      const parts = readParts(issues) ?? {};
       const settings = this.#settings;
       path = 'options';
       const given = readCallOptions(issues, options, operation.isList === true, settings);
