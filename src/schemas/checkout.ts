@@ -1,6 +1,6 @@
 import type { CurrencyCode } from './currency.js';
 import { isLoopback, parseAbsoluteUrl } from './url.js';
-import { moment, optional, price, recordSchema, text, wire } from './wire.js';
+import { moment, price, recordSchema, text, wire } from './wire.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {
@@ -26,6 +26,15 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   url: string;
 }
 
+const fields = {
+  id: text,
+  productId: text,
+  amount: price,
+  currency: text,
+  expiresAt: moment,
+  createdAt: moment,
+};
+
 function schemasFor(allowInsecureHttp: boolean) {
   // A customer is sent to this address, so it must be https; http only on the local machine, unless allowed.
   const isSafe = (url: URL | undefined) =>
@@ -35,24 +44,8 @@ function schemasFor(allowInsecureHttp: boolean) {
     'an https: URL',
   );
   return {
-    session: recordSchema<CheckoutSession>({
-      id: text,
-      productId: text,
-      amount: price,
-      currency: text,
-      url,
-      expiresAt: moment,
-      createdAt: moment,
-    }),
-    created: recordSchema<CreatedCheckout>({
-      id: optional(text),
-      productId: optional(text),
-      amount: optional(price),
-      currency: optional(text),
-      url,
-      expiresAt: optional(moment),
-      createdAt: optional(moment),
-    }),
+    session: recordSchema<CheckoutSession>({ ...fields, url }),
+    created: recordSchema<CreatedCheckout>({ ...fields, url }, Object.keys(fields)),
   };
 }
 

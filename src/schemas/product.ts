@@ -1,7 +1,7 @@
 import type { CurrencyCode } from './currency.js';
 import type { Metadata } from './metadata.js';
 import { type Pagination, pagination } from './pagination.js';
-import { list, metadata, moment, nullableText, optional, price, record, recordSchema, text } from './wire.js';
+import { list, metadata, moment, nullableText, price, record, recordSchema, text } from './wire.js';
 
 /** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays a string. */
 export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
@@ -51,7 +51,7 @@ const fields = {
 
 export const productSchema = recordSchema<Product>(fields);
 
-export const updatedProductSchema = recordSchema<UpdatedProduct>({ ...fields, status: optional(text) });
+export const updatedProductSchema = recordSchema<UpdatedProduct>(fields, ['status']);
 
 /** One page of products as the service sends it. Spec, "Product list". */
 export const productListSchema = recordSchema<{ items: Product[]; pagination: Pagination }>({

@@ -33,7 +33,7 @@ export function wire<T>(read: (value: unknown) => T | undefined, expected: strin
 }
 
 /** A field that may be missing or `null`, which both become absent. */
-export function optional<T>(read: Wire<T>): Wire<T | undefined> {
+function optional<T>(read: Wire<T>): Wire<T | undefined> {
   return (value, problems) => (value === null || value === undefined ? undefined : read(value, problems));
 }
 
@@ -62,9 +62,12 @@ export function list<T>(read: Wire<T>): Wire<T[]> {
 type Fields = Record<string, unknown>;
 type Shape<T> = { [N in keyof Required<T>]: Wire<T[N]> };
 
-/** An object whose fields are read; other fields are kept. */
-export function record<T extends object>(shape: Shape<T>): Wire<T> {
-  const fields = Object.entries<Wire<unknown>>(shape).map(([name, read]) => ({ name, read }));
+/** An object whose fields are read, those of `optionalNames` if they are there; other fields are kept. */
+export function record<T extends object>(shape: Shape<T>, optionalNames: readonly string[] = []): Wire<T> {
+  const fields = Object.entries<Wire<unknown>>(shape).map(([name, read]) => ({
+    name,
+    read: optionalNames.includes(name) ? optional(read) : read,
+  }));
   /** Puts each field in its normal form. */
   const isRead = (copy: Fields, given: Fields, problems: Problem[]): copy is Fields & T => {
     const before = problems.length;
@@ -83,9 +86,9 @@ export function record<T extends object>(shape: Shape<T>): Wire<T> {
   };
 }
 
-/** The schema of a whole response's data. */
-export function recordSchema<T extends object>(shape: Shape<T>): z.ZodMiniType<T> {
-  const read = record(shape);
+/** The schema of a whole response's data, which is a record. */
+export function recordSchema<T extends object>(...given: Parameters<typeof record<T>>): z.ZodMiniType<T> {
+  const read = record(...given);
   return z.transform((input, { issues }): T => {
     const problems: Problem[] = [];
     const result = read(input, problems);
