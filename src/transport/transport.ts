@@ -1,19 +1,12 @@
 import type * as z from 'zod/mini';
-import type { Completed } from '../api-promise.js';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { unreadable } from '../schemas/fields.js';
 import { isObject, shielded } from '../schemas/object.js';
 import { onAbort } from './aborts.js';
-import type { Call, ClientSettings, Operation, Progress, Query, ReadParts, RequestParts } from './call.js';
+import type { ClientSettings, Operation, Progress, Query, ReadParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
 import { nameOf, runHook } from './hooks.js';
 import type { sender } from './sender.js';
-
-/** What a call was made with, checked and copied. */
-interface Given {
-  parts: RequestParts;
-  options: ListOptions;
-}
 
 /**
  * Checks calls, builds their requests and sends them. One per client. The way of a call, which CONTRIBUTING.md describes:
@@ -29,7 +22,8 @@ export class Transport {
   }
 
   /**
-   * Sends one call. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise.
+   * Sends one call, and returns its data and facts with the `parts` and `options` that it was made with, checked and
+   * copied. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise.
    * The caller's signal ends the whole `loop` that the call is a part of.
    */
   async send<T>(
@@ -38,7 +32,7 @@ export class Transport {
     options: ListOptions = {},
     readParts: ReadParts,
     loop: { leaving?: AbortController } = {},
-  ): Promise<Completed<T> & Given> {
+  ) {
     const startedAt = performance.now();
     const progress: Progress = { ok: false, outcome: 'not_sent', attempts: 0 };
     let signal: AbortSignal | undefined;
@@ -46,14 +40,14 @@ export class Transport {
     const { hooks } = this.#settings;
     const about = () => ({ ...nameOf(operation), durationMs: performance.now() - startedAt });
     try {
-      const { call, ...given } = this.#prepare(operation, options, readParts, startedAt);
+      const { call, ...given } = this.#prepare(operation, options, readParts);
       signal = call.signal;
       // Always awaited: a loop over the list begins in the meantime.
       const send = await (this.#send ?? this.#loadSender(operation));
       const { leaving } = loop;
       unlink = leaving && onAbort(signal, () => leaving.abort(call.signal?.reason));
       signal = leaving?.signal ?? signal;
-      return { ...(await send({ ...call, signal }, schema, progress)), ...given };
+      return { ...(await send({ ...call, startedAt, signal }, schema, progress)), ...given };
     } catch (error) {
       // The caller's own reason passes untouched, even if it is the error of another call.
       if (signal?.aborted && error === signal.reason) throw error;
@@ -77,12 +71,7 @@ export class Transport {
   }
 
   /** Reads everything that the caller passed, before the first await, and throws every problem of it. */
-  #prepare(
-    operation: Operation,
-    options: ListOptions,
-    readParts: ReadParts,
-    startedAt: number,
-  ): Given & { call: Call } {
+  #prepare(operation: Operation, options: ListOptions, readParts: ReadParts) {
     let path = '';
     try {
       const issues: Issue[] = [];
@@ -99,7 +88,6 @@ export class Transport {
         url: settings.base + pathOf(operation, id, query),
         headers: { ...settings.headers, ...given.headers },
         body: json,
-        startedAt,
         // A default gives way to the limit that was given.
         timeoutMs: timeoutMs ?? 20_000,
         totalTimeoutMs: totalTimeoutMs ?? Math.max(60_000, timeoutMs ?? 0),
