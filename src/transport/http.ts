@@ -13,11 +13,11 @@ const defaults: Options = { retry: 0, throwHttpErrors: false };
 /** What ky and `Request` would read from a polluted prototype, even where a request says `undefined`. */
 const fullyWritten: Options = { headers: {}, body: null, window: null, searchParams: '' };
 
-/** One request and its whole response, or a failure: of kind `stopped` for time limit and signal. Never rejects. */
-export type SendOnce = (call: Call, limitMs: number) => Promise<SendResult>;
-
-/** Makes requests through ky, which builds, times out and aborts them. One per client. */
-export function kyAttempt(settings: ClientSettings): SendOnce {
+/**
+ * Makes requests through ky, which builds, times out and aborts them. One per client. Each gives the whole response or a
+ * failure, of kind `stopped` for time limit and signal, and never rejects.
+ */
+export function kyAttempt(settings: ClientSettings) {
   const { apiKey, base, userAgent } = settings;
   const client = ky.create(shielded(defaults));
   const send = sendOver(settings);
@@ -38,7 +38,7 @@ export function kyAttempt(settings: ClientSettings): SendOnce {
     return send(url, { method, headers: all, body, redirect: 'manual', signal });
   }
 
-  return async (call, limitMs) => {
+  return async (call: Call, limitMs: number): Promise<SendResult> => {
     const { operation, url, signal } = call;
     const attempt: { sent?: Promise<SendResult> | undefined } = {};
     // One per request: ky rejects signals of another realm, and adds a listener to the one that it gets.
