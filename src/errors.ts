@@ -90,14 +90,9 @@ export class PaymentsError extends Error {
 }
 
 /** The facts of an error, as its class declares them. */
-export type FactsOf<Class extends PaymentsError> = Omit<
-  Class,
-  keyof Error | 'code' | 'toJSON' | typeof brand
->;
+export type FactsOf<T extends PaymentsError> = Omit<T, keyof Error | 'code' | 'toJSON' | typeof brand>;
 
-interface ErrorClass {
-  prototype: PaymentsError;
-}
+type ErrorClass = Pick<typeof PaymentsError, 'prototype'>;
 
 /** What `instanceof` narrows to: for `PaymentsError` itself the union of all classes, so that `code` narrows further. */
 type InstanceOf<Class extends ErrorClass> = typeof PaymentsError extends Class

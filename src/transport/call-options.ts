@@ -49,12 +49,11 @@ export const sharedFields = {
   headers: z.optional(convertedField(readHeaders)),
 };
 
-const callFields = {
+const callOptions = z.strictObject({
   signal: optionalField<AbortSignal>(isSignal, 'is not an AbortSignal.'),
   ...sharedFields,
-};
-const callOptions = z.strictObject(callFields);
-const listOptions = z.strictObject({ ...callFields, prefetch: integer(1, 8) });
+});
+const listOptions = z.strictObject({ ...callOptions.shape, prefetch: integer(1, 8) });
 
 /** The options of a call, copied; adds what is wrong with them to `issues`. */
 export function readCallOptions(
@@ -69,8 +68,7 @@ export function readCallOptions(
   if (isSignal(options)) issues.push({ path: 'options', message: 'is an AbortSignal. Pass { signal }.' });
   // Most calls have none.
   if (!own || Object.keys(own).length === 0) return own ?? options;
-  const { timeoutMs, totalTimeoutMs = client.totalTimeoutMs } = own;
-  const problems = timeProblems({ timeoutMs, totalTimeoutMs });
+  const problems = timeProblems({ ...own, totalTimeoutMs: own.totalTimeoutMs ?? client.totalTimeoutMs });
   const read = readFields(problems, schema, own, 'an option');
   issues.push(...problems.map(({ path, message }) => ({ path: `options.${path}`, message })));
   return read ?? own;

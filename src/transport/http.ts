@@ -7,9 +7,6 @@ import { nodeHttp } from './node-http.js';
 import { isResponse, isSuccess } from './response.js';
 import { SendFailure } from './send-failure.js';
 
-/** Retries and statuses are handled by the sender: writes have their own rules. */
-const defaults: Options = { retry: 0, throwHttpErrors: false };
-
 /** What ky and `Request` would read from a polluted prototype, even where a request says `undefined`. */
 const fullyWritten: Options = { headers: {}, body: null, window: null, searchParams: '' };
 
@@ -19,7 +16,8 @@ const fullyWritten: Options = { headers: {}, body: null, window: null, searchPar
  */
 export function kyAttempt(settings: ClientSettings) {
   const { apiKey, base, userAgent } = settings;
-  const client = ky.create(shielded(defaults));
+  // The sender handles retries and statuses: writes have their own rules.
+  const client = ky.create(shielded({ retry: 0, throwHttpErrors: false }));
   const send = sendOver(settings);
 
   /** Sends what ky built. Headers are added here: no object of ky holds the key, and ky does not copy them three times. */
