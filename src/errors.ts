@@ -44,7 +44,9 @@ export class PaymentsError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     for (const [name, value] of Object.entries(own)) {
       const enumerable = name !== 'headers'; // of an ApiError: too long for logs
-      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable, writable: true });
+      // The prototype of all objects may be polluted with a getter.
+      const fact = Object.assign(Object.create(null), { value, enumerable, writable: true });
+      if (value !== undefined) Object.defineProperty(this, name, fact);
     }
   }
 
@@ -58,14 +60,8 @@ export class PaymentsError extends Error {
     Object.defineProperty(this, 'name', { value, writable: true, configurable: true });
   }
 
-  /** For logs: `name`, `message` and the facts. */
-  toJSON(): {
-    /** Of the class. */
-    name: string;
-    /** Safe to log, as the facts are. */
-    message: string;
-    [fact: string]: unknown;
-  } {
+  /** For logs: `name`, `message` and the facts, which are all safe to log. */
+  toJSON(): Pick<Error, 'name' | 'message'> & Record<string, unknown> {
     return { name: this.name, message: this.message, ...Object.fromEntries(Object.entries(this)) };
   }
 
@@ -114,7 +110,7 @@ export function isPaymentsError(value: unknown): value is AnyPaymentsError {
 
 /** Has an error's stack lead from here to the caller's own line, without the ten frames that Node keeps being ours. */
 export function traced<Thrown>(error: Thrown): Thrown {
-  if (isPaymentsError(error)) Error.captureStackTrace?.(error, traced);
+  if (isPaymentsError(error) && Object.isExtensible(error)) Error.captureStackTrace?.(error, traced);
   return error;
 }
 

@@ -1,14 +1,7 @@
 import * as z from 'zod/mini';
 import { ConfigurationError, isPaymentsError } from './errors.js';
 import { didYouMean } from './schemas/closest.js';
-import {
-  convertedField,
-  field,
-  optionalField,
-  type Refuse,
-  readFields,
-  unreadable,
-} from './schemas/fields.js';
+import { convertedField, field, optionalField, readFields, unreadable } from './schemas/fields.js';
 import { isPlainObject, ownFields } from './schemas/object.js';
 import { hasBlankOrControl, isLoopback, isQuoted, parseAbsoluteUrl, urlText } from './schemas/url.js';
 import type { ClientSettings } from './transport/call.js';
@@ -80,6 +73,22 @@ function settingsFrom(options: PaymentsClientOptions): ClientSettings {
 
 const trueOrFalse = optionalField<boolean>((value) => typeof value === 'boolean', 'must be true or false.');
 
+/** Hooks by name, bound to their object: its fields and the methods of its class, but not those of every object. */
+const hooksField = convertedField((hooks, refuse): Hooks => {
+  if (typeof hooks !== 'object' || hooks === null) return refuse('is not an object of functions.');
+  const read: Hooks = Object.create(null);
+  for (const name of hookNames) {
+    const hook: unknown = Reflect.get(hooks, name);
+    if (hook === undefined || hook === Reflect.get(Object.prototype, name)) continue;
+    read[name] = typeof hook === 'function' ? hook.bind(hooks) : refuse('is not a function.', [name]);
+  }
+  if (isPlainObject(hooks)) {
+    for (const name of Object.keys(hooks).filter((each) => !hookNames.some((known) => known === each)))
+      refuse(`is not a hook. ${didYouMean(name, hookNames)}`, [name]);
+  } else if (Object.keys(read).length === 0) refuse(`has none of the methods ${hookNames.join(', ')}.`);
+  return read;
+});
+
 // Made as the file is loaded: zod reads its own parameters by name, which a polluted prototype would fill in.
 const secureOptions = optionsSchema(false);
 const insecureOptions = optionsSchema(true);
@@ -89,7 +98,7 @@ function optionsSchema(allowInsecureHttp: boolean) {
     apiKey: field<string>(apiKeyProblem),
     baseUrl: field<string | URL>((baseUrl) => baseUrlProblem(baseUrl, allowInsecureHttp)),
     ...sharedFields,
-    hooks: z.optional(convertedField(readHooks)),
+    hooks: z.optional(hooksField),
     fetch: optionalField<Fetch>((value) => typeof value === 'function', 'is not a function.'),
     userAgent: optionalField<string>(
       (value) => typeof value === 'string' && /^[\x20-\x7e]*$/.test(value),
@@ -132,22 +141,6 @@ function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | 
   return protocol === 'https:' || allowInsecureHttp || isLoopback(url)
     ? undefined
     : `is http: to ${url.hostname}, so the API key would be sent in clear text. Use https:, or pass allowInsecureHttp: true.`;
-}
-
-/** Hooks by name, bound to their object: its fields and the methods of its class, but not those of every object. */
-function readHooks(hooks: unknown, refuse: Refuse): Hooks {
-  if (typeof hooks !== 'object' || hooks === null) return refuse('is not an object of functions.');
-  const read: Hooks = Object.create(null);
-  for (const name of hookNames) {
-    const hook: unknown = Reflect.get(hooks, name);
-    if (hook === undefined || hook === Reflect.get(Object.prototype, name)) continue;
-    read[name] = typeof hook === 'function' ? hook.bind(hooks) : refuse('is not a function.', [name]);
-  }
-  if (isPlainObject(hooks)) {
-    for (const name of Object.keys(hooks).filter((each) => !hookNames.some((known) => known === each)))
-      refuse(`is not a hook. ${didYouMean(name, hookNames)}`, [name]);
-  } else if (Object.keys(read).length === 0) refuse(`has none of the methods ${hookNames.join(', ')}.`);
-  return read;
 }
 
 function environment(name: 'PAYMENTS_API_KEY' | 'PAYMENTS_BASE_URL'): string | undefined {

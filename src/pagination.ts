@@ -6,14 +6,8 @@ import type { Pagination } from './schemas/pagination.js';
 export interface PageSource<T extends { id: string }> {
   /** How many pages may be held at once while iterating. */
   prefetch: number;
-  /** Another page, for a loop or by itself. */
-  ask(page: number, loop?: Loop): ApiPromise<Page<T>>;
-}
-
-/** What a page is asked for by; a list gets its `leaving` when a loop over it begins. */
-export interface Loop {
-  /** Ends the pages in flight: aborted when the loop is left. */
-  leaving?: AbortController;
+  /** Another page, by itself or for a loop, which aborts `leaving` when it is left. */
+  ask(page: number, leaving?: AbortController): ApiPromise<Page<T>>;
 }
 
 /** One page of a list. Iterate over it for every item from this page on. */
@@ -61,20 +55,21 @@ export class Page<T extends { id: string }> implements AsyncIterable<T> {
  * ```
  */
 export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
-  readonly #loop: Loop;
+  #leaving: AbortController | undefined;
   readonly #operation: string;
 
   /** @internal */
-  constructor(completed: Promise<Completed<Page<T>>>, loop: Loop, operation: string) {
+  constructor(completed: Promise<Completed<Page<T>>>, leaving: AbortController, operation: string) {
     super(completed);
-    this.#loop = loop;
+    this.#leaving = leaving;
     this.#operation = operation;
   }
 
   /** Every item, page after page, in order. Pages are requested as they are needed; `prefetch` of them are held at once. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    const leaving = new AbortController();
-    this.#loop.leaving ??= leaving;
+    // The first loop ends the request for its first page, too.
+    const leaving = this.#leaving ?? new AbortController();
+    this.#leaving = undefined;
     return itemsFrom(this, leaving);
   }
 
@@ -142,7 +137,7 @@ async function* readItems<T extends { id: string }>(first: Promise<Page<T>>, lea
       const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
       const askAhead = (upTo: number) => {
         while (asked < last && inFlight.length < upTo) {
-          const next = ask(++asked, { leaving });
+          const next = ask(++asked, leaving);
           // A page may fail after the reader has left: that matters only when it is read.
           next.catch(() => {});
           inFlight.push(next);

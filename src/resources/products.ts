@@ -1,6 +1,6 @@
 import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
-import { ListPromise, type Loop, Page } from '../pagination.js';
+import { ListPromise, Page } from '../pagination.js';
 import { readFields } from '../schemas/fields.js';
 import { ownFields } from '../schemas/object.js';
 import {
@@ -82,19 +82,19 @@ export class ProductsResource {
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
     const readParts: ReadParts = (issues) => ({ query: readFields(issues, productListParams, params) });
-    const loop: Loop = {};
-    return new ListPromise(this.#listPage(options, readParts, loop), loop, list.operation);
+    const leaving = new AbortController();
+    return new ListPromise(this.#listPage(options, readParts, leaving), leaving, list.operation);
   }
 
   /** One page, which asks for the others with what was read from the first call's parameters and options. */
   async #listPage(
     options: ListOptions,
     readFirst: ReadParts,
-    firstLoop?: Loop,
+    firstLeaving?: AbortController,
   ): Promise<Completed<Page<Product>>> {
-    const sent = await this.#transport.send(list, productListSchema, options, readFirst, firstLoop);
-    const ask = (page: number, loop?: Loop) =>
-      new ApiPromise(this.#listPage(sent.options, () => ({ query: { ...sent.parts.query, page } }), loop));
+    const sent = await this.#transport.send(list, productListSchema, options, readFirst, firstLeaving);
+    const ask = (page: number, leaving?: AbortController) =>
+      new ApiPromise(this.#listPage(sent.options, () => ({ query: { ...sent.parts.query, page } }), leaving));
     return { data: new Page(sent.data, { prefetch: sent.options.prefetch ?? 1, ask }), facts: sent.facts };
   }
 

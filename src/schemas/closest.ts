@@ -9,21 +9,16 @@ export function closest(word: string, candidates: readonly string[]): string | u
 
 /** The end of a message about an unknown name. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const longer = known.filter((each) => isWithin(name, each) || isWithin(each, name));
-  const meant = closest(name, known) ?? (longer.length === 1 ? longer[0] : undefined);
+  const meant = closest(name, known);
   return meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`;
 }
 
 const lettersOf = (word: string) => word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** Whether one name contains the other, as `webhookUrl` does `webhook`; a letter or two say nothing. */
-function isWithin(short: string, long: string): boolean {
-  const letters = lettersOf(short);
-  return letters.length > 2 && lettersOf(long).includes(letters);
-}
-
-/** How many letters to replace, insert or leave out. */
+/** How many letters to replace, insert or leave out; one if a name of some length is within the other, as `webhook` in `webhookUrl`. */
 function slips(word: string, candidate: string): number {
+  const [short = '', long = ''] = [word, candidate].sort((a, b) => a.length - b.length);
+  if (short.length > 3 && long.includes(short)) return 1;
   let left = candidate;
   for (const letter of word) left = left.replace(letter, '');
   const shared = candidate.length - left.length;

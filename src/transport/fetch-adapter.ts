@@ -2,8 +2,8 @@ import { isObject, shielded } from '../schemas/object.js';
 import { onAbort } from './aborts.js';
 import {
   type CompleteResponse,
+  headersFrom,
   isRedirect,
-  isResponse,
   largestBody,
   type ResponseHead,
   type ResponseHeaders,
@@ -31,10 +31,17 @@ export type Send = (url: string, init: SendInit) => Promise<SendResult>;
  * A function shaped like `fetch`: that of the platform, undici, node-fetch or a test. It is called
  * with a URL string and plain objects, since it may have its own `Request` and `Headers` classes.
  */
-export type Fetch = (
-  url: string,
-  init: SendInit,
-) => Promise<{ status: number; headers: ResponseHeaders; body: unknown }>;
+export type Fetch = (url: string, init: SendInit) => Promise<FetchResponse>;
+
+/** What is used of a `Response`: those of tests need a `body` that can be iterated, or `arrayBuffer()`. */
+interface FetchResponse {
+  status: number;
+  headers: Pick<ResponseHeaders, 'forEach'>;
+  body: unknown;
+  bodyUsed?: boolean;
+  type?: string;
+  arrayBuffer?(): Promise<ArrayBuffer>;
+}
 
 /** What the head of a response settles, so that its body is not read. */
 export function settledBy(head: ResponseHead): SendResult | undefined {
@@ -52,14 +59,19 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
       let head: Required<ResponseHead> | undefined;
       const send = async (): Promise<SendResult> => {
         const response: unknown = await fetch(url, shielded(init));
-        if (!isResponse(response))
+        if (!isFetchResponse(response))
           return new SendFailure('exchange', 'fetch', { detail: 'returned no Response' });
         if (response.type === 'error') return new SendFailure('exchange', 'network');
-        const { headers, body } = response;
+        // Read here, where what they throw is a mistake of that fetch.
+        const raw: string[] = [];
+        response.headers.forEach((value, name) => {
+          raw.push(name, value);
+        });
+        const headers = headersFrom(raw);
         head = { status: response.type === 'opaqueredirect' ? 302 : response.status, headers, chunks: [] };
         const settled = settledBy(head);
         if (!settled) return readBody(response, head, resolve);
-        discard(body);
+        discard(response.body);
         return settled;
       };
       const failureOf = (error: unknown) => {
@@ -82,7 +94,7 @@ export function fetchAdapter(fetch: Fetch, isOption: boolean): Send {
 type Settle = (result: SendResult) => void;
 
 /** Web streams and Node streams (node-fetch, which may be of text) can both be iterated; those of older Safari cannot. */
-async function readBody(response: Response, head: Required<ResponseHead>, settle: Settle) {
+async function readBody(response: FetchResponse, head: Required<ResponseHead>, settle: Settle) {
   const { body } = response;
   if (response.bodyUsed) {
     const detail = 'returned a Response whose body was read already: read a clone() of it instead';
@@ -90,7 +102,8 @@ async function readBody(response: Response, head: Required<ResponseHead>, settle
   }
   const { status, headers, chunks } = head;
   let size = 0;
-  for await (const part of isIterable(body) ? body : [new Uint8Array(await response.arrayBuffer())]) {
+  const parts = isIterable(body) ? body : [new Uint8Array((await response.arrayBuffer?.()) ?? [])];
+  for await (const part of parts) {
     const chunk = typeof part === 'string' ? new TextEncoder().encode(part) : part;
     size += chunk.byteLength;
     if (size > largestBody) {
@@ -102,6 +115,13 @@ async function readBody(response: Response, head: Required<ResponseHead>, settle
     chunks.push(chunk);
   }
   return { status, headers, bytes: new Uint8Array(await new Blob(chunks).arrayBuffer()) };
+}
+
+/** By shape: each `fetch` has classes of its own, and tests have none. */
+function isFetchResponse(value: unknown): value is FetchResponse {
+  if (!isObject(value) || typeof value.status !== 'number' || !isObject(value.headers)) return false;
+  const isReadable = isIterable(value.body) || typeof value.arrayBuffer === 'function';
+  return isReadable && typeof value.headers.forEach === 'function';
 }
 
 function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer> | string> {

@@ -4,7 +4,7 @@ import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
 import { fetchAdapter, type Send, type SendResult } from './fetch-adapter.js';
 import { nodeHttp } from './node-http.js';
-import { isResponse, isSuccess } from './response.js';
+import { isSuccess } from './response.js';
 import { SendFailure } from './send-failure.js';
 
 /** What ky and `Request` would read from a polluted prototype, even where a request says `undefined`. */
@@ -77,6 +77,11 @@ function withoutBody(sent: SendResult): Response {
   const response = { [Symbol.toStringTag]: 'Response', status, ok: isSuccess(status) };
   if (isResponse(response)) return response;
   throw response;
+}
+
+/** By its tag, as ky does it. */
+function isResponse(value: object): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]';
 }
 
 /** In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */

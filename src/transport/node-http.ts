@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { isObject, shielded } from '../schemas/object.js';
 import { type Send, type SendResult, settledBy } from './fetch-adapter.js';
-import { encodingsOf, largestBody, type ResponseHead, type ResponseHeaders } from './response.js';
+import { encodingsOf, headersFrom, largestBody, type ResponseHead } from './response.js';
 import { type FailureKind, type Phase, readError, SendFailure } from './send-failure.js';
 
 /**
@@ -74,7 +74,10 @@ export function nodeHttp(baseUrl: URL): Send {
       request.on('response', (response) => {
         const chunks: Buffer<ArrayBuffer>[] = [];
         const { statusCode: status = 0, rawHeaders } = response;
-        const received = { status, headers: headersFrom(rawHeaders), chunks };
+        const headers = headersFrom(rawHeaders);
+        const encoding = encodingsOf(headers.get('content-encoding')).join();
+        // A compressed body shows nothing of what it says.
+        const received = { status, headers, chunks: encoding === '' ? chunks : [] };
         const settled = settledBy(received);
         if (settled) return breakOff(settled);
         phase = 'body';
@@ -98,11 +101,8 @@ export function nodeHttp(baseUrl: URL): Send {
             const [first = Buffer.alloc(0)] = chunks;
             const whole = chunks.length > 1 ? Buffer.concat(chunks) : first;
             try {
-              const bytes = decode(whole, received.headers.get('content-encoding'));
-              finish({ status, headers: received.headers, bytes });
+              finish({ status, headers, bytes: decode(whole, encoding) });
             } catch (error) {
-              // What cannot be decompressed shows nothing.
-              chunks.length = 0;
               failWith(error);
             }
           });
@@ -116,8 +116,7 @@ export function nodeHttp(baseUrl: URL): Send {
  * Decompresses a body: some servers compress without being asked. One in several encodings or an unknown one stays as it
  * is; of a cut one the readable part is kept, as fetch does it.
  */
-function decode(bytes: Buffer, contentEncoding: string | null): Uint8Array {
-  const encoding = encodingsOf(contentEncoding).join();
+function decode(bytes: Buffer, encoding: string): Uint8Array {
   if (bytes.byteLength === 0 || !/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) return bytes;
   const zlib = process.getBuiltinModule('node:zlib');
   const limit = { maxOutputLength: largestBody };
@@ -126,16 +125,4 @@ function decode(bytes: Buffer, contentEncoding: string | null): Uint8Array {
   // Some servers leave out the header of zlib (RFC 9110, section 8.4.1.2), whose first byte ends in 8.
   const isBare = encoding === 'deflate' && (bytes.readUInt8() & 0xf) !== 8;
   return isBare ? zlib.inflateRawSync(bytes, options) : zlib.unzipSync(bytes, options);
-}
-
-/** The headers of a response as they came: few are read, and `Headers` would take them all apart. */
-function headersFrom(raw: readonly string[]): ResponseHeaders {
-  const forEach: ResponseHeaders['forEach'] = (run) => {
-    for (let index = 0; index < raw.length; index += 2) run(raw[index + 1] ?? '', raw[index] ?? '');
-  };
-  const get = (name: string) => {
-    const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === name);
-    return values.length === 0 ? null : values.join(', ');
-  };
-  return { get, forEach };
 }

@@ -4,6 +4,18 @@ export interface ResponseHeaders {
   forEach(run: (value: string, name: string) => void): void;
 }
 
+/** The headers of a response as they came, names and values: few are read, and `Headers` would take them all apart. */
+export function headersFrom(raw: readonly string[]): ResponseHeaders {
+  const forEach: ResponseHeaders['forEach'] = (run) => {
+    for (let index = 0; index < raw.length; index += 2) run(raw[index + 1] ?? '', raw[index] ?? '');
+  };
+  const get = (name: string) => {
+    const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === name);
+    return values.length === 0 ? null : values.join(', ');
+  };
+  return { get, forEach };
+}
+
 /** Status and headers, which arrive before the body and already show the outcome of the call. */
 export interface ResponseHead {
   status: number;
@@ -16,11 +28,6 @@ export interface ResponseHead {
 export interface CompleteResponse extends ResponseHead {
   /** Decoded; empty for a redirect, whose body is never read. */
   bytes: Uint8Array;
-}
-
-/** By its tag, as ky does: msw, undici, node-fetch and edge runtimes have their own classes. */
-export function isResponse(value: unknown): value is Response {
-  return Object.prototype.toString.call(value) === '[object Response]';
 }
 
 /** The encodings of a body, in order: names are case-insensitive (RFC 9110, section 8.4). */

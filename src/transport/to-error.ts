@@ -108,13 +108,12 @@ const serverError: Refusal = [errors.ServerError, ': the service failed.'];
 const invalidRequest: Refusal = [errors.InvalidRequestError, ': the request was refused.'];
 const keyRefused =
   ': the API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
-const notFound = '. Check the id, and that baseUrl names the right environment.';
 
 const refusals: ReadonlyMap<number, Refusal> = new Map([
   [400, invalidRequest],
   [401, [errors.AuthenticationError, keyRefused]],
   [403, [errors.PermissionDeniedError, ': this API key is not allowed to do that.']],
-  [404, [errors.NotFoundError, notFound]],
+  [404, [errors.NotFoundError, '. Check the id, and that baseUrl names the right environment.']],
   [409, [errors.ConflictError, '.']],
   [413, invalidRequest],
   [422, invalidRequest],

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { unreadable } from '../schemas/fields.js';
-import { isObject, shielded } from '../schemas/object.js';
+import { isObject, isPlainObject, shielded } from '../schemas/object.js';
 import { onAbort } from './aborts.js';
 import type { ClientSettings, Operation, Progress, Query, ReadParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
@@ -24,14 +24,14 @@ export class Transport {
   /**
    * Sends one call, and returns its data and facts with the `parts` and `options` that it was made with, checked and
    * copied. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise.
-   * The caller's signal ends the whole `loop` that the call is a part of.
+   * The caller's signal also aborts `leaving`, which ends the whole loop that the call is a part of.
    */
   async send<T>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
     options: ListOptions = {},
     readParts: ReadParts,
-    loop: { leaving?: AbortController } = {},
+    leaving?: AbortController,
   ) {
     const startedAt = performance.now();
     const progress: Progress = { ok: false, outcome: 'not_sent', attempts: 0 };
@@ -42,9 +42,8 @@ export class Transport {
     try {
       const { call, ...given } = this.#prepare(operation, options, readParts);
       signal = call.signal;
-      // Always awaited: a loop over the list begins in the meantime.
+      // Always awaited: a list that is left at once asks for nothing.
       const send = await (this.#send ?? this.#loadSender(operation));
-      const { leaving } = loop;
       unlink = leaving && onAbort(signal, () => leaving.abort(call.signal?.reason));
       signal = leaving?.signal ?? signal;
       return { ...(await send({ ...call, startedAt, signal }, schema, progress)), ...given };
@@ -105,12 +104,12 @@ export class Transport {
 /** Written once: a getter could answer otherwise the second time. */
 function jsonOf(body: unknown, issues: Issue[]): string {
   try {
-    // A Map or a form would be written as `{}`.
-    const isCollection = isObject(body) && Symbol.iterator in body && !('toJSON' in body);
-    const json: unknown = isCollection ? undefined : JSON.stringify(body);
-    if (typeof json === 'string') return json;
+    const json: unknown = JSON.stringify(body);
+    // A Map, a form or a promise would be written as `{}`.
+    const isLost = json === '{}' && isObject(body) && !isPlainObject(body) && !('toJSON' in body);
+    if (typeof json === 'string' && !isLost && !ArrayBuffer.isView(body)) return json;
   } catch {}
-  issues.push({ path: 'body', message: 'cannot be written as JSON.' });
+  issues.push({ path: 'body', message: 'cannot be written as JSON. Pass plain data, and await promises.' });
   return '';
 }
 
