@@ -4,6 +4,7 @@ import { convertedField, field } from './fields.js';
 import type { Metadata } from './metadata.js';
 import { readMoney } from './money.js';
 import { isObject, isPlainObject } from './object.js';
+import { apiKeys } from './redact.js';
 import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes, urlText } from './url.js';
 import { visible } from './visible.js';
 
@@ -217,11 +218,11 @@ export const checkoutCreateParams = z.strictObject(
   'must be an object, as in checkouts.create({ productId: product.id }).',
 ) satisfies z.ZodMiniType<CheckoutCreateParams>;
 
-/** A value for a message: short, on one line, and only if it is a string, number or boolean. */
+/** A value for a message: short, on one line, without API keys, and only if it is a string, number or boolean. */
 export function quote(value: unknown): string {
   if (typeof value === 'string') {
     const start = value.length > 60 ? `${value.slice(0, 60)}…` : value;
-    return visible(JSON.stringify(start));
+    return visible(JSON.stringify(start)).replace(apiKeys, '[redacted]');
   }
   return typeof value === 'number' ? String(value) : whatItIs(value);
 }

@@ -13,6 +13,9 @@ export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
     ]);
 }
 
+/** API keys, by how they begin. */
+export const apiKeys = /service_(?:live|test)_[\w-]+/gi;
+
 /** Removes the client's secrets from text that came from outside, in each encoding in which they may be echoed. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   let patterns: readonly RegExp[] | undefined; // made at the first text: most calls have none to redact
@@ -25,7 +28,7 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
 function patternsOf(secrets: readonly string[]): RegExp[] {
   const forms = secrets.filter((secret) => secret.length >= 6).flatMap(formsOf);
   const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
-  return [...longestFirst.map(patternOf), /service_(?:live|test)_[\w-]+/gi];
+  return [...longestFirst.map(patternOf), apiKeys];
 }
 
 function formsOf(secret: string): string[] {

@@ -246,3 +246,14 @@ test('hooks that are changed after the constructor change nothing', async () => 
   await client.products.create(params);
   expect(calls.map(([name]) => name)).toEqual(['request', 'response', 'end']);
 });
+
+test('a hook may freeze the error that it gets: the call rejects with it', async () => {
+  service.on('GET /v1/balance', jsonResponse({}, 503), jsonResponse({}, 404));
+  const frozen: unknown[] = [];
+  const freeze = ({ error }: { error: Error }) => frozen.push(Object.freeze(error));
+  const payments = createClient({ hooks: { retry: freeze, error: freeze }, totalTimeoutMs: 5_000 });
+  const error = await payments.balance.retrieve().catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ name: 'NotFoundError' });
+  expect(frozen).toHaveLength(2);
+  expect(frozen[1]).toBe(error);
+});

@@ -211,6 +211,16 @@ describe('leaving a list while it waits for its first page', () => {
     },
   );
 
+  test('by return() aborts it, too, where the loop began after the list was asked for', async () => {
+    const list = products();
+    await arrived(1);
+    const iterator = list[Symbol.asyncIterator]();
+    const next = iterator.next();
+    expect(await iterator.return()).toEqual({ done: true, value: undefined });
+    expect(await next).toEqual({ done: true, value: undefined });
+    await expectLeft();
+  });
+
   test('by throw() does so, too, and passes the error on', async () => {
     const iterator = products()[Symbol.asyncIterator]();
     const next = iterator.next();

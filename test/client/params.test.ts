@@ -662,3 +662,17 @@ test('accessors of a class are sent by create() and request(), too', async () =>
     { name: 'Mug' },
   ]);
 });
+
+test('an API key in the place of a value is not quoted', async () => {
+  const key = 'service_live_4f9c2a7be1';
+  for (const [call, path] of [
+    [createProduct({ price: key }), 'price'],
+    [createProduct({ currency: key }), 'currency'],
+    [createCheckout({ successUrl: key }), 'successUrl'],
+    [listProducts({ page: key }), 'page'],
+  ] as const) {
+    const [issue] = await issuesOf(Promise.resolve(call));
+    expect(issue).toMatchObject({ path, message: expect.stringContaining('[redacted]') });
+    expect(issue?.message).not.toContain('4f9c2a7be1');
+  }
+});

@@ -174,6 +174,21 @@ faultTable([
     outcome: 'done',
   },
   {
+    title: 'gzip whose connection is closed within it',
+    fault: () =>
+      writes(
+        Buffer.concat([
+          Buffer.from(`${ok}Content-Encoding: gzip\r\nContent-Length: 5000\r\n\r\n`),
+          gzipSync(half.repeat(99)).subarray(0, 50),
+        ]),
+        'close',
+      ),
+    expected: { error: 'ConnectionError', phase: 'body' },
+    get: 3,
+    write: 1,
+    outcome: 'done',
+  },
+  {
     title: 'a length of 100 MB',
     fault: () => writes(`${ok}Content-Length: 100000000\r\n\r\n${half}`),
     expected: { error: 'InvalidResponseError', reason: 'too_large' },

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { type Hooks, PaymentsClient } from 'merchant-payments';
+import { type Fetch, type Hooks, PaymentsClient } from 'merchant-payments';
 import { fetch as undiciFetch } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
@@ -264,14 +264,62 @@ test('a header that no HTTP response may have is left out of the error, whose ou
   expect(calls).toHaveBeenCalledTimes(1);
 });
 
-test('a call is not called unsent where the headers of its response throw', async () => {
-  const throws = { get: throwing, forEach: throwing };
-  const response = { status: 500, headers: throws, body: null, [Symbol.toStringTag]: 'Response' };
-  const ends: unknown[] = [];
-  // A status without a look at the headers, as of a redirect: what reads them comes later.
-  const { client } = clientWith(() => ({ ...response, status: 302 }), 0, {
-    end: ({ outcome }) => ends.push(outcome),
+/** Headers that only a function of the user's own can give. */
+const wrongHeaders: [title: string, headers: unknown][] = [
+  ['are missing', undefined],
+  ['are a plain object', { 'content-type': 'application/json' }],
+  ['have no forEach()', { get: () => null }],
+  [
+    'throw text that holds the key',
+    {
+      get: throwing,
+      forEach() {
+        throw new Error(`failed with ${canaryKey}`);
+      },
+    },
+  ],
+];
+
+describe.each(wrongHeaders)('a fetch that gives a Response whose headers %s', (_title, headers) => {
+  test.each([200, 302, 400, 503])('and whose status is %i has failed, outcome unknown', async (status) => {
+    const failures: unknown[] = [];
+    const ends: unknown[] = [];
+    const { body } = new Response('{"code":0,"message":"success","data":{}}');
+    const { client, calls } = clientWith(
+      () => ({ status, headers, body, [Symbol.toStringTag]: 'Response' }),
+      2,
+      {
+        error: ({ error }) => failures.push(error),
+        end: ({ outcome }) => ends.push(outcome),
+      },
+    );
+    const { error } = await settled(call(client, 'POST'));
+    expect(error).toMatchObject({ name: 'ConnectionError', reason: 'fetch', outcome: 'unknown' });
+    expectNoTrace(error);
+    expect(failures).toEqual([error]);
+    expect(ends).toEqual(['unknown']);
+    expect(calls).toHaveBeenCalledTimes(1);
   });
-  await settled(call(client, 'POST'));
-  expect(ends).toEqual(['unknown']);
 });
+
+test('a fetch may give what a test writes by hand: a status, headers and a stream', async () => {
+  const { body } = new Response(rightBody('GET'));
+  const fetch: Fetch = async () => ({
+    status: 200,
+    headers: new Map([['content-type', 'application/json']]),
+    body,
+  });
+  const client = new PaymentsClient({ apiKey: canaryKey, baseUrl: 'https://api.shop.example', fetch });
+  expect(await client.balance.retrieve()).toMatchObject({ available: '1250.00' });
+});
+
+test.each([null, '{"code":0}', new Uint8Array([1])])(
+  'a fetch that gives a body which cannot be read (%j) has failed, outcome unknown',
+  async (body) => {
+    const { client, calls } = clientWith(() => ({ status: 200, headers: new Headers(), body }));
+    const { error } = await settled(call(client, 'GET'));
+    expect(error).toMatchObject({ name: 'ConnectionError', reason: 'fetch', outcome: 'unknown' });
+    expect(String(error)).toContain('the function passed as fetch returned no Response');
+    expect(calls).toHaveBeenCalledTimes(1);
+  },
+);

@@ -173,6 +173,7 @@ const ofFailures: [name: string, value: unknown][] = [
   ['code', 401],
   ['message', 5],
   ['id', 'polluted'],
+  ['leaving', { signal: {} }],
 ];
 
 test.each(ofFailures)(
@@ -253,3 +254,14 @@ test.each([
   expect(metadata.polluted).toBeUndefined();
   await server.close();
 });
+
+test.each(['get', 'set'])(
+  'where a polluted prototype has "%s", an error is one of the package',
+  async (name) => {
+    const server = await FaultyServer.start(respondsWith(502, '<html>'));
+    const client = clientOf('http', server.url);
+    const { error } = await polluted(name, 'polluted', () => settled(call(client, 'POST')));
+    expect(error).toMatchObject({ name: 'ServerError', outcome: 'unknown', status: 502 });
+    await server.close();
+  },
+);
