@@ -3,8 +3,8 @@ import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Facts, Finding, FindingCode } from './findings.js';
 import { eventBody, knownKeys, type Order, paid } from './probes.js';
-import { type KnownScheme, knownSchemes } from './schemes.js';
-import { type Mistake, signDelivery, signedAs, signedBy } from './signed.js';
+import { type KnownScheme, knownSchemes, signedAs } from './schemes.js';
+import { type Mistake, signDelivery, signedBy } from './signed.js';
 import { encodings, printings, secretSlips, type Write } from './slips.js';
 
 /** Requests in flight: a development server takes that many. */

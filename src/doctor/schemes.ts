@@ -1,20 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { SignatureScheme } from '../webhooks/index.js';
+import type { Outgoing } from '../sending/delivery.js';
+import { type SignatureScheme, sign } from '../webhooks/index.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { decodeSignature, macOf, readSignatures } from '../webhooks/signature.js';
 import { documented, type Lists, type Parts, serviceOf, type TimestampUnit } from './documented-schemes.js';
+import { outgoing, type Signer } from './signed.js';
 
-export interface KnownScheme {
-  readonly name: string;
-  readonly like: { service: string; source: string } | undefined;
-  readonly scheme: Partial<SignatureScheme>;
-  /** The signature header, with `{timestamp}` and `{signature}` to be filled in. */
-  readonly header: string;
-  readonly unit: TimestampUnit;
-  /** How many parts differ from the default scheme. */
-  readonly distance: number;
-}
+export type KnownScheme = ReturnType<typeof schemeOf>;
 
 export const knownSchemes = (): KnownScheme[] => byLikelihood(combinations(documented));
 
@@ -26,7 +19,29 @@ export interface SignedDelivery {
   unit: TimestampUnit | undefined;
 }
 
-/** The schemes that make a signature, the likeliest first, each option once. As `verify()` reads it, so that it accepts it. */
+/** A body signed by a scheme of the table; `undefined` where the secret is no key for it. */
+export function signedAs(known: KnownScheme, body: string, { secret, scheme }: Signer): Outgoing | undefined {
+  const { signatureHeader, timestampHeader } = readScheme(scheme);
+  const { separator: _, ...written } = known.scheme;
+  // A prefix is no hex; base64 keys are read without it anyway.
+  const key = written.secretEncoding === 'hex' ? secret.replace(/^[a-z]{2,10}_/i, '') : secret;
+  try {
+    const own = sign({
+      rawBody: body,
+      secret: key,
+      scheme: { ...written, prefix: '', signatureHeader, timestampHeader, timestamp: known.unit },
+    });
+    const timestamp = own[timestampHeader] ?? '';
+    const signature = known.header
+      .replace('{timestamp}', timestamp)
+      .replace('{signature}', own[signatureHeader] ?? '');
+    return outgoing(body, { [signatureHeader]: signature, [timestampHeader]: timestamp });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The schemes that make a signature, the likeliest first. As `verify()` reads it, so that it accepts it. */
 export function matchingSchemes(
   lists: Lists,
   { body, signature, timestamp, unit = 'seconds' }: SignedDelivery,
@@ -54,11 +69,7 @@ export function matchingSchemes(
         timingSafeEqual(given, macOf(readKey(secret, scheme), timestamp, body, scheme)),
       ),
     );
-  const options = new Set<string>();
-  return byLikelihood(found).filter(({ scheme }) => {
-    const option = JSON.stringify(scheme);
-    return !options.has(option) && options.add(option);
-  });
+  return byLikelihood(found);
 }
 
 /** Whether a header may be written by a template: both list a timestamp, or neither. */
@@ -82,7 +93,7 @@ function byLikelihood(combined: readonly Parts[]): KnownScheme[] {
   return combined.map(schemeOf).sort((a, b) => rank(a) - rank(b));
 }
 
-function schemeOf(parts: Parts): KnownScheme {
+function schemeOf(parts: Parts) {
   const { content, algorithm, encoding, key, unit } = parts;
   const header = headerOf(parts);
   const held =
@@ -94,8 +105,10 @@ function schemeOf(parts: Parts): KnownScheme {
       `${held}; timestamp in ${unit === 'iso8601' ? 'ISO 8601' : `Unix ${unit}`}`,
     like: serviceOf(parts),
     scheme: optionsOf(parts),
+    /** The signature header, with `{timestamp}` and `{signature}` to be filled in. */
     header,
     unit,
+    /** How many parts differ from the default scheme. */
     distance: partNames.filter((name) => parts[name] !== documented[name][0]).length,
   };
 }

@@ -4,7 +4,6 @@ import { version } from '../version.js';
 import { type SignatureScheme, sign } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { macOf } from '../webhooks/signature.js';
-import type { KnownScheme } from './schemes.js';
 
 export type Signer = { secret: string; scheme: Partial<SignatureScheme> };
 
@@ -32,26 +31,4 @@ export function signedBy({ key, text, timestamp: given }: Mistake, body: string,
     [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),
     [scheme.timestampHeader]: timestamp,
   });
-}
-
-/** A body signed by a scheme of the table; `undefined` where the secret is no key for it. */
-export function signedAs(known: KnownScheme, body: string, { secret, scheme }: Signer): Outgoing | undefined {
-  const { signatureHeader, timestampHeader } = readScheme(scheme);
-  const { separator: _, ...written } = known.scheme;
-  // A prefix is no hex; base64 keys are read without it anyway.
-  const key = written.secretEncoding === 'hex' ? secret.replace(/^[a-z]{2,10}_/i, '') : secret;
-  try {
-    const own = sign({
-      rawBody: body,
-      secret: key,
-      scheme: { ...written, prefix: '', signatureHeader, timestampHeader, timestamp: known.unit },
-    });
-    const timestamp = own[timestampHeader] ?? '';
-    const signature = known.header
-      .replace('{timestamp}', timestamp)
-      .replace('{signature}', own[signatureHeader] ?? '');
-    return outgoing(body, { [signatureHeader]: signature, [timestampHeader]: timestamp });
-  } catch {
-    return undefined;
-  }
 }
