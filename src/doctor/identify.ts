@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import { PaymentsError } from '../errors.js';
 import { type RawBody, readBody } from '../webhooks/body.js';
 import { readHeaders, type WebhookHeaders } from '../webhooks/headers.js';
@@ -8,7 +7,7 @@ import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
 import { listsFor, type TimestampUnit } from './documented-schemes.js';
-import { matchingSchemes, type SignedDelivery } from './schemes.js';
+import { matchingSchemes } from './schemes.js';
 import { bodyVariants, secretVariants, withoutQuotes } from './slips.js';
 
 /** A captured delivery and the secret that it should have been signed with. */
@@ -114,13 +113,9 @@ export function identifyScheme(options: IdentifyOptions): Identification {
 
 const ownPrefix = /^[a-z][\w-]{0,19}[=:,] ?/i;
 
-interface Delivery extends SignedDelivery {
-  headerNames: Pick<Partial<SignatureScheme>, 'signatureHeader' | 'timestampHeader'>;
-  /** Where the timestamp was, if not in its own header. */
-  note: string | undefined;
-}
+type Delivery = ReturnType<typeof readDelivery>;
 
-function readDelivery(options: IdentifyOptions): Delivery {
+function readDelivery(options: IdentifyOptions) {
   const { secret, signatureHeader, timestampHeader } = options;
   const names = readScheme({ signatureHeader, timestampHeader });
   readKey(typeof secret === 'string' ? (withoutQuotes(secret) ?? secret.trim()) : secret, names);
@@ -142,6 +137,7 @@ function readDelivery(options: IdentifyOptions): Delivery {
       ...(signatureHeader && { signatureHeader: names.signatureHeader }),
       ...(timestampHeader && { timestampHeader: names.timestampHeader }),
     },
+    /** Where the timestamp was, if not in its own header. */
     note: own === undefined ? missing : undefined,
   };
 }
@@ -188,8 +184,6 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
   const unsigned =
     'There is no signature header: the service does not sign, or something on the way removed it.';
   if (signature === '') return [...notes, unsigned];
-  const hash = plainHash(delivery);
-  if (hash) return [...notes, `The signature is the ${hash}, made without any secret: anybody can make it.`];
   notes.push(
     signatureForm(signature),
     /^service_(?:live|test)_/.test(secret.trim())
@@ -200,22 +194,6 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
   if (url === undefined)
     notes.push("Some services sign the webhook's URL too: pass it as well (--url), and those are tried.");
   return notes;
-}
-
-/** A hash without HMAC of the body, or of timestamp and body, that is the signature. It proves nothing, so it is no scheme. */
-function plainHash({ body, signature, timestamp }: Delivery): string | undefined {
-  const given = /[^;,\s=]+=*$/.exec(signature.trim())?.[0] ?? '';
-  const stamped = ['{timestamp}.{body}', '{timestamp}{body}', '{body}.{timestamp}', '{body}{timestamp}'];
-  for (const content of ['{body}', ...stamped])
-    for (const name of ['MD5', 'SHA-1', 'SHA-256', 'SHA-384', 'SHA-512']) {
-      const { before, after } = readScheme({ content });
-      const hash = createHash(name.replace('-', '')).update(before.join(timestamp)).update(body);
-      const made = hash.update(after.join(timestamp)).digest();
-      const forms = [made.toString('base64'), made.toString('base64url')];
-      if (given.toLowerCase() === made.toString('hex') || forms.includes(given))
-        return `${name} of ${content === '{body}' ? 'the body' : content}`;
-    }
-  return undefined;
 }
 
 /** What has the length of a signature, in bytes. */

@@ -11,7 +11,7 @@ export type KnownScheme = ReturnType<typeof schemeOf>;
 
 export const knownSchemes = (): KnownScheme[] => byLikelihood(combinations(documented));
 
-export interface SignedDelivery {
+interface SignedDelivery {
   body: Uint8Array;
   signature: string;
   timestamp: string;
