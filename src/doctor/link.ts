@@ -1,16 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-export interface Link {
-  found: boolean;
-  summary: string;
-  /** The field, such as `data.checkout_id`. */
-  field: string | undefined;
-  /** The id of the checkout: the field's value, or a part of it. */
-  checkoutId: string | undefined;
-  undocumented: string[];
-  notes: string[];
-  asked: string[];
-}
+export type Link = Awaited<ReturnType<typeof findLink>>;
 
 /** Retrieves a checkout session from the service; `undefined` if there is none with that id. Rejects if it cannot tell. */
 export type RetrieveCheckout = (id: string) => Promise<{ amount: unknown; currency: unknown } | undefined>;
@@ -18,7 +8,7 @@ export type RetrieveCheckout = (id: string) => Promise<{ amount: unknown; curren
 const askAtMost = 5;
 
 /** Finds the field of an event that names its checkout: asks for the likeliest values as checkout ids, five at most. */
-export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout): Promise<Link> {
+export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout) {
   const fields = fieldsOf(rawBody);
   const candidates = candidatesOf(fields);
   const asked: string[] = [];
@@ -35,6 +25,7 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout):
       found: true,
       summary: `${path} names the checkout session${part}: GET /v1/checkouts/{id} finds it.`,
       field: path,
+      /** The field's value, or a part of it. */
       checkoutId: id,
       notes: [
         ...same.map((other) => `${other.path} has the same value.`),
