@@ -92,7 +92,7 @@ export const findings = {
     'Compare both in seconds: {fresh}.',
   ],
   secret_or_scheme: [
-    'Your handler {verdict}.',
+    'Your handler {verdict|verifies the right bytes with a different secret or signature scheme}.',
     'Compare the length of the secret on both sides (PAYMENTS_WEBHOOK_SECRET), then the signature scheme, and check that it verifies the raw body.',
   ],
   no_secret: [
@@ -100,7 +100,7 @@ export const findings = {
     'Set the variable that it reads (PAYMENTS_WEBHOOK_SECRET) in the environment of that process, and restart it.',
   ],
   wrong_clock: [
-    "The clock of your handler's server is {skew}, or it has too short a tolerance, or reads the timestamp in another time zone or unit.",
+    "The clock of your handler's server is {skew|off by an unknown amount}, or it has too short a tolerance, or reads the timestamp in another time zone or unit.",
     'If `date -u` is right there, compare Unix times: {fresh}. If not, synchronise the clock with NTP (timedatectl set-ntp true).',
   ],
   wrong_tolerance: [

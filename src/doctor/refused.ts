@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newSecret, type Sent } from '../sending/delivery.js';
 import { type Examination, succeeded } from './examination.js';
-import { expectation, unknownClock } from './expectation.js';
+import { expectation } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
 import { bodies, type ProbeName, paid, probes, withNote } from './probes.js';
 import { signDelivery } from './signed.js';
-import { comparison, otherSecret, receivedBy, toldBy } from './symptoms.js';
+import { comparison, receivedBy, toldBy } from './symptoms.js';
 
 /** Pauses that spread deliveries over a second: a receiver may take one in each, or only what comes at its beginning. */
 const pausesMs = [0, 150, 150, 150, 150, 150, 150, 200];
@@ -113,23 +113,21 @@ export async function explainRefusal(exam: Examination) {
   const evidence = exam.evidence('compact', 'forged');
   const told = toldBy(sent, exam.body('compact'), exam.framework, words);
   const said = told && { ...told, evidence: `${exam.evidence('compact')} ${told.evidence ?? ''}`.trim() };
-  const untried = { expects: undefined, tried: 0 };
   if (said && said.code !== 'wrong_clock') {
     // Words that only a valid delivery gets are about what comes after its verification.
     const toForged = toldBy(exam.sent('forged'), exam.body('forged'), exam.framework);
     const isBefore = exam.alike('compact', 'forged') || toForged?.code === said.code;
-    return { finding: isBefore ? said : verifiedThen(exam, evidence), ...untried };
+    return { finding: isBefore ? said : verifiedThen(exam, evidence) };
   }
   const verified = !exam.alike('compact', 'forged') && verifiedThen(exam, evidence);
   // A receiver that verifies before it looks at the time says so only then.
   const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;
-  if (verified && !time.test(sent.body ?? '')) return { finding: verified, ...untried };
+  if (verified && !time.test(sent.body ?? '')) return { finding: verified };
   const { finding, ...more } = await expectation(exam);
   // It may accept a valid delivery too by now.
   const inconsistent = finding && (await changesItsMind(exam, ['compact'], 1));
   if (inconsistent) return { finding: inconsistent, ...more, expects: undefined };
-  const timed =
-    !exam.stopped && saysTooOld(sent, verified) && exam.finding('wrong_clock', { ...unknownClock, evidence });
+  const timed = !exam.stopped && saysTooOld(sent, verified) && exam.finding('wrong_clock', { evidence });
   const known = finding ?? said ?? (timed || verified || (await changesItsMind(exam, ['compact'])));
   return { finding: known ?? (await lastGuess(exam, words, evidence, more.tried)), ...more };
 }
@@ -186,9 +184,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
     ? 'on any path: a login or access check rejects it first, or its secret or scheme is a different one'
     : `and nothing that was tried explains it${isLikeUnsigned && !isOther ? ': it may never verify, for unsigned ones get the same' : ''}`;
   return exam.finding('secret_or_scheme', {
-    verdict: receivedBy(body)
-      ? otherSecret
-      : `rejects every valid delivery, the first with ${words}, ${cause}`,
+    verdict: receivedBy(body) ? undefined : `rejects every valid delivery, the first with ${words}, ${cause}`,
     evidence: `${evidence}${beside} ${comparison(body, exam.body('compact'))}`.trim(),
   });
 }

@@ -12,9 +12,6 @@ export function asServed(sent: Sent, target: string): Sent {
 
 type Symptom = readonly [code: FindingCode, facts?: Record<string, string> | undefined];
 
-/** What it means if a handler verified just the bytes that were sent, and refuses them. */
-export const otherSecret = 'verifies the right bytes with a different secret or signature scheme';
-
 /** What is in the way, by the status of a response or the code of an error. */
 const obstacles: readonly [is: RegExp, ...Symptom][] = [
   [/^(?:404|410)$/, 'not_found'],
@@ -44,7 +41,7 @@ export function unreachable(
   sent: Sent,
   target: string,
   framework: string | undefined,
-  evidence = sent.status === undefined ? sent.error : `It responded ${sent.status}.`,
+  evidence = sent.error,
 ): Finding | undefined {
   const url = URL.canParse(target) ? new URL(target) : undefined;
   const [code, facts] = obstacleTo(sent, url) ?? [];
@@ -153,9 +150,11 @@ type Failure = Omit<Sent, 'headers' | 'body'> & {
 };
 
 /** Why a receiver probably failed, and what to do, from one response. The doctor, which it names, finds out for certain. */
-export function hintFor(failure: Failure, sentBody: string): string {
-  const { target, responseHeaders, responseBody, ...rest } = failure;
-  const sent = asServed({ ...rest, headers: responseHeaders, body: responseBody }, target);
+export function hintFor(
+  { target, responseHeaders: headers, responseBody: body, ...rest }: Failure,
+  sentBody: string,
+): string {
+  const sent = asServed({ ...rest, headers, body }, target);
   const framework = frameworkOf([sent]);
   const blocked = unreachable(sent, target, framework);
   if (blocked) return `${blocked.problem} ${blocked.fix}${sent.status === undefined ? '' : ask(target)}`;
@@ -165,10 +164,7 @@ export function hintFor(failure: Failure, sentBody: string): string {
 
 function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: string | undefined) {
   if (receivedBy(body))
-    return findingOf('secret_or_scheme', framework, {
-      verdict: otherSecret,
-      evidence: comparison(body, sentBody),
-    });
+    return findingOf('secret_or_scheme', framework, { evidence: comparison(body, sentBody) });
   if (status >= 500) return findingOf('handler_failed', framework, { fails: 'failed' });
   return {
     problem: `It responded ${status}.`,
