@@ -43,16 +43,13 @@ const slowMs = 5_000;
 const unusualAmount = '98765.43';
 
 export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: DoctorOptions) {
-  const price = { amount, currency };
-  const invalid = (text: string) => `${JSON.stringify(text.slice(0, 40))} is invalid`;
-  if (!/^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/.test(amount))
-    return {
-      price,
-      problem: `amount ${invalid(amount)}. Pass a decimal amount above zero, such as "19.90".`,
-    };
-  if (!/^[A-Z]{3}$/.test(currency))
-    return { price, problem: `currency ${invalid(currency)}. Pass a three-letter ISO code, such as "USD".` };
-  return { price };
+  const problemOf = (name: string, text: string, form: RegExp, wanted: string) =>
+    form.test(text) ? undefined : `${name} ${JSON.stringify(text.slice(0, 40))} is invalid. Pass ${wanted}.`;
+  const decimal = /^(?!0+(?:\.0+)?$)\d{1,12}(?:\.\d{1,2})?$/;
+  const problem =
+    problemOf('amount', amount, decimal, 'a decimal amount above zero, such as "19.90"') ??
+    problemOf('currency', currency, /^[A-Z]{3}$/, 'a three-letter ISO code, such as "USD"');
+  return { price: { amount, currency }, problem };
 }
 
 /** Examines a webhook receiver from outside: sends the probes and names the fault that its responses show. */
