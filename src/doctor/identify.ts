@@ -196,27 +196,14 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
   return notes;
 }
 
-/** What has the length of a signature, in bytes. */
-const lengths: Record<number, string> = {
-  16: 'MD5, which verify() does not know',
-  20: 'SHA-1, which verify() does not know',
-  32: 'SHA-256',
-  48: 'SHA-384',
-  64: 'SHA-512, or an Ed25519 or ECDSA signature made with a private key',
-  256: 'an RSA signature made with a private key',
-  512: 'an RSA signature made with a private key',
-};
-
 /** What a signature that no scheme made looks like, in one sentence. */
 function signatureForm(header: string): string {
   // The last value of a header such as `t=1,v1=abc`, without its name.
   const [text = ''] = /[^;,\s=]+=*$/.exec(header.trim()) ?? [];
-  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return 'The signature looks like a JSON Web Token.';
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
   if (!isHex && !/^[\w+/-]{20,}={0,2}$/.test(text)) return 'The signature is neither hex nor base64.';
-  const bytes = Buffer.from(text, isHex ? 'hex' : 'base64');
-  const isEcdsa = bytes[0] === 0x30 && bytes.length >= 68 && bytes.length <= 74;
-  const likely = isEcdsa ? 'an ECDSA signature made with a private key' : lengths[bytes.length];
-  const size = `The signature is ${bytes.length} bytes in ${isHex ? 'hex' : 'base64'}`;
-  return `${size}: ${likely ? `the length of ${likely}` : 'no hash has that length'}.`;
+  const { length } = Buffer.from(text, isHex ? 'hex' : 'base64');
+  const size = `The signature is ${length} bytes in ${isHex ? 'hex' : 'base64'}`;
+  if ([32, 48, 64].includes(length)) return `${size}.`;
+  return `${size}, unlike any HMAC that verify() knows: it may be SHA-1 or MD5, or made with a private key.`;
 }

@@ -174,10 +174,14 @@ describe('identifyScheme()', () => {
         'x-service-signature':
           macsOf('sha1', keyHex.utf8 ?? '', [Buffer.from(rawBody)])[0]?.toString('hex') ?? '',
       },
-      '20 bytes in hex: the length of SHA-1',
+      '20 bytes in hex, unlike any HMAC that verify() knows: it may be SHA-1',
     ],
-    ['an RSA signature', { 'x-service-signature': Buffer.alloc(256, 7).toString('base64') }, 'RSA'],
-    ['a JSON Web Token', { 'x-service-signature': 'eyJh.eyJi.c2ln' }, 'JSON Web Token'],
+    [
+      'an RSA signature',
+      { 'x-service-signature': Buffer.alloc(256, 7).toString('base64') },
+      'made with a private key',
+    ],
+    ['a JSON Web Token', { 'x-service-signature': 'eyJh.eyJi.c2ln' }, 'neither hex nor base64'],
     ['no signature at all', {}, 'no signature header'],
   ])('says of %s what it is', (_what, signature, note) => {
     const headers = { 'x-service-timestamp': timestamps.seconds, ...signature };
