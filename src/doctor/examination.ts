@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { frameworkOf } from './frameworks.js';
-import { bodies, eventBody, foreignNames, isForgery, type Order, type ProbeName, probes } from './probes.js';
-import { outgoing, type Signer } from './signed.js';
+import { bodies, foreignNames, isForgery, type ProbeName, probes } from './probes.js';
+import { eventBody, type Order, outgoing, type Signer } from './signed.js';
 import { asServed } from './symptoms.js';
 import { responseText, saysTheSame, shape, varies, wordsOf } from './words.js';
 

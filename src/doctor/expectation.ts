@@ -2,9 +2,9 @@ import type { Outgoing } from '../sending/delivery.js';
 import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Facts, Finding, FindingCode } from './findings.js';
-import { eventBody, knownKeys, type Order, paid } from './probes.js';
+import { knownKeys } from './probes.js';
 import { type KnownScheme, knownSchemes, signedAs } from './schemes.js';
-import { type Mistake, signDelivery, signedBy } from './signed.js';
+import { eventBody, type Mistake, type Order, paid, signDelivery, signedBy } from './signed.js';
 import { encodings, printings, secretSlips, type Write } from './slips.js';
 
 /** Requests in flight: a development server takes that many. */
@@ -23,7 +23,6 @@ interface Candidate {
 /** What would a receiver accept that refuses all? First what the usual mistakes and clocks expect, then other schemes. */
 export async function expectation(exam: Examination) {
   const schemes = likelySchemes(exam);
-  const unread = () => ({ timestamp: 'soon' });
   const candidates = [
     ...mistakesOf(exam),
     ...clocksOf(exam),
@@ -31,7 +30,7 @@ export async function expectation(exam: Examination) {
     ...schemes('seconds'),
     ...schemes('milliseconds'),
     // A receiver that takes this takes a date too, without reading it.
-    mistaken(exam, 'signed with a timestamp that is no number', 'wrong_clock', unread),
+    mistaken(exam, 'signed with a timestamp that is no number', 'wrong_clock', () => ({ timestamp: 'soon' })),
     ...schemes('iso8601'),
   ];
   let tried = 0;
@@ -62,14 +61,11 @@ const mistaken = (
   { patient: { signer } }: Examination,
   says: string,
   code: FindingCode,
-  made: (event: object) => Partial<Mistake>,
+  made: (event: object) => Mistake,
   facts: Facts = {},
 ): Candidate => ({
   says,
-  make: (order) => {
-    const body = eventBody(order);
-    return signedBy({ key: signer.secret, text: body, ...made(paid(order)) }, body, signer);
-  },
+  make: (order) => signedBy(made(paid(order)), order, signer),
   code,
   facts,
 });
@@ -86,6 +82,7 @@ function mistakesOf(exam: Examination): Candidate[] {
       mistaken(exam, `the signature of ${says}`, code, (event) => ({ text: write(event) }), { changed }),
     );
   const printedBytes = [(event: object) => `b'${JSON.stringify(event)}'`];
+  const stampAlone = { text: '', content: '{timestamp}{body}' };
   const emptied = ['', 'undefined', '{}', '[]', 'null'].map((text) => () => text);
   return [
     ...keyed('empty_secret', ['', 'undefined', 'null', 'None']),
@@ -96,7 +93,7 @@ function mistakesOf(exam: Examination): Candidate[] {
     ...signing('parsed_object', 'a parsed object, as text', printings),
     ...signing('re_encodes', 'the body as Python prints bytes', printedBytes, 'turned into text by Python'),
     ...signing('body_consumed', 'an empty body, as text', emptied),
-    mistaken(exam, 'the signature of the timestamp alone', 'ignores_body', () => ({ text: undefined })),
+    mistaken(exam, 'the signature of the timestamp alone', 'ignores_body', () => stampAlone),
     ...signing('re_encodes', 'the same JSON, encoded differently', encodings),
   ];
 }

@@ -3,8 +3,8 @@ import { newSecret, type Sent } from '../sending/delivery.js';
 import { type Examination, succeeded } from './examination.js';
 import { expectation } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
-import { bodies, type ProbeName, paid, probes, withNote } from './probes.js';
-import { signDelivery } from './signed.js';
+import { bodies, type ProbeName, probes, withNote } from './probes.js';
+import { paid, signDelivery } from './signed.js';
 import { comparison, receivedBy, toldBy } from './symptoms.js';
 
 /** Pauses that spread deliveries over a second: a receiver may take one in each, or only what comes at its beginning. */

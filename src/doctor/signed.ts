@@ -5,6 +5,14 @@ import { type SignatureScheme, sign } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { macOf } from '../webhooks/signature.js';
 
+export type Order = { id: string; amount: string; currency: string };
+
+export const paid = ({ id, amount, currency }: Order) => ({
+  type: 'order.paid',
+  data: { order_id: id, amount, currency },
+});
+export const eventBody = (order: Order): string => JSON.stringify(paid(order));
+
 export type Signer = { secret: string; scheme: Partial<SignatureScheme> };
 
 export function outgoing(body: string, headers: Record<string, string>): Outgoing {
@@ -16,17 +24,16 @@ export function signDelivery(body: string, { secret, scheme }: Signer, time = Da
   return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
 }
 
-/** How a receiver's mistake makes a signature: over `text`, or over the timestamp alone. Default timestamp: the current time. */
-export type Mistake = { key: string; text?: string | undefined; timestamp?: string };
+/** What a receiver's mistake makes a signature of instead of the secret, the body, its place beside the timestamp, or the current time. */
+export type Mistake = { key?: string; text?: string; content?: string; timestamp?: string };
 
-/** A body with the signature that a receiver's mistake expects: made with any key, over any text. */
-export function signedBy({ key, text, timestamp: given }: Mistake, body: string, signer: Signer): Outgoing {
-  const scheme = readScheme(signer.scheme);
-  const timestamp = given ?? signDelivery(body, signer).headers[scheme.timestampHeader] ?? '';
-  const mac =
-    text === undefined
-      ? macOf(key, '', Buffer.from(timestamp), { ...scheme, before: [''], after: [''] })
-      : macOf(key, timestamp, Buffer.from(text), scheme);
+/** An event with the signature that a receiver's mistake expects. */
+export function signedBy(mistake: Mistake, order: Order, signer: Signer): Outgoing {
+  const body = eventBody(order);
+  const scheme = readScheme({ ...signer.scheme, ...(mistake.content && { content: mistake.content }) });
+  const usual = signDelivery(body, signer).headers[scheme.timestampHeader] ?? '';
+  const { key = signer.secret, text = body, timestamp = usual } = mistake;
+  const mac = macOf(key, timestamp, Buffer.from(text), scheme);
   return outgoing(body, {
     [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),
     [scheme.timestampHeader]: timestamp,

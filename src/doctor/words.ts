@@ -1,5 +1,5 @@
 import type { Outgoing, Sent } from '../sending/delivery.js';
-import type { Order } from './probes.js';
+import type { Order } from './signed.js';
 
 /** Text of a stranger on one line: what controls, hides or reorders text is made visible. */
 const visible = (text: string): string =>
