@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
+import { type Identification, identifyScheme } from '../doctor/identify.js';
 import { parseObject } from '../doctor/json.js';
 import { fieldsOf, findLink, type Link } from '../doctor/link.js';
 import { eventLinks } from '../sandbox/service/event.js';
@@ -45,9 +45,7 @@ known scheme, or no field, fits.`,
 export const showIdentification = (given: Flags<'json'>, result: Identification): number =>
   show(given.has('json'), result, () => describeIdentification(result), result.found);
 
-type Delivery = Pick<IdentifyOptions, 'headers'> & { rawBody: Uint8Array };
-
-function deliveryOf(given: Flags<keyof typeof flags>): Delivery {
+function deliveryOf(given: Flags<keyof typeof flags>) {
   const [file] = given.positionals;
   const [body, signature, timestamp] = [given.text('body'), given.text('signature'), given.text('timestamp')];
   const usage = 'Pass one file with a delivery, or --body, --signature and --timestamp.';
@@ -69,7 +67,7 @@ const stored = z.object({
   encoding: z.optional(z.literal('base64')),
 });
 
-function readDelivery(name: string): Delivery {
+function readDelivery(name: string) {
   const content = new TextDecoder().decode(contentOf(name, 'the delivery'));
   const { data } = z.union([captured, stored]).safeParse(parseObject(content));
   if (!data) throw new CommandError(`${name} holds no delivery. If it is a raw body, pass it with --body.`);
