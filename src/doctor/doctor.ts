@@ -68,10 +68,8 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const fooled = await acceptedForgeries(exam);
   if (exam.stopped || exam.accepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
   const late = [...bodies, 'duplicate' as const].find(exam.late);
-  if (late) {
-    const how = 'verifies the delivery, and then does not respond in time';
-    fooled.push(exam.finding('slow', { slow: how, evidence: exam.evidence('forged', late) }));
-  } else if (!reached) {
+  if (late) fooled.push(exam.finding('slow', { evidence: exam.evidence('forged', late) }));
+  else if (!reached) {
     const { finding, ...more } = await explainRefusal(exam);
     return report(exam, [finding], more);
   }

@@ -172,7 +172,7 @@ export const findings = {
     'Raise the limit on the webhook path; 1 MiB is plenty.',
   ],
   // A finding where no response comes in time, else a warning.
-  slow: ['Your handler {slow}.', respondFirst],
+  slow: ['Your handler {slow|verifies the delivery, and then does not respond in time}.', respondFirst],
 } satisfies Record<string, [problem: string, fix: string]>;
 
 /** What a finding is called, the same from version to version. */
