@@ -139,15 +139,13 @@ const saysTooOld = ({ body = '' }: Sent, verified: unknown): boolean =>
 
 function verifiedThen(exam: Examination, evidence: string): Finding {
   const { status = 500 } = exam.sent('compact');
+  const verifies = 'verifies the signature, and then';
+  if (status >= 500) return exam.finding('handler_failed', { fails: `${verifies} fails`, evidence });
   const likely =
     status < 400
       ? 'Respond 200 itself: redirects are not followed.'
       : 'Respond 200 to an unknown order and investigate it yourself: a retry will not help.';
-  return exam.finding('handler_failed', {
-    fails: `verifies the signature, and then ${status < 500 ? 'rejects the event' : 'fails'}`,
-    likely: status < 500 ? likely : '',
-    evidence,
-  });
+  return exam.finding('handler_failed', { fails: `${verifies} rejects the event`, likely, evidence });
 }
 
 /** If neither its response nor anything that was tried shows it. */
