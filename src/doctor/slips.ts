@@ -75,12 +75,11 @@ export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
   const event = parseObject(text);
   const reencoded = 'The body is not what was signed: it was parsed and encoded again.';
   const variants: [string, string][] = [
-    /\n$/.test(text)
-      ? [
-          text.replace(/\r?\n$/, ''),
-          'The body ends in a newline that was not signed: an editor or `echo` added it.',
-        ]
-      : [`${text}\n`, 'The body lacks a trailing newline that was signed: something trimmed it.'],
+    [
+      text.replace(/\r?\n$/, ''),
+      'The body ends in a newline that was not signed: an editor or `echo` added it.',
+    ],
+    [`${text}\n`, 'The body lacks a trailing newline that was signed: something trimmed it.'],
     [text.replaceAll('\r\n', '\n'), 'The line ends of the body were changed to CRLF.'],
     ...encodings.flatMap((encode): [string, string][] => (event ? [[encode(event), reencoded]] : [])),
   ];
