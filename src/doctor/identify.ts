@@ -180,20 +180,19 @@ const questions = [
 
 function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): string[] {
   const { note, signature, timestamp, unit } = delivery;
-  const notes = note === undefined ? [] : [note];
   const unsigned =
     'There is no signature header: the service does not sign, or something on the way removed it.';
-  if (signature === '') return [...notes, unsigned];
-  notes.push(
+  const reasons = [
     signatureForm(signature),
     /^service_(?:live|test)_/.test(secret.trim())
       ? 'The secret looks like an API key. If the service gave you another secret for webhooks, try that one.'
       : 'A wrong secret looks just like an unknown scheme: copy it again, for this environment, or try the API key.',
-  );
-  if (timestamp !== '' && unit === undefined) notes.push('The timestamp is neither Unix time nor ISO 8601.');
-  if (url === undefined)
-    notes.push("Some services sign the webhook's URL too: pass it as well (--url), and those are tried.");
-  return notes;
+    timestamp !== '' && unit === undefined && 'The timestamp is neither Unix time nor ISO 8601.',
+    url === undefined &&
+      "Some services sign the webhook's URL too: pass it as well (--url), and those are tried.",
+  ];
+  const notes = [note, ...(signature === '' ? [unsigned] : reasons)];
+  return notes.filter((one) => typeof one === 'string');
 }
 
 /** What a signature that no scheme made looks like, in one sentence. */
