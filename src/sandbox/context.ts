@@ -35,7 +35,7 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
   const deliveries = newDeliveries(settings, store, clock, faults, hintFor);
   deliveries.changed.subscribe(() => changed.emit());
   const payments = newPayments(store, clock, settings, deliveries.accept);
-  const run = (due: Due) => (due.kind === 'deliver' ? deliveries.due(due.id) : payments.due(due));
+  const run = ({ kind, id }: Due) => (kind === 'deliver' ? deliveries.due(id) : payments[kind](id));
   const schedule = newSchedule(clock, store, run, deliveries.settled);
   if (store.products.size === 0) payments.stock();
   const guard = new Guard();

@@ -4,7 +4,7 @@ import type { Product } from '../../schemas/product.js';
 import { unevenlySpaced } from '../../sending/delivery.js';
 import { checked, closed, SandboxError } from '../checks.js';
 import type { Settings } from '../settings.js';
-import type { Clock, Due } from './clock.js';
+import type { Clock } from './clock.js';
 import { type EventType, eventLinks, eventType, eventTypes, type SandboxEvent } from './event.js';
 import { nextId } from './ids.js';
 import { fromCents, percentOf, toCents, twoDecimals } from './money.js';
@@ -71,12 +71,8 @@ export function newPayments(
   const payments = {
     /** Expires and settles what is due, so that nobody sees an outdated state. */
     catchUp(): void {
-      for (const due of store.agenda.take(clock.now(), ({ kind }) => kind !== 'deliver')) payments.due(due);
-    },
-
-    due({ kind, id }: Due): void {
-      if (kind === 'settle') payments.settle(id);
-      if (kind === 'expire') payments.expire(id);
+      for (const { kind, id } of store.agenda.take(clock.now(), ({ kind }) => kind !== 'deliver'))
+        if (kind !== 'deliver') payments[kind](id);
     },
 
     /** The checkout with an id, or with a payment page's url. */

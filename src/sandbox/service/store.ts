@@ -31,16 +31,15 @@ export class Store {
   }
 
   addCheckout(checkout: StoredCheckout): void {
-    const { id, state, expiresAt } = checkout;
+    const { id, expiresAt } = checkout;
     this.checkouts.set(id, checkout);
-    if (state === 'open' || state === 'processing')
-      this.agenda.add({ at: expiresAt.getTime(), kind: 'expire', id });
+    this.agenda.add({ at: expiresAt.getTime(), kind: 'expire', id });
   }
 
   addOrder(order: SandboxOrder): void {
-    const { id, credited, settled, settlesAt } = order;
+    const { id, settlesAt } = order;
     this.orders.set(id, order);
-    if (!settled && credited !== undefined) this.agenda.add({ at: settlesAt.getTime(), kind: 'settle', id });
+    this.agenda.add({ at: settlesAt.getTime(), kind: 'settle', id });
   }
 }
 
