@@ -104,7 +104,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
     archiveProduct: (id) => void payments.setStatus(id, 'ARCHIVED'),
     restoreProduct: (id) => void payments.setStatus(id, 'ACTIVE'),
     regenerateKey() {
-      settings.apiKey = newApiKey(settings.livePrefix);
+      settings.apiKey = newApiKey(settings.acceptPrefix);
       return settings.apiKey;
     },
     setWebhook: (target, signing = {}) =>

@@ -112,9 +112,8 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
   const seed = options.seed ?? saved?.ids.seed;
   const given = checked(schema, { ...options, apiKey, webhookSecret, seed }, 'createSandbox');
-  const { acceptPrefix, now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = given;
-  const live = acceptPrefix !== undefined;
-  if (!live && own.apiKey?.startsWith(livePrefix)) {
+  const { now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = given;
+  if (own.acceptPrefix === undefined && own.apiKey?.startsWith(livePrefix)) {
     const problem = ` begins with ${livePrefix}: a live key moves real money. Pass another key.`;
     const inCode = ` For code that requires this prefix, pass acceptPrefix: '${livePrefix}' with a key that is not a real one.`;
     throw new InvalidField('createSandbox', 'apiKey', problem, inCode);
@@ -126,7 +125,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     refuse('createSandbox', 'webhookSecret', secretProblem(own.webhookSecret, choices.signature));
   return {
     ...own,
-    apiKey: own.apiKey ?? newApiKey(live),
+    apiKey: own.apiKey ?? newApiKey(own.acceptPrefix),
     webhookSecret: own.webhookSecret ?? newSecret(choices.signature),
     webhooks:
       typeof webhooks === 'object'
@@ -136,7 +135,6 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     publicUrl: publicUrl && new URL(publicUrl).origin,
     choices,
     messages: { ...defaultMessages, ...messages },
-    livePrefix: live,
   };
 }
 
@@ -153,7 +151,7 @@ function secretProblem(secret: string, scheme: Partial<SignatureScheme>): string
   }
 }
 
-export const newApiKey = (live: boolean): string => `${live ? livePrefix : 'service_test_'}${randomId()}`;
+export const newApiKey = (prefix = 'service_test_'): string => prefix + randomId();
 
 /** How deliveries are signed from now on, as in `setWebhook()`. */
 export interface WebhookSigning {
