@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import * as z from 'zod/mini';
@@ -34,7 +33,9 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
   const answer: Parameters<typeof getRequestListener>[0] = (request, { incoming }) =>
     handle(request).catch(async (error: unknown) => {
       if (!(error instanceof NetworkFault)) throw error;
-      await spoil(incoming.socket, error.fault);
+      // The socket is reset, or the caller waits until it gives up.
+      if (error.fault !== 'timeout') incoming.socket.resetAndDestroy();
+      else if (!incoming.socket.destroyed) await once(incoming.socket, 'close');
       return RESPONSE_ALREADY_SENT;
     });
   // The adapter would replace the process's own Request and Response.
@@ -76,12 +77,6 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
       await once(server, 'close');
     },
   };
-}
-
-/** Resets the socket, or keeps the caller waiting until it gives up. */
-async function spoil(socket: Socket, fault: NetworkFault['fault']): Promise<void> {
-  if (fault !== 'timeout') socket.resetAndDestroy();
-  else if (!socket.destroyed) await once(socket, 'close');
 }
 
 /** The host names to respond to, in lower case and without port; `local` if it listens on loopback alone. */
