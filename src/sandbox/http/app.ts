@@ -34,15 +34,13 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     if (notes.key === 'ok') await next();
     else c.res = unauthorized(notes);
     if (notes.unspecified.length > 0) c.header('x-sandbox-unspecified', notes.unspecified.join(', '));
+    return c.res;
   }
 
-  async function spoil(c: Context<ApiEnv>, fault: RequestFault, working: () => Promise<void>) {
+  async function spoil(c: Context<ApiEnv>, fault: RequestFault, working: () => Promise<Response>) {
     if (fault.delay !== undefined)
       await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, reach.closing]);
-    const spoilt = await spoiltResponse(fault, async () => {
-      await working();
-      return c.res;
-    });
+    const spoilt = await spoiltResponse(fault, working);
     c.res = undefined;
     c.res = spoilt;
   }
