@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import { isLoopback, parseAbsoluteUrl, unsafeSchemes } from '../../../schemas/url.js';
+import { parseAbsoluteUrl, unsafeSchemes } from '../../../schemas/url.js';
 import type { SandboxContext } from '../../context.js';
 import { span } from '../../service/clock.js';
 import type { StoredCheckout } from '../../service/records.js';
 import { type Html, icon, type PageParts, page, postForm } from '../layout.js';
-import { speaker } from './messages.js';
+import { type Say, speaker } from './messages.js';
 import { payStyle } from './style.js';
 
 export const wallets = ['walletA', 'walletB'] as const;
@@ -22,13 +22,12 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
   const amount = `${checkout.amount} ${checkout.currency}`;
   const awaited = state === 'processing' || state === 'expired';
   const wallet = awaited && method !== 'card' ? method : undefined;
-  const events = orderId === undefined ? [] : [...store.events.values()];
+  const event = [...store.events.values()].find(({ data }) => data.order_id === orderId);
   return {
     ...checkout,
     payable: payments.problem(checkout) === undefined,
     token: guard.token(id),
     say: speaker(messages, { merchant, amount, ...(wallet && { wallet: messages[wallet] }) }),
-    lang: messages.lang,
     merchant,
     name,
     description,
@@ -38,14 +37,12 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     /** The wallet that has to approve, or had to when time ran out. */
     wallet,
     walletUrl: reach.origin + walletPath(id, wallet),
-    /** Whether only this machine reaches `walletUrl`. */
-    loopback: isLoopback(new URL(reach.origin)),
     leftMs: Math.max(0, expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,
     /** Nobody learns it from the page before it is paid: the way to the shop's thanks must cost the price. */
     successUrl: state === 'paid' ? safeUrl(checkout.successUrl) : undefined,
     cancelUrl: safeUrl(checkout.cancelUrl),
-    eventId: events.find(({ data }) => data.order_id === orderId)?.id,
+    eventId: event?.id,
   };
 }
 
@@ -58,15 +55,13 @@ function safeUrl(text: string | undefined, scheme = /:$/): string | undefined {
   return url && scheme.test(url.protocol) && !unsafeSchemes.includes(url.protocol) ? text : undefined;
 }
 
-export type Texts = Pick<CheckoutView, 'say' | 'lang'>;
-
-export const payPage = ({ say, lang }: Texts, parts: Omit<PageParts, 'style' | 'banner' | 'lang'>) =>
-  page({ ...parts, lang, banner: say('banner'), style: payStyle });
+export const payPage = (say: Say, parts: Omit<PageParts, 'style' | 'banner' | 'lang'>) =>
+  page({ ...parts, lang: say('lang'), banner: say('banner'), style: payStyle });
 
 /** The payment page of a checkout that can be paid: what is sold on one side, `content` on the other. */
 export function payFrame(view: CheckoutView, content: Html): Promise<Response> {
   const { say } = view;
-  return payPage(view, {
+  return payPage(say, {
     title: `${say('payTo')} · ${view.amount}`,
     head: view.state === 'processing' && html`<noscript><meta http-equiv="refresh" content="5"></noscript>`,
     content: html`<main class="split" data-of-checkout data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">

@@ -73,6 +73,8 @@ export const defaultMessages = {
 /** The texts of the payment page by name. Braces hold what is filled in, such as `{amount}`. */
 export type PageMessages = { [Name in keyof typeof defaultMessages]: string };
 
+export type Say = ReturnType<typeof speaker>;
+
 /** Says texts with their values filled in. `always` holds the values that any text may name. */
 export const speaker =
   (messages: PageMessages, always: Record<string, string> = {}) =>

@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
 import { encode } from 'uqr';
+import { isLoopback } from '../../../schemas/url.js';
 import { type Html, icon } from '../layout.js';
 import { type CheckoutView, payForm, payFrame, type Wallet, wallets } from './frame.js';
 
@@ -59,7 +60,7 @@ export function waitingPage(view: CheckoutView, wallet: Wallet): Promise<Respons
 ${qrCode(walletUrl, say('qrLabel'))}
 <div class="address"><a href="${walletUrl}" target="_blank" rel="noopener" data-testid="wallet-link"><span class="spoken">${say('walletLink')}: </span>${walletUrl}</a>
 <button class="button small" type="button" data-copy="${walletUrl}" data-testid="copy-wallet-link">${say('copy')}</button></div>
-${view.loopback && html`<p class="soft small">${say('loopbackOnly')}</p>`}
+${isLoopback(new URL(walletUrl)) && html`<p class="soft small">${say('loopbackOnly')}</p>`}
 <h3 class="or">${say('here')}</h3>
 <div class="pair">
 ${payForm(view, 'pay', html`<input type="hidden" name="method" value="${wallet}"><button class="button primary wide" name="approve" value="yes" data-testid="approve">${say('approve')}</button>`)}

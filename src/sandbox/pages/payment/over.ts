@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { type Html, type IconName, icon, type PageParts, postForm } from '../layout.js';
-import { type CheckoutView, payPage, type Texts, type Wallet, walletPath } from './frame.js';
-import type { PageMessages } from './messages.js';
+import { type CheckoutView, payPage, type Wallet, walletPath } from './frame.js';
+import type { PageMessages, Say } from './messages.js';
 
 /** One message in the middle of the page, with links to go on. */
 interface Note extends Pick<PageParts, 'status' | 'refresh'> {
@@ -18,10 +18,10 @@ interface Note extends Pick<PageParts, 'status' | 'refresh'> {
   ways?: (Html | false)[];
 }
 
-function notePage(texts: Texts, note: Note): Promise<Response> {
+function notePage(say: Say, note: Note): Promise<Response> {
   const { name, testId = name, icon: sign = 'cross', tone = 'calm', text, more, ways, ...rest } = note;
-  const heading = texts.say(name);
-  return payPage(texts, {
+  const heading = say(name);
+  return payPage(say, {
     title: heading,
     ...rest,
     content: html`<main class="note" data-of-checkout><div class="panel" data-testid="${testId}">
@@ -36,7 +36,7 @@ ${more}
 
 export function paidPage(view: CheckoutView): Promise<Response> {
   const { say, successUrl, eventId } = view;
-  return notePage(view, {
+  return notePage(say, {
     name: 'paid',
     icon: 'check',
     tone: 'good',
@@ -50,7 +50,7 @@ ${eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${e
 
 export function cancelledPage(view: CheckoutView): Promise<Response> {
   const { say, cancelUrl, payable } = view;
-  return notePage(view, {
+  return notePage(say, {
     name: 'cancelled',
     text: `${say('cancelledText')} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
     ways: [back(view), payable && way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment')],
@@ -60,16 +60,16 @@ export function cancelledPage(view: CheckoutView): Promise<Response> {
 
 export function expiredPage(view: CheckoutView): Promise<Response> {
   const text = view.say(view.wallet === undefined ? 'expiredText' : 'expiredWaiting');
-  return notePage(view, { name: 'expired', icon: 'clock', text, ways: [back(view)], status: 410 });
+  return notePage(view.say, { name: 'expired', icon: 'clock', text, ways: [back(view)], status: 410 });
 }
 
 export function archivedPage(view: CheckoutView): Promise<Response> {
   const text = view.say('archivedText');
-  return notePage(view, { name: 'archived', icon: 'parcel', text, ways: [back(view)], status: 409 });
+  return notePage(view.say, { name: 'archived', icon: 'parcel', text, ways: [back(view)], status: 409 });
 }
 
-export const unknownPage = (texts: Texts): Promise<Response> =>
-  notePage(texts, { name: 'unknown', tone: 'bad', text: texts.say('unknownText'), status: 404 });
+export const unknownPage = (say: Say): Promise<Response> =>
+  notePage(say, { name: 'unknown', tone: 'bad', text: say('unknownText'), status: 404 });
 
 /** The pretend wallet that the QR code opens: asks for approval while the payment page waits for it, then tells the result. */
 export function walletPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
@@ -80,12 +80,12 @@ export function walletPage(view: CheckoutView, wallet: Wallet): Promise<Response
     text: say(`wallet${what}Text`, { wallet: say(wallet) }),
   });
   if (view.state === 'paid' && view.method === wallet)
-    return notePage(view, { ...result('Approved'), icon: 'check', tone: 'good' });
-  if (view.declined === 'wallet_declined') return notePage(view, result('Declined'));
-  if (!view.payable || view.wallet !== wallet) return notePage(view, { ...result('Nothing'), status: 409 });
+    return notePage(say, { ...result('Approved'), icon: 'check', tone: 'good' });
+  if (view.declined === 'wallet_declined') return notePage(say, result('Declined'));
+  if (!view.payable || view.wallet !== wallet) return notePage(say, { ...result('Nothing'), status: 409 });
   const buttons = html`<button class="button primary wide" name="answer" value="approve" data-testid="approve">${say('approve')}</button>
 <button class="button wide" name="answer" value="decline" data-testid="decline">${say('decline')}</button>`;
-  return notePage(view, {
+  return notePage(say, {
     name: 'walletHeading',
     testId: 'wallet',
     icon: 'phone',

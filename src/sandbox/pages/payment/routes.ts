@@ -4,7 +4,7 @@ import { SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
 import { outOfDate, readForm } from '../../http/input.js';
 import { declineReason, type StoredCheckout } from '../../service/records.js';
-import { viewForPage, type Wallet, walletPath, wallets } from './frame.js';
+import { type CheckoutView, viewForPage, type Wallet, walletPath, wallets } from './frame.js';
 import { speaker } from './messages.js';
 import { cards, openPage, waitingPage } from './open.js';
 import { archivedPage, cancelledPage, expiredPage, paidPage, unknownPage, walletPage } from './over.js';
@@ -17,13 +17,14 @@ type Choose = (checkout: StoredCheckout, fields: Fields, c: Context) => (() => u
 export function payPages(context: SandboxContext): Hono {
   const { store, payments, guard, settings } = context;
   const pages = new Hono();
-  const texts = { say: speaker(settings.messages), lang: settings.messages.lang };
 
   const of =
     (show: (checkout: StoredCheckout, c: Context) => Response | Promise<Response>) => async (c: Context) => {
       const checkout = store.checkouts.get(c.req.param('id') ?? '');
-      return checkout ? show(checkout, c) : unknownPage(texts);
+      return checkout ? show(checkout, c) : unknownPage(speaker(settings.messages));
     };
+  const viewOf = (show: (view: CheckoutView, c: Context) => Promise<Response>) =>
+    of((checkout, c) => show(viewForPage(context, checkout), c));
 
   /** Does what a form asks for and redirects to the page with the result, so that reloading does not repeat it. */
   const form = (choose: Choose, address: (checkout: StoredCheckout, c: Context) => string) =>
@@ -43,8 +44,7 @@ export function payPages(context: SandboxContext): Hono {
       return c.redirect(c.req.param('action') === 'cancel' ? `${page}/done` : page, 303);
     });
 
-  const show = (checkout: StoredCheckout): Promise<Response> => {
-    const view = viewForPage(context, checkout);
+  const show = (view: CheckoutView): Promise<Response> => {
     if (view.state === 'paid') return paidPage(view);
     if (view.state === 'cancelled') return cancelledPage(view);
     if (view.state === 'expired') return expiredPage(view);
@@ -80,18 +80,12 @@ export function payPages(context: SandboxContext): Hono {
     return () => (answer === 'approve' ? payments.pay(id, wallet) : payments.decline(id, 'wallet_declined'));
   };
 
-  const showCancelled = (checkout: StoredCheckout) => {
-    const view = viewForPage(context, checkout);
-    return view.payable ? cancelledPage(view) : show(checkout);
-  };
+  const showCancelled = (view: CheckoutView) => (view.payable ? cancelledPage(view) : show(view));
+  const showWallet = (view: CheckoutView, c: Context) =>
+    view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c));
 
-  const showWallet = (checkout: StoredCheckout, c: Context) => {
-    const view = viewForPage(context, checkout);
-    return view.state === 'expired' ? expiredPage(view) : walletPage(view, walletOf(c));
-  };
-
-  pages.get('/pay/:id', of(show));
-  pages.get('/pay/:id/done', of(showCancelled));
+  pages.get('/pay/:id', viewOf(show));
+  pages.get('/pay/:id/done', viewOf(showCancelled));
   pages.get('/pay/:id/status', (c) => {
     c.header('cache-control', 'no-store');
     const checkout = store.checkouts.get(c.req.param('id'));
@@ -101,7 +95,7 @@ export function payPages(context: SandboxContext): Hono {
   });
   const toPay = form(choosePayment, ({ id }) => `/pay/${id}`);
   pages.post('/pay/:id/:action{pay|fail|cancel|expire}', toPay);
-  pages.get('/wallet/:id', of(showWallet));
+  pages.get('/wallet/:id', viewOf(showWallet));
   const toWallet = form(answerInWallet, ({ id }, c) => walletPath(id, walletOf(c)));
   pages.post('/wallet/:id', toWallet);
   return pages;
