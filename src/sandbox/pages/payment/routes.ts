@@ -10,8 +10,8 @@ import { cards, openPage, waitingPage } from './open.js';
 import { archivedPage, cancelledPage, expiredPage, paidPage, unknownPage, walletPage } from './over.js';
 
 type Fields = Record<string, string>;
-/** What a form asks for; `undefined` where the page offers no such thing. */
-type Choose = (checkout: StoredCheckout, fields: Fields, c: Context) => (() => unknown) | undefined;
+/** Does what a form asks for, and returns what came of it; `undefined` where the page offers no such thing. */
+type Choose = (checkout: StoredCheckout, fields: Fields, c: Context) => object | undefined;
 
 /** The hosted payment page, which a checkout's `url` opens, and the wallet that its code opens. They work without script. */
 export function payPages(context: SandboxContext): Hono {
@@ -34,10 +34,9 @@ export function payPages(context: SandboxContext): Hono {
       const refuse = (status: 400 | 403, why: string) =>
         c.text(`${why} Open the payment page again.\n`, status);
       if (!guard.checkToken(checkout.id, fields.token)) return refuse(403, outOfDate);
-      const act = choose(checkout, fields, c);
-      if (act === undefined) return refuse(400, 'The page offers no such choice. Nothing was done.');
       try {
-        act();
+        const done = choose(checkout, fields, c);
+        if (done === undefined) return refuse(400, 'The page offers no such choice. Nothing was done.');
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
       }
@@ -55,29 +54,29 @@ export function payPages(context: SandboxContext): Hono {
   const choosePayment: Choose = (checkout, fields, c) => {
     const { id } = checkout;
     const action = c.req.param('action');
-    if (action === 'cancel') return () => payments.cancel(id);
-    if (action === 'expire') return () => payments.expire(id);
+    if (action === 'cancel') return payments.cancel(id);
+    if (action === 'expire') return payments.expire(id);
     if (action === 'fail') {
       const { data: reason } = declineReason.safeParse(fields.reason ?? 'card_declined');
-      return reason && (() => payments.decline(id, reason));
+      return reason && payments.decline(id, reason);
     }
-    if (fields.method === 'other') return () => payments.reopen(id);
+    if (fields.method === 'other') return payments.reopen(id);
     const wallet = wallets.find((one) => one === fields.method);
     if (wallet !== undefined) {
       const approved = fields.approve === 'yes' && checkout.method === wallet;
-      return () => (approved ? payments.pay(id, wallet) : payments.await(id, wallet));
+      return approved ? payments.pay(id, wallet) : payments.await(id, wallet);
     }
     const card = cards.find(({ digits }) => digits === fields.card);
     if (card === undefined || (fields.method ?? 'card') !== 'card') return undefined;
-    const { outcome } = card;
-    return () => (outcome === 'approved' ? payments.pay(id, 'card') : payments.decline(id, outcome));
+    return card.outcome === 'approved' ? payments.pay(id, 'card') : payments.decline(id, card.outcome);
   };
 
-  const answerInWallet: Choose = ({ id, state, method }, { answer }, c) => {
+  const answerInWallet: Choose = (checkout, { answer }, c) => {
+    const { id, state, method } = checkout;
     const wallet = walletOf(c);
     if (answer !== 'approve' && answer !== 'decline') return undefined;
-    if (state !== 'processing' || method !== wallet) return () => undefined;
-    return () => (answer === 'approve' ? payments.pay(id, wallet) : payments.decline(id, 'wallet_declined'));
+    if (state !== 'processing' || method !== wallet) return checkout;
+    return answer === 'approve' ? payments.pay(id, wallet) : payments.decline(id, 'wallet_declined');
   };
 
   const showCancelled = (view: CheckoutView) => (view.payable ? cancelledPage(view) : show(view));
