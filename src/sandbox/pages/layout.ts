@@ -27,7 +27,6 @@ export async function page(parts: PageParts): Promise<Response> {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <style nonce="${nonce}">${raw(unindented(theme + style))}</style>

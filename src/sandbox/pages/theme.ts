@@ -2,22 +2,18 @@
 export const theme = `
   :root {
     color-scheme: light dark;
-    --ground: #f4f5f8; --surface: #fff; --raised: #fff; --line: #dfe2ea; --strong-line: #858ca0;
-    --ink: #161a2b; --soft: #565d73;
-    --accent: #4a3fd4; --on-accent: #fff; --accent-wash: #efeefc; --accent-deep: #3a30b3;
-    --good: #0b7247; --good-wash: #e3f5ec; --bad: #b3202e; --bad-wash: #fdecee; --warn: #7a4a00; --warn-wash: #fff2d6;
-    --shadow: 0 1px 2px rgb(22 26 43 / .06), 0 8px 24px -8px rgb(22 26 43 / .12);
+    --ground: light-dark(#f4f5f8, #0e1018); --surface: light-dark(#fff, #151824); --raised: light-dark(#fff, #1c2030);
+    --line: light-dark(#dfe2ea, #2c3145); --strong-line: light-dark(#858ca0, #727a94);
+    --ink: light-dark(#161a2b, #eef0f6); --soft: light-dark(#565d73, #a2a9bd);
+    --accent: light-dark(#4a3fd4, #a9a2ff); --accent-wash: light-dark(#efeefc, #24224a);
+    --accent-deep: light-dark(#3a30b3, #c1bcff); --on-accent: light-dark(#fff, #14102e);
+    --good: light-dark(#0b7247, #5fd6a0); --good-wash: light-dark(#e3f5ec, #11301f);
+    --bad: light-dark(#b3202e, #ff9aa2); --bad-wash: light-dark(#fdecee, #3a161c);
+    --warn: light-dark(#7a4a00, #ffd27a); --warn-wash: light-dark(#fff2d6, #33270d);
+    --near: light-dark(rgb(22 26 43 / .06), rgb(0 0 0 / .4)); --far: light-dark(rgb(22 26 43 / .12), rgb(0 0 0 / .6));
+    --shadow: 0 1px 2px var(--near), 0 8px 24px -8px var(--far);
     --sans: Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
     --mono: ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
-  }
-  @media (prefers-color-scheme: dark) {
-    :root {
-      --ground: #0e1018; --surface: #151824; --raised: #1c2030; --line: #2c3145; --strong-line: #727a94;
-      --ink: #eef0f6; --soft: #a2a9bd;
-      --accent: #a9a2ff; --on-accent: #14102e; --accent-wash: #24224a; --accent-deep: #c1bcff;
-      --good: #5fd6a0; --good-wash: #11301f; --bad: #ff9aa2; --bad-wash: #3a161c; --warn: #ffd27a; --warn-wash: #33270d;
-      --shadow: 0 1px 2px rgb(0 0 0 / .4), 0 8px 24px -8px rgb(0 0 0 / .6);
-    }
   }
   *, *::before, *::after { box-sizing: border-box }
   html { -webkit-text-size-adjust: 100% }
@@ -29,8 +25,8 @@ export const theme = `
   h2 { font-size: 1.125rem }
   h1, h2, h3 { line-height: 1.2; letter-spacing: -.015em; font-weight: 650; text-wrap: balance }
   fieldset { border: 0; min-width: 0 }
-  a { color: var(--accent); text-underline-offset: .15em }
-  a:hover { color: var(--accent-deep) }
+  :where(a) { color: var(--accent); text-underline-offset: .15em }
+  :where(a:hover) { color: var(--accent-deep) }
   code, pre { font-family: var(--mono); font-size: .875em }
   :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .375rem }
   .banner {
@@ -42,7 +38,7 @@ export const theme = `
     border: 1px solid var(--line); border-radius: .625rem; background: var(--raised); color: var(--ink);
     font: inherit; font-weight: 550; text-decoration: none; cursor: pointer;
   }
-  .button:hover { border-color: var(--strong-line); color: var(--ink) }
+  .button:hover { border-color: var(--strong-line) }
   .button.primary { border-color: transparent; background: var(--accent); color: var(--on-accent); font-weight: 650 }
   .button.primary:hover { background: var(--accent-deep) }
   .badge.good, .notice.good { background: var(--good-wash); color: var(--good) }

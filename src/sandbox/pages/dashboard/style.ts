@@ -1,14 +1,14 @@
 /** The dashboard: tables and panels. One column below 720 px. */
 export const dashboardStyle = `
   body { font-size: .9375rem }
-  .wrap { width: 100%; max-width: 70rem; margin: 0 auto; padding-inline: 1rem }
+  .wrap { width: 100%; max-width: 70rem; margin: 0 auto; padding-inline: clamp(1rem, 4vw, 2rem) }
   .top { background: var(--surface); border-bottom: 1px solid var(--line) }
   .top .wrap { display: flex; flex-wrap: wrap; align-items: center; column-gap: 2rem }
   .brand { display: inline-flex; align-items: center; gap: .625rem; min-height: 3rem; color: var(--ink); font-weight: 700; font-size: 1.0625rem; letter-spacing: -.02em; text-decoration: none }
   .mark { width: 1.125rem; height: 1.125rem; border-radius: .3rem; background: var(--accent) }
-  nav[aria-label=Dashboard] { display: flex; flex-wrap: wrap; margin-inline: -.5625rem }
+  nav[aria-label=Dashboard] { --side: clamp(.375rem, 1.25vw, .5625rem); display: flex; flex-wrap: wrap; margin-inline: calc(-1 * var(--side)) }
   nav[aria-label=Dashboard] a {
-    display: flex; align-items: center; min-height: 3rem; padding: 0 .5625rem; border-bottom: 2px solid transparent; font-size: .875rem; color: var(--soft);
+    display: flex; align-items: center; min-height: 3rem; padding: 0 var(--side); border-bottom: 2px solid transparent; font-size: .875rem; color: var(--soft);
     font-weight: 550; text-decoration: none; white-space: nowrap;
   }
   nav[aria-label=Dashboard] a:hover { color: var(--ink) }
@@ -24,23 +24,21 @@ export const dashboardStyle = `
   .heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .875rem }
   .actions, .actions form, .row-actions, .row-actions form, .line { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem }
   .actions { gap: .5rem 1.25rem }
-  section > .actions, .panel + .panel, .asks { margin-top: 1rem }
+  section > .actions, :not(.two) > .panel + .panel, .asks { margin-top: 1rem }
   .button { min-height: 2.5rem; padding: .375rem .875rem }
   .button.small { min-height: 2rem; padding: .125rem .625rem; border-radius: .5rem; font-size: .8125rem }
   .button.danger { border-color: transparent; background: var(--bad); color: var(--surface) }
-  .button.danger:hover { color: var(--surface) }
   .attempts, summary.button { list-style: none }
   summary.button::-webkit-details-marker { display: none }
   .field { min-height: 2.5rem; padding: .375rem .75rem; border: 1px solid var(--strong-line); border-radius: .625rem; background: var(--raised); color: var(--ink); font: inherit }
   .field.short { width: 7rem }
   .field:not(.short) { flex: 1; min-width: 12rem; font-family: var(--mono); font-size: .875rem }
   label { display: block; margin-bottom: .25rem; font-weight: 550 }
-  .panel { padding: 1.25rem }
+  .panel { padding: clamp(1.25rem, 3vw, 1.5rem) }
   .panel > h2, .panel > h3 { margin-bottom: .75rem }
   .panel .heading { margin-bottom: .625rem }
   .panel > .small { margin-top: .5rem }
-  .two { display: grid; gap: 1rem }
-  .two > .panel { margin: 0 }
+  .two { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
   .figures { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)) }
   .figures > div { padding: 1.125rem 1.25rem; box-shadow: var(--shadow) }
   .figures dt { color: var(--soft); font-size: .875rem; font-weight: 550 }
@@ -74,16 +72,13 @@ export const dashboardStyle = `
   .tabs a { padding: .5rem 0; font-weight: 550 }
   section > h2 { margin-bottom: .875rem }
   .attempts > li > * + * { margin-top: .25rem }
-  .attempts .hint { margin-block: .625rem .5rem }
-  main > .hint { margin-top: .75rem }
+  main > .hint, .attempts .hint { margin-block: .625rem .5rem }
   .hint { padding: .625rem .875rem; border-radius: .625rem; background: var(--warn-wash); color: var(--warn) }
   details > summary:not(.button) { padding: .25rem 0; color: var(--soft); font-size: .875rem; cursor: pointer }
   pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }
   td pre { max-width: 40rem }
   .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
   @media (max-width: 719px) {
-    nav[aria-label=Dashboard] { margin-inline: -.375rem }
-    nav[aria-label=Dashboard] a { padding-inline: .375rem }
     thead { position: absolute; clip-path: inset(50%) }
     tbody tr { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem 1rem; padding: .875rem 1rem }
     tbody tr:first-child { border-top: 0 }
@@ -92,10 +87,5 @@ export const dashboardStyle = `
     td[data-label]::before { content: attr(data-label) " "; color: var(--soft) }
     .main, .notes { flex: 1 1 100%; min-width: 0 }
     td code { white-space: normal }
-  }
-  @media (min-width: 720px) {
-    .wrap { padding-inline: 2rem }
-    .two { grid-template-columns: 1fr 1fr }
-    .panel { padding: 1.5rem }
   }
 `;

@@ -76,8 +76,7 @@ export const payStyle = `
   .panel h1 { font-size: 1.5rem; margin-bottom: .5rem }
   .panel p, .waiting p { text-wrap: balance }
   .badge { display: grid; place-items: center; width: 4rem; height: 4rem; margin: 0 auto 1.25rem; border-radius: 50%; background: var(--ground); color: var(--soft) }
-  .receipt { margin-top: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line) }
-  .receipt dt { text-align: start }
+  .receipt { margin-top: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line); text-align: start }
   .receipt dd { text-align: end }
   .ways, .ways form { display: grid; gap: .75rem }
   .ways { margin-top: 1.75rem }
@@ -88,8 +87,8 @@ export const payStyle = `
   }
   @media (min-width: 720px) {
     .split { grid-template: none; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) }
-    .column { padding: 3rem 2.5rem }
-    .paying .column { padding: 3.5rem 2.5rem; margin-inline: 0 auto }
+    .column { max-width: 30rem; padding: 3rem clamp(2.5rem, 5vw, 3.5rem) }
+    .paying .column { max-width: 33rem; padding-block: 3.5rem; margin-inline: 0 auto }
     .sold .column { margin-inline: auto 0 }
     .paying { border-top: 0; border-inline-start: 1px solid var(--line) }
     .back { margin-bottom: 1.25rem }
@@ -99,9 +98,5 @@ export const payStyle = `
     .amount { margin-top: .25rem; font-size: 2.25rem }
     .product h1 { font-size: 1.1875rem }
     .qr { width: 240px; height: 240px }
-  }
-  @media (min-width: 1080px) {
-    .column { max-width: 30rem; padding-inline: 3.5rem }
-    .paying .column { max-width: 33rem; padding-inline: 3.5rem }
   }
 `;
