@@ -58,6 +58,12 @@ export function problemOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): 
   return path ? `${path}: ${first?.message}` : `${first?.message}`;
 }
 
+/** What is wrong with a value, in the same words; `undefined` if nothing is. */
+export function problemIn(schema: z.ZodMiniType, value: unknown): string | undefined {
+  const { error } = schema.safeParse(value);
+  return error && problemOf(error);
+}
+
 /** An object with these fields and no others. `noun` says in messages what a field is: `a choice`. */
 export function closed<const Shape extends z.core.$ZodLooseShape>(noun: string, shape: Shape) {
   return z.strictObject(shape, {

@@ -1,5 +1,5 @@
 import { convertedField, field } from '../schemas/fields.js';
-import { checked, problemOf, shown } from './checks.js';
+import { checked, problemIn, shown } from './checks.js';
 
 /** A length of time: milliseconds, or a string such as `'30s'`, `'2h'`, `'1.5d'`. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
@@ -20,9 +20,6 @@ export const durationMs = convertedField((value, refuse) => {
   return refuse(`${shown(value)} is not a duration. Pass one such as "30s", "5m", "2h" or "1d".`);
 });
 
-export const duration = field<Duration>((value) => {
-  const { error } = durationMs.safeParse(value);
-  return error && problemOf(error);
-});
+export const duration = field<Duration>((value) => problemIn(durationMs, value));
 
 export const milliseconds = (value: unknown, what: string): number => checked(durationMs, value, what);

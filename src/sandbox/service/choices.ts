@@ -3,7 +3,7 @@ import { isPaymentsError } from '../../errors.js';
 import { field } from '../../schemas/fields.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
-import { alike, checked, choiceOf, closed, nameIn, oneOf, problemOf } from '../checks.js';
+import { alike, checked, choiceOf, closed, nameIn, oneOf, problemIn } from '../checks.js';
 import { type Duration, durationMs } from '../duration.js';
 import { type EventLink, eventLinks } from './event.js';
 
@@ -136,12 +136,7 @@ export function schemeProblem(scheme: unknown): string | undefined {
   }
 }
 
-export const choiceNames = Object.keys(schema.def.shape);
-
-export function choicesProblem(given: object): string | undefined {
-  const { error } = schema.safeParse(given);
-  return error && problemOf(error);
-}
+export const choicesProblem = (given: object) => problemIn(schema, given);
 
 /** The choices as the code uses them: durations in milliseconds. */
 export type Choices = ReturnType<typeof readChoices>;
