@@ -1,12 +1,9 @@
 /** The sandbox's time: the real one, moved by an offset, or a frozen one. It has no timer. */
 export class Clock {
-  readonly #start: ClockState;
-  state: ClockState;
-
-  constructor(start: ClockState) {
-    this.#start = start;
-    this.state = start;
-  }
+  constructor(
+    readonly start: ClockState,
+    public state = start,
+  ) {}
 
   now(): number {
     return this.state.frozenAt ?? Date.now() + this.state.offset;
@@ -17,7 +14,7 @@ export class Clock {
   }
 
   reset(): void {
-    this.state = this.#start;
+    this.state = this.start;
   }
 
   get runs(): boolean {
