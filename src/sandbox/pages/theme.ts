@@ -16,15 +16,13 @@ export const theme = `
     --mono: ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
   }
   *, *::before, *::after { box-sizing: border-box }
-  html { -webkit-text-size-adjust: 100% }
   body {
     margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--ground); color: var(--ink);
-    font: 1rem/1.5 var(--sans); -webkit-font-smoothing: antialiased; overflow-wrap: anywhere;
+    font: 1rem/1.5 var(--sans); -webkit-font-smoothing: antialiased; -webkit-text-size-adjust: 100%; overflow-wrap: anywhere;
   }
-  h1, h2, h3, p, dl, dd, ol, pre, fieldset, legend { margin: 0; padding: 0 }
+  h1, h2, h3, p, dl, dd, ol, pre, fieldset, legend { margin: 0; padding: 0; border: 0; min-width: 0 }
   h2 { font-size: 1.125rem }
   h1, h2, h3 { line-height: 1.2; letter-spacing: -.015em; font-weight: 650; text-wrap: balance }
-  fieldset { border: 0; min-width: 0 }
   :where(a) { color: var(--accent); text-underline-offset: .15em }
   :where(a:hover) { color: var(--accent-deep) }
   code, pre { font-family: var(--mono); font-size: .875em }
@@ -41,13 +39,12 @@ export const theme = `
   .button:hover { border-color: var(--strong-line) }
   .button.primary { border-color: transparent; background: var(--accent); color: var(--on-accent); font-weight: 650 }
   .button.primary:hover { background: var(--accent-deep) }
+  .back:hover, .plain:hover, a.strong:hover { text-decoration: underline }
   .badge.good, .notice.good { background: var(--good-wash); color: var(--good) }
   .badge.bad, .notice.bad { background: var(--bad-wash); color: var(--bad) }
   .panel, .product, .scroll, .figures > div { border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
   .notice { display: flex; gap: .75rem; margin-bottom: 1.75rem; padding: .875rem 1.125rem; border-radius: .875rem }
   .notice h2 { font-size: 1rem; margin-bottom: .125rem }
-  .notice .icon { margin-top: .1rem }
-  .notice:focus-visible { outline-color: currentColor; border-radius: .875rem }
   .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .375rem 1.25rem; font-size: .875rem }
   .expiry, .counts dd, .number, time, .time { font-variant-numeric: tabular-nums }
   .soft, .facts dt { color: var(--soft) }

@@ -77,7 +77,7 @@ export function diagnosisPage(context: SandboxContext, diagnosis: Diagnosis): Pr
 <td>${badge(`${outcome} ${status}`.trim(), outcome === expected ? 'good' : 'bad')}</td>
 <td class="number soft">${millisecondsText(durationMs)}</td></tr>`,
   );
-  const content = html`<p class="crumb"><a href="/developer#webhook">Webhook Settings</a></p>
+  const content = html`<p class="small"><a href="/developer#webhook">Webhook Settings</a></p>
 <div class="heading"><div><h1>Doctor</h1><p class="soft small"><code>${target}</code></p></div>
 ${doctorForm(context, 'Run again')}</div>
 <div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${first && html`<p>${first.fix}</p>${proof(first)}`}</div></div>

@@ -17,8 +17,8 @@ export function eventPage(context: SandboxContext, asked: Asked): Promise<Respon
   }
   const { id, type, data, createdAt } = event;
   const refused = event.attempts.at(-1)?.ok === false && settings.webhook !== undefined;
-  const content = html`<p class="crumb"><a href="/events">Events</a></p>
-<div class="heading"><div><h1>${data.amount} ${data.currency} <span class="type">${type}</span></h1>
+  const content = html`<p class="small"><a href="/events">Events</a></p>
+<div class="heading"><div><h1>${data.amount} ${data.currency} <span class="soft">${type}</span></h1>
 <p class="soft small"><code>${id}</code> · ${fullMoment(createdAt)}</p></div>
 <div class="actions">${live('state', stateBadge(event, clock.now()))}
 ${live('doctor', refused && doctorForm(context, 'Run the doctor'))}

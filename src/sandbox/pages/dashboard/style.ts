@@ -35,16 +35,13 @@ export const dashboardStyle = `
   .field:not(.short) { flex: 1; min-width: 12rem; font-family: var(--mono); font-size: .875rem }
   label { display: block; margin-bottom: .25rem; font-weight: 550 }
   .panel { padding: clamp(1.25rem, 3vw, 1.5rem) }
-  .panel > h2, .panel > h3 { margin-bottom: .75rem }
-  .panel .heading { margin-bottom: .625rem }
   .panel > .small { margin-top: .5rem }
   .two { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
   .figures { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)) }
   .figures > div { padding: 1.125rem 1.25rem; box-shadow: var(--shadow) }
   .figures dt { color: var(--soft); font-size: .875rem; font-weight: 550 }
   .figures dd { font-size: 1.875rem; font-weight: 700; letter-spacing: -.025em; line-height: 1.25 }
-  .counts { display: grid; gap: .25rem }
-  .counts > div { display: flex; justify-content: space-between; padding: .3125rem 0; border-bottom: 1px solid var(--line) }
+  .counts > div { display: flex; justify-content: space-between; padding: .4375rem 0; border-bottom: 1px solid var(--line) }
   .counts dd { font-weight: 650 }
   .time { font-size: 1.25rem; font-weight: 650; letter-spacing: -.015em }
   .asks p, .facts { margin: .75rem 0 }
@@ -58,19 +55,16 @@ export const dashboardStyle = `
   tbody tr { border-top: 1px solid var(--line) }
   td code, .number, time { white-space: nowrap }
   .strong { font-weight: 600 }
-  td a.strong { text-decoration: none }
-  td a.strong:hover { text-decoration: underline }
+  a.strong { text-decoration: none }
   .badge, .tag { display: inline-block; padding: .0625rem .5rem; border-radius: 1rem; font-size: .8125rem; font-weight: 600; white-space: nowrap }
   .badge.warn { background: var(--warn-wash); color: var(--warn) }
   .badge.calm { background: var(--ground); color: var(--soft); box-shadow: inset 0 0 0 1px var(--line) }
   .tag { margin: 0 0 .25rem; border-radius: .375rem; background: var(--accent-wash); color: var(--accent-deep); font-family: var(--mono); font-weight: 500; font-size: .75rem }
   .notes { min-width: 14rem }
   .lint { margin-top: .25rem; color: var(--warn); font-size: .875rem }
-  .crumb { margin-bottom: .25rem; font-size: .875rem }
-  .type { color: var(--soft); font-weight: 500 }
   .tabs { display: flex; gap: 1.25rem; margin-top: .25rem; border-bottom: 1px solid var(--line) }
   .tabs a { padding: .5rem 0; font-weight: 550 }
-  section > h2 { margin-bottom: .875rem }
+  section > h2, .panel > h3 { margin-bottom: .875rem }
   .attempts > li > * + * { margin-top: .25rem }
   main > .hint, .attempts .hint { margin-block: .625rem .5rem }
   .hint { padding: .625rem .875rem; border-radius: .625rem; background: var(--warn-wash); color: var(--warn) }

@@ -1,16 +1,14 @@
 /** The payment page: one column on phones; from 720 px the product is beside the payment form. */
 export const payStyle = `
   .split { flex: 1; display: grid; grid-template-rows: auto 1fr }
-  .column { width: 100%; max-width: 27rem; margin: 0 auto; padding: 1rem 1.25rem 1.5rem }
+  .column { width: 100%; max-width: 27rem; margin: 0 auto; padding: 1.25rem 1.25rem 1.75rem }
   .paying { background: var(--surface); border-top: 1px solid var(--line) }
-  .paying .column { padding-block: 1.5rem 2rem }
 
   .back, .plain { min-height: 2.75rem; border: 0; background: none; font: inherit; font-weight: 550; cursor: pointer }
   .back {
     display: inline-flex; align-items: center; gap: .5rem; margin: 0 0 .5rem -.375rem; padding: .375rem;
     border-radius: .5rem; color: var(--soft); text-align: start;
   }
-  .back:hover { color: var(--ink) }
 
   .product { display: flex; gap: 1rem; align-items: center; padding: 1rem; box-shadow: var(--shadow) }
   .picture {
@@ -18,7 +16,6 @@ export const payStyle = `
     border-radius: .75rem; background: var(--accent-wash); color: var(--accent);
   }
   .picture img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover }
-  .about { min-width: 0 }
   .product h1 { font-size: 1.0625rem; font-weight: 600; letter-spacing: -.01em; line-height: 1.35 }
   .amount { font-size: 1.625rem; font-weight: 700; letter-spacing: -.025em; line-height: 1.25 }
   .currency { font-size: .6em; font-weight: 600; letter-spacing: 0; color: var(--soft) }
@@ -33,28 +30,24 @@ export const payStyle = `
   .method label { display: flex; align-items: center; gap: .75rem; min-height: 3.25rem; padding: .5rem 1rem; cursor: pointer; font-weight: 550 }
   .method > label .icon { color: var(--soft) }
   .method:has(> label > input:checked) > label .icon { color: var(--accent) }
-  .method:not(:has(> label > input:checked)) > :not(label) { display: none }
   input[type=radio] { flex: none; width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); cursor: pointer }
   .cards, .method > p { padding: 0 1rem 1rem 3rem }
-  .cards label { min-height: 2.75rem; margin-top: .5rem; padding: .375rem .75rem; border: 1px solid var(--line); border-radius: .625rem; font-weight: 450 }
+  .cards { display: grid; gap: .5rem }
+  .cards label { min-height: 2.75rem; padding: .375rem .75rem; border: 1px solid var(--line); border-radius: .625rem; font-weight: 450 }
   .cards label:has(:checked) { border-color: var(--accent); background: var(--accent-wash) }
-  .cards label:first-of-type { margin-top: 0 }
-  .cards p { margin-top: .75rem }
-  .digits { white-space: nowrap }
   .outcome { margin-inline-start: auto; font-size: .875rem; font-weight: 550; text-align: end; overflow-wrap: break-word }
   .good { color: var(--good) }
   .bad { color: var(--bad) }
 
   .wide { width: 100% }
   .methods ~ .primary { min-height: 3.25rem; margin-top: 1.25rem; font-size: 1.0625rem }
-  .for-card, .for-walletA, .for-walletB { display: none }
-  form:has([value=card]:checked) .for-card, form:has([value=walletA]:checked) .for-walletA, form:has([value=walletB]:checked) .for-walletB { display: inline }
+  .method:not(:has(> label > input:checked)) > :not(label),
+  form:not(:has([value=card]:checked)) .for-card, form:not(:has([value=walletA]:checked)) .for-walletA, form:not(:has([value=walletB]:checked)) .for-walletB { display: none }
 
   .notice p { color: var(--ink); font-size: .9375rem }
   .notice a { display: inline-block; padding-block: .375rem; color: inherit }
 
-  .waiting { text-align: center }
-  .waiting h2 { font-size: 1.375rem; margin-bottom: .375rem }
+  .waiting { text-align: center; text-wrap: balance }
   .qr { display: block; width: 200px; height: 200px; margin: 1.25rem auto; border-radius: .75rem; outline: 1px solid var(--line) }
   .address {
     display: flex; align-items: center; justify-content: space-between; gap: .75rem; padding: .5rem .5rem .5rem .875rem; margin-bottom: .5rem;
@@ -65,16 +58,14 @@ export const payStyle = `
   .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line) }
   .pair { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem }
   .plain { margin-top: .75rem; padding: .5rem 1rem; color: var(--accent) }
-  .plain:hover { text-decoration: underline }
 
   .developer { margin-top: 2rem; border-top: 1px solid var(--line); font-size: .875rem }
   .developer summary { padding: .75rem 0; min-height: 2.75rem; color: var(--soft); font-weight: 550; cursor: pointer }
   .developer form { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: 1rem }
 
   .note { flex: 1; display: grid; place-items: center; padding: 1.5rem 1.25rem 4rem }
-  .panel { width: 100%; max-width: 26rem; padding: 2.25rem 1.75rem; box-shadow: var(--shadow); text-align: center }
-  .panel h1 { font-size: 1.5rem; margin-bottom: .5rem }
-  .panel p, .waiting p { text-wrap: balance }
+  .panel { width: 100%; max-width: 26rem; padding: 2.25rem 1.75rem; box-shadow: var(--shadow); text-align: center; text-wrap: balance }
+  .panel h1, .waiting h2 { font-size: 1.5rem; margin-bottom: .5rem }
   .badge { display: grid; place-items: center; width: 4rem; height: 4rem; margin: 0 auto 1.25rem; border-radius: 50%; background: var(--ground); color: var(--soft) }
   .receipt { margin-top: 1.5rem; padding-top: 1.25rem; border-top: 1px solid var(--line); text-align: start }
   .receipt dd { text-align: end }
@@ -88,7 +79,7 @@ export const payStyle = `
   @media (min-width: 720px) {
     .split { grid-template: none; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) }
     .column { max-width: 30rem; padding: 3rem clamp(2.5rem, 5vw, 3.5rem) }
-    .paying .column { max-width: 33rem; padding-block: 3.5rem; margin-inline: 0 auto }
+    .paying .column { max-width: 33rem; margin-inline: 0 auto }
     .sold .column { margin-inline: auto 0 }
     .paying { border-top: 0; border-inline-start: 1px solid var(--line) }
     .back { margin-bottom: 1.25rem }
