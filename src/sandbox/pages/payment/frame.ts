@@ -64,7 +64,7 @@ export function payFrame(view: CheckoutView, content: Html): Promise<Response> {
   return payPage(say, {
     title: `${say('payTo')} · ${view.amount}`,
     head: view.state === 'processing' && html`<noscript><meta http-equiv="refresh" content="5"></noscript>`,
-    content: html`<main class="split" data-of-checkout data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">
+    content: html`<main class="split" data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">
 <div class="sold"><div class="column">
 ${payForm(view, 'cancel', html`<button class="back" data-testid="cancel">${icon('arrow')}<bdi>${say('backTo')}</bdi></button>`)}
 ${productCard(view)}
@@ -88,7 +88,7 @@ function productCard({ image, name, amount, description }: CheckoutView): Html {
   const [number, currency] = amount.split(' ');
   return html`<section class="product${image === undefined ? '' : ' pictured'}" aria-labelledby="product-name">
 <div class="picture">${icon('parcel', 32)}${image !== undefined && html`<img src="${image}" alt="" referrerpolicy="no-referrer">`}</div>
-<div class="about">
+<div>
 <h1 id="product-name" data-testid="product-name"><bdi>${name}</bdi></h1>
 <p class="amount" data-testid="amount">${number} <span class="currency">${currency}</span></p>
 ${description && html`<p class="description" data-testid="description"><bdi>${description}</bdi></p>`}
