@@ -25,15 +25,14 @@ export const badge = (text: string, tone: 'good' | 'bad' | 'warn' | 'calm'): Htm
 
 export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number): Html {
   const next = nextAttemptAt && span(nextAttemptAt.getTime() - now);
-  const shown = {
+  return {
     delivered: badge('delivered', 'good'),
     failed: badge('failed', 'bad'),
     retrying: badge(next === undefined ? 'sending' : `retrying in ${next}`, 'warn'),
     held: badge('held', 'warn'),
     no_url: badge('no URL', 'calm'),
     pending: badge(next === undefined ? 'sending' : `goes out in ${next}`, 'calm'),
-  };
-  return shown[state];
+  }[state];
 }
 
 /** Text of which every character counts. */

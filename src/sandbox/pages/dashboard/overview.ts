@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import type { SandboxContext } from '../../context.js';
-import type { Html } from '../layout.js';
 import { fullMoment } from './cells.js';
 import { type Asked, actionForm, dashboardPage, live } from './frame.js';
 
@@ -8,7 +7,7 @@ const nextStep = html`<div class="notice calm" data-testid="next-step"><div><h2>
 <p>Until then events are kept, and can be delivered later. <a href="/developer#webhook">Open Webhook Settings</a></p></div></div>`;
 
 export function overviewPage(context: SandboxContext, asked: Asked): Promise<Response> {
-  const { sandbox, settings } = context;
+  const { sandbox, settings, store, requests } = context;
   const shift = html`<label class="spoken" for="amount">Amount to freeze or release</label>
 <input class="field short" id="amount" name="amount" inputmode="decimal" placeholder="0.00" autocomplete="off" required data-testid="balance-amount">
 <button class="button" name="do" value="freeze" data-testid="freeze">Freeze</button>
@@ -20,6 +19,13 @@ export function overviewPage(context: SandboxContext, asked: Asked): Promise<Res
     ([name, amount]) =>
       html`<div><dt>${name}</dt><dd data-testid="${name.toLowerCase()}">${amount}</dd></div>`,
   );
+  const counts = html`<dl class="counts">
+<div><dt><a href="/products">Products</a></dt><dd>${store.products.size}</dd></div>
+<div><dt><a href="/checkouts">Checkouts</a></dt><dd>${store.checkouts.size}</dd></div>
+<div><dt>Orders</dt><dd>${store.orders.size}</dd></div>
+<div><dt><a href="/events">Events</a></dt><dd>${store.events.size}</dd></div>
+<div><dt><a href="/requests">Requests</a></dt><dd>${requests.entries.length}</dd></div>
+</dl>`;
   const content = html`<h1 class="spoken">Overview</h1>
 ${live('next', settings.webhook === undefined && nextStep)}
 <section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${settings.currency}</span></div>
@@ -34,21 +40,11 @@ ${live('clock', html`<p class="time" data-testid="now">${fullMoment(sandbox.now(
 <p class="soft small">Expiry, settlement and retries follow it.</p>
 <div class="actions">${actionForm(context, '/clock', advance)}</div></section>
 <section class="panel" aria-labelledby="data"><h2 id="data">Data</h2>
-${live('counts', counts(context))}
+${live('counts', counts)}
 <details class="asks"><summary class="button" data-testid="reset">Reset…</summary>
 <p>Forget all products, checkouts, orders, events and requests, and set the clock back? Key, secret and webhook URL stay.</p>
 ${actionForm(context, '/reset', html`<button class="button danger" data-testid="reset-confirm">Forget everything</button>`)}
 </details></section>
 </div>`;
   return dashboardPage(asked, '/', content);
-}
-
-function counts({ store, requests }: SandboxContext): Html {
-  return html`<dl class="counts">
-<div><dt><a href="/products">Products</a></dt><dd>${store.products.size}</dd></div>
-<div><dt><a href="/checkouts">Checkouts</a></dt><dd>${store.checkouts.size}</dd></div>
-<div><dt>Orders</dt><dd>${store.orders.size}</dd></div>
-<div><dt><a href="/events">Events</a></dt><dd>${store.events.size}</dd></div>
-<div><dt><a href="/requests">Requests</a></dt><dd>${requests.entries.length}</dd></div>
-</dl>`;
 }
