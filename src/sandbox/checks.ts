@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { PaymentsError, type SandboxErrorCode } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
-import { field } from '../schemas/fields.js';
 
 /** The sandbox cannot do what was asked: an invalid option, an unknown id, a checkout that can no longer be paid. */
 export class SandboxError extends PaymentsError {
@@ -103,8 +102,8 @@ export function choiceOf<const T extends string>(first: T, ...others: T[]) {
   return z._default(z.enum([first, ...others], `pass ${named.join(' or ')}.`), first);
 }
 
-export const integer = (least: number, most: number) =>
-  field<number>((value) => {
-    const fits = Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
-    return fits ? undefined : `${shown(value)} is not an integer from ${least} to ${most}.`;
-  });
+export function integer(least: number, most: number) {
+  const error = ({ input }: { input?: unknown }) =>
+    `${shown(input)} is not an integer from ${least} to ${most}.`;
+  return z.int({ error }).check(z.minimum(least, { error }), z.maximum(most, { error }));
+}
