@@ -43,10 +43,7 @@ const responseOf = (text: string, type = 'application/json') =>
 
 function withStatus(fault: Extract<RequestFault, { status: number }>): Response {
   const { status, body = { code: status, message: 'A fault was injected.' }, headers = {} } = fault;
-  const own = new Headers(headers);
-  const isText = typeof body === 'string';
-  if (!own.has('content-type')) own.set('content-type', isText ? 'text/plain' : 'application/json');
-  const init = { status, headers: own };
+  const init = { status, headers };
   if (status === 204 || status === 205 || status === 304) return new Response(null, init);
-  return new Response(isText ? body : JSON.stringify(body), init);
+  return typeof body === 'string' ? new Response(body, init) : Response.json(body, init);
 }
