@@ -3,7 +3,7 @@ import { Hono } from 'hono/tiny';
 import { SandboxError } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { milliseconds } from '../duration.js';
-import { describeFault, type RequestFault } from '../faults.js';
+import { describeFault } from '../faults.js';
 import { dashboardPages } from '../pages/dashboard/routes.js';
 import { payPages } from '../pages/payment/routes.js';
 import { errorStatuses } from '../service/choices.js';
@@ -37,14 +37,6 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     return c.res;
   }
 
-  async function spoil(c: Context<ApiEnv>, fault: RequestFault, working: () => Promise<Response>) {
-    if (fault.delay !== undefined)
-      await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, reach.closing]);
-    const spoilt = await spoiltResponse(fault, working);
-    c.res = undefined;
-    c.res = spoilt;
-  }
-
   app.use('/v1/*', async (c, next) => {
     const started = performance.now();
     const notes = new RequestNotes(settings.choices, keyState(c.req.header('x-api-key'), settings));
@@ -53,9 +45,13 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     const fault = faults.ofRequest(c.req.method, c.req.path);
     let status: number | undefined;
     try {
-      if (fault) await spoil(c, fault, () => work(c, next, notes));
-      else await work(c, next, notes);
-      status = c.res.status;
+      if (fault?.delay !== undefined)
+        await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, reach.closing]);
+      const working = () => work(c, next, notes);
+      const response = fault ? await spoiltResponse(fault, working) : await working();
+      c.res = undefined;
+      c.res = response;
+      status = response.status;
     } finally {
       const { choices: _, ...noted } = notes;
       context.requests.add({
