@@ -40,8 +40,7 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
     });
   // The adapter would replace the process's own Request and Response.
   const listener = getRequestListener(answer, { overrideGlobalObjects: false });
-  const allowed = allowHosts.map((name) => name.toLowerCase());
-  const rule: HostRule = { publicUrl, allowed, local: true };
+  const rule: HostRule = { publicUrl, allowHosts, local: true };
   const limits = {
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -79,8 +78,8 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
   };
 }
 
-/** The host names to respond to, in lower case and without port; `local` if it listens on loopback alone. */
-type HostRule = { local: boolean; publicUrl: string | undefined; allowed: readonly string[] };
+/** The host names to respond to, without port; `local` if it listens on loopback alone. */
+type HostRule = { local: boolean; publicUrl: string | undefined; allowHosts: readonly string[] };
 
 /**
  * Whether there is a path instead of another server's address, and one Host header that names the sandbox, on any port,
@@ -95,5 +94,5 @@ function isForUs({ rawHeaders, headers, url: path = '' }: IncomingMessage, rule:
   if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`)) return false;
   const url = new URL(`http://${host}`);
   if (rule.publicUrl !== undefined && url.host === new URL(rule.publicUrl).host) return true;
-  return isLoopback(url) || rule.allowed.includes(url.hostname);
+  return isLoopback(url) || rule.allowHosts.some((name) => name.toLowerCase() === url.hostname);
 }
