@@ -6,7 +6,7 @@ import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
-import { alike, checked, choiceOf, closed, InvalidField, refuse } from './checks.js';
+import { alike, checked, choiceOf, closed, InvalidField, problemIn, refuse } from './checks.js';
 import { resolvedProblem, targetProblem } from './delivery/send.js';
 import { type Duration, milliseconds } from './duration.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
@@ -75,8 +75,7 @@ const product = field<NewProduct>((value) => {
   return problems?.map(({ path, message }) => `${path} ${message}`).join(' ');
 });
 
-const noBlanks = 'pass a string without white space.';
-const token = text(noBlanks, (value) => value !== '' && !hasBlankOrControl(value));
+const token = text('pass a string without white space.', (key) => key !== '' && !hasBlankOrControl(key));
 
 const currencyCode = text('pass a three-letter ISO code, such as "USD".', (code) => /^[A-Z]{3}$/.test(code));
 const firstAttempt = z.union(
@@ -169,8 +168,7 @@ export function changeWebhook(
 ): void {
   refuse('setWebhook', 'url', targetProblem(target, settings.allowRemoteWebhooks));
   refuse('setWebhook', 'scheme', schemeProblem(scheme));
-  const { data } = token.safeParse(secret);
-  refuse('setWebhook', 'secret', data === undefined ? noBlanks : secretProblem(data, scheme));
+  refuse('setWebhook', 'secret', problemIn(token, secret) ?? secretProblem(secret, scheme));
   settings.webhookSecret = secret;
   settings.choices.signature = scheme;
   settings.webhook = target;
