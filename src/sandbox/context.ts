@@ -43,17 +43,11 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
 
   const handle = async (request: Request) => {
     payments.catchUp();
-    try {
-      return await app(request);
-    } finally {
+    return app(request).finally(() => {
       if (request.method !== 'GET') changed.emit();
-    }
+    });
   };
-  const tick = () => {
-    if (store.agenda.next > clock.now()) return;
-    schedule.tick();
-    changed.emit();
-  };
+  const tick = () => schedule.tick() && changed.emit();
   const reach = newReach(handle, guard, settings.publicUrl, tick);
   const service = { settings, store, clock, payments, schedule, deliveries, faults };
   return { ...service, requests, guard, reach, changed, deeds };

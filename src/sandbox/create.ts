@@ -12,7 +12,7 @@ import type { SandboxEvent } from './service/event.js';
 import { viewBalance } from './service/money.js';
 import { causeEvent, type Payment } from './service/payments.js';
 import { declineReason, paymentMethod, viewProduct } from './service/records.js';
-import { takeSnapshot } from './service/store.js';
+import { Store, takeSnapshot } from './service/store.js';
 import { changeWebhook, newApiKey, type SandboxOptions } from './settings.js';
 
 /**
@@ -53,6 +53,11 @@ function localSandbox(parts: SandboxParts): Sandbox {
     return structuredClone({ order, event, delivery, redirectUrl: checkout.successUrl });
   }
 
+  async function moved(move: Promise<void>): Promise<void> {
+    await move;
+    deeds.emit({ type: 'clock', now: sandbox.now() });
+  }
+
   // As a prototype, so that printing a sandbox shows neither key nor secret.
   const sandbox: Sandbox = Object.create({
     get url() {
@@ -83,9 +88,9 @@ function localSandbox(parts: SandboxParts): Sandbox {
     reset(options = {}) {
       const { seed = settings.seed } = checked(resetOptions, options, 'reset');
       schedule.reset();
-      store.clear(clock.now(), seed);
-      requests.clear();
-      faults.clear();
+      Object.assign(store, new Store(clock.now(), seed));
+      requests.entries = [];
+      faults.waiting = [];
       deliveries.reset();
       payments.stock();
       deeds.emit({ type: 'reset' });
@@ -184,14 +189,8 @@ function localSandbox(parts: SandboxParts): Sandbox {
     },
 
     now: () => new Date(clock.now()),
-    async advanceTime(by) {
-      await schedule.moveBy(milliseconds(by, 'advanceTime'));
-      deeds.emit({ type: 'clock', now: sandbox.now() });
-    },
-    async setTime(to) {
-      await schedule.moveTo(checked(z.date('pass a Date.'), to, 'setTime').getTime());
-      deeds.emit({ type: 'clock', now: sandbox.now() });
-    },
+    advanceTime: async (by) => moved(schedule.moveBy(milliseconds(by, 'advanceTime'))),
+    setTime: async (to) => moved(schedule.moveTo(checked(z.date('pass a Date.'), to, 'setTime').getTime())),
     failNext(fault) {
       const says = describeArmed(faults.add(readFault(fault, 'failNext')));
       deeds.emit({ type: 'fault', says });
@@ -200,7 +199,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
       return faults.waiting.map(({ fault, left }) => ({ fault: { ...fault }, left }));
     },
     clearFaults() {
-      faults.clear();
+      faults.waiting = [];
       deeds.emit({ type: 'faults_cleared' });
     },
     snapshot() {

@@ -148,27 +148,21 @@ export function readFault(value: unknown, what: string): Fault {
   throw new InvalidField(what, '', 'pass status, network, malformed, delay or webhook: what is to happen.');
 }
 
-const clearing = closed('a field of {"clear": true}', { clear: z.literal(true, 'pass true.') });
-
 /** Checks what the control route takes: a fault, or `{ clear: true }`, which is none. */
 export function readOrder(value: object, what: string): Fault | undefined {
   if (!('clear' in value)) return readFault(value, what);
-  checked(clearing, value, what);
+  checked(closed('a field of {"clear": true}', { clear: z.literal(true, 'pass true.') }), value, what);
   return undefined;
 }
 
 export function describeFault(fault: Fault): string {
-  if ('webhook' in fault) {
-    const { webhook: _, times: _times, ...how } = fault;
-    const ways = Object.entries(how).filter(([, value]) => value !== undefined && value !== false);
-    return ways.map(([name, value]) => (value === true ? name : `${name} ${value}`)).join(', ');
-  }
-  const words: string[] = [];
-  if ('network' in fault) words.push(`${fault.network} ${fault.when ?? 'before'}`);
-  if ('status' in fault) words.push(`status ${fault.status}`);
-  if ('malformed' in fault) words.push(fault.malformed);
-  if (fault.delay !== undefined) words.push(`delay ${fault.delay}`);
-  return words.join(', ');
+  const { when = 'before', network, malformed, ...given }: Record<string, unknown> = { ...fault };
+  const ways = ['status', 'duplicate', 'hold', 'drop', 'tamper', 'delay'].map((name) => {
+    const value = given[name];
+    if (value === true) return name;
+    return value !== undefined && value !== false && `${name} ${value}`;
+  });
+  return [network && `${network} ${when}`, malformed, ...ways].filter(Boolean).join(', ');
 }
 
 export function describeArmed({ fault, left }: Armed): string {
@@ -187,10 +181,6 @@ export class Faults {
     const armed = { fault, left: fault.times ?? 1 };
     this.waiting = [...this.waiting, armed];
     return armed;
-  }
-
-  clear(): void {
-    this.waiting = [];
   }
 
   ofRequest(method: string, path: string): RequestFault | undefined {

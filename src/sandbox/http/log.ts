@@ -42,10 +42,6 @@ export class RequestLog {
     this.entries = [...this.entries, entry].slice(-500);
     this.added.emit(entry);
   }
-
-  clear(): void {
-    this.entries = [];
-  }
 }
 
 type Silence = LoggedRequest['unspecified'][number];

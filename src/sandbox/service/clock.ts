@@ -13,10 +13,6 @@ export class Clock {
     this.state = this.runs ? { offset: time - Date.now() } : { frozenAt: time, offset: 0 };
   }
 
-  reset(): void {
-    this.state = this.start;
-  }
-
   get runs(): boolean {
     return this.state.frozenAt === undefined;
   }
@@ -85,16 +81,18 @@ export function newSchedule(
   }
 
   return {
-    /** Does everything that is due, and waits for no delivery: one that hangs must hold up no other. */
-    tick(): void {
-      for (const due of store.agenda.take(clock.now())) run(due);
+    /** Does everything that is due, if anything is, and waits for no delivery: one that hangs must hold up no other. */
+    tick(): boolean {
+      const due = store.agenda.take(clock.now());
+      due.forEach(run);
+      return due.length > 0;
     },
     moveBy: (duration: number) => moveTo(() => clock.now() + duration),
     moveTo: (time: number) => moveTo(() => time),
     /** Ends a move halfway, and sets the clock back. */
     reset(): void {
       resets++;
-      clock.reset();
+      clock.state = clock.start;
     },
   };
 }

@@ -26,10 +26,6 @@ export class Store {
     this.ids = { seed, counts: { prod: 0, chk: 0, ord: 0, evt: 0 } };
   }
 
-  clear(now: number, seed: number | undefined): void {
-    Object.assign(this, new Store(now, seed));
-  }
-
   addCheckout(checkout: StoredCheckout): void {
     const { id, expiresAt } = checkout;
     this.checkouts.set(id, checkout);
@@ -61,8 +57,7 @@ export interface SandboxSnapshot {
 
 const text = z.string();
 const money = text.check(z.regex(limits.price));
-const counter = z.number();
-const counts = z.object({ prod: counter, chk: counter, ord: counter, evt: counter });
+const counts = z.record(z.enum(['prod', 'chk', 'ord', 'evt']), z.number());
 const cents = z.coerce.bigint();
 const date = z.coerce.date();
 
