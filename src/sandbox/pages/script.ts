@@ -29,8 +29,9 @@ export const script = `
     document.addEventListener('visibilitychange', look);
   };
 
-  // What a page says is out of date when somebody comes back to it.
-  addEventListener('pageshow', ({ persisted }) => { if (persisted) location.reload(); });
+  // What a page says of a checkout is out of date when somebody comes back to it.
+  if (document.querySelector('[data-of-checkout]'))
+    addEventListener('pageshow', ({ persisted }) => { if (persisted) location.reload(); });
 
   // The payment page counts down, and is loaded again once its checkout's state is another.
   const page = document.querySelector('[data-state]');

@@ -64,7 +64,7 @@ export function payFrame(view: CheckoutView, content: Html): Promise<Response> {
   return payPage(say, {
     title: `${say('payTo')} · ${view.amount}`,
     head: view.state === 'processing' && html`<noscript><meta http-equiv="refresh" content="5"></noscript>`,
-    content: html`<main class="split" data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">
+    content: html`<main class="split" data-of-checkout data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">
 <div class="sold"><div class="column">
 ${payForm(view, 'cancel', html`<button class="back" data-testid="cancel">${icon('arrow')}<bdi>${say('backTo')}</bdi></button>`)}
 ${productCard(view)}

@@ -24,7 +24,7 @@ function notePage(say: Say, note: Note): Promise<Response> {
   return payPage(say, {
     title: heading,
     ...rest,
-    content: html`<main class="note"><div class="panel" data-testid="${testId}">
+    content: html`<main class="note" data-of-checkout><div class="panel" data-testid="${testId}">
 <div class="badge ${tone}">${icon(sign, 32)}</div>
 <div role="status"><h1>${heading}</h1>
 <p class="soft">${text}</p></div>
