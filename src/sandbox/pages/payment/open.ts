@@ -15,7 +15,7 @@ export function openPage(view: CheckoutView): Promise<Response> {
   const { say } = view;
   const testCards = cards.map(({ digits, outcome, label }) => {
     const approved = outcome === 'approved';
-    return html`<label><input type="radio" name="card" value="${digits}"${approved && html` checked`} data-testid="card-${digits}"><span>••••&nbsp;${digits}</span><span class="outcome ${approved ? 'good' : 'bad'}">${say(label)}</span></label>`;
+    return html`<label><input type="radio" name="card" value="${digits}"${approved && html` checked`} data-testid="card-${digits}"><span class="digits">•••• ${digits}</span><span class="outcome ${approved ? 'good' : 'bad'}">${say(label)}</span></label>`;
   });
   const form = html`<fieldset class="methods"${view.declined !== undefined && html` aria-describedby="problem-text"`}>
 <legend><h2>${say('chooseMethod')}</h2></legend>

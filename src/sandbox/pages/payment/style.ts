@@ -35,6 +35,7 @@ export const payStyle = `
   .cards { display: grid; gap: .5rem }
   .cards label { min-height: 2.75rem; padding: .375rem .75rem; border: 1px solid var(--line); border-radius: .625rem; font-weight: 450 }
   .cards label:has(:checked) { border-color: var(--accent); background: var(--accent-wash) }
+  .digits { white-space: nowrap }
   .outcome { margin-inline-start: auto; font-size: .875rem; font-weight: 550; text-align: end; overflow-wrap: break-word }
   .good { color: var(--good) }
   .bad { color: var(--bad) }
