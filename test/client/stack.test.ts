@@ -86,8 +86,8 @@ test.each(
 test('the stack has at most one line of the package before that of the caller, however deep a failure was met', async () => {
   answers(401);
   const { stackTraceLimit } = Error;
-  // One line of the package, one or two of Node's queue of promises, and that of the caller.
-  Error.stackTraceLimit = 4;
+  // One line of the package, those of Node's queues of promises and timers, and that of the caller.
+  Error.stackTraceLimit = 8;
   const { balanceRetrieve } = calls;
   const stack = await stackOf(balanceRetrieve?.(createClient()) ?? Promise.resolve());
   Error.stackTraceLimit = stackTraceLimit;
