@@ -263,5 +263,5 @@ function meetsLock(error: unknown): boolean {
 }
 
 export function unreadableText(problem: string): string {
-  return `The event is authentic, but this version cannot read it: ${problem}.`;
+  return visible(`The event is authentic, but this version cannot read it: ${problem}.`);
 }

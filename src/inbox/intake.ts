@@ -33,18 +33,31 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
   const { callHook, report, keepRefused, toleranceSeconds } = settings;
   return { put, reread, refuse, recover };
 
-  /** Stores a delivery; `false` if it is a duplicate. Another content under a known key is parked, and so is what cannot be read. */
+  /** Stores a delivery; `false` if it is a duplicate. What cannot be read is parked. */
   async function put(given: Delivery): Promise<boolean> {
     const delivery = readAgain(given);
-    const { key, digest, event } = delivery;
-    const problem = unreadableBecause(event);
-    if (problem !== undefined) return park(key, delivery, unreadableText(problem));
-    const known = await store.insert(key, delivery);
-    if (!known) return true;
-    if (known.digest !== digest)
-      return park(`${key}#${digest}`, delivery, conflictText(key, known.event, event));
-    callHook('duplicate', factsOf(delivery));
-    return false;
+    const problem = unreadableBecause(delivery.event);
+    return keep(delivery.key, delivery, problem === undefined ? undefined : unreadableText(problem));
+  }
+
+  /** Stores a delivery under a key, parked if it has a `lastError`. Another content under a known key is parked beside that. */
+  async function keep(key: string, delivery: Delivery, lastError?: string): Promise<boolean> {
+    const { event, digest } = delivery;
+    const facts = factsOf({ key, event });
+    const known = await store.insert(key, delivery, lastError);
+    if (known && known.digest !== digest) {
+      // What is parked keeps its error: it met a delivery of an order whose id looks like this key.
+      const why = lastError ?? visible(conflictText(key, known.event, event));
+      return keep(`${key}#${digest}`, delivery, why);
+    }
+    if (known) callHook('duplicate', facts);
+    else if (lastError !== undefined) {
+      const message = visible(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`);
+      const isRead = unreadableBecause(event) === undefined;
+      await report(new WebhookPayloadError(message, isRead ? 'conflicting_event' : 'invalid_event'));
+      callHook('parked', { ...facts, attempt: 0, lastError });
+    }
+    return known === undefined;
   }
 
   /** Reads a claimed delivery again that an earlier version could not read; `false` if it still cannot be read. */
@@ -102,24 +115,6 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
       await store.forget(entry);
     }
     return result;
-  }
-
-  async function park(key: string, delivery: Delivery, why: string): Promise<boolean> {
-    const lastError = visible(why);
-    const isRead = unreadableBecause(delivery.event) === undefined;
-    const facts = factsOf({ key, event: delivery.event });
-    const known = await store.insert(key, delivery, lastError);
-    // Of an order whose id looks like this key.
-    if (known && known.digest !== delivery.digest)
-      return park(`${key}#${delivery.digest}`, delivery, lastError);
-    if (known) {
-      callHook('duplicate', facts);
-      return false;
-    }
-    const message = visible(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`);
-    await report(new WebhookPayloadError(message, isRead ? 'conflicting_event' : 'invalid_event'));
-    callHook('parked', { ...facts, attempt: 0, lastError });
-    return true;
   }
 }
 

@@ -45,10 +45,10 @@ export abstract class InboxStore {
   }
 
   /** Stores a delivery durably, parked if it has a `lastError`, or resolves to what is known under that key. */
-  insert(key: string, delivery: Delivery, lastError: string | null = null): Promise<Known> {
+  insert(key: string, delivery: Delivery, lastError?: string): Promise<Known> {
     const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
-    const state = lastError === null ? 'pending' : 'parked';
-    const due = lastError === null ? now : null;
+    const state = lastError === undefined ? 'pending' : 'parked';
+    const due = lastError === undefined ? now : null;
     return this.run(function* () {
       for (;;) {
         // Looked for first: an INSERT would wait for as long as a transaction of the shop's holds the row.
@@ -56,7 +56,7 @@ export abstract class InboxStore {
         if (known) return { digest: String(known.digest), event: storedEvent(known) };
         const [stored] =
           yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)
-          VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError})
+          VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError ?? null})
           ON CONFLICT DO NOTHING RETURNING id`;
         if (stored) {
           yield sql`INSERT INTO payments_inbox_content (id, event, raw_body, encoding, headers) VALUES
