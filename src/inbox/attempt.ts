@@ -211,7 +211,8 @@ export class InboxAttempt {
     const { store, callHook, report } = this.#settings;
     try {
       await this.#ended?.catch(() => {});
-      if (!this.#hasReturned || !(await store.reopen(this.claim, lastError))) return;
+      if (!this.#hasReturned) return;
+      if (!(await store.settle(this.claim, { state: 'parked', lastError }, 'done'))) return;
       callHook('parked', { ...this.#facts, lastError });
       await report(commitError(lastError));
     } catch (error) {

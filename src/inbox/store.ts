@@ -125,17 +125,9 @@ export abstract class InboxStore {
     return Number(row?.lost) <= Math.min(lost, mostKept - 1) ? 'forced' : 'lost';
   }
 
-  /** Ends a claim; `false` if somebody else has taken it. */
-  async settle(claim: Claim, settlement: Settlement): Promise<boolean> {
-    return (await this.#change(settling(claim, settlement))) === 1;
-  }
-
-  /** Parks what was done because its function had returned, and had not finished; `false` if it is anything else by now. */
-  async reopen({ id, attempt }: Claim, lastError: string): Promise<boolean> {
-    const count = await this.#change(sql`UPDATE payments_inbox
-      SET state = 'parked', finished_at = NULL, last_error = ${lastError}
-      WHERE id = ${id} AND state = 'done' AND attempts = ${attempt} RETURNING id`);
-    return count === 1;
+  /** Ends a claim, or one that was done; `false` if it is not in that state any more, or somebody else has taken it. */
+  async settle(claim: Claim, settlement: Settlement, from?: 'done'): Promise<boolean> {
+    return (await this.#change(settling(claim, settlement, from))) === 1;
   }
 
   /** Whether anything is due, or running in any process. */
@@ -257,8 +249,12 @@ export abstract class InboxStore {
   }
 }
 
-/** The statement that ends a claim, unless somebody else has taken it. */
-export function settling({ id, attempt }: Claim, settlement: Settlement): Statement {
+/** The statement that ends a claim in state `from`, unless somebody else has taken it. */
+export function settling(
+  { id, attempt }: Claim,
+  settlement: Settlement,
+  from: InboxState = 'running',
+): Statement {
   const lastError = 'lastError' in settlement ? settlement.lastError : undefined;
   const isPending = settlement.state === 'pending';
   return sql`UPDATE payments_inbox
@@ -266,7 +262,7 @@ export function settling({ id, attempt }: Claim, settlement: Settlement): Statem
       due_at = ${isPending ? sql`${now} + ${Math.ceil(settlement.waitMs)}` : null}, due_set_at = ${isPending ? now : null},
       failures = failures + ${lastError === undefined ? 0 : 1}, last_error = ${lastError ?? null},
       finished_at = ${settlement.state === 'done' ? now : null}
-    WHERE id = ${id} AND state = 'running' AND attempts = ${attempt} RETURNING id`;
+    WHERE id = ${id} AND state = ${raw(`'${from}'`)} AND attempts = ${attempt} RETURNING id`;
 }
 
 const countOf = (state: InboxState) =>
