@@ -18,7 +18,7 @@ import { PostgresStore } from './postgres-store.js';
 import { redacted } from './redact.js';
 import { SqliteStore } from './sqlite-store.js';
 import type { InboxStore } from './store.js';
-import { Worker, workerOf } from './worker.js';
+import { Worker } from './worker.js';
 
 /**
  * A durable webhook receiver. Its methods need no `this`: pass `inbox.nodeHandler` as it is. Invalid parameters reject with
@@ -181,7 +181,7 @@ export function openInbox(options: object): Inbox {
   }
 
   function wake(): void {
-    workerOf(store.identity)?.wake();
+    worker.active?.wake();
   }
 
   function refuse(reply: Reply): Reply {

@@ -250,11 +250,7 @@ export abstract class InboxStore {
 }
 
 /** The statement that ends a claim in state `from`, unless somebody else has taken it. */
-export function settling(
-  { id, attempt }: Claim,
-  settlement: Settlement,
-  from: InboxState = 'running',
-): Statement {
+export function settling(claim: Claim, settlement: Settlement, from: InboxState = 'running'): Statement {
   const lastError = 'lastError' in settlement ? settlement.lastError : undefined;
   const isPending = settlement.state === 'pending';
   return sql`UPDATE payments_inbox
@@ -262,7 +258,7 @@ export function settling(
       due_at = ${isPending ? sql`${now} + ${Math.ceil(settlement.waitMs)}` : null}, due_set_at = ${isPending ? now : null},
       failures = failures + ${lastError === undefined ? 0 : 1}, last_error = ${lastError ?? null},
       finished_at = ${settlement.state === 'done' ? now : null}
-    WHERE id = ${id} AND state = ${raw(`'${from}'`)} AND attempts = ${attempt} RETURNING id`;
+    WHERE id = ${claim.id} AND state = ${raw(`'${from}'`)} AND attempts = ${claim.attempt} RETURNING id`;
 }
 
 const countOf = (state: InboxState) =>

@@ -12,28 +12,35 @@ const forced = 'retry() with force took this delivery from its function.';
 export class Worker {
   readonly identity: readonly unknown[];
   readonly #settings: AttemptSettings;
+  readonly #open = workers();
   /** Each attempt with the promise of its end. Not private: another copy of this module reads it. */
   readonly running = new Map<InboxAttempt, Promise<void>>();
   #claiming: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isWoken = false;
-  #mayClaim = false;
   #isLooking = false;
   /** Since it last looked without one. */
   #errors = 0;
   #isClosed = false;
-  /** Whether it works by itself, and not only for `drain()`. */
+  /** Whether it may work by itself, and not only for `drain()`. */
   works = false;
 
   constructor(settings: AttemptSettings) {
     this.#settings = settings;
     this.identity = settings.store.identity;
-    workers().add(this);
+    this.#open.add(this);
   }
 
-  /** Itself, and every other one of this process for the same store. */
+  /** Every one of this process for the same store in the order in which they were opened, itself included. */
   get together(): Worker[] {
-    return [...new Set([this, ...workersOf(this.identity)])];
+    const isSame = (part: unknown, index: number) => part === this.identity[index];
+    const open = [...this.#open].filter(({ identity }) => identity.every(isSame));
+    return [...new Set([...open, this])];
+  }
+
+  /** The one that claims by itself: that of the inbox opened last. */
+  get active(): Worker | undefined {
+    return this.together.findLast(({ works }) => works);
   }
 
   /** Resolves when what is claimed or runs now has finished. */
@@ -42,35 +49,20 @@ export class Worker {
     await Promise.all(this.running.values());
   }
 
-  /** Starts, and stops the one before: a module that is loaded again opens the inbox again, with newer functions. */
+  /** Works in place of the one before: a module that is loaded again opens the inbox again, with newer functions. */
   takeOver(): void {
     if (isBuilding()) return;
-    const earlier = workerOf(this.identity);
-    if (earlier) {
-      earlier.stop();
+    if (this.active)
       console.warn(
         'merchant-payments: this inbox is open in this process already. The one opened last does the work from now on.',
       );
-    }
     this.works = true;
-    this.start();
-  }
-
-  start(): void {
-    this.#mayClaim = true;
     this.wake();
-  }
-
-  /** Claims nothing more; what runs goes on. */
-  stop(): void {
-    this.#mayClaim = false;
-    this.#isWoken = false;
-    clearTimeout(this.#timer);
   }
 
   /** Looks for work soon. */
   wake(): void {
-    if (this.#isWoken || !this.#mayClaim) return;
+    if (this.#isWoken || this.active !== this) return;
     this.#isWoken = true;
     if (!this.#isLooking) this.#lookIn(0);
   }
@@ -100,9 +92,11 @@ export class Worker {
   /** Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
-    this.stop();
+    this.works = false;
+    clearTimeout(this.#timer);
+    this.#open.delete(this);
     // The one before works again.
-    if (workers().delete(this)) workerOf(this.identity)?.start();
+    this.active?.wake();
     await this.#claiming;
     // Renewals keep the process alive meanwhile.
     await Promise.race([Promise.all(this.running.values()), sleep(graceMs, undefined, { ref: false })]);
@@ -120,8 +114,9 @@ export class Worker {
   /** Looks for work, and again when a delivery is due, after `wake()`, and for what others stored. */
   async #look(): Promise<void> {
     const { store, report } = this.#settings;
-    this.#isLooking = true;
     this.#isWoken = false;
+    if (this.active !== this) return;
+    this.#isLooking = true;
     let delayMs = store.pollMs;
     try {
       const { waitMs, isFull } = await this.#takeUp();
@@ -132,7 +127,7 @@ export class Worker {
       delayMs = Math.min(delayMs * 2 ** this.#errors++, longestPauseMs);
     }
     this.#isLooking = false;
-    if (this.#mayClaim) this.#lookIn(this.#isWoken ? 0 : delayMs);
+    if (this.active === this) this.#lookIn(this.#isWoken ? 0 : delayMs);
   }
 
   /** Starts attempts while there is room. One claim at a time: the loop and drain() together would take too many. */
@@ -194,15 +189,7 @@ function isBuilding(): boolean {
   return process.env.NEXT_PHASE === 'phase-production-build';
 }
 
-/** The one that works for a store in this process: that of the inbox opened last. */
-export function workerOf(identity: readonly unknown[]): Worker | undefined {
-  return workersOf(identity).findLast((worker) => worker.works);
-}
-
-function workersOf(identity: readonly unknown[]): Worker[] {
-  return [...workers()].filter((worker) => worker.identity.every((part, index) => part === identity[index]));
-}
-
+/** Those of the inboxes that are open in this process. */
 function workers(): Set<Worker> {
   const known: unknown = Reflect.get(globalThis, registry);
   if (known instanceof Set) return known;
