@@ -127,7 +127,8 @@ export class Worker {
       delayMs = Math.min(delayMs * 2 ** this.#errors++, longestPauseMs);
     }
     this.#isLooking = false;
-    if (this.active === this) this.#lookIn(this.#isWoken ? 0 : delayMs);
+    // Also if another has taken over: only a look resets that it was woken.
+    if (!this.#isClosed) this.#lookIn(this.#isWoken ? 0 : delayMs);
   }
 
   /** Starts attempts while there is room. One claim at a time: the loop and drain() together would take too many. */

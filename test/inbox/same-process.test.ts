@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { connect, opened, orderPaid, temporaryFile } from './inboxes.js';
+import { SqliteStore } from '../../src/inbox/sqlite-store.js';
+import { connect, opened, orderPaid, temporaryFile, withResolvers } from './inboxes.js';
 
 it('a database that is open in this process already is worked on by the inbox opened last', async () => {
   vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -9,6 +10,22 @@ it('a database that is open in this process already is worked on by the inbox op
   await old.post(orderPaid('ord_1'));
   await fresh.inbox.idle();
   expect([old.calls, fresh.calls]).toEqual([[], [['ord_1', 1]]]);
+});
+
+it('an inbox goes on working after the one opened last was closed, whatever it was doing when that was opened', async () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const file = temporaryFile();
+  const { promise, resolve } = withResolvers<{ claims: []; waitMs: number }>();
+  const looking = vi.spyOn(SqliteStore.prototype, 'claimDue').mockReturnValueOnce(promise);
+  const old = opened({ file });
+  await vi.waitFor(() => expect(looking).toHaveBeenCalled());
+  await old.post(orderPaid('ord_1'));
+  const fresh = opened({ file }, { sameProcess: true });
+  resolve({ claims: [], waitMs: 10_000 });
+  await vi.waitFor(() => expect(fresh.calls).toEqual([['ord_1', 1]]));
+  await fresh.inbox.close();
+  await old.post(orderPaid('ord_2'));
+  await vi.waitFor(() => expect(old.calls).toEqual([['ord_2', 1]]));
 });
 
 describe('while Next.js builds', () => {
