@@ -65,10 +65,8 @@ export class InboxAttempt {
     }
     if (claim.lost >= mostLost) return this.#park(lostEach);
     const fn = find(claim.delivery.event);
-    if (!fn)
-      return this.#park(
-        visible(`There is no function for events of type ${JSON.stringify(this.#facts.type)}.`),
-      );
+    const type = JSON.stringify(this.#facts.type);
+    if (!fn) return this.#park(visible(`There is no function for events of type ${type}.`));
     const startedAt = performance.now();
     const durationMs = () => performance.now() - startedAt;
     callHook('started', this.#facts);
@@ -171,15 +169,13 @@ export class InboxAttempt {
       const committed = () => {
         this.#phase = 'committed';
       };
-      if (isThenable(result)) this.#committing = Promise.resolve(result).then(committed);
+      if (isThenable(result)) this.#committing = this.#heard(Promise.resolve(result).then(committed));
       else committed();
       return result;
     } catch (error) {
       this.#commitError = error;
-      this.#committing = Promise.reject(error);
+      this.#committing = this.#heard(Promise.reject(error));
       throw error;
-    } finally {
-      this.#committing?.catch(() => {});
     }
   }
 
@@ -199,8 +195,9 @@ export class InboxAttempt {
   #late(name: string): Promise<never> {
     const advice = this.#hasReturned ? ' Return or await what your function starts.' : '';
     const error = commitError(`${name} came after the attempt had ended. Nothing was written.${advice}`);
-    const parked = this.#reopen(error.message);
-    if (!this.#settings.store.done) throw error;
+    const { store, report } = this.#settings;
+    const parked = this.#reopen(error.message).catch(report);
+    if (!store.done) throw error;
     // No longer than that: the transaction of a late done() may have the only connection.
     const waited = within(parkingMs, parked).catch(() => {});
     return this.#heard(waited.then(() => Promise.reject(error)));
@@ -209,15 +206,11 @@ export class InboxAttempt {
   /** A function that returns and commits later had not finished: its delivery is not done. */
   async #reopen(lastError: string): Promise<void> {
     const { store, callHook, report } = this.#settings;
-    try {
-      await this.#ended?.catch(() => {});
-      if (!this.#hasReturned) return;
-      if (!(await store.settle(this.claim, { state: 'parked', lastError }, 'done'))) return;
-      callHook('parked', { ...this.#facts, lastError });
-      await report(commitError(lastError));
-    } catch (error) {
-      await report(error);
-    }
+    await this.#ended?.catch(() => {});
+    if (!this.#hasReturned) return;
+    if (!(await store.settle(this.claim, { state: 'parked', lastError }, 'done'))) return;
+    callHook('parked', { ...this.#facts, lastError });
+    await report(commitError(lastError));
   }
 
   /** Its rejection must not end the process if nobody awaits it. */

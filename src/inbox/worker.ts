@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../webhooks/within.js';
 import { type AttemptSettings, InboxAttempt } from './attempt.js';
 import { type Claim, lostLease } from './entry.js';
 
@@ -81,10 +82,8 @@ export class Worker {
       const { waitMs, isFull } = await this.#takeUp();
       const running = this.together.flatMap((worker) => [...worker.running.values()]);
       if (!isFull && waitMs > 0 && running.length === 0) break;
-      const pause = new AbortController();
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
-      await Promise.race([...running, sleep(pauseMs, undefined, { signal: pause.signal })]);
-      pause.abort();
+      await within(pauseMs, Promise.race(running)).catch(() => {});
     }
     await Promise.all(this.together.map((worker) => worker.settled()));
   }
@@ -154,7 +153,7 @@ export class Worker {
     void this.release(claim.delivery.key);
     const { leaseMs, report } = this.#settings;
     const attempt = new InboxAttempt(this.#settings, claim);
-    const renewals = setInterval(() => this.#renew(attempt), leaseMs / 3);
+    const renewals = setInterval(() => void this.#renew(attempt).catch(report), leaseMs / 3);
     const run = attempt
       .run()
       .catch((error: unknown) => void report(error))
@@ -167,15 +166,11 @@ export class Worker {
   }
 
   async #renew(attempt: InboxAttempt): Promise<void> {
-    const { store, leaseMs, report } = this.#settings;
-    try {
-      const holder = await store.renew(attempt.claim, leaseMs);
-      if (holder === 'forced') attempt.stop(forced, { isTaken: true });
-      // Its slot stays taken: the function still runs, and must not run twice at a time.
-      else if (holder === 'lost') attempt.lose(lostLease());
-    } catch (error) {
-      void report(error);
-    }
+    const { store, leaseMs } = this.#settings;
+    const holder = await store.renew(attempt.claim, leaseMs);
+    if (holder === 'forced') attempt.stop(forced, { isTaken: true });
+    // Its slot stays taken: the function still runs, and must not run twice at a time.
+    else if (holder === 'lost') attempt.lose(lostLease());
   }
 
   /** Where that is not possible, its lease ends by itself. */
