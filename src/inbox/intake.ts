@@ -93,8 +93,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */
   async function recover(checks: Checks): Promise<Recovered> {
     const result = { recovered: 0, duplicates: 0, refused: 0 };
-    let [entry] = await store.refused(1, 0);
-    for (; entry; [entry] = await store.refused(1, entry.id)) {
+    for (let [entry] = await store.refused(1, 0); entry; [entry] = await store.refused(1, entry.id)) {
       const { receivedAt, ...request } = entry;
       const at = Date.parse(receivedAt);
       let verified: VerifiedDelivery;

@@ -108,12 +108,10 @@ export function openInbox(options: object): Inbox {
   const settings = readInboxOptions(options);
   const { own, place, work, fulfils, callHook, report, graceMs } = settings;
   const checks = lateChecks(own);
-  const respond = createResponder(own, {
-    ...{ checks, callHook, report, mustRead: false, handOver },
-    keep: (refused) => intake.refuse(refused),
-  });
   const store = 'pool' in place ? new PostgresStore(place) : new SqliteStore(place);
   const intake = createIntake(settings, store);
+  const destination = { checks, callHook, report, mustRead: false, handOver, keep: intake.refuse };
+  const respond = createResponder(own, destination);
   const worker = new Worker({
     ...{ ...settings, store, reread: intake.reread },
     textOf: async (error) => redacted(error, (await checks().catch(() => undefined))?.secret),

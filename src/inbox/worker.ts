@@ -83,7 +83,8 @@ export class Worker {
       const running = this.together.flatMap((worker) => [...worker.running.values()]);
       if (!isFull && waitMs > 0 && running.length === 0) break;
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
-      await within(pauseMs, Promise.race(running)).catch(() => {});
+      // None of them: a slot has become free since.
+      if (running.length > 0) await within(pauseMs, Promise.race(running)).catch(() => {});
     }
     await Promise.all(this.together.map((worker) => worker.settled()));
   }
