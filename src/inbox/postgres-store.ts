@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError, PaymentsError } from '../errors.js';
+import { escapedUnit } from '../schemas/visible.js';
 import { isFunction, unfinished } from '../webhooks/own-options.js';
 import { type Claim, commitError, lostLease, passed } from './entry.js';
 import type { PostgresClient, PostgresPool, Run } from './postgres.js';
@@ -45,7 +46,6 @@ export class PostgresStore extends InboxStore {
   /** Marks it done first: until the end, nobody else can change the row, and who asks for the outcome waits. */
   async commit(claim: Claim, fn: unknown, signal: AbortSignal): Promise<unknown> {
     if (!isFunction(fn)) throw commitError('commit() takes a function, not a generator.');
-    await this.#ready();
     let result: unknown;
     let isSent = false;
     const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -60,7 +60,8 @@ export class PostgresStore extends InboxStore {
       // Casting the text fails, and nothing is committed.
       const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${raw(`'${ended}'`)} END AS integer)
         FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
-      await client.query(this.#written(check).text);
+      const [text] = this.#written(check);
+      await client.query(text);
     };
     const inTime = (client: PostgresClient) => Promise.race([commit(client), aborted]);
     try {
@@ -74,8 +75,8 @@ export class PostgresStore extends InboxStore {
 
   override async done(claim: Claim, run: unknown): Promise<void> {
     if (typeof run !== 'function') throw commitError('done() takes a function that executes a statement.');
-    const { text, values } = this.#written(settling(claim, { state: 'done' }));
-    const isMarked = hasChanged(await run(text, values), claim.id);
+    const rows: unknown = await run(...this.#written(settling(claim, { state: 'done' })));
+    const isMarked = hasChanged(rows, claim.id);
     if (isMarked === undefined) throw commitError(unclear);
     if (!isMarked) throw lostLease();
   }
@@ -97,8 +98,7 @@ export class PostgresStore extends InboxStore {
 
   protected override async execute(statement: Statement): Promise<Row[]> {
     await this.#ready();
-    const { text, values } = this.#written(statement);
-    return (await execute(this.#place.pool, text, values)).map(decoded);
+    return (await execute(this.#place.pool, ...this.#written(statement))).map(decoded);
   }
 
   protected async run<Result>(work: () => Work<Result>): Promise<Result> {
@@ -106,10 +106,7 @@ export class PostgresStore extends InboxStore {
     return transaction(this.#place.pool, async (run) => {
       const steps = work();
       let step = steps.next([]);
-      while (!step.done) {
-        const { text, values } = this.#written(step.value);
-        step = steps.next((await run(text, values)).map(decoded));
-      }
+      while (!step.done) step = steps.next((await run(...this.#written(step.value))).map(decoded));
       return step.value;
     });
   }
@@ -121,7 +118,7 @@ export class PostgresStore extends InboxStore {
   }
 
   /** With the placeholders of PostgreSQL, and text that any database takes. Numbers are part of the statement. */
-  #written({ text, values }: Statement): { text: string; values: string[] } {
+  #written({ text, values }: Statement): [text: string, values: string[]] {
     const given: string[] = [];
     let index = 0;
     const numbered = text.replace(/\?/g, () => {
@@ -129,7 +126,7 @@ export class PostgresStore extends InboxStore {
       if (value === now) return clock;
       return typeof value === 'string' ? `$${given.push(encoded(value))}` : `(${value})`;
     });
-    return { text: inSchema(numbered, this.#place.schema), values: given };
+    return [inSchema(numbered, this.#place.schema), given];
   }
 
   /** Asks until the database responds. */
@@ -159,10 +156,7 @@ const clock = '(extract(epoch FROM now()) * 1000)::bigint';
 
 /** In ASCII: PostgreSQL text has no NUL, and the database may have another encoding than UTF-8. */
 function encoded(value: string): string {
-  return value.replace(
-    /[\\\0\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return value.replace(/[\\\0\u007f-\uffff]/g, escapedUnit);
 }
 
 function decoded(row: Row): Row {
