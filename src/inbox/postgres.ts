@@ -120,13 +120,8 @@ export async function withClient<Result>(
   try {
     return await work(client);
   } catch (error) {
-    const failed = new Error('The transaction failed.', { cause: error });
-    broken = keep
-      ? await responded(client.query('ROLLBACK'), lockMs).then(
-          () => undefined,
-          () => failed,
-        )
-      : failed;
+    const [end] = await Promise.allSettled(keep ? [responded(client.query('ROLLBACK'), lockMs)] : []);
+    if (end?.status !== 'fulfilled') broken = new Error('The transaction failed.', { cause: error });
     throw error;
   } finally {
     client.removeListener?.('error', ignore);
