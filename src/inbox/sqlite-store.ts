@@ -121,10 +121,7 @@ export class SqliteStore extends InboxStore {
         throw error;
       }
     };
-    for (let tries = 0; tries < 50; tries++) {
-      if (tries > 0) await sleep(100);
-      if (await db.whenFree(isFree)) return;
-    }
+    for (let tries = 0; tries < 50 && !(await db.whenFree(isFree)); tries++) await sleep(100);
   }
 
   #all({ text, values }: Statement): Row[] {
