@@ -79,12 +79,11 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     if (keepRefused === 0 || incurable.includes(code)) return;
     const body = readBody(request.rawBody);
     if (body.byteLength > longestRefused) return;
-    const kept = headerPairs(request.headers).filter(
-      ([name, value]) =>
-        (signatureHeaders.includes(name) ||
-          ((readsAny || name.startsWith('x-')) && !/cookie|authorization/.test(name))) &&
-        value.length <= longestHeader,
-    );
+    const mayBeRead = (name: string) =>
+      (readsAny || name.startsWith('x-')) && !/cookie|authorization/.test(name);
+    const kept = headerPairs(request.headers)
+      .filter(([name]) => signatureHeaders.includes(name) || mayBeRead(name))
+      .filter(([, value]) => value.length <= longestHeader);
     if (!kept.some(([name]) => name === signatureHeaders[0])) return;
     const facts = { code, receivedAt: receivedAt.toISOString(), bytes: body.byteLength };
     await store.refuse({ ...facts, headers: Object.fromEntries(kept), ...storable(body) }, keepRefused);
