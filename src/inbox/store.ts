@@ -82,21 +82,20 @@ export abstract class InboxStore {
    */
   async claimDue(most: number, held: readonly number[], leaseMs: number) {
     // Looks first: a claim locks the database of SQLite.
-    const [row = {}] = await this.execute(sql`SELECT ${now} AS at,
-      (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS due,
-      (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) AS later,
-      (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) AS set_at`);
-    const at = Number(row.at);
-    const waitMs = (due: unknown) => (due === null ? Number.POSITIVE_INFINITY : Number(due) - at);
+    const [row = {}] = await this.execute(sql`SELECT
+      (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS due_in,
+      (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) - ${now} AS later_in,
+      (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS set_in`);
+    const waitMs = (ms: unknown) => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
     // What waits is due now. A function may still run, whose process has until the end of a lease to renew it.
-    if (Number(row.set_at) > at + wrongClockMs)
+    if (Number(row.set_in) > wrongClockMs)
       await this.execute(
         sql`UPDATE payments_inbox
           SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
           WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`,
         'quickly',
       );
-    else if (waitMs(row.due) > 0) return { claims: [], waitMs: waitMs(row.due) };
+    else if (waitMs(row.due_in) > 0) return { claims: [], waitMs: waitMs(row.due_in) };
     const taking = sql`WITH due AS MATERIALIZED (
         SELECT id FROM payments_inbox
         WHERE due_at <= ${now} AND NOT (id IN (${[0, ...held]}) AND (state = 'running' OR lost > 0))
@@ -109,7 +108,7 @@ export abstract class InboxStore {
     const rows = await this.execute(taking, 'quickly');
     // Stored first, begun first: a statement returns its rows in any order.
     const claims = rows.map(toClaim).sort((a, b) => a.id - b.id);
-    return { claims, waitMs: rows.length === most ? 0 : waitMs(row.later) };
+    return { claims, waitMs: rows.length === most ? 0 : waitMs(row.later_in) };
   }
 
   /** Extends a claim, and returns whose it is. A row that is locked is being committed: it is not waited for, and not lost. */
