@@ -5,7 +5,7 @@ import { isThenable, unfinished } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';
 import { within } from '../webhooks/within.js';
 import { type Claim, commitError, lostLease } from './entry.js';
-import type { AttemptDelivery, AttemptFacts, InboxSettings } from './options.js';
+import type { AttemptDelivery, InboxSettings } from './options.js';
 import type { InboxStore } from './store.js';
 
 /** What an attempt needs to know. */
@@ -30,55 +30,58 @@ const lostEach =
 
 type Failure = { error: unknown; isFinal?: true };
 
+export type InboxAttempt = ReturnType<typeof createAttempt>;
+
 /** One run of your function for a claimed delivery, which ends the claim by what became of it. */
-export class InboxAttempt {
-  readonly claim: Claim;
-  readonly #settings: AttemptSettings;
-  readonly #facts: AttemptFacts;
-  readonly #aborter = new AbortController();
-  #stopWaiting: (reason: Error) => void = () => {};
+export function createAttempt(settings: AttemptSettings, claim: Claim) {
+  const { store, callHook, report } = settings;
+  const facts = { ...factsOf(claim.delivery), attempt: claim.attempt };
+  const aborter = new AbortController();
+  const { signal } = aborter;
+  const delivery: AttemptDelivery = {
+    ...claim.delivery,
+    attempt: claim.attempt,
+    commit,
+    ...(store.done && { done: (run) => heard(done(run)) }),
+    signal,
+  };
+  const startedAt = performance.now();
+  const durationMs = () => performance.now() - startedAt;
+  let stopWaiting: (reason: Error) => void = () => {};
   /** `marking` once `done()` was called; `over` once nothing more can begin. */
-  #phase: 'open' | 'committing' | 'committed' | 'marking' | 'over' = 'open';
+  let phase: 'open' | 'committing' | 'committed' | 'marking' | 'over' = 'open';
   /** Why it is somebody else's. */
-  #taken: Error | undefined;
+  let taken: Error | undefined;
   /** Rejects if `commit()` or `done()` failed. */
-  #committing: Promise<unknown> | undefined;
-  #commitError: unknown;
+  let committing: Promise<unknown> | undefined;
+  let commitFailure: unknown;
   /** Settles once it is known what the attempt came to. */
-  #ended: Promise<void> | undefined;
+  let ended: Promise<void> | undefined;
   /** Whether it is done because its function returned, without `commit()` and `done()`. */
-  #hasReturned = false;
+  let hasReturned = false;
+  return { claim, run, release, lose, stop };
 
-  constructor(settings: AttemptSettings, claim: Claim) {
-    this.#settings = settings;
-    this.claim = claim;
-    this.#facts = { ...factsOf(claim.delivery), attempt: claim.attempt };
-  }
-
-  async run(): Promise<void> {
-    const { find, reread, attemptMs, callHook, report } = this.#settings;
-    const { claim } = this;
+  async function run(): Promise<void> {
+    const { find, reread, attemptMs } = settings;
     const problem = unreadableBecause(claim.delivery.event);
     if (problem !== undefined) {
-      if (!(await reread(claim))) await this.#park(unreadableText(problem));
+      if (!(await reread(claim))) await park(unreadableText(problem));
       return;
     }
-    if (claim.lost >= mostLost) return this.#park(lostEach);
+    if (claim.lost >= mostLost) return park(lostEach);
     const fn = find(claim.delivery.event);
-    const type = JSON.stringify(this.#facts.type);
-    if (!fn) return this.#park(visible(`There is no function for events of type ${type}.`));
-    const startedAt = performance.now();
-    const durationMs = () => performance.now() - startedAt;
-    callHook('started', this.#facts);
-    const late = `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`;
-    const timer = setTimeout(() => this.stop(late, { isTaken: false }), attemptMs);
+    const type = JSON.stringify(facts.type);
+    if (!fn) return park(visible(`There is no function for events of type ${type}.`));
+    callHook('started', facts);
+    const tooLong = `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`;
+    const timer = setTimeout(() => stop(tooLong, { isTaken: false }), attemptMs);
     let failure: Failure | undefined;
     try {
       const result = await Promise.race([
         new Promise((_, reject) => {
-          this.#stopWaiting = reject;
+          stopWaiting = reject;
         }),
-        new Promise((resolve) => resolve(fn(this.#delivery()))),
+        new Promise((resolve) => resolve(fn(delivery))),
       ]);
       const error = unfinished(result, 'Your function');
       // Not tried again: what it began may be done, or go on.
@@ -86,164 +89,148 @@ export class InboxAttempt {
     } catch (error) {
       failure = { error };
     }
-    this.#ended = this.#end(failure, durationMs).finally(() => clearTimeout(timer));
+    ended = end(failure).finally(() => clearTimeout(timer));
     // Whoever has taken it does not wait for what became of it here.
-    if (this.#taken) this.#ended.catch((error: unknown) => void report(error));
-    else await this.#ended;
+    if (taken) ended.catch((error: unknown) => void report(error));
+    else await ended;
   }
 
-  async #end(failure: Failure | undefined, durationMs: () => number): Promise<void> {
-    const { store, callHook, report } = this.#settings;
+  async function end(failure: Failure | undefined): Promise<void> {
     let thrown = failure;
-    const isDone = await this.#isDone().catch((error: unknown) => {
+    const isDone = await hasCommitted().catch((error: unknown) => {
       thrown ??= { error };
       return false;
     });
     if (isDone) {
       // A later error does not undo it, and nobody can take it any more.
-      if (thrown && thrown.error !== this.#taken) void report(thrown.error);
+      if (thrown && thrown.error !== taken) void report(thrown.error);
     } else {
-      if (this.#taken) return;
-      if (thrown) return this.#fail(thrown, durationMs());
-      if (!(await store.settle(this.claim, { state: 'done' }))) throw lostLease();
-      this.#hasReturned = true;
+      if (taken) return;
+      if (thrown) return fail(thrown);
+      if (!(await store.settle(claim, { state: 'done' }))) throw lostLease();
+      hasReturned = true;
     }
-    callHook('done', { ...this.#facts, durationMs: durationMs() });
+    callHook('done', { ...facts, durationMs: durationMs() });
   }
 
   /** Takes the delivery from its function, unless it is done. After `done()`, only its row says whether it is. */
-  async release(reason: string): Promise<void> {
-    const { key } = this.claim.delivery;
-    const entry = this.#phase === 'marking' ? this.#settings.store.get(key) : undefined;
+  async function release(reason: string): Promise<void> {
+    const entry = phase === 'marking' ? store.get(claim.delivery.key) : undefined;
     const isDone = entry && (await entry.catch(() => undefined))?.state === 'done';
-    if (!isDone && this.#phase !== 'committed') this.stop(reason, { isTaken: true });
+    if (!isDone && phase !== 'committed') stop(reason, { isTaken: true });
   }
 
   /** Somebody else has the delivery: it can write nothing more. */
-  lose(reason: Error): void {
-    this.#taken ??= reason;
-    if (this.#phase === 'open') this.#phase = 'over';
-    this.#aborter.abort(reason);
+  function lose(reason: Error): void {
+    taken ??= reason;
+    if (phase === 'open') phase = 'over';
+    aborter.abort(reason);
   }
 
   /** Waits for its function no longer; with `isTaken`, it has not failed, but is somebody else's. */
-  stop(reason: string, { isTaken }: { isTaken: boolean }): void {
+  function stop(reason: string, { isTaken }: { isTaken: boolean }): void {
     const error = commitError(reason);
-    if (isTaken) this.lose(error);
-    else this.#aborter.abort(error);
-    this.#stopWaiting(error);
+    if (isTaken) lose(error);
+    else aborter.abort(error);
+    stopWaiting(error);
   }
 
   /** Throws the error of a failed commit even if your function caught it, and waits for one that nobody awaits. */
-  async #isDone(): Promise<boolean> {
+  async function hasCommitted(): Promise<boolean> {
     try {
-      if (this.#phase !== 'marking') {
+      if (phase !== 'marking') {
         // No turn may pass without one: a commit() could begin in it.
-        if (this.#committing) await this.#committing;
-        return this.#phase === 'committed';
+        if (committing) await committing;
+        return phase === 'committed';
       }
       const rolledBack = () => commitError('The transaction that called done() was rolled back.');
-      const error = await this.#committing?.then(rolledBack, (failure: unknown) => failure);
-      if (await this.#settings.store.isDone?.(this.claim)) return true;
+      const error = await committing?.then(rolledBack, (failure: unknown) => failure);
+      if (await store.isDone?.(claim)) return true;
       throw error;
     } finally {
-      this.#phase = 'over';
+      phase = 'over';
     }
   }
 
-  #delivery(): AttemptDelivery {
-    return {
-      ...this.claim.delivery,
-      attempt: this.claim.attempt,
-      commit: (fn) => this.#commit(fn),
-      ...(this.#settings.store.done && { done: (run) => this.#heard(this.#done(run)) }),
-      signal: this.#aborter.signal,
-    };
-  }
-
-  #commit(fn: unknown): unknown {
-    if (this.#phase === 'over') return this.#late('commit()');
-    this.#begin('committing');
+  function commit(fn: unknown): unknown {
+    if (phase === 'over') return late('commit()');
+    begin('committing');
     try {
-      const result = this.#settings.store.commit(this.claim, fn, this.#aborter.signal);
+      const result = store.commit(claim, fn, signal);
       const committed = () => {
-        this.#phase = 'committed';
+        phase = 'committed';
       };
-      if (isThenable(result)) this.#committing = this.#heard(Promise.resolve(result).then(committed));
+      if (isThenable(result)) committing = heard(Promise.resolve(result).then(committed));
       else committed();
       return result;
     } catch (error) {
-      this.#commitError = error;
-      this.#committing = this.#heard(Promise.reject(error));
+      commitFailure = error;
+      committing = heard(Promise.reject(error));
       throw error;
     }
   }
 
-  async #done(run: unknown): Promise<unknown> {
-    if (this.#phase === 'over') return this.#late('done()');
-    this.#begin('marking');
-    const { signal } = this.#aborter;
+  async function done(run: unknown): Promise<unknown> {
+    if (phase === 'over') return late('done()');
+    begin('marking');
     const aborted = new Promise<void>((_, reject) =>
       signal.addEventListener('abort', () => reject(signal.reason)),
     );
-    const marking = this.#settings.store.done?.(this.claim, run);
-    this.#committing = this.#heard(Promise.race([marking, aborted]));
+    const marking = store.done?.(claim, run);
+    committing = heard(Promise.race([marking, aborted]));
     return marking;
   }
 
   /** Where `commit()` may be async, it rejects once the delivery is parked: an unhandled rejection may end the process. */
-  #late(name: string): Promise<never> {
-    const advice = this.#hasReturned ? ' Return or await what your function starts.' : '';
+  function late(name: string): Promise<never> {
+    const advice = hasReturned ? ' Return or await what your function starts.' : '';
     const error = commitError(`${name} came after the attempt had ended. Nothing was written.${advice}`);
-    const { store, report } = this.#settings;
-    const parked = this.#reopen(error.message).catch(report);
+    const parked = reopen(error.message).catch(report);
     if (!store.done) throw error;
     // No longer than that: the transaction of a late done() may have the only connection.
     const waited = within(parkingMs, parked).catch(() => {});
-    return this.#heard(waited.then(() => Promise.reject(error)));
+    return heard(waited.then(() => Promise.reject(error)));
   }
 
   /** A function that returns and commits later had not finished: its delivery is not done. */
-  async #reopen(lastError: string): Promise<void> {
-    const { store, callHook, report } = this.#settings;
-    await this.#ended?.catch(() => {});
-    if (!this.#hasReturned) return;
-    if (!(await store.settle(this.claim, { state: 'parked', lastError }, 'done'))) return;
-    callHook('parked', { ...this.#facts, lastError });
+  async function reopen(lastError: string): Promise<void> {
+    await ended?.catch(() => {});
+    if (!hasReturned) return;
+    if (!(await store.settle(claim, { state: 'parked', lastError }, 'done'))) return;
+    callHook('parked', { ...facts, lastError });
     await report(commitError(lastError));
   }
 
   /** Its rejection must not end the process if nobody awaits it. */
-  #heard<Result>(promise: Promise<Result>): Promise<Result> {
+  function heard<Result>(promise: Promise<Result>): Promise<Result> {
     promise.catch(() => {});
     return promise;
   }
 
-  #begin(phase: 'committing' | 'marking'): void {
-    if (this.#phase !== 'open')
+  function begin(next: 'committing' | 'marking'): void {
+    if (phase !== 'open')
       throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
-    this.#aborter.signal.throwIfAborted();
-    this.#phase = phase;
+    signal.throwIfAborted();
+    phase = next;
   }
 
-  async #fail({ error, isFinal }: Failure, durationMs: number): Promise<void> {
-    const { store, retriesMs, callHook, report, textOf } = this.#settings;
-    const isBusy = error === this.#commitError && meetsLock(error);
-    const waitMs = isBusy ? busyMs : isFinal ? undefined : retriesMs[this.claim.failures];
+  async function fail({ error, isFinal }: Failure): Promise<void> {
+    const { retriesMs, textOf } = settings;
+    const isBusy = error === commitFailure && meetsLock(error);
+    const waitMs = isBusy ? busyMs : isFinal ? undefined : retriesMs[claim.failures];
     // Ten percent either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
-    callHook('failed', { ...this.#facts, durationMs, error, delayMs });
+    callHook('failed', { ...facts, durationMs: durationMs(), error, delayMs });
     void report(error);
     const lastError = await textOf(error);
-    if (this.#taken) return;
-    if (delayMs === null) return this.#park(lastError);
-    await store.settle(this.claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
+    if (taken) return;
+    if (delayMs === null) return park(lastError);
+    await store.settle(claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
   }
 
-  async #park(lastError: string): Promise<void> {
-    const { store, callHook } = this.#settings;
-    if (await store.settle(this.claim, { state: 'parked', lastError }))
-      callHook('parked', { ...this.#facts, lastError });
+  async function park(lastError: string): Promise<void> {
+    if (await store.settle(claim, { state: 'parked', lastError }))
+      callHook('parked', { ...facts, lastError });
   }
 }
 

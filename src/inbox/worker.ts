@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../webhooks/within.js';
-import { type AttemptSettings, InboxAttempt } from './attempt.js';
+import { type AttemptSettings, createAttempt, type InboxAttempt } from './attempt.js';
 import { type Claim, lostLease } from './entry.js';
 
 /** Shared by all copies of this module: a bundler may load it more than once. */
@@ -153,7 +153,7 @@ export class Worker {
     // Another process has taken it from its function here, which may never end.
     void this.release(claim.delivery.key);
     const { leaseMs, report } = this.#settings;
-    const attempt = new InboxAttempt(this.#settings, claim);
+    const attempt = createAttempt(this.#settings, claim);
     const renewals = setInterval(() => void this.#renew(attempt).catch(report), leaseMs / 3);
     const run = attempt
       .run()
