@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { escapedUnit } from '../schemas/visible.js';
+import { once } from '../webhooks/once.js';
 import { isFunction, unfinished } from '../webhooks/own-options.js';
 import { type Claim, commitError, lostLease, passed } from './entry.js';
 import type { PostgresClient, PostgresPool, Run } from './postgres.js';
@@ -34,12 +35,14 @@ export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 1000;
   readonly #place: PostgresPlace;
-  #tables: Promise<void> | undefined;
+  /** Makes the tables before the first use, and tries again at the next one if that failed. */
+  readonly #ready: () => Promise<void>;
 
   constructor(place: PostgresPlace) {
     super();
     this.#place = place;
     this.identity = [place.pool, place.schema];
+    this.#ready = once(() => openTables(place));
     bearErrors(place.pool);
   }
 
@@ -140,15 +143,6 @@ export class PostgresStore extends InboxStore {
       }
       await sleep(waitMs);
     }
-  }
-
-  /** Makes the tables before the first use, and tries again at the next one if that failed. */
-  #ready(): Promise<void> {
-    this.#tables ??= openTables(this.#place).catch((error) => {
-      this.#tables = undefined;
-      throw error;
-    });
-    return this.#tables;
   }
 }
 

@@ -1,3 +1,4 @@
+import { once } from './once.js';
 import { readScheme, type Scheme } from './scheme.js';
 import { readKeys, type WebhookSecret } from './secret.js';
 import { readTolerance } from './timestamp.js';
@@ -44,16 +45,8 @@ export function lateChecks(own: GivenChecks): () => Promise<Checks> {
     return async () => checks;
   }
   readChecks({ ...own, secret: new Uint8Array(1) });
-  const read = async () => {
+  return once(async () => {
     const given: unknown = Reflect.apply(secret, undefined, []);
     return readChecks({ ...own, secret: await within(longestReadMs, given, tooSlow) });
-  };
-  let reading: Promise<Checks> | undefined;
-  return () => {
-    reading ??= read().catch((error: unknown) => {
-      reading = undefined;
-      throw error;
-    });
-    return reading;
-  };
+  });
 }
