@@ -34,7 +34,7 @@ export type InboxAttempt = ReturnType<typeof createAttempt>;
 
 /** One run of your function for a claimed delivery, which ends the claim by what became of it. */
 export function createAttempt(settings: AttemptSettings, claim: Claim) {
-  const { store, callHook, report } = settings;
+  const { store, find, reread, attemptMs, retriesMs, callHook, report, textOf } = settings;
   const facts = { ...factsOf(claim.delivery), attempt: claim.attempt };
   const aborter = new AbortController();
   const { signal } = aborter;
@@ -62,7 +62,6 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   return { claim, run, release, lose, stop };
 
   async function run(): Promise<void> {
-    const { find, reread, attemptMs } = settings;
     const problem = unreadableBecause(claim.delivery.event);
     if (problem !== undefined) {
       if (!(await reread(claim))) await park(unreadableText(problem));
@@ -173,9 +172,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   async function done(run: unknown): Promise<unknown> {
     if (phase === 'over') return late('done()');
     begin('marking');
-    const aborted = new Promise<void>((_, reject) =>
-      signal.addEventListener('abort', () => reject(signal.reason)),
-    );
+    const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     const marking = store.done?.(claim, run);
     committing = heard(Promise.race([marking, aborted]));
     return marking;
@@ -215,7 +212,6 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   }
 
   async function fail({ error, isFinal }: Failure): Promise<void> {
-    const { retriesMs, textOf } = settings;
     const isBusy = error === commitFailure && meetsLock(error);
     const waitMs = isBusy ? busyMs : isFinal ? undefined : retriesMs[claim.failures];
     // Ten percent either way, so that deliveries that failed together are not retried together.

@@ -112,10 +112,8 @@ export function openInbox(options: object): Inbox {
   const intake = createIntake(settings, store);
   const destination = { checks, callHook, report, mustRead: false, handOver, keep: intake.refuse };
   const respond = createResponder(own, destination);
-  const worker = new Worker({
-    ...{ ...settings, store, reread: intake.reread },
-    textOf: async (error) => redacted(error, (await checks().catch(() => undefined))?.secret),
-  });
+  const textOf = async (error: unknown) => redacted(error, (await checks().catch(() => undefined))?.secret);
+  const worker = new Worker({ ...settings, store, reread: intake.reread, textOf });
   let closing: Promise<void> | undefined;
   if (work) worker.takeOver();
 
