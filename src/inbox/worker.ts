@@ -13,6 +13,7 @@ const forced = 'retry() with force took this delivery from its function.';
 export class Worker {
   readonly identity: readonly unknown[];
   readonly #settings: AttemptSettings;
+  /** Those that are not closed. */
   readonly #open = workers();
   /** Each attempt with the promise of its end. Not private: another copy of this module reads it. */
   readonly running = new Map<InboxAttempt, Promise<void>>();
@@ -22,7 +23,6 @@ export class Worker {
   #isLooking = false;
   /** Since it last looked without one. */
   #errors = 0;
-  #isClosed = false;
   /** Whether it may work by itself, and not only for `drain()`. */
   works = false;
 
@@ -78,7 +78,7 @@ export class Worker {
   async drain(forMs: number): Promise<void> {
     if (isBuilding()) return;
     const until = performance.now() + forMs;
-    while (!this.#isClosed && performance.now() < until) {
+    while (this.#open.has(this) && performance.now() < until) {
       const { waitMs, isFull } = await this.#takeUp();
       const running = this.together.flatMap((worker) => [...worker.running.values()]);
       if (!isFull && waitMs > 0 && running.length === 0) break;
@@ -91,10 +91,9 @@ export class Worker {
 
   /** Claims nothing more, waits for running functions, and releases those that still run after `graceMs`. */
   async close(graceMs: number): Promise<void> {
-    this.#isClosed = true;
+    this.#open.delete(this);
     this.works = false;
     clearTimeout(this.#timer);
-    this.#open.delete(this);
     // The one before works again.
     this.active?.wake();
     await this.#claiming;
@@ -128,7 +127,7 @@ export class Worker {
     }
     this.#isLooking = false;
     // Also if another has taken over: only a look resets that it was woken.
-    if (!this.#isClosed) this.#lookIn(this.#isWoken ? 0 : delayMs);
+    if (this.#open.has(this)) this.#lookIn(this.#isWoken ? 0 : delayMs);
   }
 
   /** Starts attempts while there is room. One claim at a time: the loop and drain() together would take too many. */
@@ -141,10 +140,10 @@ export class Worker {
   async #claim() {
     const { store, leaseMs, concurrency } = this.#settings;
     const most = concurrency - this.running.size;
-    if (this.#isClosed || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
+    if (!this.#open.has(this) || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
     const held = this.together.flatMap(({ running }) => [...running.keys()].map(({ claim }) => claim.id));
     const { claims, waitMs } = await store.claimDue(most, held, leaseMs);
-    if (this.#isClosed) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
+    if (!this.#open.has(this)) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
     else for (const claim of claims) this.#begin(claim);
     return { waitMs, isFull: claims.length === most };
   }
