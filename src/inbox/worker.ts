@@ -85,6 +85,8 @@ export class Worker {
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
       // None of them: a slot has become free since.
       if (running.length > 0) await within(pauseMs, Promise.race(running)).catch(() => {});
+      // Functions that end at once let timers and requests of this process wait otherwise.
+      await sleep(0);
     }
     await Promise.all(this.together.map((worker) => worker.settled()));
   }

@@ -46,6 +46,24 @@ describe('drain()', () => {
     expect(await inbox.stats()).toMatchObject({ pending: 2, running: 0 });
   });
 
+  it('lets the rest of the process go on between functions that end at once', async () => {
+    const order: string[] = [];
+    const { inbox, post } = opened({
+      work: false,
+      concurrency: 1,
+      on: {
+        'order.paid': ({ data }) => {
+          if (order.length === 0) setImmediate(() => order.push('other work'));
+          order.push(data.order_id);
+        },
+      },
+    });
+    for (const id of ['a', 'b', 'c', 'd']) await post(orderPaid(id));
+    await inbox.drain({ forMs: '10s' });
+    expect(order.indexOf('other work')).toBeGreaterThan(0);
+    expect(order.at(-1)).toBe('d');
+  });
+
   it('gives back what it is claiming when the inbox is closed', async () => {
     const place = newPlace();
     const first = opened({ place, work: false, retries: [] });
