@@ -45,7 +45,7 @@ export class PaymentsError extends Error {
     for (const [name, value] of Object.entries(own)) {
       const enumerable = name !== 'headers'; // of an ApiError: too long for logs
       // The prototype of all objects may be polluted with a getter.
-      const fact = Object.assign(Object.create(null), { value, enumerable, writable: true });
+      const fact = { __proto__: null, value, enumerable, writable: true };
       if (value !== undefined) Object.defineProperty(this, name, fact);
     }
   }

@@ -63,7 +63,7 @@ function check(issues: Issue[], request: Partial<RawRequest> | undefined): Reque
     refuse('query', 'is not an object of names and values.');
   const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   for (const [name, value] of pairs)
-    if (![value].flat().every((each) => Number.isFinite(each) || /^(?:string|boolean)$/.test(typeof each)))
+    if (![value].flat().every((each) => Number.isFinite(each) || ['string', 'boolean'].includes(typeof each)))
       refuse(`query.${name}`, 'must be a string, finite number or boolean, or an array of them.');
   if (method === 'GET' && body !== undefined) refuse('body', 'is not allowed with GET. Use query.');
   return { query: Object.fromEntries(pairs), body };

@@ -120,8 +120,8 @@ async function readBody(response: FetchResponse, head: Required<ResponseHead>, s
 /** By shape: each `fetch` has classes of its own, and tests have none. */
 function isFetchResponse(value: unknown): value is FetchResponse {
   if (!isObject(value) || typeof value.status !== 'number' || !isObject(value.headers)) return false;
-  const isReadable = isIterable(value.body) || typeof value.arrayBuffer === 'function';
-  return isReadable && typeof value.headers.forEach === 'function';
+  const isReadable = isIterable(value.body) || 'arrayBuffer' in value;
+  return isReadable && 'forEach' in value.headers;
 }
 
 function isIterable(body: unknown): body is AsyncIterable<Uint8Array<ArrayBuffer> | string> {

@@ -77,7 +77,7 @@ export function nodeHttp(baseUrl: URL): Send {
         const headers = headersFrom(rawHeaders);
         const encoding = encodingsOf(headers.get('content-encoding')).join();
         // A compressed body shows nothing of what it says.
-        const received = { status, headers, chunks: encoding === '' ? chunks : [] };
+        const received = { status, headers, chunks: encoding ? [] : chunks };
         const settled = settledBy(received);
         if (settled) return breakOff(settled);
         phase = 'body';

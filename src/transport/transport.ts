@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { unreadable } from '../schemas/fields.js';
-import { isObject, isPlainObject, shielded } from '../schemas/object.js';
+import { isPlainObject, shielded } from '../schemas/object.js';
 import { onAbort } from './aborts.js';
 import type { ClientSettings, Operation, Progress, Query, ReadParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
@@ -106,10 +106,10 @@ function jsonOf(body: unknown, issues: Issue[]): string {
   try {
     const json: unknown = JSON.stringify(body);
     // A Map, a form or a promise would be written as `{}`.
-    const isLost = json === '{}' && isObject(body) && !isPlainObject(body) && !('toJSON' in body);
+    const isLost = json === '{}' && !isPlainObject(body) && !('toJSON' in Object(body));
     if (typeof json === 'string' && !isLost && !ArrayBuffer.isView(body)) return json;
   } catch {}
-  issues.push({ path: 'body', message: 'cannot be written as JSON. Pass plain data, and await promises.' });
+  issues.push({ path: 'body', message: 'cannot be written as JSON. Pass plain data.' });
   return '';
 }
 
