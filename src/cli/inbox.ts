@@ -10,7 +10,7 @@ import { command, type Flags, type FlagTable, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
-import { CommandError, columns, paint, paragraphs, print, refuseUnless, show, verdict } from './terminal.js';
+import { CommandError, columns, paragraphs, print, refuseUnless, show, verdict } from './terminal.js';
 
 const flags = {
   parked: ['', 'with retry: every parked delivery but those with another content under a known key'],
@@ -154,8 +154,10 @@ const actions = new Map<string, (inbox: Inbox, request: Request) => Promise<Resu
     async recover(inbox, { scheme, toleranceSeconds }) {
       const result = await inbox.recover({ secret: await webhookSecret(), scheme, toleranceSeconds });
       const { recovered, duplicates, refused } = result;
-      const text = `✓ ${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
-      return [paint(recovered > 0 ? 'green' : 'yellow', text), result];
+      const isOk = recovered + duplicates > 0 || refused === 0;
+      const text = `${recovered} recovered, ${duplicates} stored before, ${refused} still refused`;
+      const advice = !isOk && 'To find the scheme that signed them, run `refused --identify`.';
+      return [paragraphs(verdict(isOk, text), advice), result, isOk];
     },
   }),
 );

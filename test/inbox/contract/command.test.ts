@@ -162,7 +162,9 @@ describe('merchant-payments inbox', () => {
     expect(status).toBe(0);
     expect(stdout).toContain('It is the default scheme');
     expect(stdout).toMatch(/39\d(?:\.\d+)? s before its arrival: recover it with --tolerance 7m\./);
-    expect(run(place, 'recover')).toMatchObject({ stdout: expect.stringContaining('1 still refused') });
+    const none = '✗ 0 recovered, 0 stored before, 1 still refused';
+    const advice = 'To find the scheme that signed them, run `refused --identify`.';
+    expect(run(place, 'recover')).toMatchObject({ status: 1, stdout: `${none}\n\n${advice}\n` });
     expect(run(place, 'recover', '--tolerance', '7m')).toMatchObject({
       status: 0,
       stdout: '✓ 1 recovered, 0 stored before, 0 still refused\n',
