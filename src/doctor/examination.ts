@@ -5,7 +5,7 @@ import { frameworkOf } from './frameworks.js';
 import { bodies, foreignNames, isForgery, type ProbeName, probes } from './probes.js';
 import { eventBody, type Order, outgoing, type Signer } from './signed.js';
 import { asServed } from './symptoms.js';
-import { responseText, saysTheSame, shape, varies, wordsOf } from './words.js';
+import { responseText, saysTheSame, shape, varies, type Words, wordsOf } from './words.js';
 
 /** The receiver, how deliveries to it are signed, and what sends them. */
 export interface Patient {
@@ -37,7 +37,7 @@ export interface ProbeResult {
   durationMs: number;
 }
 
-type Probed = { order: Order; outgoing: Outgoing; sent: Sent; durationMs: number };
+type Probed = { order: Order; outgoing: Outgoing; sent: Sent; words: Words; durationMs: number };
 
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
@@ -109,7 +109,10 @@ export class Examination {
     const started = performance.now();
     const sent = await this.send(outgoing);
     if (this.stopped) return void this.untested.add(says);
-    this.#probed.set(name, { order, outgoing, sent, durationMs: performance.now() - started });
+    const durationMs = performance.now() - started;
+    // Read once: a response may be long, and is compared with many others.
+    const words = wordsOf(sent, outgoing, order);
+    this.#probed.set(name, { order, outgoing, sent, words, durationMs });
     if (isLimited(sent) || (isForgery(name) && sent.code === 'timeout')) this.untested.add(says);
   }
 
@@ -132,7 +135,7 @@ export class Examination {
       names.filter(this.succeeded).map((one) => this.#words(one));
     const toForged = wordsTo(['unsigned', 'forged', 'one_character']);
     const valid = wordsTo(bodies);
-    const isLike = (one: string, others: string[]) => saysTheSame(one, others, valid, toForged);
+    const isLike = (one: Words, others: Words[]) => saysTheSame(one, others, valid, toForged);
     // One that repeats the whole body says the same to both only where the body is the same.
     const tells = !this.succeeded('compact') || !isLike(this.#words('compact'), toForged);
     const own = tells ? valid.filter((one) => !isLike(one, toForged)) : [];
@@ -205,10 +208,7 @@ export class Examination {
 
   #shown = (sent: Sent): string => responseText(sent, this.patient.signer.secret);
 
-  #words(name: ProbeName): string {
-    const probed = this.#probed.get(name);
-    return probed ? wordsOf(probed.sent, probed.outgoing, probed.order) : '';
-  }
+  #words = (name: ProbeName): Words => this.#probed.get(name)?.words ?? [];
 }
 
 const isLimited = ({ status }: Sent): boolean => status === 429;

@@ -13,11 +13,14 @@ export function responseText({ status, body = '', error = 'no response' }: Sent,
   return `${status} ${text === '' ? 'and an empty body' : `"${visible(text.slice(0, 200))}"${text.length > 200 ? '…' : ''}`}`;
 }
 
+/** Status and words of a response, sign by sign. */
+export type Words = readonly string[];
+
 /** Status and words of a response, without what it only repeats of the delivery. */
-export function wordsOf({ status, body = '' }: Sent, { headers }: Outgoing, { id, amount }: Order): string {
+export function wordsOf({ status, body = '' }: Sent, { headers }: Outgoing, { id, amount }: Order): Words {
   const echoes = [id, ...Object.values(headers).filter((value) => value.length > 8), `9${amount}`, amount];
   const inCents = (text: string) => String(Math.round(Number(text) * 100));
-  return [...echoes, inCents(`9${amount}`), inCents(amount)].reduce(
+  const text = [...echoes, inCents(`9${amount}`), inCents(amount)].reduce(
     (text, echo) => text.replaceAll(echo, '#'),
     `${status} ${body
       .replaceAll(/\s*([^\p{L}\p{N}]|$)\s*/gu, '$1')
@@ -25,23 +28,19 @@ export function wordsOf({ status, body = '' }: Sent, { headers }: Outgoing, { id
       // "1 event", "2 events".
       .replaceAll(/(\d \p{L}+?)s\b/gu, '$1')}`,
   );
+  return text.match(/[\p{L}\p{N}_+/-]+(?:\.\d+)*|[^\p{L}\p{N}_+/-]/gu) ?? [];
 }
 
-const tokens = (text: string): string[] =>
-  text.match(/[\p{L}\p{N}_+/-]+(?:\.\d+)*|[^\p{L}\p{N}_+/-]/gu) ?? [];
 const isNumber = (token = ''): boolean => /[\d#]/.test(token);
 const letters = (token = ''): string => token.replaceAll(/[\d#.]/g, '');
-export const shape = (text: string): string =>
-  tokens(text)
-    .map((token, at) => (at > 0 && isNumber(token) ? '#' : token))
-    .join('');
+export const shape = (words: Words): string =>
+  words.map((token, at) => (at > 0 && isNumber(token) ? '#' : token)).join('');
 
-type Texts = readonly string[];
+type Texts = readonly Words[];
 
 /** Whether a response says the same as one of `others`, but for ids, counts and times. */
-export function saysTheSame(text: string, others: Texts, valid: Texts, forged: Texts): boolean {
-  const own = tokens(text);
-  const alike = (texts: Texts) => texts.map(tokens).filter(({ length }) => length === own.length);
+export function saysTheSame(own: Words, others: Texts, valid: Texts, forged: Texts): boolean {
+  const alike = (texts: Texts) => texts.filter(({ length }) => length === own.length);
   const [toValid, toForged] = [alike(valid), alike(forged)];
   const isNoise = (at: number, one = '', other = '') => {
     const inValid = toValid.map((said) => said[at] ?? '');
@@ -59,5 +58,6 @@ export function saysTheSame(text: string, others: Texts, valid: Texts, forged: T
   );
 }
 
-export const varies = (said: Texts): boolean => new Set(said).size > 1;
-const isId = (said: Texts): boolean => said.length > 2 && new Set(said.map(letters)).size === said.length;
+export const varies = (said: readonly string[]): boolean => new Set(said).size > 1;
+const isId = (said: readonly string[]): boolean =>
+  said.length > 2 && new Set(said.map(letters)).size === said.length;
