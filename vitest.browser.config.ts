@@ -7,7 +7,5 @@ export default {
     ...base.test,
     include: ['test/browser/**/*.test.ts'],
     exclude: ['node_modules/**'],
-    // On a busy machine a browser misses a moment now and then: a page that moves on after a second, say.
-    retry: 1,
   },
 };

@@ -24,7 +24,7 @@ export function signDelivery(body: string, { secret, scheme }: Signer, time = Da
   return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
 }
 
-/** What a receiver's mistake puts in the place of the secret, the body, the scheme's content or the time. */
+/** What a faulty receiver uses instead of the secret, the body, the scheme's content or the time. */
 export type Mistake = { key?: string; text?: string; content?: string; timestamp?: string };
 
 /** An event with the signature that a receiver's mistake expects. */
