@@ -97,11 +97,7 @@ async function checkInBrowser() {
       'interfaces/merchant-payments.ProductsResource.html',
       'functions/merchant-payments_inbox.openInbox.html',
     ];
-    for (const [width, colorScheme] of [
-      [360, 'light'],
-      [768, 'dark'],
-      [1280, 'light'],
-    ]) {
+    const look = async ([width, colorScheme]) => {
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
       for (const path of paths) {
         views += 1;
@@ -116,7 +112,13 @@ async function checkInBrowser() {
         for (const { id, nodes } of violations) fail(`${view}: ${id}: ${nodes[0].html.slice(0, 200)}`);
       }
       await page.close();
-    }
+    };
+    const looks = [
+      [360, 'light'],
+      [768, 'dark'],
+      [1280, 'light'],
+    ];
+    await Promise.all(looks.map(look));
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     for (const [words, expected] of [
       ['exactly once', 'Fulfil exactly once'],
