@@ -37,7 +37,7 @@ export async function* examineVerifier([command, ...args], { secret, scheme }) {
 }
 
 /** With the very bytes, signature and clock of cases.json. */
-function asWritten(one) {
+export function asWritten(one) {
   return {
     body: bytesOf(one.body).toString('base64'),
     headers: one.headers.map(([name, value]) => [name, textOf(value)]),

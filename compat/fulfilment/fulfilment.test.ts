@@ -1,6 +1,6 @@
-// Every way to fulfil, under kill -9: 1,000 paid orders from a service that never sends again, 100 of them delivered
-// twice and 20 three times at once, forged, contradicting and unreadable ones among them, while web and worker processes
-// are killed 30 times and deployed 6 times.
+// Every way to fulfil, under kill -9: FULFILMENT_ORDERS paid orders (400) from a service that never sends again, one in ten delivered
+// twice and one in fifty three times at once, forged, contradicting and unreadable ones among them, while web and worker
+// processes are killed 3 times and deployed 0.6 times for every hundred.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

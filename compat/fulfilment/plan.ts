@@ -37,15 +37,18 @@ export interface Plan {
   random(): number;
 }
 
+const orders = Number(process.env.FULFILMENT_ORDERS ?? 400);
+if (!Number.isSafeInteger(orders) || orders < 100) throw new Error('FULFILMENT_ORDERS must be at least 100.');
+const share = (part: number) => Math.round(orders * part);
 export const scale = {
-  orders: 1000,
-  twice: 100,
-  thriceAtOnce: 20,
-  forged: 40,
-  conflicts: 20,
-  unreadable: 10,
-  kills: 30,
-  deploys: 6,
+  orders,
+  twice: share(0.1),
+  thriceAtOnce: share(0.02),
+  forged: share(0.04),
+  conflicts: share(0.02),
+  unreadable: share(0.01),
+  kills: share(0.03),
+  deploys: share(0.006),
 };
 
 /** What tells two contents apart: an order may come with two amounts. */

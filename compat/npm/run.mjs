@@ -1,36 +1,35 @@
-// A release from the changelog to the sceptic who builds it again, with npm 10, 11 and 12, all at once.
+// A release from the changelog to what npm serves, and the sceptics who build it again with npm 10, 11 and 12.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pack } from '../../scripts/npm.mjs';
 import { check, run } from '../check.mjs';
-import { prepare, release } from './release.mjs';
+import { openRegistry } from './registry.mjs';
+import { prepare, rebuild, release } from './release.mjs';
 
-/** Each npm with a Node that it comes with, and the digest of its tarball. The workflow stages with Node 24 and its npm. */
+/** Each npm with a Node that it comes with, and the digest of its tarball. */
 const npms = [
   {
     version: '10.9.9',
     node: 'node-20',
     integrity:
       'sha512-1g+6jLQvaIuB4zwvHL7yrXuXcWZwDsCtBX8bbWDqbvJSSr9nPiDDWTHNgwXR27iIcTTW7v3A57hDW9RYv2W4Yg==',
-    canStage: false,
   },
   {
     version: '11.21.2',
     node: 'node-24',
     integrity:
       'sha512-7HPApk+AflMUavSseL1Pm6CnYqMIHk53x+KmuhqmTDqPkjPMgxIpTPcTqsE91EKNw4gFBJV9fnXiSdGm1DXq9A==',
-    canStage: true,
   },
   {
     version: '12.2.0',
     node: 'node-26',
     integrity:
       'sha512-ZsJjKpTnlmSXOLLXiU1xDCzC4Wlok4IwZmh/aw2KUuXytU7q6qMv/cUT7MoeSf95Slwuw/lRXYefGzGCspHPNQ==',
-    canStage: true,
   },
 ];
+const ofTheWorkflow = npms[1];
 const here = mkdtempSync(join(tmpdir(), 'merchant-payments-npm-'));
 const elsewhere = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
 const person = { name: 'A Maintainer', email: 'maintainer@example.com' };
@@ -41,27 +40,32 @@ Object.assign(process.env, {
   GIT_COMMITTER_EMAIL: person.email,
 });
 
+const registry = await openRegistry(elsewhere);
 try {
-  const source = join(here, 'source');
-  mkdirSync(source);
-  await prepare(source);
+  const place = { source: join(here, 'source'), origin: join(here, 'origin.git') };
+  mkdirSync(place.source);
+  await prepare(place.source);
+  const environments = npms.map((npm) => install(join(here, npm.version), npm));
+  await check(`a release with npm ${ofTheWorkflow.version}`, () =>
+    release({ ...place, folder: here, registry, env: environments[npms.indexOf(ofTheWorkflow)] }),
+  );
   await Promise.all(
-    npms.map(({ version, node, integrity, ...can }) => {
-      const folder = join(here, version);
-      const env = install(folder, version, node, integrity);
-      return check(`npm ${version} on ${node}`, async () => {
+    npms.map(({ version, node }, at) =>
+      check(`the rebuild of a sceptic with npm ${version} on ${node}`, async () => {
+        const env = environments[at];
         const found = (await run('npm', ['--version'], { env })).trim();
-        if (!found.endsWith(version)) throw new Error(`npm is ${found}`);
-        await release({ source, folder, elsewhere, env, ...can });
-      });
-    }),
+        if (found !== version) throw new Error(`npm is ${found}`);
+        await rebuild({ ...place, folder: join(here, version), registry, env });
+      }),
+    ),
   );
 } finally {
+  registry.close();
   rmSync(here, { recursive: true, force: true });
 }
 
 /** Unpacks an npm, and returns the environment in which scripts find it and its Node. */
-function install(folder, version, node, integrity) {
+function install(folder, { version, node, integrity }) {
   mkdirSync(join(folder, 'bin'), { recursive: true });
   const fetched = pack(`npm@${version}`, folder);
   if (fetched.integrity !== integrity)

@@ -107,6 +107,7 @@ async function checkInBrowser() {
           'document.documentElement.scrollWidth - document.documentElement.clientWidth',
         );
         if (overflow > 0) fail(`${view}: ${overflow} px wider than the screen`);
+        if (width === 768) continue; // for axe, between the others
         await page.evaluate(axe);
         const { violations } = await page.evaluate(axeRun);
         for (const { id, nodes } of violations) fail(`${view}: ${id}: ${nodes[0].html.slice(0, 200)}`);
@@ -115,8 +116,8 @@ async function checkInBrowser() {
     };
     const looks = [
       [360, 'light'],
-      [768, 'dark'],
-      [1280, 'light'],
+      [768, 'light'],
+      [1280, 'dark'],
     ];
     await Promise.all(looks.map(look));
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });

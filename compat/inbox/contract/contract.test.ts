@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Server, startPgBouncer, startPostgres } from '../../lib/servers.js';
 
@@ -19,29 +19,32 @@ after(async () => {
   await postgres?.stop();
 });
 
-for (const [node, way] of [
-  ['node-20', 'directly'],
-  ['node-22', 'directly'],
-  ['node-24', 'behind PgBouncer'],
-  ['node-26', 'behind PgBouncer'],
-] as const) {
-  test(`an inbox on PostgreSQL keeps the contract: ${node}, ${way}`, async () => {
-    const child = spawn(
-      `compat/node_modules/${node}/bin/node`,
-      ['node_modules/vitest/vitest.mjs', 'run', '--config', 'compat/inbox/contract/vitest.config.ts'],
-      {
-        cwd: root,
-        env: {
-          ...process.env,
-          NODE_TEST_CONTEXT: undefined,
-          INBOX_DATABASE_URL: (way === 'directly' ? postgres : bouncer).url,
+// They wait more than they compute.
+describe('an inbox on PostgreSQL keeps the contract', { concurrency: 2 }, () => {
+  for (const [node, way] of [
+    ['node-20', 'directly'],
+    ['node-24', 'behind PgBouncer'],
+    ['node-22', 'directly'],
+    ['node-26', 'behind PgBouncer'],
+  ] as const) {
+    test(`${node}, ${way}`, async () => {
+      const child = spawn(
+        `compat/node_modules/${node}/bin/node`,
+        ['node_modules/vitest/vitest.mjs', 'run', '--config', 'compat/inbox/contract/vitest.config.ts'],
+        {
+          cwd: root,
+          env: {
+            ...process.env,
+            NODE_TEST_CONTEXT: undefined,
+            INBOX_DATABASE_URL: (way === 'directly' ? postgres : bouncer).url,
+          },
         },
-      },
-    );
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    const [code] = await once(child, 'close');
-    assert.equal(code, 0, output);
-    assert.match(output, /\d\d passed/);
-  });
-}
+      );
+      let output = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+      const [code] = await once(child, 'close');
+      assert.equal(code, 0, output);
+      assert.match(output, /\d\d passed/);
+    });
+  }
+});
