@@ -9,7 +9,13 @@ export function useCommand() {
   const folder = mkdtempSync(join(tmpdir(), 'command-'));
   const bin = join(folder, 'cli.mjs');
   beforeAll(async () => {
-    const common = { bundle: true, platform: 'node', format: 'esm', logLevel: 'error' } as const;
+    const common = {
+      bundle: true,
+      minify: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'error',
+    } as const;
     await build({ ...common, entryPoints: ['src/cli/main.ts'], outfile: bin });
   });
   afterAll(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
