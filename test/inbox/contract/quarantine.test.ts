@@ -212,11 +212,14 @@ describe('a delivery that is authentic, but not by the clock', () => {
 
 describe('the quarantine', () => {
   it('is recovered whole, however many deliveries it holds', async () => {
-    const { inbox, post } = opened({ keepRefused: 2000, work: false });
+    const place = newPlace();
+    const { inbox, post } = opened({ place, keepRefused: 2000, work: false });
     const first = orderPaid('the first');
     await post(first, signedOtherwise(first));
-    for (let number = 0; number < 1100; number++)
-      await post('{}', { 'x-service-signature': 'a', 'x-service-timestamp': '1' });
+    await place.run(`INSERT INTO $inbox_refused (code, received_at, bytes, headers, raw_body)
+      WITH RECURSIVE counted (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM counted WHERE number < 1100)
+      SELECT 'malformed_signature', 1767225600000, 2, '{"x-service-signature":"a","x-service-timestamp":"1"}', '{}'
+      FROM counted`);
     expect(await inbox.recover({ scheme })).toEqual({ recovered: 1, duplicates: 0, refused: 1100 });
     expect(await inbox.get('order.paid:the first')).toMatchObject({ state: 'pending' });
   });
