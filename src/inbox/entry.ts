@@ -56,7 +56,7 @@ export interface RefusedRecord {
   headers: Record<string, string>;
   /** The body as received; base64 if `encoding` says so. */
   rawBody: string;
-  /** `base64` if the body is not valid UTF-8. */
+  /** `base64` if the body is not valid UTF-8, or has a NUL. */
   encoding?: 'base64' | undefined;
 }
 
@@ -158,5 +158,7 @@ function bodyOf(row: Row): Pick<Delivery, 'rawBody' | 'encoding' | 'headers'> {
 }
 
 function isoOf(ms: unknown): string {
-  return new Date(Number(ms)).toISOString();
+  const date = new Date(Number(ms));
+  // Edited by hand, say: it must not hold up the rows beside it.
+  return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
 }

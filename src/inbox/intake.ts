@@ -7,7 +7,7 @@ import { type Delivery, deliveryOf, storable, unreadableBecause } from '../webho
 import { headerPairs } from '../webhooks/headers.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import { factsOf, type RefusedRequest } from '../webhooks/responder.js';
-import { eventOf, type VerifiedDelivery, verifyDelivery } from '../webhooks/verify.js';
+import { eventOf, verifyDelivery } from '../webhooks/verify.js';
 import { unreadableText } from './attempt.js';
 import type { Claim } from './entry.js';
 import type { InboxSettings } from './options.js';
@@ -95,18 +95,18 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     for (let [entry] = await store.refused(1, 0); entry; [entry] = await store.refused(1, entry.id)) {
       const { receivedAt, ...request } = entry;
       const at = Date.parse(receivedAt);
-      let verified: VerifiedDelivery;
+      let delivery: Delivery;
       try {
-        verified = verifyDelivery(checks, { ...request, now: at });
+        const verified = verifyDelivery(checks, { ...request, now: at });
+        // Outside of the tolerance one of the clocks was wrong, and only the sender's is signed.
+        const isLate = Math.abs(at - verified.sentAt) > toleranceSeconds * 1000;
+        delivery = deliveryOf(verified, new Date(isLate ? verified.sentAt : at));
       } catch (error) {
-        // A verifier of the shop's that cannot take it must not stop the others.
+        // One that a verifier of the shop's cannot take, or whose time is no date, must not stop the others.
         if (!(error instanceof WebhookVerificationError)) await report(error);
         result.refused++;
         continue;
       }
-      // Outside of the tolerance one of the clocks was wrong, and only the sender's is signed.
-      const isLate = Math.abs(at - verified.sentAt) > toleranceSeconds * 1000;
-      const delivery = deliveryOf(verified, new Date(isLate ? verified.sentAt : at));
       callHook('received', { ...factsOf(delivery), bytes: request.bytes });
       if (await put(delivery)) result.recovered++;
       else result.duplicates++;

@@ -203,8 +203,14 @@ function readPlace(own: Record<string, unknown>): SqlitePlace | PostgresPlace {
   if (pool !== undefined) {
     if (!hasMethods<PostgresPool>(pool, 'connect'))
       throw unusable('pool must be a Pool of pg, or have connect() as it has.');
-    if (typeof schema === 'string' && /^[^\0]{1,63}$/.test(schema)) return { pool, schema };
-    throw unusable('schema must be the name of a schema, of at most 63 characters.');
+    // PostgreSQL cuts longer names.
+    if (
+      typeof schema === 'string' &&
+      /^(?!.*\$payments\$)\P{Cc}+$/u.test(schema) &&
+      Buffer.byteLength(schema) <= 63
+    )
+      return { pool, schema };
+    throw unusable('schema must be the name of a schema, of at most 63 bytes.');
   }
   if (database !== undefined) {
     if (hasMethods<SqliteDatabase>(database, 'exec', 'prepare', 'close')) return { database };

@@ -1,6 +1,6 @@
 import { InvalidParamsError } from '../errors.js';
 import { readIsoMoment } from '../schemas/moment.js';
-import { type Delivery, digestOf, writable } from '../webhooks/delivery.js';
+import { type Delivery, digestOf, withoutNul, writable } from '../webhooks/delivery.js';
 import { type InboxState, inboxStates } from './entry.js';
 
 /** A duration: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
@@ -41,7 +41,7 @@ export function readLimit(method: string, limit = 100): number {
 }
 
 export function readDeliveryKey(method: string, key: unknown, path = 'key'): string {
-  if (typeof key === 'string' && key !== '') return key;
+  if (typeof key === 'string' && key !== '') return withoutNul(key);
   throw invalid(method, path, 'must be the key of a delivery, such as "order.paid:ord_1001".');
 }
 
@@ -60,8 +60,8 @@ export function readTime(method: string, path: string, value: unknown, hint: str
 /** The fields of a delivery, checked: what is stored has to be readable later. */
 export function readDelivery(delivery: Omit<Delivery, 'digest'>): Delivery {
   if (typeof delivery !== 'object' || delivery === null) throw invalid('accept', '', 'must be a delivery.');
-  const { key, event, rawBody, encoding, headers, receivedAt } = delivery;
-  readDeliveryKey('accept', key);
+  const { event, rawBody, encoding, headers, receivedAt } = delivery;
+  const key = readDeliveryKey('accept', delivery.key);
   const type: unknown = event?.type === 'unknown' ? event.originalType : event?.type;
   if (typeof type !== 'string') throw invalid('accept', 'event', 'must be an event of verify().');
   if (typeof rawBody !== 'string') throw invalid('accept', 'rawBody', 'must be a string.');

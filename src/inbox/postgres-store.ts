@@ -207,8 +207,8 @@ async function openTables({ pool, schema }: PostgresPlace): Promise<void> {
       );
     if (code !== '42501') throw error;
     throw new ConfigurationError(
-      `The role of the pool may not create the tables of the inbox in schema ${at}: ${error.message}. ` +
-        'Run what "merchant-payments inbox --print-schema" prints as a role that may.',
+      `The role of the pool may not create or use the tables of the inbox in schema ${at}: ${error.message}. ` +
+        'Run what "merchant-payments inbox --print-schema" prints as a role that may, with the GRANTs in its comments.',
     );
   }
 }

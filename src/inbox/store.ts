@@ -50,7 +50,7 @@ export abstract class InboxStore {
     const state = lastError === undefined ? 'pending' : 'parked';
     const due = lastError === undefined ? now : null;
     return this.run(function* () {
-      for (;;) {
+      for (let tries = 0; tries < 100; tries++) {
         // Looked for first: an INSERT would wait for as long as a transaction of the shop's holds the row.
         const [known] = yield sql`SELECT digest, event ${joined} WHERE key = ${key}`;
         if (known) return { digest: String(known.digest), event: storedEvent(known) };
@@ -60,10 +60,14 @@ export abstract class InboxStore {
           ON CONFLICT DO NOTHING RETURNING id`;
         if (stored) {
           yield sql`INSERT INTO payments_inbox_content (id, event, raw_body, encoding, headers) VALUES
-            (${Number(stored.id)}, ${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)})`;
+            (${Number(stored.id)}, ${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)})
+            ${overOrphan}`;
           return undefined;
         }
       }
+      throw new Error(
+        'payments_inbox takes no row, and has none with this key. Look for a trigger, rule or policy on it.',
+      );
     }, 'durably');
   }
 
@@ -269,6 +273,10 @@ const content = raw(
     .map((name) => `(SELECT ${name} FROM payments_inbox_content WHERE id = payments_inbox.id) AS ${name}`)
     .join(),
 );
+
+/** The content of a row that somebody deleted by hand, whose id SQLite gives again. */
+const overOrphan = raw(`ON CONFLICT (id) DO UPDATE SET event = excluded.event, raw_body = excluded.raw_body,
+  encoding = excluded.encoding, headers = excluded.headers`);
 
 const joined = raw('FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)');
 const entries = sql`SELECT key, state, event, received_at, attempts, last_error, due_at ${joined}`;

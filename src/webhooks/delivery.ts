@@ -10,14 +10,14 @@ import type { VerifiedDelivery } from './verify.js';
 export interface Delivery {
   /**
    * What makes two deliveries the same: `order.paid:<order_id>`, `<type>:<SHA-256 of the body in hex>` for an event of
-   * another type, `invalid:<SHA-256 of the body in hex>` for one that could not be read.
+   * another type, `invalid:<SHA-256 of the body in hex>` for one that could not be read. A NUL in it is written `\u0000`.
    */
   key: string;
   /** The event that `verify()` returned, or an unknown one with a `problem` if it could not be read. */
   event: WebhookEvent;
-  /** The body exactly as received: a string holds all of it, as it is valid UTF-8. */
+  /** The body exactly as received: a string holds all of it. */
   rawBody: string;
-  /** `base64` in the one case where the body is not valid UTF-8: `rawBody` is base64 then. */
+  /** `base64` if `rawBody` is base64: where the body is not valid UTF-8, or has a NUL, which many databases do not store. */
   encoding?: 'base64' | undefined;
   /** The headers that were verified, by lower-case name: signature, timestamp, and those that `scheme.verify` read. */
   headers: Record<string, string>;
@@ -37,7 +37,7 @@ export function deliveryOf(
 ): Delivery {
   const event = writable(read);
   return {
-    key: keyOf(event, body),
+    key: withoutNul(keyOf(event, body)),
     event,
     ...storable(body, unreadableBecause(event) === undefined),
     headers,
@@ -46,12 +46,12 @@ export function deliveryOf(
   };
 }
 
-/** A body as a string that holds all of it. */
+/** A body as a string that holds all of it and that any database stores. */
 export function storable(body: Uint8Array, isText?: boolean): Pick<Delivery, 'rawBody' | 'encoding'> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   // Not TextDecoder: it would drop a byte order mark, which was signed.
   const text = bytes.toString();
-  if (isText || bytes.equals(Buffer.from(text))) return { rawBody: text };
+  if (isText || (!text.includes('\0') && bytes.equals(Buffer.from(text)))) return { rawBody: text };
   return { rawBody: bytes.toString('base64'), encoding: 'base64' };
 }
 
@@ -79,6 +79,11 @@ function keyOf(event: WebhookEvent, body: Uint8Array): string {
   if (event.type === 'order.paid') return `order.paid:${event.data.order_id}`;
   const type = event.problem === undefined ? event.originalType : 'invalid';
   return `${type}:${createHash('sha256').update(body).digest('hex')}`;
+}
+
+/** `node:sqlite` of Node 22 reads a text up to its first NUL, and PostgreSQL stores none. */
+export function withoutNul(key: string): string {
+  return key.replaceAll('\0', '\\u0000');
 }
 
 export function digestOf(event: WebhookEvent): string {

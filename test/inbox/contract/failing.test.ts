@@ -9,6 +9,9 @@ function unreadable(): object {
   return proxy;
 }
 
+/** Beyond the last date of JavaScript. */
+const tooLate = 'UPDATE $inbox SET received_at = 9000000000000000';
+
 describe('a function that fails', () => {
   it('is called again after each wait of retries, then its delivery is parked', async () => {
     const failure = new Error('no stock');
@@ -145,13 +148,14 @@ describe('a function that fails', () => {
   it.each([
     ['is gone', 'DELETE FROM $inbox_content'],
     ['is no JSON', "UPDATE $inbox_content SET event = '{'"],
+    ['is no JSON, nor its time a date', "UPDATE $inbox_content SET event = '{'", tooLate],
   ])(
     'is not called for a delivery whose content %s: it is parked, and holds up no other',
-    async (_what, damage) => {
+    async (_what, ...damages) => {
       const place = newPlace();
       const web = opened({ place, work: false });
       await web.post(orderPaid('damaged'));
-      await place.run(damage);
+      for (const damage of damages) await place.run(damage);
       await web.post(orderPaid('whole'));
       const { inbox, calls, errors } = opened({ place });
       await settled(inbox, ['done', 'parked']);

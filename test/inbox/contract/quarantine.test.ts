@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { identifyScheme } from '../../../src/doctor/identify.js';
 import { sign } from '../../../src/webhooks/index.js';
@@ -107,6 +108,30 @@ describe('a shop that goes live with the wrong scheme', () => {
     await inbox.idle();
     expect(calls).toEqual([['ord_1', 1]]);
     expect(String(errors.at(-1))).toContain('invalid');
+  });
+
+  it('recovers what it can, although the signed time of another one is no date', async () => {
+    const { inbox, post } = opened();
+    const body = orderPaid('far');
+    const timestamp = '99999999999999';
+    const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+    await post(body, { 'x-service-signature': signature, 'x-service-timestamp': timestamp });
+    await post(
+      orderPaid('ord_1'),
+      sign({ rawBody: orderPaid('ord_1'), secret, timestamp: new Date('2020-01-01') }),
+    );
+    const ever = { toleranceSeconds: Number.POSITIVE_INFINITY, scheme: { timestamp: 'seconds' } } as const;
+    expect(await inbox.recover(ever)).toEqual({ recovered: 1, duplicates: 0, refused: 1 });
+  });
+
+  it('keeps a body with a NUL whole', async () => {
+    const { inbox, post } = opened();
+    const body = orderPaid('ord_1').replace('}', '\0}');
+    await post(body, signedOtherwise(body));
+    const [kept] = await inbox.refused();
+    expect(Buffer.from(kept?.rawBody ?? '', kept?.encoding).toString()).toBe(body);
+    expect(await inbox.recover({ scheme })).toMatchObject({ recovered: 1 });
+    expect(await inbox.list()).toMatchObject([{ state: 'parked', key: expect.stringContaining('invalid:') }]);
   });
 
   it('counts what was stored in the meantime as a duplicate', async () => {

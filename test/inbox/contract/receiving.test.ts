@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { sign, verify } from '../../../src/webhooks/index.js';
 import { later, orderPaid, received, secret, withResolvers } from '../inboxes.js';
-import { type ContractDelivery, newPlace, opened } from './places.js';
+import { type ContractDelivery, isPostgres, newPlace, opened } from './places.js';
 
 const refund = '{"type":"refund.created","data":{"refund_id":"re_1"}}';
 
@@ -65,6 +65,49 @@ describe('a delivery', () => {
     expect(await second.post(orderPaid('ord_1'))).toEqual(received);
     await second.inbox.idle();
     expect([first.calls, second.calls]).toEqual([[['ord_1', 1]], []]);
+  });
+
+  it('of an order whose id has a NUL is another one than those whose ids begin alike', async () => {
+    const { inbox, post, calls } = opened();
+    const ids = ['a', 'a\0b', 'a\0c'];
+    const body = (order_id: string) =>
+      JSON.stringify({ type: 'order.paid', data: { order_id, amount: '19.90', currency: 'USD' } });
+    for (const id of [...ids, ...ids]) expect(await post(body(id))).toEqual(received);
+    await inbox.idle();
+    expect(calls).toEqual(ids.map((id) => [id, 1]));
+    const keys = ['order.paid:a', 'order.paid:a\\u0000b', 'order.paid:a\\u0000c'];
+    expect((await inbox.list()).map(({ key }) => key).reverse()).toEqual(keys);
+    expect(await inbox.get('order.paid:a\0c')).toMatchObject({ event: { data: { order_id: 'a\0c' } } });
+  });
+
+  it('is stored although the row before it was deleted by hand, without its content', async () => {
+    const place = newPlace();
+    const { inbox, post, calls } = opened({ place });
+    await post(orderPaid('ord_1'));
+    await inbox.idle();
+    await place.run('DELETE FROM $inbox');
+    const body = orderPaid('ord_2');
+    expect(await post(body)).toEqual(received);
+    await inbox.idle();
+    expect(calls).toEqual([
+      ['ord_1', 1],
+      ['ord_2', 1],
+    ]);
+    expect(await inbox.get('order.paid:ord_2')).toMatchObject({ event: { data: { order_id: 'ord_2' } } });
+  });
+
+  it('gets 500 if the database takes no row, and says where to look', async () => {
+    const place = newPlace();
+    const { post, errors } = opened({ place });
+    await post(orderPaid('ord_1'));
+    if (isPostgres())
+      await place.run(
+        "CREATE OR REPLACE FUNCTION no_row() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+      );
+    const then = isPostgres() ? 'FOR EACH ROW EXECUTE FUNCTION no_row()' : 'BEGIN SELECT RAISE(IGNORE); END';
+    await place.run(`CREATE TRIGGER no_row BEFORE INSERT ON $inbox ${then}`);
+    expect(await post(orderPaid('ord_2'))).toMatchObject({ status: 500 });
+    expect(String(errors)).toContain('Look for a trigger');
   });
 
   it('does not wait for the function', async () => {
