@@ -18,9 +18,9 @@ for (const version of [20, 22, 24, 26]) {
     await check(`Node ${version}: ${file}`, () => run(node, ['--throw-deprecation', join(here, file)]));
   }
 }
-for (const file of ['esm.mjs', 'cjs.cjs'])
+for (const file of ['esm.mjs', 'cjs.cjs', 'lost-response.mjs'])
   await check(`Bun: ${file}`, () => run(bun, ['run', join(here, file)]));
-for (const file of ['esm.mjs', 'cjs.cjs']) {
+for (const file of ['esm.mjs', 'cjs.cjs', 'lost-response.mjs']) {
   const allowed = ['--no-prompt', '--allow-net=127.0.0.1', '--allow-env', '--allow-read'];
   await check(`Deno: ${file}`, () =>
     run(deno, ['run', ...allowed, join(here, file)], { env: { NO_COLOR: '1' } }),

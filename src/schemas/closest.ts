@@ -1,10 +1,9 @@
 /** The candidate that a misspelt word most likely meant: few letters differ, in whatever order they stand. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
-  const [best] = candidates
+  return candidates
     .map((candidate): [number, string] => [slips(lettersOf(word), lettersOf(candidate)), candidate])
     .filter(([part]) => part <= 1 / 3)
-    .sort(([a], [b]) => a - b);
-  return best?.[1];
+    .sort(([a], [b]) => a - b)[0]?.[1];
 }
 
 /** The end of a message about an unknown name. */
@@ -13,7 +12,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`;
 }
 
-const lettersOf = (word: string) => word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+const lettersOf = (word: string) => word.toLowerCase().replace(/[\W_]/g, '');
 
 /** The part of a candidate's letters to replace, insert or leave out; a quarter if a name of some length is within the other, as `webhook` in `webhookUrl`. */
 function slips(word: string, candidate: string): number {

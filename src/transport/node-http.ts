@@ -16,7 +16,8 @@ export function nodeHttp(baseUrl: URL): Send {
   const globalOptions: unknown = Reflect.get(http.globalAgent, 'options');
   const proxyEnv = isObject(globalOptions) && globalOptions.proxyEnv;
   const agent = new http.Agent({
-    keepAlive: true,
+    // Deno sends a request again, a write too, if a connection breaks that was used before.
+    keepAlive: !process.versions.deno,
     scheduling: 'lifo',
     // Idle sockets are closed before a server or gateway drops them, just as a write is sent.
     timeout: 4_000,
@@ -24,7 +25,7 @@ export function nodeHttp(baseUrl: URL): Send {
     ...(proxyEnv ? { proxyEnv } : {}),
   });
   const { host, origin, protocol, port } = baseUrl;
-  const hostname = baseUrl.hostname.replace(/^\[(.*)\]$/, '$1');
+  const hostname = baseUrl.hostname.replace(/^\[|\]$/g, '');
   // Whatever NODE_TLS_REJECT_UNAUTHORIZED says, no stranger gets the key.
   const server: RequestOptions = { agent, protocol, hostname, port, rejectUnauthorized: true };
   const socketClass: unknown = secure
@@ -70,7 +71,11 @@ export function nodeHttp(baseUrl: URL): Send {
         else if (!socket.destroyed) connected();
       });
       // Without this listener Node drops the connection, which looks like a failure of the network.
-      request.on('upgrade', () => fail('protocol'));
+      request.on('upgrade', (_, socket) => {
+        // Node 26 does not close it with the request.
+        socket.destroy();
+        fail('protocol');
+      });
       request.on('response', (response) => {
         const chunks: Buffer<ArrayBuffer>[] = [];
         const { statusCode: status = 0, rawHeaders } = response;

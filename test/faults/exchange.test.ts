@@ -104,6 +104,17 @@ faultTable([
   },
 ]);
 
+test('a 101 leaves no connection open', async () => {
+  let closed: Promise<unknown> | undefined;
+  const server = await FaultyServer.start((socket) => {
+    closed = once(socket, 'close');
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  });
+  await expect(call(clientOf('http', server.url), 'POST')).rejects.toMatchObject({ reason: 'protocol' });
+  await closed;
+  await server.close();
+});
+
 /** The platform's fetch waits for more, until its time is up. */
 test('a 101 without a protocol fails at once, too', async () => {
   const { error, requests, durationMs } = await meet(
