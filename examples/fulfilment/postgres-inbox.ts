@@ -101,13 +101,16 @@ app.post('/buy', async (_, response) => {
   const id = randomBytes(12).toString('base64url');
   // An amount of its own tells its payment apart. That of a paid order is kept for a day: an open page may pay again.
   const price = await inTransaction(async (tx) => {
-    const open = await tx.query<{ amount: string }>(
-      `SELECT orders.amount FROM orders LEFT JOIN payments ON payments.id = paid_as WHERE
+    const { rows } = await tx.query<{ amount: string; paid_as: string | null }>(
+      `SELECT orders.amount, paid_as FROM orders LEFT JOIN payments ON payments.id = paid_as WHERE
          CASE WHEN paid_as IS NULL THEN coalesce(expires_at, created_at) > now() - interval '7 days'
          ELSE received_at > now() - interval '1 day' OR expires_at > now() END`,
     );
-    const amount =
-      freeAmount({ price: '19.90', taken: open.rows.map((row) => row.amount), most: '0.50' }) ?? '19.90';
+    const free = (orders: typeof rows) =>
+      freeAmount({ price: '19.90', taken: orders.map((row) => row.amount), most: '0.50' });
+    // None left: one of an unpaid order, so that a payment is held, and never one of a paid order.
+    const amount = free(rows) ?? free(rows.filter((row) => row.paid_as !== null));
+    if (amount === undefined) throw new Error('Every amount near 19.90 was paid today. Sell it later.');
     // It has expired until there is a checkout.
     await tx.query("INSERT INTO orders VALUES ($1, $2, 'USD', now(), now())", [id, amount]);
     return amount;

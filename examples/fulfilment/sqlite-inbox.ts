@@ -115,12 +115,17 @@ function openOrder(id: string, token: string): string {
     const now = Date.now();
     // The amounts of unpaid orders, for a week, and of paid ones for a day from their payment: an open page may pay again.
     const open = database.prepare(`
-      SELECT orders.amount FROM orders LEFT JOIN payments ON payments.id = paid_as WHERE orders.currency = ? AND
+      SELECT orders.amount, paid_as FROM orders LEFT JOIN payments ON payments.id = paid_as WHERE orders.currency = ? AND
         CASE WHEN paid_as IS NULL THEN coalesce(expires_at, created_at) > ? OR returned_at > 0
         ELSE received_at > ? OR expires_at > ? END`);
     const since = [now - 7 * 86_400_000, now - 86_400_000, now];
-    const taken = open.all(mug.currency, ...since).map(({ amount }) => String(amount));
-    const amount = freeAmount({ price: mug.price, taken, most: '0.50' }) ?? mug.price;
+    const all = open.all(mug.currency, ...since);
+    const free = (orders: Record<string, unknown>[]) =>
+      freeAmount({ price: mug.price, taken: orders.map((one) => String(one.amount)), most: '0.50' });
+    // None left: one of an unpaid order, so that a payment is held, and never one of a paid order.
+    const amount = free(all) ?? free(all.filter((one) => one.paid_as !== null));
+    if (amount === undefined)
+      throw new Error(`Every amount near ${mug.price} was paid today. Sell it later.`);
     // It has expired until there is a checkout, so that a crash leaves no order that could be credited.
     const order = [id, token, amount, mug.currency, now, now];
     database.prepare('INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)').run(...order);

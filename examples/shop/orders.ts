@@ -1,8 +1,8 @@
 /**
  * Which order was it? `order.paid` says that somebody paid an amount, and names no order of your shop. So no two open
  * orders of this shop have one amount: who wants the same mug at the same time pays a cent less. Where the cents are
- * used up, and unpaid orders share an amount, a payment is held until a person decides. `matchPayments()` has the rule;
- * this file has the tables.
+ * used up, unpaid orders share an amount, and its payment is held until a person decides. `matchPayments()` has the
+ * rule; this file has the tables.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { freeAmount, type MatchResult, matchPayments } from 'merchant-payments/matching';
@@ -49,7 +49,10 @@ export class OrderBook {
   /** Enters an order under an amount of its own, before its checkout is created: nobody else gets that amount. */
   open(goods: { name: string; price: string; currency: string }, now = new Date()): Order {
     const { name, price, currency } = goods;
-    const amount = freeAmount({ price, taken: this.#taken(currency, now), most }) ?? price;
+    const taken = this.#taken(currency, now);
+    const free = (orders: Order[]) => freeAmount({ price, taken: orders.map((order) => order.amount), most });
+    const amount = free(taken) ?? free(taken.filter(({ paidAs, closed }) => paidAs !== undefined || closed));
+    if (amount === undefined) throw new Error(`Every amount near ${price} was paid today. Sell it later.`);
     const [id, token] = [randomBytes(6).toString('hex'), randomBytes(24).toString('base64url')];
     const order: Order = { id, token, name, amount, currency, createdAt: now };
     this.orders.push(order);
@@ -92,9 +95,20 @@ export class OrderBook {
     return matchPayments({ orders, payments, now, trustReturns: false });
   }
 
+  /** The payments that are held, with the orders that a person may choose from: closed ones too. */
+  held(): MatchResult<Order, Payment>['held'] {
+    return this.review().held.map((one) => {
+      const { amount, currency } = one.payment;
+      const closed = this.orders.filter(
+        (order) => order.closed && !order.paidAs && order.amount === amount && order.currency === currency,
+      );
+      return { ...one, candidates: [...one.candidates, ...closed] };
+    });
+  }
+
   /** A person says which order a held payment is for, or that it is for none. Returns whether that was possible. */
   decide(paymentId: string, orderId: string | undefined): boolean {
-    const held = this.review().held.find(({ payment }) => payment.id === paymentId);
+    const held = this.held().find(({ payment }) => payment.id === paymentId);
     const order = held?.candidates.find(({ id }) => id === orderId);
     if (!held || (orderId !== undefined && !order)) return false;
     if (order) credit(order, held.payment);
@@ -117,14 +131,13 @@ export class OrderBook {
   }
 
   /** Of paid orders for a day, of others for a week after their checkout ended, and while a customer who is back waits. */
-  #taken(currency: string, now: Date): string[] {
+  #taken(currency: string, now: Date): Order[] {
     const isTaken = ({ paidAt, closed, returnedAt, expiresAt, createdAt }: Order) => {
       const endedMs = now.getTime() - (expiresAt ?? createdAt).getTime();
       if (paidAt) return now.getTime() - paidAt.getTime() < keptMs.paid || endedMs < 0;
       return endedMs < keptMs.unpaid || (returnedAt !== undefined && !closed);
     };
-    const alike = this.orders.filter((order) => order.currency === currency && isTaken(order));
-    return alike.map(({ amount }) => amount);
+    return this.orders.filter((order) => order.currency === currency && isTaken(order));
   }
 }
 

@@ -100,7 +100,8 @@ export const page = {
    * that means that the customer came back.
    */
   orders: (book: OrderBook) => {
-    const { held, overdue } = book.review();
+    const held = book.held();
+    const { overdue } = book.review();
     return layout(
       'Orders',
       `${held.length > 0 ? '<h1>Payments that need a decision</h1>' : ''}${held

@@ -365,6 +365,8 @@ test('merchant-payments examples copies them with a start script, and overwrites
   expect((await copy()).output).toMatch(
     /\nThe package\.json of this folder has other scripts, so "npm start" does not run the shop\. .*\n {2}merchant-payments examples shop\n$/,
   );
+  const spaced = await start('../src/cli/main.ts', {}, ['examples', 'my shop'], folder).done;
+  expect(spaced.output).toContain('\n  cd "my shop"\n  npm install\n');
   writeFileSync(join(folder, 'file'), '');
   const refused = await start('../src/cli/main.ts', {}, ['examples', 'file'], folder).done;
   expect([refused.code, refused.output]).toEqual([1, expect.stringMatching(/^file could not be filled: /)]);

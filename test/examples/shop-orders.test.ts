@@ -57,6 +57,22 @@ test('who wants the same thing at the same time pays a cent less, so each paymen
   );
 });
 
+test('where the cents are used up, an order shares its amount with an unpaid one, and never with a paid one', () => {
+  const book = new OrderBook();
+  const orders = Array.from({ length: 51 }, () => open(book, 0));
+  for (const order of orders) if (order.amount !== '27.20') receive(book, `for ${order.id}`, order, 1);
+  const next = open(book, 2);
+  expect(next.amount).toBe('27.20');
+  const [first] = orders;
+  if (!first) throw new Error('There is no order.');
+  receive(book, 'paid again', first, 3);
+  receive(book, 'one of two', next, 3);
+  expect([next.paidAs, held(book).sort()]).toEqual([undefined, ['one of two', 'paid again']]);
+  for (const order of orders) book.close(order.id);
+  expect(next.paidAs).toBe('one of two');
+  expect(() => open(book, 4)).toThrow('Every amount near 27.50 was paid today.');
+});
+
 const day = 24 * 60;
 
 test.each(['a checkout that ends', 'no end'])(
@@ -186,6 +202,17 @@ test('a person decides what is held: for one of its candidates once, or for none
   const again = play('A:opens B:opens A:event', 'used up');
   expect(again.book.decide('ord_A', undefined)).toBe(true);
   expect([again.named('A').paidAs, held(again.book)]).toEqual([undefined, []]);
+});
+
+test('a payment of an order that was closed too early is credited to it by a person, and not by itself', () => {
+  const { book, named } = play('A:opens B:opens', 'free');
+  expect(book.close(named('A').id)).toBe(true);
+  receive(book, 'ord_late', named('A'), 5);
+  expect([named('A').paidAs, held(book)]).toEqual([undefined, ['ord_late']]);
+  expect(book.held().map(({ candidates }) => candidates)).toEqual([[named('A')]]);
+  expect(book.decide('ord_late', named('B').id)).toBe(false);
+  expect(book.decide('ord_late', named('A').id)).toBe(true);
+  expect([named('A').paidAs, held(book)]).toEqual(['ord_late', []]);
 });
 
 test('an order whose customer came back 15 minutes ago is overdue, until it is paid or a person closes it', () => {

@@ -16,11 +16,15 @@ export function openOrder(price: string, currency: string): { id: string; amount
     const [id, now] = [randomUUID(), Date.now()];
     // The amounts of unpaid orders, for a week, and of paid ones for a day from their payment: an open page may pay again.
     const open = database.prepare(`
-      SELECT amount FROM orders WHERE currency = ? AND
+      SELECT amount, paid_by FROM orders WHERE currency = ? AND
         CASE WHEN paid_by IS NULL THEN coalesce(expires_at, created_at) > ? ELSE paid_at > ? OR expires_at > ? END`);
     const since = [now - 7 * 86_400_000, now - 86_400_000, now];
-    const taken = open.all(currency, ...since).map(({ amount }) => String(amount));
-    const amount = freeAmount({ price, taken, most: '0.50' }) ?? price;
+    const all = open.all(currency, ...since);
+    const free = (orders: Record<string, unknown>[]) =>
+      freeAmount({ price, taken: orders.map((one) => String(one.amount)), most: '0.50' });
+    // None left: one of an unpaid order, so that a payment is held, and never one of a paid order.
+    const amount = free(all) ?? free(all.filter((one) => one.paid_by !== null));
+    if (amount === undefined) throw new Error(`Every amount near ${price} was paid today. Sell it later.`);
     // It has expired until there is a checkout, so that a crash leaves no order that could be credited.
     const insert = database.prepare('INSERT INTO orders VALUES (?, ?, ?, ?, ?, NULL, NULL)');
     insert.run(id, amount, currency, now, now);
