@@ -83,7 +83,7 @@ function writeNew(file: string, content: string | Uint8Array): boolean {
 function nextSteps(folder: string): string {
   if (!readFileSync(join(folder, 'package.json'), 'utf8').includes('shop/server.ts'))
     return 'The package.json of this folder has other scripts, so "npm start" does not run the shop. Copy into a new folder:\n  merchant-payments examples shop';
-  return `  cd ${folder}
+  return `  cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)}
   npm install
   npm start                            the sandbox, a shop and its webhooks
   npm run example list-products.ts     any other example, with a sandbox of its own`;

@@ -177,7 +177,7 @@ function summaryOf([first, ...others]: readonly Finding[], warnings: readonly Fi
   if (first) return `${first.problem} ${first.fix}${rest}`;
   const warning = warnings.find(({ code }) => code !== 'slow');
   if (warning) return `Forged orders are rejected, but: ${warning.problem} ${warning.fix}`;
-  return 'All good: your handler accepts valid deliveries and rejects forged, changed and unsigned ones, and those signed a day ago or ahead. Other paths, methods and types of event were not tried.';
+  return 'All good: your handler accepts valid deliveries and rejects forged, changed and unsigned ones, and those signed a day ago or ahead. Other paths, methods and types of event were not tried, and whether your shop goes on after a rejection cannot be seen from here.';
 }
 
 const listed = (why: string, what: ReadonlySet<string>): string[] =>
@@ -191,7 +191,11 @@ function notes({ run, patient, results }: Examination): string[] {
       : 'If your shop matches payments by amount, check that it marked no real order of that amount as paid.';
   if (results.every(({ status }) => status === undefined)) return [];
   const taken = results.filter(({ outcome }) => outcome === 'accepted').length;
+  const refused = results.filter(
+    ({ expected, outcome }) => expected === 'refused' && outcome === expected,
+  ).length;
   const own = `The deliveries were about orders of the doctor's own, ${run}_…, of ${amount} ${currency}. ${look}`;
   const same = `${taken} were accepted, some of them about the same order: it must be fulfilled once, or not at all.`;
-  return taken > 1 ? [own, same] : [own];
+  const others = `${refused} forged ones were rejected: none may be in your shop. If one is, your handler goes on after its rejection: return there.`;
+  return [own, ...(taken > 1 ? [same] : []), ...(refused > 0 ? [others] : [])];
 }

@@ -91,6 +91,13 @@ const told: readonly [words: RegExp, ...Symptom][] = [
   [withCode('missing_signature|missing_timestamp|duplicate_header'), 'header_lost'],
   [withCode('invalid_secret'), 'no_secret'],
   [withCode('invalid_body'), 'parsed_object'],
+  [/rawBody is (?:missing|an array|a parsed object)/, 'parsed_object'],
+  [/secret must be a string or bytes/, 'no_secret'],
+  [
+    /verify\(\) takes one object|rawBody is (?:a |neither)|headers must be an object/,
+    'handler_failed',
+    { fails: 'calls webhooks.verify() wrongly', likely: 'Its response says what to pass.' },
+  ],
   [
     /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))|(?:undefined|missing|(?<!match(?:es|ed)? )no|KeyError|key not found)\b.{0,30}secret(?!s? (?:match|verif)|\W*header)|"key" argument must be|\(\$key\) must be of type string, null/i,
     'no_secret',

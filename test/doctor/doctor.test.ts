@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createSandbox, type Diagnosis } from 'merchant-payments/sandbox';
-import { handler } from 'merchant-payments/webhooks';
+import { handler, verify } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import { diagnose } from '../../src/doctor/doctor.js';
 import { unreachable } from '../../src/doctor/symptoms.js';
@@ -54,11 +54,42 @@ describe('a secret of several prefixes', () => {
   );
 });
 
+describe('what verify() says of a mistake in its use', () => {
+  const thrown = (use: () => unknown): string => {
+    try {
+      use();
+    } catch (error) {
+      return String(error);
+    }
+    throw new Error('It threw nothing.');
+  };
+  const own = { rawBody: '{}', headers: {}, secret };
+  const given = (options: object) => thrown(() => Reflect.apply(verify, undefined, [{ ...own, ...options }]));
+  test.each([
+    [
+      'positional arguments',
+      thrown(() => Reflect.apply(verify, undefined, ['{}', {}, secret])),
+      'handler_failed',
+    ],
+    ['a promise of the body', given({ rawBody: Promise.resolve('{}') }), 'handler_failed'],
+    ['headers that are none', given({ headers: 5 }), 'handler_failed'],
+    ['a parsed body', given({ rawBody: {} }), 'parsed_object'],
+    ['no body', given({ rawBody: undefined }), 'parsed_object'],
+    ['a promise of the secret', given({ secret: Promise.resolve(secret) }), 'no_secret'],
+  ])('names the cause: %s', async (_mistake, body, code) => {
+    const diagnosis = await examine(() => ({ status: 400, body }));
+    expect(codes(diagnosis)).toEqual([code]);
+    expect(diagnosis.tried).toBe(0);
+  });
+});
+
 describe('a right receiver', () => {
   test('has no finding, of any make', async () => {
     const diagnosis = await examine(verifying({}));
     expect(diagnosis).toMatchObject({ ok: true, findings: [], warnings: [], tried: 0 });
     expect(diagnosis.summary).toMatch(/^All good/);
+    expect(diagnosis.summary).toContain('whether your shop goes on after a rejection cannot be seen');
+    expect(diagnosis.notes.join()).toMatch(/\d+ forged ones were rejected: none may be in your shop/);
     const refused = diagnosis.probes.filter(({ expected }) => expected === 'refused');
     expect(refused.map(({ outcome }) => outcome)).toEqual(refused.map(() => 'refused'));
     expect(refused.map(({ name }) => name).sort()).toEqual(

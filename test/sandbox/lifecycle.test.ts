@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsClient } from 'merchant-payments';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { expect, test, vi } from 'vitest';
@@ -94,6 +96,20 @@ test('a predicate of waitForEvent that throws rejects that call, and harms neith
 });
 
 const openServers = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+
+test('a client that hangs up in the middle of a body is not printed as a failure of the sandbox', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const sandbox = await createSandbox().listen();
+  const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+  const head = `POST /v1/products HTTP/1.1\r\nHost: 127.0.0.1\r\nx-api-key: ${sandbox.apiKey}`;
+  socket.write(`${head}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+  await sleep(100);
+  socket.destroy();
+  await sleep(200);
+  await sandbox.close();
+  expect(printed).not.toHaveBeenCalled();
+  printed.mockRestore();
+});
 
 test('two listen() calls at once open one server', async () => {
   const sandbox = createSandbox();

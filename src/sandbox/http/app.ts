@@ -79,7 +79,8 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   app.onError((error, c) => {
     if (error instanceof NetworkFault) throw error;
     if (error instanceof Refusal) return c.text(`${error.message}\n`, errorStatuses[error.code]);
-    console.error(error);
+    // A client that hangs up is no failure of the sandbox.
+    if (!c.req.raw.signal.aborted) console.error(error);
     const message =
       error instanceof SandboxError ? error.message : 'The sandbox failed. Please report what it printed.';
     return c.json({ code: 500, message }, 500);
