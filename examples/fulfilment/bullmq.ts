@@ -44,6 +44,7 @@ queue.on('error', console.error);
 await queue.waitUntilReady();
 
 let worker: Worker<Delivery> | undefined;
+process.once('SIGTERM', () => void shutDown());
 
 const server = role === 'web' || role === 'both' ? listen() : undefined;
 if (role === 'worker' || role === 'both') {
@@ -63,7 +64,6 @@ if (role === 'parked')
     console.log(id, data.rawBody, failedReason);
 if (role === 'retry') await queue.retryJobs({ state: 'failed' });
 
-process.once('SIGTERM', () => void shutDown());
 if (role === 'parked' || role === 'retry') await shutDown();
 
 function listen(): Server {

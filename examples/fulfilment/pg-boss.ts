@@ -44,6 +44,7 @@ await boss.createQueue(queue, {
 });
 
 const server = role === 'web' || role === 'both' ? listen() : undefined;
+process.once('SIGTERM', () => void shutDown());
 if (role === 'worker' || role === 'both') {
   // A worker takes one job a poll. At the default, one poll in two seconds, ten of them would fulfil five a second.
   const options = { localConcurrency: 10, pollingIntervalSeconds: 0.5 };
@@ -57,7 +58,6 @@ if (role === 'parked')
     console.log(data.key, data.receivedAt, data.rawBody, sourceOutput ?? data.event);
 if (role === 'retry') console.log('To be tried again:', await boss.redrive(parked, { destination: queue }));
 
-process.once('SIGTERM', () => void shutDown());
 if (role === 'parked' || role === 'retry') await shutDown();
 
 function listen(): Server {
