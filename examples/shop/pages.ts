@@ -133,6 +133,6 @@ export const page = {
   failed: () =>
     layout(
       'Please try again',
-      '<h1>The shop cannot reach the payment service</h1><p>Nothing was charged. <a href="/">Try again in a minute</a></p>',
+      '<h1>That did not work</h1><p>Nothing was charged. <a href="/">Try again later</a></p>',
     ),
 };

@@ -1,12 +1,12 @@
 'use client';
 
-/** The customer's page when the service cannot be reached. The server's log has the error. */
+/** The customer's page when the service cannot be reached, or no amount is free. The server's log has the error. */
 export default function Failed() {
   return (
     <>
-      <h1>The shop cannot reach the payment service</h1>
+      <h1>That did not work</h1>
       <p>
-        Nothing was charged. <a href="/">Try again in a minute</a>
+        Nothing was charged. <a href="/">Try again later</a>
       </p>
     </>
   );
