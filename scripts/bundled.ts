@@ -1,18 +1,21 @@
-// What is bundled into dist/: the packages, their licences, and the two documents that name them.
+// The packages that the build inlines into dist/, and the two documents that name them with their licences and entries.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Options } from 'tsup';
 
 interface Package {
   name: string;
   version: string;
   license: string;
+  /** Entries of this package that hold its code: `index`, `sandbox` and so on. */
+  entries?: readonly string[];
 }
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+type Outputs = Record<string, { inputs: object; imports: { path: string }[] }>;
 
-/** Of all outputs so far. */
-const inputs = new Set<string>();
+/** The entries of the package that hold code of a package, by that package's folder. Filled by each output of the build. */
+const entriesOf = new Map<string, Set<string>>();
 
 /** Writes THIRD-PARTY-NOTICES.txt and dist/sbom.cdx.json, each time with all that the outputs so far took in. */
 export const remembersBundled: Plugin = {
@@ -20,18 +23,40 @@ export const remembersBundled: Plugin = {
   setup({ initialOptions, onEnd }) {
     initialOptions.metafile = true;
     onEnd(({ metafile }) => {
-      // What tree shaking left out is an input of the build, but of no output.
-      for (const output of Object.values(metafile?.outputs ?? {})) {
-        for (const path of Object.keys(output.inputs)) inputs.add(path);
+      const outputs: Outputs = metafile?.outputs ?? {};
+      const entries = Object.keys(initialOptions.entryPoints ?? {});
+      for (const path of Object.keys(outputs)) {
+        const name = basename(path).replace(/\..*/, '');
+        if (entries.includes(name)) remember(name, inputsOf(path, outputs));
       }
-      const roots = new Set([...inputs].filter((path) => path.includes('node_modules/')).map(packageRoot));
-      const packages = [...roots].map(describe).sort((a, b) => (a.name < b.name ? -1 : 1));
+      const packages = [...entriesOf]
+        .map(([root, entries]) => describe(root, [...entries].sort()))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
       writeFileSync('THIRD-PARTY-NOTICES.txt', notices(packages));
       mkdirSync('dist', { recursive: true });
       writeFileSync('dist/sbom.cdx.json', sbom(packages));
     });
   },
 };
+
+function remember(entry: string, inputs: ReadonlySet<string>): void {
+  for (const input of inputs) {
+    if (!input.includes('node_modules/')) continue;
+    const root = packageRoot(input);
+    entriesOf.set(root, (entriesOf.get(root) ?? new Set()).add(entry));
+  }
+}
+
+/** Returns the inputs of an output and of the shared files that it imports, without those that tree shaking left out. */
+function inputsOf(path: string, outputs: Outputs, seen = new Set([path])): Set<string> {
+  const inputs = new Set(Object.keys(outputs[path]?.inputs ?? {}));
+  for (const { path: imported } of outputs[path]?.imports ?? []) {
+    if (seen.has(imported) || !outputs[imported]) continue;
+    seen.add(imported);
+    for (const input of inputsOf(imported, outputs, seen)) inputs.add(input);
+  }
+  return inputs;
+}
 
 function packageRoot(path: string): string {
   let folder = dirname(path);
@@ -45,7 +70,7 @@ function manifest(folder: string): Partial<Package> {
 }
 
 /** Throws for a package without a licence. */
-function describe(root: string): Package & { text: string } {
+function describe(root: string, entries: readonly string[]): Package & { text: string } {
   const { name = root, version = '', license } = manifest(root);
   const file = readdirSync(root).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
   if (!file || typeof license !== 'string') {
@@ -53,7 +78,7 @@ function describe(root: string): Package & { text: string } {
       `${name} ${version} is bundled but states no licence. Replace it or ask its authors for one.`,
     );
   }
-  return { name, version, license, text: readFileSync(join(root, file), 'utf8').trim() };
+  return { name, version, license, entries, text: readFileSync(join(root, file), 'utf8').trim() };
 }
 
 function notices(packages: readonly (Package & { text: string })[]): string {
@@ -80,7 +105,7 @@ function sbom(packages: readonly Package[]): string {
   return `${JSON.stringify(bom, null, 2)}\n`;
 }
 
-function component({ name, version, license }: Package) {
+function component({ name, version, license, entries }: Package) {
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
   return {
     type: 'library',
@@ -89,5 +114,6 @@ function component({ name, version, license }: Package) {
     version,
     purl,
     licenses: [{ license: { id: license } }],
+    ...(entries && { properties: entries.map((value) => ({ name: 'merchant-payments:entry', value })) }),
   };
 }

@@ -47,6 +47,7 @@ export const queues: Readonly<Record<string, unknown>> = {
 
 /** What starts a workflow. */
 export const triggers: Readonly<Record<string, unknown>> = {
+  'advisories.yml': { schedule: [{ cron: '11 6 * * 4' }], workflow_dispatch: null },
   'codeql.yml': { push: { branches: ['main'] }, pull_request: null, schedule: [{ cron: '23 4 * * 3' }] },
   'dependency-review.yml': 'pull_request',
   'docs.yml': { push: { branches: ['main'] }, workflow_dispatch: null },
@@ -252,6 +253,32 @@ export const jobs: Readonly<Record<string, unknown>> = {
     ...on(40),
     ...read,
     steps: [checkout, node, { run: '.ci/run', env: { CHROMIUM_PATH: '/usr/bin/google-chrome' } }],
+  },
+  'advisories.yml: scan': {
+    ...on(15),
+    permissions: { contents: 'read', issues: 'write' },
+    steps: [
+      checkout,
+      node,
+      {
+        name: "The scanner, checked against Go's checksum database",
+        run: `GOBIN="$RUNNER_TEMP/bin" go install github.com/google/osv-scanner/v2/cmd/osv-scanner@v2.5.0
+echo "$RUNNER_TEMP/bin" >> "$GITHUB_PATH"
+`,
+      },
+      { run: 'npm pack --silent --ignore-scripts merchant-payments@latest' },
+      { run: 'tar -xzf merchant-payments-*.tgz package/dist/sbom.cdx.json' },
+      { run: 'node scripts/advisories.mjs package/dist/sbom.cdx.json > report.md' },
+      {
+        name: 'Open an issue, unless one is open',
+        if: 'failure()',
+        run: `cat report.md
+open=$(gh issue list --state open --search "in:title \\"$TITLE\\"" --json number --jq length)
+test "$open" -gt 0 || gh issue create --title "$TITLE" --body-file report.md
+`,
+        env: { GH_TOKEN: '${{ github.token }}', TITLE: 'Scan of inlined packages' },
+      },
+    ],
   },
   'docs.yml: publish': {
     needs: 'build',
