@@ -1,6 +1,5 @@
 // What it costs to read an answer: JSON.parse alone, and with our schemas, which also put money and moments in their
-// normal forms. `ours, as transforms` leaves the loop to zod; `zod` is the same shape in zod/mini as it comes, without
-// the normal forms.
+// normal forms. `zod` is the same shape in zod/mini as it comes, without the normal forms.
 //
 //   node parse/run.mjs [--rounds 11] [--runtime /path/to/node]
 import { spawnSync } from 'node:child_process';

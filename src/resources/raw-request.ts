@@ -1,6 +1,7 @@
+import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { didYouMean } from '../schemas/closest.js';
-import { field, unreadable } from '../schemas/fields.js';
+import { unreadable } from '../schemas/fields.js';
 import { isObject, ownFields } from '../schemas/object.js';
 import { quote } from '../schemas/params.js';
 import { hasBlankOrControl } from '../schemas/url.js';
@@ -45,8 +46,8 @@ function copyOf(request: RawRequest): Partial<RawRequest> | undefined {
   }
 }
 
-/** The schema of any data, of the type that the caller says. */
-export const unchecked = <T>() => field<T>(() => undefined);
+/** A schema that takes any data, of the type that the caller says. */
+export const unchecked = <T>(): z.ZodMiniType<T> => z.custom<T>();
 
 /** Returns query and body of a request, and adds what is wrong with it to `issues`. */
 function check(issues: Issue[], request: Partial<RawRequest> | undefined): RequestParts {

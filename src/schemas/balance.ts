@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
-import { moment, money, recordSchema, text } from './wire.js';
+import { moment } from './moment.js';
+import { money } from './money.js';
 
 /**
  * The balance of the merchant's account: decimal strings in one `currency`. What counts as available, pending or frozen
@@ -18,10 +20,10 @@ export interface Balance {
   updatedAt: Date;
 }
 
-export const balanceSchema = recordSchema<Balance>({
+export const balanceSchema: z.ZodMiniType<Balance> = z.looseObject({
   available: money,
   pending: money,
   frozen: money,
-  currency: text,
+  currency: z.string(),
   updatedAt: moment,
 });

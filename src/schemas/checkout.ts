@@ -1,6 +1,9 @@
+import * as z from 'zod/mini';
 import type { CurrencyCode } from './currency.js';
+import { moment } from './moment.js';
+import { price } from './money.js';
+import { nullIsAbsent } from './nullish.js';
 import { isLoopback, parseAbsoluteUrl } from './url.js';
-import { moment, price, recordSchema, text, wire } from './wire.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {
@@ -26,28 +29,38 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   url: string;
 }
 
-const fields = {
-  id: text,
-  productId: text,
-  amount: price,
-  currency: text,
-  expiresAt: moment,
-  createdAt: moment,
-};
-
 function schemasFor(allowInsecureHttp: boolean) {
   // A customer is sent to this address, so it must be https; http only on the local machine, unless allowed.
-  const isSafe = (url: URL | undefined) =>
-    url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)));
-  const url = wire(
-    (value) => (typeof value === 'string' && isSafe(parseAbsoluteUrl(value)) ? value : undefined),
-    'an https: URL',
-  );
-  return {
-    session: recordSchema<CheckoutSession>({ ...fields, url }),
-    created: recordSchema<CreatedCheckout>({ ...fields, url }, Object.keys(fields)),
+  const isSafe = (text: string) => {
+    const url = parseAbsoluteUrl(text);
+    return (
+      url?.protocol === 'https:' || (url?.protocol === 'http:' && (allowInsecureHttp || isLoopback(url)))
+    );
   };
+  const session = z.looseObject({
+    id: z.string(),
+    productId: z.string(),
+    amount: price,
+    currency: z.string(),
+    url: z.string().check(z.refine(isSafe, 'expected an https: URL')),
+    expiresAt: moment,
+    createdAt: moment,
+  });
+  const created = z.looseObject({
+    id: z.exactOptional(z.string()),
+    productId: z.exactOptional(z.string()),
+    amount: z.exactOptional(price),
+    currency: z.exactOptional(z.string()),
+    url: session.shape.url,
+    expiresAt: z.exactOptional(moment),
+    createdAt: z.exactOptional(moment),
+  });
+  const schemas: { session: z.ZodMiniType<CheckoutSession>; created: z.ZodMiniType<CreatedCheckout> } = {
+    session,
+    created: nullIsAbsent<CreatedCheckout>(created),
+  };
+  return schemas;
 }
 
-/** By the client's option `allowInsecureHttp`. */
+/** The schemas of both responses, by the client's option `allowInsecureHttp`. */
 export const checkoutSchemas = { secure: schemasFor(false), insecure: schemasFor(true) };

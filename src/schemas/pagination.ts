@@ -1,4 +1,4 @@
-import { count, record } from './wire.js';
+import * as z from 'zod/mini';
 
 /** Position of a page in its list. Spec, "Pagination object". */
 export interface Pagination {
@@ -12,7 +12,9 @@ export interface Pagination {
   totalPages: number;
 }
 
-export const pagination = record<Pagination>({
+const count = z.int().check(z.nonnegative());
+
+export const paginationSchema: z.ZodMiniType<Pagination> = z.looseObject({
   page: count,
   size: count,
   total: count,

@@ -41,16 +41,32 @@ export function readResponse<T>(
     const problem = 'the body is not {code, message, data} with an integer code';
     return unusable(call, response, 'envelope', problem, 'unknown');
   }
-  const parsed = z.safeParse(schema, data);
+  const parsed = z.safeParse(schema, data, { error: wordIssue });
   if (parsed.success) return { data: parsed.data, error: undefined };
   if (data === undefined || data === null) return unusable(call, response, 'envelope', 'it has no data');
-  const issues = describeIssues(parsed.error.issues);
+  const issues = describeIssues(parsed.error.issues.slice(0, 100));
   const named = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
   if (issues.length > 5) named.push('and more');
   const id = z.safeParse(idParam, fieldsOf(data).id);
   const readId = id.success ? id.data : undefined;
   return unusable(call, response, 'schema', named.join('; '), 'done', issues, readId);
 }
+
+/** Says what a schema expected. It never quotes the value, which may be secret. */
+function wordIssue(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === 'invalid_type') return `expected ${nouns[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'too_small') return `expected at least ${issue.minimum}`;
+  return issue.code === 'too_big' ? `expected at most ${issue.maximum}` : 'expected another value';
+}
+
+/** zod's names of types, in words. */
+const nouns: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  object: 'an object',
+  array: 'an array',
+};
 
 /**
  * Whether a truncated body would have been noticed: its end is marked by a length or a last chunk.

@@ -35,7 +35,7 @@ import { expectTypeOf, test } from 'vitest';
 import type * as z from 'zod/mini';
 import type { balanceSchema } from '../../src/schemas/balance.js';
 import type { checkoutSchemas } from '../../src/schemas/checkout.js';
-import type { pagination } from '../../src/schemas/pagination.js';
+import type { paginationSchema } from '../../src/schemas/pagination.js';
 import type {
   CheckoutCreateParams,
   checkoutCreateParams,
@@ -67,7 +67,7 @@ test('each schema gives its interface, field by field', () => {
   expectTypeOf<Output<typeof productSchema>>().branded.toEqualTypeOf<Product>();
   expectTypeOf<Output<typeof updatedProductSchema>>().branded.toEqualTypeOf<UpdatedProduct>();
   expectTypeOf<Output<typeof balanceSchema>>().branded.toEqualTypeOf<Balance>();
-  expectTypeOf<NonNullable<ReturnType<typeof pagination>>>().toEqualTypeOf<Page<Product>['pagination']>();
+  expectTypeOf<Output<typeof paginationSchema>>().toEqualTypeOf<Page<Product>['pagination']>();
   expectTypeOf<
     Output<(typeof checkoutSchemas)['secure']['session']>
   >().branded.toEqualTypeOf<CheckoutSession>();
