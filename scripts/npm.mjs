@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { chmodSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 /**
  * Runs npm and returns what it prints. On Windows npm is a script, which needs a shell to start; npm's own file, which npm
@@ -18,8 +20,19 @@ export function npm(args, options = {}) {
  */
 export function pack(spec, folder) {
   // .npmrc makes npm wait a week for what is new; a release is compared on its first day.
-  const args = ['--ignore-scripts', '--min-release-age=0', '--pack-destination', folder];
-  return packed(npm(['pack', spec, '--json', '--silent', ...args]));
+  const args = ['pack', spec, '--json', '--silent', '--ignore-scripts', '--min-release-age=0'];
+  if (statSync(spec, { throwIfNoEntry: false })?.isDirectory())
+    setModes(
+      spec,
+      packed(npm([...args, '--dry-run'])).files.map(({ path }) => path),
+    );
+  return packed(npm([...args, '--pack-destination', folder]));
+}
+
+/** npm packs the modes that files have on the disk, which follow the umask of whoever cloned and built them. */
+function setModes(folder, paths) {
+  for (const path of paths.map((each) => join(folder, each)))
+    chmodSync(path, statSync(path).mode & 0o100 ? 0o755 : 0o644);
 }
 
 /** The one tarball of `npm pack --json`: npm 10 and 11 print a list, npm 12 an object with the package's name as its key. */

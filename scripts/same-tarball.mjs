@@ -20,22 +20,5 @@ try {
 /** The tar archive within: compression may differ between versions of Node. */
 function archive(spec) {
   const { filename } = pack(spec, folder);
-  return withoutUmask(gunzipSync(readFileSync(join(folder, filename))));
-}
-
-/**
- * A file's mode follows the umask of whoever cloned the repository. Like git, this keeps of it only whether the owner may
- * execute the file. Each entry is a header of 512 bytes and its content, filled up to the next 512.
- */
-function withoutUmask(tar) {
-  for (let at = 0; tar[at]; at += 512 + Math.ceil(octal(tar, at + 124, 12) / 512) * 512) {
-    const mode = octal(tar, at + 100, 8) & 0o100 ? '000755 \0' : '000644 \0';
-    tar.write(mode, at + 100, 'latin1');
-    tar.fill(' ', at + 148, at + 156); // the checksum, which covers the mode
-  }
-  return tar;
-}
-
-function octal(tar, start, length) {
-  return Number.parseInt(tar.toString('latin1', start, start + length), 8);
+  return gunzipSync(readFileSync(join(folder, filename)));
 }

@@ -174,6 +174,21 @@ test('pack-release hands over the tarball, its SBOM and the SHA-256 digest of ea
 }, 120_000);
 
 test.skipIf(process.platform === 'win32')(
+  'a release has the same digest whatever the umask of the machine that packs it',
+  async () => {
+    const packWith = async (mode: number) => {
+      for (const file of ['src/version.ts', 'package.json']) chmodSync(join(folder, file), mode);
+      const script = join(folder, 'scripts/pack-release.mjs');
+      return (await execute(process.execPath, [script, 'release'], { cwd: folder, env })).stdout;
+    };
+    mkdirSync(join(folder, 'dist'), { recursive: true });
+    writeFileSync(join(folder, 'dist/sbom.cdx.json'), '{}');
+    expect(await packWith(0o600)).toBe(await packWith(0o664));
+  },
+  120_000,
+);
+
+test.skipIf(process.platform === 'win32')(
   'same-tarball gives the same verdict whatever the umask, and another when a file becomes executable',
   async () => {
     await npm('pack', '--silent');
