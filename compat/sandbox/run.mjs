@@ -10,3 +10,6 @@ await check('pytest drives the sandbox', () =>
   exec('python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'test_control.py'),
 );
 await check('a PHP script drives the sandbox', () => exec('php', 'control.php'));
+await check('emulate runs the sandbox as one of its services', () =>
+  run(process.execPath, ['--import', 'tsx', '--test', 'emulate.test.ts'], { cwd }),
+);
