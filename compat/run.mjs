@@ -22,6 +22,7 @@ const parts = {
     '--test-concurrency=1',
     'inbox/samples.test.ts',
     'inbox/shop.test.ts',
+    'inbox/tables.test.ts',
     'inbox/postgres.test.ts',
     'inbox/contract/contract.test.ts',
     'inbox/chaos/chaos.test.ts',

@@ -338,9 +338,9 @@ export type AnyPaymentsError =
   | WebhookPayloadError
   | InboxError;
 
-/** An error of the inbox: `commit()` or `done()` was refused, your function took too long, or the database was locked. */
+/** An error of the inbox: `commit()` or `done()` was refused, your function took too long, or tables were dropped, or the database was locked. */
 export interface InboxError extends PaymentsError {
-  readonly code: 'inbox_commit' | 'inbox_busy';
+  readonly code: 'inbox_commit' | 'inbox_busy' | 'inbox_tables';
 }
 
 /** Every code of this package's errors, those of the inbox and the sandbox included. */

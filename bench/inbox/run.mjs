@@ -143,6 +143,8 @@ async function newDatabase(name, like) {
   const pool = new pg.Pool({ connectionString, max: 10 });
   pool.on('error', () => {}); // the server ends before it
   await pool.query('CREATE TABLE paid (order_id text)');
+  // The statements of both stores name no schema.
+  await pool.query(`ALTER DATABASE ${name} SET search_path = public, payments_inbox`);
   const number = async (sql) => Number(Object.values((await pool.query(sql)).rows[0])[0]);
   return {
     pool,

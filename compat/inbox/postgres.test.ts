@@ -197,90 +197,6 @@ test('the row that a 200 promises waits for the disk although the database does 
   assert.deepEqual(levels, [on, on], 'for the row, and for what it contains');
 });
 
-test('a role that may create nothing gets an error that names the migration, and works once that has run', async () => {
-  const url = await newShopDatabase();
-  const role = `shop_${process.pid}`;
-  await sql(url, `CREATE ROLE ${role} LOGIN`);
-  const theirs = url.replace('postgres@', `${role}@`);
-  const shop = open(theirs, { schema: 'webhooks "of" the shop' });
-  assert.equal(await shop.post('ord_1'), 500);
-  assert.match(String(shop.errors[0]), /ConfigurationError: .*may not create.*--print-schema/);
-  await assert.rejects(shop.inbox.stats(), { name: 'ConfigurationError' });
-  const { schemaSql } = await import('merchant-payments/inbox').then(
-    () => import('../../src/inbox/postgres-store.js'),
-  );
-  const migration = schemaSql('webhooks "of" the shop');
-  await sql(url, migration);
-  await sql(url, migration); // again: nothing changes
-  await sql(url, (migration.match(/GRANT .*;/g) ?? []).join('\n').replaceAll('your_role', role));
-  assert.equal(await shop.post('ord_1'), 200);
-  await shop.inbox.idle();
-  assert.equal((await shop.inbox.stats()).done, 1);
-  assert.equal(await shop.inbox.purge({ olderThan: 0 }), 1, 'a role that is not the owner purges as well');
-});
-
-test('instances that start at once create the tables once', async () => {
-  const url = await newShopDatabase();
-  const shops = Array.from({ length: 6 }, () => open(url, { schema: 'new' }));
-  assert.deepEqual(
-    await Promise.all(shops.map((shop, number) => shop.post(`ord_${number}`))),
-    Array(6).fill(200),
-  );
-  await shops[0]?.inbox.idle();
-  assert.equal((await shops[0]?.inbox.stats())?.done, 6);
-});
-
-test('the migration may run twice, at once, inside a transaction, and as a role that only owns the schema', async () => {
-  const { schemaSql } = await import('../../src/inbox/postgres-store.js');
-  const url = await newShopDatabase();
-  const schema = 'it\'s "new"';
-  await Promise.all(Array.from({ length: 8 }, () => sql(url, schemaSql(schema))));
-  await sql(url, `BEGIN; ${schemaSql('undone')}; ROLLBACK`);
-  assert.deepEqual(await sql(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'undone'"), []);
-  const role = `migrator_${process.pid}`;
-  await sql(url, `CREATE ROLE ${role} LOGIN; CREATE SCHEMA theirs AUTHORIZATION ${role}`);
-  await sql(url.replace('postgres@', `${role}@`), schemaSql('theirs'));
-  for (const name of [schema, 'theirs']) {
-    const shop = open(url, { schema: name });
-    assert.equal(await shop.post('ord_1'), 200);
-    await untilDone(shop);
-  }
-});
-
-test('tables of another program, or with other columns, are refused before a delivery is taken, and not changed', async () => {
-  for (const [statement, reason] of [
-    ['CREATE TABLE payments_inbox (id int)', 'column "due_at" does not exist'],
-    ['CREATE TABLE payments_inbox_refused (id int)', 'column "code" does not exist'],
-    ['ALTER TABLE payments_inbox RENAME last_error TO failure', 'column "last_error" does not exist'],
-    ['ALTER TABLE payments_inbox_content DROP encoding', 'column "encoding" does not exist'],
-    ['DROP TABLE payments_inbox_refused', 'relation "public.payments_inbox_refused" does not exist'],
-  ] as const) {
-    const url = await newShopDatabase();
-    if (!statement.startsWith('CREATE')) await open(url).inbox.stats();
-    await sql(url, statement);
-    const tables = () => sql(url, "SELECT relname FROM pg_class WHERE relname LIKE 'payments%' ORDER BY 1");
-    const before = await tables();
-    const shop = open(url);
-    for (let tries = 0; tries < 100 && shop.errors.length === 0; tries++) await wait(20);
-    assert.equal(
-      String(shop.errors[0]),
-      `ConfigurationError: Schema "public" has tables named payments_inbox that are not of this package: ${reason}. ` +
-        'Rename them, or pass another "schema".',
-    );
-    assert.equal(await shop.post('ord_1'), 500);
-    assert.deepEqual(await tables(), before);
-  }
-});
-
-test('tables of a newer version are refused and not changed', async () => {
-  const url = await newShopDatabase();
-  await open(url).inbox.stats();
-  await sql(url, 'UPDATE payments_inbox_version SET version = 3');
-  const shop = open(url);
-  await assert.rejects(shop.inbox.stats(), /version 3, and this package reads version 2/);
-  assert.equal(await shop.post('ord_1'), 500);
-});
-
 test('a pool that has ended rejects the first method, and a delivery gets 500', async () => {
   const url = await newShopDatabase();
   const shop = open(url, { work: false });
@@ -458,7 +374,8 @@ test('done() fails in an attempt that was taken over, whatever shape its driver 
     const shop = open(url, {
       on: {
         'order.paid': async (_event, { done, attempt }) => {
-          if (attempt === 1) await shop.pool.query('UPDATE payments_inbox SET attempts = 2, lost = 1');
+          if (attempt === 1)
+            await shop.pool.query('UPDATE payments_inbox.payments_inbox SET attempts = 2, lost = 1');
           await done(async (text, values) => shape((await shop.pool.query(text, values)).rows)).then(
             () => outcomes.push('done'),
             (error: unknown) => outcomes.push(String(error)),
@@ -647,7 +564,7 @@ test('a commit that is aborted writes nothing afterwards, wherever it was', asyn
     assert.equal(await shop.post('ord_1'), 200);
     await closed;
     await wait(100);
-    const [row] = await sql(url, 'SELECT state FROM payments_inbox');
+    const [row] = await sql(url, 'SELECT state FROM payments_inbox.payments_inbox');
     // The last message commits: whether it had, was looked up.
     const isDone = at === 'SELECT CAST' && row?.state === 'done';
     assert.deepEqual(
@@ -693,7 +610,7 @@ test('an instance whose clock is a year ahead or behind changes nothing for the 
     }
   }
   await skewed.close();
-  await sql(url, "UPDATE payments_inbox SET due_at = 0 WHERE state = 'pending'");
+  await sql(url, "UPDATE payments_inbox.payments_inbox SET due_at = 0 WHERE state = 'pending'");
   const shop = open(url);
   await shop.inbox.idle();
   assert.equal((await shop.inbox.stats()).done, 2);
@@ -706,7 +623,7 @@ test('a row that a wrong clock of the server made due in a year is due now', asy
   const yearMs = 365 * 86_400_000;
   await sql(
     url,
-    `UPDATE payments_inbox SET due_at = due_at + ${yearMs}, due_set_at = due_set_at + ${yearMs}`,
+    `UPDATE payments_inbox.payments_inbox SET due_at = due_at + ${yearMs}, due_set_at = due_set_at + ${yearMs}`,
   );
   const other = open(url);
   for (let tries = 0; tries < 50 && (await other.inbox.stats()).done === 0; tries++) await wait(50);

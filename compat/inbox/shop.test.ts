@@ -120,8 +120,9 @@ test('every payment that got 200 is credited once, to the order that it was for,
 
   // What a killed instance held is taken up when its lease ends, after a minute: as if that had passed.
   await wait(500);
-  await sql(postgres.url, "UPDATE payments_inbox SET due_at = 0 WHERE state = 'running'");
-  const left = "SELECT count(*)::int AS left FROM payments_inbox WHERE state IN ('pending', 'running')";
+  await sql(postgres.url, "UPDATE payments_inbox.payments_inbox SET due_at = 0 WHERE state = 'running'");
+  const left =
+    "SELECT count(*)::int AS left FROM payments_inbox.payments_inbox WHERE state IN ('pending', 'running')";
   for (let tries = 0; tries < 200 && (await sql(postgres.url, left))[0]?.left !== 0; tries++) await wait(100);
   const accepted = paid.filter(({ isAccepted }) => isAccepted);
   console.log(`${accepted.length} of ${customers} payments got 200; ${ends} ends of instances`);
@@ -194,7 +195,10 @@ test('a delivery whose body still arrives at SIGTERM is stored, and gets 200', a
   const [response] = await once(sent, 'response');
   assert.equal(response.resume().statusCode, 200);
   await ended;
-  const [stored] = await sql(postgres.url, "SELECT state FROM payments_inbox WHERE key LIKE '%ord_late'");
+  const [stored] = await sql(
+    postgres.url,
+    "SELECT state FROM payments_inbox.payments_inbox WHERE key LIKE '%ord_late'",
+  );
   assert.ok(stored);
 });
 

@@ -3,11 +3,12 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { PaymentsError } from '../errors.js';
 import { type Inbox, openInbox } from '../inbox/open-inbox.js';
-import { type PostgresPool, quoted, transaction } from '../inbox/postgres.js';
-import { isCurrent, lockTimeout } from '../inbox/postgres-store.js';
+import { type PostgresPool, quoted } from '../inbox/postgres.js';
+import { lockTimeout } from '../inbox/postgres-store.js';
+import { defaultSchema, findTables } from '../inbox/postgres-tables.js';
 import { Connection, databaseClass, type SqliteDatabase } from '../inbox/sqlite.js';
-import { readVersion } from '../inbox/sqlite-store.js';
-import { tablesVersion } from '../inbox/tables.js';
+import { hasTables } from '../inbox/sqlite-store.js';
+import { inboxTables } from '../inbox/tables.js';
 import { hasMethods } from '../webhooks/own-options.js';
 import { webhookSecret } from './signing.js';
 import { CommandError, codeOf, refuseUnless } from './terminal.js';
@@ -37,7 +38,7 @@ export async function withInbox<Result>(
   let database: SqliteDatabase | undefined;
   try {
     if (pool) {
-      await checkSchema(pool, quoted(schema ?? 'public'));
+      await checkSchema(pool, schema ?? defaultSchema);
       inbox = openInbox({ ...common, pool, schema });
     } else {
       checkAccess(place);
@@ -63,9 +64,9 @@ export async function withInbox<Result>(
 }
 
 /** Throws if a schema holds no inbox: to open it would create one. */
-async function checkSchema(pool: PostgresPool, at: string): Promise<void> {
-  if (await transaction(pool, (run) => isCurrent(run, at))) return;
-  throw new CommandError(`Schema ${at} holds no inbox. Pass the schema of openInbox().`);
+async function checkSchema(pool: PostgresPool, schema: string): Promise<void> {
+  if ((await findTables({ pool, schema }, inboxTables)).missing.length === 0) return;
+  throw new CommandError(`Schema ${quoted(schema)} holds no inbox. Pass the schema of openInbox().`);
 }
 
 /** Who may only read a file would leave a log behind that its server cannot write. */
@@ -80,14 +81,11 @@ function checkAccess(file: string): void {
   }
 }
 
-/** Throws if a file holds no inbox of this version, and leaves it as it is. */
+/** Throws if a file holds no inbox that this version can read, and leaves it as it is. */
 async function checkVersion(database: SqliteDatabase, name: string): Promise<void> {
   const db = new Connection(database);
-  const version = await db.whenFree(() => readVersion(db, name));
-  if (version === undefined) throw new CommandError(`${name} holds no inbox. Pass the file of openInbox().`);
-  const remedy = 'Start your server with this version of merchant-payments once, which brings it up to date.';
-  if (version !== tablesVersion)
-    throw new CommandError(`${name} holds an inbox of version ${version}. ${remedy}`);
+  const isMade = await db.whenFree(() => hasTables(db, inboxTables, name));
+  if (isMade === undefined) throw new CommandError(`${name} holds no inbox. Pass the file of openInbox().`);
   // As in the inbox's own file: what purge() deletes is overwritten.
   database.exec('PRAGMA secure_delete = ON');
 }

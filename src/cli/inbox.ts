@@ -3,7 +3,7 @@ import { WebhookVerificationError } from '../errors.js';
 import type { RefusedDelivery } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../inbox/params.js';
-import { schemaSql } from '../inbox/postgres-store.js';
+import { schemaSql } from '../inbox/postgres-tables.js';
 import { visible } from '../schemas/visible.js';
 import { type VerifyOptions, verify } from '../webhooks/index.js';
 import { command, type Flags, type FlagTable, refuseWords } from './command.js';
@@ -20,7 +20,7 @@ const flags = {
   scheme: [schemeFlag[0], 'with recover: what `identify --json` printed; with --identify: your header names'],
   url: ['<url>', 'with --identify: your webhook URL as the service knows it; some services sign it too'],
   tolerance: ['<time>', 'with recover: how far a timestamp may be from its arrival, such as 2h; default 5m'],
-  schema: ['<name>', 'the schema of its tables in PostgreSQL; default public'],
+  schema: ['<name>', 'the schema of its tables in PostgreSQL; default payments_inbox'],
   'print-schema': ['', 'prints the migration that creates the tables in PostgreSQL'],
   json: ['', 'prints the result as JSON'],
 } satisfies FlagTable;

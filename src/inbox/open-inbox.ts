@@ -108,7 +108,7 @@ export function openInbox(options: object): Inbox {
   const settings = readInboxOptions(options);
   const { own, place, work, fulfils, callHook, report, graceMs } = settings;
   const checks = lateChecks(own);
-  const store = 'pool' in place ? new PostgresStore(place) : new SqliteStore(place);
+  const store = 'pool' in place ? new PostgresStore(place, report) : new SqliteStore(place);
   const intake = createIntake(settings, store);
   const destination = { checks, callHook, report, mustRead: false, handOver, keep: intake.refuse };
   const respond = createResponder(own, destination);

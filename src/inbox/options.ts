@@ -8,7 +8,7 @@ import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/r
 import { readTolerance } from '../webhooks/timestamp.js';
 import { type Duration, dayMs, readDuration } from './params.js';
 import type { ClientOf, PostgresPool, PostgresRun } from './postgres.js';
-import type { PostgresPlace } from './postgres-store.js';
+import { defaultSchema, type PostgresPlace } from './postgres-tables.js';
 import type { SqliteDatabase, SqliteStatement } from './sqlite.js';
 import type { SqlitePlace } from './sqlite-store.js';
 
@@ -134,7 +134,7 @@ export interface PostgresInboxOptions<Pool extends PostgresPool>
   extends CommonInboxOptions<PostgresDelivery<ClientOf<Pool>>> {
   /** A `Pool` of `pg` of your own, or anything of its shape. It stays open. */
   pool: Pool;
-  /** Where the tables are: created at the first start if the role may. Default `public`. */
+  /** Where the tables are: created at the first start if the role may. Default `payments_inbox`. */
   schema?: string | undefined;
   file?: undefined;
   database?: undefined;
@@ -196,7 +196,7 @@ export function readInboxOptions(options: object) {
 }
 
 function readPlace(own: Record<string, unknown>): SqlitePlace | PostgresPlace {
-  const { file, database, pool, schema = 'public' } = own;
+  const { file, database, pool, schema = defaultSchema } = own;
   const unusable = (text: string) => new ConfigurationError(`${what}: ${text}`);
   if ([file, database, pool].filter((each) => each !== undefined).length > 1)
     throw unusable('pass one of "file", "database" and "pool".');

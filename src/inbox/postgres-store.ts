@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigurationError, PaymentsError } from '../errors.js';
+import { PaymentsError } from '../errors.js';
 import { escapedUnit } from '../schemas/visible.js';
 import { once } from '../webhooks/once.js';
 import { isFunction, unfinished } from '../webhooks/own-options.js';
 import { type Claim, commitError, lostLease, passed } from './entry.js';
-import type { PostgresClient, PostgresPool, Run } from './postgres.js';
-import { bearErrors, execute, hasChanged, quoted, transaction, withClient } from './postgres.js';
+import type { PostgresClient } from './postgres.js';
+import { bearErrors, errorCode, execute, hasChanged, quoted, transaction, withClient } from './postgres.js';
+import {
+  advanceIds,
+  explained,
+  inSchema,
+  openTables,
+  type PostgresPlace,
+  tableIsGone,
+} from './postgres-tables.js';
 import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 import { InboxStore, settling } from './store.js';
-import { knownVersion, probe, tables, tablesVersion } from './tables.js';
-
-export interface PostgresPlace {
-  pool: PostgresPool;
-  schema: string;
-}
+import { inboxTables, tablesOf } from './tables.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
 
@@ -27,6 +30,14 @@ const held =
   'A transaction holds the delivery: its function is inside commit() or done(). Wait until attemptMs is over, or restart ' +
   'its server.';
 
+/** Of PostgreSQL: a row has that id. Only a sequence behind its table, as after logical replication, gives an id again. */
+const takenId = '23505';
+
+const dropped = (tables: string[], schema: string) =>
+  `Somebody dropped tables of the inbox from schema ${quoted(schema)}: ${tables.join(', ')}. They were made again, empty: the ` +
+  'deliveries in them are gone, though they had got 200. Look for orders that were paid and not fulfilled, and for a tool that ' +
+  'drops tables which it does not know, such as the push command of an ORM.';
+
 /** How long to look for the outcome of a commit while the database cannot be reached. */
 const lookUpMs = 60_000;
 
@@ -34,15 +45,19 @@ const lookUpMs = 60_000;
 export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 1000;
+  protected readonly knownKey = raw('ON CONSTRAINT payments_inbox_key');
   readonly #place: PostgresPlace;
+  readonly #report: (error: unknown) => unknown;
   /** Makes the tables before the first use, and tries again at the next one if that failed. */
-  readonly #ready: () => Promise<void>;
+  #ready: () => Promise<void>;
+  #wasReady = false;
 
-  constructor(place: PostgresPlace) {
+  constructor(place: PostgresPlace, report: (error: unknown) => unknown) {
     super();
     this.#place = place;
+    this.#report = report;
     this.identity = [place.pool, place.schema];
-    this.#ready = once(() => openTables(place));
+    this.#ready = once(() => this.#open());
     bearErrors(place.pool);
   }
 
@@ -94,24 +109,54 @@ export class PostgresStore extends InboxStore {
   override async retry(key: string, force: boolean): Promise<boolean> {
     await this.#ready();
     return super.retry(key, force).catch((error: unknown) => {
-      if (!(error instanceof Error) || Reflect.get(error, 'code') !== lockTimeout) throw error;
+      if (errorCode(error) !== lockTimeout) throw error;
       throw new PaymentsError(held, { code: 'inbox_busy', cause: error });
     });
   }
 
-  protected override async execute(statement: Statement): Promise<Row[]> {
-    await this.#ready();
-    return (await execute(this.#place.pool, ...this.#written(statement))).map(decoded);
+  protected override execute(statement: Statement): Promise<Row[]> {
+    return this.#withTables(async () =>
+      (await execute(this.#place.pool, ...this.#written(statement))).map(decoded),
+    );
   }
 
-  protected async run<Result>(work: () => Work<Result>): Promise<Result> {
+  protected run<Result>(work: () => Work<Result>): Promise<Result> {
+    const executed = () =>
+      transaction(this.#place.pool, async (run) => {
+        const steps = work();
+        let step = steps.next([]);
+        while (!step.done) step = steps.next((await run(...this.#written(step.value))).map(decoded));
+        return step.value;
+      });
+    return this.#withTables(executed);
+  }
+
+  /** Runs `work` with the tables, which are made again if somebody has dropped them. */
+  async #withTables<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.#ready();
-    return transaction(this.#place.pool, async (run) => {
-      const steps = work();
-      let step = steps.next([]);
-      while (!step.done) step = steps.next((await run(...this.#written(step.value))).map(decoded));
-      return step.value;
-    });
+    const ready = this.#ready;
+    try {
+      return await work();
+    } catch (error) {
+      if (errorCode(error) === takenId) {
+        await advanceIds(this.#place, inboxTables);
+        return work();
+      }
+      if (!tableIsGone.includes(String(errorCode(error)))) throw explained(error, this.#place.schema);
+    }
+    // Of all whose statements failed, the first makes them, and the others wait for that.
+    if (this.#ready === ready) this.#ready = once(() => this.#open());
+    await this.#ready();
+    return work();
+  }
+
+  async #open(): Promise<void> {
+    const missing = await openTables(this.#place, inboxTables);
+    // Some of them were there: the others have been dropped.
+    const areGone = this.#wasReady ? missing.length > 0 : missing.length % tablesOf(inboxTables).length > 0;
+    this.#wasReady = true;
+    if (areGone)
+      void this.#report(new PaymentsError(dropped(missing, this.#place.schema), { code: 'inbox_tables' }));
   }
 
   /** A role that may not leaves it to the server's own. */
@@ -159,65 +204,4 @@ function decoded(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? text(value) : value]),
   );
-}
-
-// An ordinary index could not hold a long key.
-const created = tables({
-  id: 'bigint',
-  counted: 'GENERATED ALWAYS AS IDENTITY',
-  unique: 'EXCLUDE USING hash (key WITH =)',
-});
-
-/** The advisory lock held while tables are created: a random number, which no other program is likely to lock. */
-const lockId = 7_263_549_180_021;
-
-/** One statement that makes the tables, also for a migration of the shop's own. Running it again changes nothing. */
-export function schemaSql(schema = 'public'): string {
-  const at = quoted(schema);
-  return `-- Tables of the inbox of merchant-payments, version ${tablesVersion}. The shop's role needs afterwards:
--- GRANT USAGE ON SCHEMA ${at} TO your_role;
--- GRANT SELECT, INSERT, UPDATE, DELETE ON ${at}.payments_inbox, ${at}.payments_inbox_content, ${at}.payments_inbox_refused TO your_role;
--- GRANT SELECT ON ${at}.payments_inbox_version TO your_role;
-DO $payments$ BEGIN
-PERFORM pg_advisory_xact_lock(${lockId});
-IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema.replaceAll("'", "''")}') THEN CREATE SCHEMA ${at}; END IF;
-${inSchema(created, schema)}
-END $payments$;`;
-}
-
-function inSchema(sql: string, schema: string): string {
-  return sql.replace(/(?<!INDEX IF NOT EXISTS )\bpayments_inbox/g, (table) => `${quoted(schema)}.${table}`);
-}
-
-/** Makes the tables where there are none, and refuses those of a newer version or of another program. */
-async function openTables({ pool, schema }: PostgresPlace): Promise<void> {
-  const at = quoted(schema);
-  try {
-    await transaction(pool, async (run) => {
-      if (!(await isCurrent(run, at))) await run(schemaSql(schema));
-      await run(inSchema(probe, schema));
-    });
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const code: unknown = Reflect.get(error, 'code');
-    if (code === '42703' || code === '42P01')
-      throw new ConfigurationError(
-        `Schema ${at} has tables named payments_inbox that are not of this package: ${error.message}. Rename them, or pass ` +
-          'another "schema".',
-      );
-    if (code !== '42501') throw error;
-    throw new ConfigurationError(
-      `The role of the pool may not create or use the tables of the inbox in schema ${at}: ${error.message}. ` +
-        'Run what "merchant-payments inbox --print-schema" prints as a role that may, with the GRANTs in its comments.',
-    );
-  }
-}
-
-/** Whether the tables exist, in this version. */
-export async function isCurrent(run: Run, at: string): Promise<boolean> {
-  const table = `${at}.payments_inbox_version`;
-  const [found] = await run('SELECT to_regclass($1)::text AS name', [table]);
-  if (!found?.name) return false;
-  const [row] = await run(`SELECT max(version)::text AS version FROM ${table}`);
-  return knownVersion(row?.version, `Schema ${at}`) === tablesVersion;
 }

@@ -135,6 +135,11 @@ const responded = <Result>(promise: PromiseLike<Result>, ms = responseMs) =>
 
 const noConnection = `The pool gave no connection within ${connectMs / 1000} s: all of them are in use, or PostgreSQL did not respond.`;
 
+/** The code of an error of PostgreSQL, or of the network. */
+export function errorCode(error: unknown): unknown {
+  return error instanceof Error ? Reflect.get(error, 'code') : undefined;
+}
+
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

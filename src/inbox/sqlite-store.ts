@@ -3,13 +3,12 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { types } from 'node:util';
 import { ConfigurationError, PaymentsError } from '../errors.js';
-import { digestOf } from '../webhooks/delivery.js';
 import { isFunction, isThenable, unfinished } from '../webhooks/own-options.js';
 import { type Claim, commitError, lostLease, passed } from './entry.js';
-import { type Durability, now, type Row, type Statement, sql, type Work } from './sql.js';
+import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 import { Connection, databaseClass, isBusy, type SqliteDatabase } from './sqlite.js';
 import { InboxStore, settling } from './store.js';
-import { knownVersion, probe, tables, tablesVersion } from './tables.js';
+import { type ColumnTypes, inboxTables, isCurrent, probeOf, type TableSet, versionsOf } from './tables.js';
 
 /** Where an inbox on SQLite is: a file of its own, or the shop's database. */
 export type SqlitePlace = { file: string } | { database: SqliteDatabase };
@@ -27,6 +26,7 @@ const nested =
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
   readonly pollMs = 250;
+  protected readonly knownKey = raw('(key)');
   readonly #place: SqlitePlace;
   readonly #connection: Connection;
   readonly #file: string | undefined;
@@ -131,23 +131,23 @@ export class SqliteStore extends InboxStore {
     return this.#connection.all(own, ...values.map((value) => (value === now ? time : value)));
   }
 
-  /** Creates the tables or updates those of version 1. What is no SQLite database, or is newer, is left unchanged. */
+  /** Creates the tables. What is no SQLite database, or is of a later version that breaks this one, is left unchanged. */
   #setUp(): void {
     if (this.#isReady) return;
     const [place, db] = [this.#place, this.#connection];
     const name = JSON.stringify('file' in place ? place.file : 'database');
     if ('database' in place) db.journalMode();
     usable(place, () => {
-      const found = readVersion(db, name);
+      const isMade = hasTables(db, inboxTables, name);
       // What purge() deletes is overwritten.
       if ('file' in place)
         db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-      if (found === tablesVersion) db.database.exec(probe);
+      if (isMade) db.database.exec(probeOf(inboxTables));
       try {
         // Also where there is nothing to do: what may only be read is refused. A lock shows nothing then.
-        db.transaction(() => migrate(db, name), 'durably');
+        db.transaction(() => createTables(db, inboxTables, name), 'durably');
       } catch (error) {
-        if (found !== tablesVersion || !isBusy(error)) throw error;
+        if (!isMade || !isBusy(error)) throw error;
       }
     });
     this.#isReady = true;
@@ -197,23 +197,6 @@ function identityOf(path: string): string | undefined {
   return found && `${found.dev}:${found.ino}`;
 }
 
-const created = `${tables({ id: 'integer', counted: '', unique: 'UNIQUE (key)' })}
-  ${probe};`;
-
-/** Version 1 had everything in one table, and no digest. */
-const fromVersion1 = `DROP INDEX payments_inbox_due;
-  DROP INDEX payments_inbox_state;
-  DROP TABLE payments_inbox_version;
-  ALTER TABLE payments_inbox RENAME TO payments_inbox_1;
-  ${created}
-  INSERT INTO payments_inbox
-    (id, key, state, received_at, attempts, failures, lost, due_at, due_set_at, started_at, finished_at, last_error)
-    SELECT id, key, state, received_at, attempts, failures, lost, due_at, iif(due_at IS NULL, NULL, 0),
-      iif(state = 'running', received_at, NULL), finished_at, last_error FROM payments_inbox_1;
-  INSERT INTO payments_inbox_content (id, event, raw_body, headers)
-    SELECT id, event, raw_body, headers FROM payments_inbox_1 WHERE raw_body IS NOT NULL;
-  DROP TABLE payments_inbox_1;`;
-
 /** Creates a file with mode 600 if there is none; SQLite creates its log files with the same. */
 function openFile(file: string): SqliteDatabase {
   const Database = databaseClass();
@@ -222,21 +205,16 @@ function openFile(file: string): SqliteDatabase {
   return new Database(path);
 }
 
-function migrate(db: Connection, name: string): void {
+const columnTypes: ColumnTypes = { id: 'integer', counted: '', unique: (_, column) => `UNIQUE (${column})` };
+
+function createTables(db: Connection, set: TableSet, name: string): void {
   // Another process may have been faster.
-  const version = readVersion(db, name);
-  db.database.exec(version === 1 ? fromVersion1 : created);
-  if (version !== 1) return;
-  for (const { id, event } of db.all('SELECT id, event FROM payments_inbox_content')) {
-    const digest = digestOf(JSON.parse(String(event)));
-    db.all('UPDATE payments_inbox SET digest = ? WHERE id = ?', digest, Number(id));
-  }
+  hasTables(db, set, name);
+  db.database.exec(`${set.create(columnTypes)}; ${probeOf(set)}`);
 }
 
-/** The version of the tables; `undefined` if there are none. */
-export function readVersion(db: Connection, name: string): number | undefined {
-  const [found] = db.all("SELECT 1 FROM sqlite_schema WHERE name = 'payments_inbox_version'");
-  if (!found) return undefined;
-  const [row] = db.all('SELECT max(version) AS version FROM payments_inbox_version');
-  return knownVersion(row?.version, name);
+/** True if a set of tables is there with all that this version needs; `undefined` if nothing of it is. */
+export function hasTables(db: Connection, set: TableSet, name: string): boolean | undefined {
+  const [found] = db.all('SELECT 1 FROM sqlite_schema WHERE name = ?', `${set.name}_version`);
+  return found && isCurrent(set, db.all(versionsOf(set))[0], name);
 }

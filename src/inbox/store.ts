@@ -14,15 +14,15 @@ const wrongClockMs = 10_000;
 
 const purgedAtOnce = 500;
 
-/** How many lost attempts `retry()` keeps: few enough for more of them before the delivery is parked. */
-const mostKept = 10;
-
 /** Deliveries in a database. Each method is atomic, and waits for locks without blocking. Processes compare `now` alone. */
 export abstract class InboxStore {
   /** Which database it is in: inboxes of one process with the same share their work. */
   abstract readonly identity: readonly unknown[];
   /** How often to look for rows that other processes have stored. */
   abstract readonly pollMs: number;
+
+  /** What `ON CONFLICT` names to find a key that is there already. */
+  protected abstract readonly knownKey: Statement;
 
   /** Runs `fn` and marks the claim done in one transaction. Returns what `fn` returned: a promise only if it may be async. */
   abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
@@ -49,6 +49,7 @@ export abstract class InboxStore {
     const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
     const state = lastError === undefined ? 'pending' : 'parked';
     const due = lastError === undefined ? now : null;
+    const { knownKey } = this;
     return this.run(function* () {
       for (let tries = 0; tries < 100; tries++) {
         // Looked for first: an INSERT would wait for as long as a transaction of the shop's holds the row.
@@ -57,7 +58,7 @@ export abstract class InboxStore {
         const [stored] =
           yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)
           VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError ?? null})
-          ON CONFLICT DO NOTHING RETURNING id`;
+          ON CONFLICT ${knownKey} DO NOTHING RETURNING id`;
         if (stored) {
           yield sql`INSERT INTO payments_inbox_content (id, event, raw_body, encoding, headers) VALUES
             (${Number(stored.id)}, ${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)})
@@ -102,7 +103,7 @@ export abstract class InboxStore {
     else if (waitMs(row.due_in) > 0) return { claims: [], waitMs: waitMs(row.due_in) };
     const taking = sql`WITH due AS MATERIALIZED (
         SELECT id FROM payments_inbox
-        WHERE due_at <= ${now} AND NOT (id IN (${[0, ...held]}) AND (state = 'running' OR lost > 0))
+        WHERE due_at <= ${now} AND NOT (id IN (${[0, ...held]}) AND (state = 'running' OR forced < attempts))
         ORDER BY due_at, id LIMIT ${most} FOR UPDATE SKIP LOCKED
       )
       UPDATE payments_inbox
@@ -116,16 +117,17 @@ export abstract class InboxStore {
   }
 
   /** Extends a claim, and returns whose it is. A row that is locked is being committed: it is not waited for, and not lost. */
-  async renew({ id, attempt, lost }: Claim, leaseMs: number): Promise<'own' | 'lost' | 'forced'> {
+  async renew({ id, attempt }: Claim, leaseMs: number): Promise<'own' | 'lost' | 'forced'> {
     const renewing = sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
       WHERE id IN (SELECT id FROM payments_inbox
         WHERE id = ${id} AND attempts = ${attempt} AND state = 'running' FOR UPDATE SKIP LOCKED) RETURNING id`;
     if ((await this.execute(renewing, 'quickly')).length > 0) return 'own';
-    const [row] = await this.execute(sql`SELECT state, attempts, lost FROM payments_inbox WHERE id = ${id}`);
+    const [row] = await this.execute(
+      sql`SELECT state, attempts, forced FROM payments_inbox WHERE id = ${id}`,
+    );
     if (Number(row?.attempts) === attempt && (row?.state === 'running' || row?.state === 'done'))
       return 'own';
-    // A lease that ended by time was counted, and force leaves none; of many, retry() keeps `mostKept`.
-    return Number(row?.lost) <= Math.min(lost, mostKept - 1) ? 'forced' : 'lost';
+    return Number(row?.forced) >= attempt ? 'forced' : 'lost';
   }
 
   /** Ends a claim, or one that was done; `false` if it is not in that state any more, or somebody else has taken it. */
@@ -174,7 +176,7 @@ export abstract class InboxStore {
   /** Makes a pending or parked delivery due with all its retries, with `force` a running one too. */
   async retry(key: string, force: boolean): Promise<boolean> {
     const states = force ? sql`('pending', 'parked', 'running')` : sql`('pending', 'parked')`;
-    return (await this.#makeDue(sql`key = ${key} AND state IN ${states}`, force ? 0 : undefined)) === 1;
+    return (await this.#makeDue(sql`key = ${key} AND state IN ${states}`, force)) === 1;
   }
 
   /** All but another content under a known key: a person decides about those one by one. */
@@ -182,11 +184,11 @@ export abstract class InboxStore {
     return this.#makeDue(sql`state = 'parked' AND replace(key, '#' || digest, '') = key`);
   }
 
-  /** A function that lost its lease may still run: `lost` says so, unless the delivery is taken from it by force. */
-  #makeDue(which: Statement, lostAtMost = mostKept): Promise<number> {
+  /** With `force`, what a function still does for an earlier attempt does not hold the delivery up. */
+  #makeDue(which: Statement, force = false): Promise<number> {
+    const taken = force ? sql`, forced = attempts` : sql``;
     return this.#change(sql`UPDATE payments_inbox
-      SET state = 'pending', due_at = ${now}, due_set_at = ${now}, started_at = NULL, failures = 0,
-        lost = CASE WHEN lost > ${lostAtMost} THEN ${lostAtMost} ELSE lost END
+      SET state = 'pending', due_at = ${now}, due_set_at = ${now}, started_at = NULL, failures = 0, lost = 0 ${taken}
       WHERE ${which} RETURNING id`);
   }
 

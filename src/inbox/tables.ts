@@ -1,11 +1,33 @@
 import { ConfigurationError } from '../errors.js';
 
-/** Version of the tables. Raise it with every change to them. */
-export const tablesVersion = 2;
+/** How a database writes the types of columns. */
+export interface ColumnTypes {
+  /** Of an id. */
+  id: string;
+  /** After the type of an id that counts up. */
+  counted: string;
+  /** Lets a column of a table hold a text of any length once. */
+  unique(table: string, column: string): string;
+}
+
+/** Tables that belong together and have one version, in SQLite and in PostgreSQL. */
+export interface TableSet {
+  /** Begins the names of the tables, and those of no other set. */
+  name: string;
+  /** How errors name what is in them, such as "an inbox". */
+  holds: string;
+  /** Raise it with every change, which then has a row in the version table. */
+  version: number;
+  /** Creates what is missing, and adds the row of each change: `breaks` is true if earlier versions of this package cannot go on. */
+  create(types: ColumnTypes): string;
+}
 
 /** What a delivery contains has a table of its own: `purge()` then frees whole pages, which SQLite uses again. */
-export function tables({ id, counted, unique }: Record<'id' | 'counted' | 'unique', string>): string {
-  return `CREATE TABLE IF NOT EXISTS payments_inbox (
+export const inboxTables: TableSet = {
+  name: 'payments_inbox',
+  holds: 'an inbox',
+  version: 1,
+  create: ({ id, counted, unique }) => `CREATE TABLE IF NOT EXISTS payments_inbox (
   id ${id} ${counted} PRIMARY KEY,
   key text NOT NULL,
   digest text,
@@ -14,12 +36,13 @@ export function tables({ id, counted, unique }: Record<'id' | 'counted' | 'uniqu
   attempts integer NOT NULL DEFAULT 0,
   failures integer NOT NULL DEFAULT 0,
   lost integer NOT NULL DEFAULT 0,
+  forced integer NOT NULL DEFAULT 0, -- the last attempt from whose function retry() took the delivery
   due_at bigint,
   due_set_at bigint, -- when due_at was set: tells a clock that was wrong
   started_at bigint,
   finished_at bigint,
   last_error text,
-  ${unique}
+  ${unique('payments_inbox', 'key')}
 );
 CREATE INDEX IF NOT EXISTS payments_inbox_due ON payments_inbox (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_inbox_due_set ON payments_inbox (due_set_at) WHERE due_at IS NOT NULL;
@@ -40,20 +63,44 @@ CREATE TABLE IF NOT EXISTS payments_inbox_refused (
   raw_body text NOT NULL,
   encoding text
 );
-CREATE TABLE IF NOT EXISTS payments_inbox_version (version integer NOT NULL UNIQUE);
-INSERT INTO payments_inbox_version VALUES (${tablesVersion}) ON CONFLICT DO NOTHING;`;
+CREATE TABLE IF NOT EXISTS payments_inbox_version (
+  version integer PRIMARY KEY,
+  breaks boolean NOT NULL
+);
+INSERT INTO payments_inbox_version VALUES (1, false) ON CONFLICT DO NOTHING;`,
+};
+
+/** Those that `inbox --print-schema` prints. */
+export const tableSets: readonly TableSet[] = [inboxTables];
+
+/** The tables of a set, each with its columns. */
+export function tablesOf(set: TableSet): [table: string, columns: string][] {
+  const text = set.create({ id: '', counted: '', unique: () => '' });
+  return [...text.matchAll(/EXISTS (\w+) \(\n(.*?)\n\)/gs)].map(([, table = '', columns = '']) => [
+    table,
+    (columns.match(/^ *[a-z_]+/gm) ?? []).join(),
+  ]);
 }
 
-/** Fails where one of the tables lacks a column: it may be of another program. */
-export const probe = [...tables({ id: '', counted: '', unique: '' }).matchAll(/EXISTS (\w+) \(\n(.*?)\n\)/gs)]
-  .map(([, table, columns]) => `SELECT ${columns?.match(/^ *[a-z_]+/gm)?.join()} FROM ${table} WHERE false`)
-  .join('; ');
+/** Fails if one of the tables lacks a column: it may be of another program. */
+export function probeOf(set: TableSet): string {
+  return tablesOf(set)
+    .map(([table, columns]) => `SELECT ${columns} FROM ${table} WHERE false`)
+    .join('; ');
+}
 
-export function knownVersion(found: unknown, where: string): number {
-  const version = Number(found);
-  if (version >= 1 && version <= tablesVersion) return version;
+/** Reads the highest version of the tables, and the highest one that breaks this version of the package. Each may be null. */
+export function versionsOf({ name, version }: TableSet): string {
+  return `SELECT max(version) AS version, max(CASE WHEN breaks AND version > ${version} THEN version END) AS breaking
+    FROM ${name}_version`;
+}
+
+/** Throws if a later version of the package has made tables with which this one cannot go on. Returns whether they have all that it needs. */
+export function isCurrent(set: TableSet, versions: Readonly<Record<string, unknown>> = {}, where: string) {
+  const { version, breaking } = versions;
+  if (breaking === null || breaking === undefined) return Number(version ?? 0) >= set.version;
   throw new ConfigurationError(
-    `${where} holds an inbox of version ${String(found)}, and this package reads version ${tablesVersion}. ` +
-      'Update merchant-payments. Nothing was changed.',
+    `${where} holds ${set.holds} of version ${String(version)}, and this package reads version ${set.version}: version ` +
+      `${String(breaking)} breaks it. Update merchant-payments. Nothing was changed.`,
   );
 }

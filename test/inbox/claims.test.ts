@@ -10,17 +10,21 @@ const delivery = readDelivery({
   receivedAt: '2026-01-31T12:00:00Z',
 });
 
-test('a claim that was committed while it was renewed is not lost, one that ended by time is, and without that it was taken by force', async () => {
+test('a claim that was committed while it was renewed is not lost, one whose lease ended is, and one taken by force says so', async () => {
   const store = new SqliteStore({ file: ':memory:' });
   await store.insert(delivery.key, delivery);
-  const { claims } = await store.claimDue(1, [], 60_000);
-  const [claim] = claims;
-  if (!claim) throw new Error('Nothing was claimed.');
-  const earlier = { ...claim, attempt: claim.attempt - 1 };
-  expect(await store.renew(claim, 60_000)).toBe('own');
-  expect(await store.renew({ ...earlier, lost: claim.lost - 1 }, 60_000)).toBe('lost');
-  expect(await store.renew(earlier, 60_000)).toBe('forced');
-  await store.settle(claim, { state: 'done' });
-  expect(await store.renew(claim, 60_000)).toBe('own');
+  const claimed = async (leaseMs: number) => {
+    const [claim] = (await store.claimDue(1, [], leaseMs)).claims;
+    if (!claim) throw new Error('Nothing was claimed.');
+    return claim;
+  };
+  const [first, second] = [await claimed(0), await claimed(60_000)];
+  expect(await store.renew(second, 60_000)).toBe('own');
+  expect(await store.renew(first, 60_000)).toBe('lost');
+  await store.retry(delivery.key, true);
+  const third = await claimed(60_000);
+  expect(await store.renew(second, 60_000)).toBe('forced');
+  await store.settle(third, { state: 'done' });
+  expect(await store.renew(third, 60_000)).toBe('own');
   await store.close();
 });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { copyFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
 import { connect, later, opened, orderPaid, received, temporaryFile, withResolvers } from './inboxes.js';
@@ -221,46 +220,4 @@ it('the space of what was purged is used again: 20 rounds take at most twice tha
     sizes.push(statSync(file).size + statSync(`${file}-wal`).size);
   }
   expect(sizes.at(-1)).toBeLessThanOrEqual(2 * Number(sizes[0]));
-});
-
-describe('a file of version 1', () => {
-  /** One delivery of each kind, made by the version of the package that had these tables, and killed. */
-  function version1(): string {
-    const file = temporaryFile();
-    copyFileSync(fileURLToPath(new URL('fixtures/version-1.sqlite', import.meta.url)), file);
-    return file;
-  }
-
-  it('is brought up to date: every delivery keeps its state, what is open goes on, and duplicates are known', async () => {
-    const { inbox, post, calls, errors } = opened({ file: version1() });
-    await vi.waitFor(() => expect(calls.map(([id]) => id)).toContain('ord_running'), { timeout: 15_000 });
-    await inbox.retry('order.paid:ord_failed_once');
-    await inbox.idle();
-    expect(calls.sort()).toEqual([
-      ['ord_failed_once', 2],
-      ['ord_running', 2],
-    ]);
-    expect(
-      Object.fromEntries((await inbox.list()).map(({ key, state }) => [key.slice(0, 30), state])),
-    ).toEqual({
-      'order.paid:ord_running': 'done',
-      'order.paid:ord_pending': 'done',
-      'order.paid:ord_parked2': 'discarded',
-      'order.paid:ord_failed_once': 'done',
-      'order.paid:ord_done': 'done',
-      'order.paid:ord_discarded': 'done',
-      'refund.created:f0d661cb24b124f': 'parked',
-      'order.paid:ord_parked': 'parked',
-      'order.paid:ord_purged': 'done',
-    });
-    expect(await inbox.get('order.paid:ord_purged')).toMatchObject({ event: null });
-    expect(await inbox.get('order.paid:ord_parked')).toMatchObject({
-      attempts: 1,
-      lastError: 'Error: no stock',
-    });
-    await post(orderPaid('ord_done'));
-    expect(errors).toEqual([]);
-    await post(orderPaid('ord_done').replace('19.90', '90.00'));
-    expect(errors).toMatchObject([{ code: 'conflicting_event' }]);
-  });
 });

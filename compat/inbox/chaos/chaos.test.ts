@@ -127,7 +127,7 @@ test('every delivery that got 200 is fulfilled exactly once, or kept for a perso
 
   for (let tries = 0; tries < 600; tries++) {
     const [row] = await sql(
-      "SELECT count(*)::int AS left FROM payments_inbox WHERE state IN ('pending', 'running')",
+      "SELECT count(*)::int AS left FROM payments_inbox.payments_inbox WHERE state IN ('pending', 'running')",
     );
     if (row?.left === 0) break;
     await wait(100);
@@ -135,7 +135,7 @@ test('every delivery that got 200 is fulfilled exactly once, or kept for a perso
   const fulfilled = await sql(
     'SELECT order_id, array_agg(amount::text) AS amounts FROM fulfilments GROUP BY 1',
   );
-  const rows = await sql('SELECT key, state, last_error, lost FROM payments_inbox');
+  const rows = await sql('SELECT key, state, last_error, lost FROM payments_inbox.payments_inbox');
   const keys = new Map(rows.map(({ key, state }) => [String(key), String(state)]));
   const [takings] = await sql(
     'SELECT amount = (SELECT sum(amount) FROM fulfilments) AS right, amount::text FROM takings',
@@ -210,7 +210,7 @@ async function terminate(): Promise<void> {
 }
 
 async function cut({ cutter }: Instance): Promise<void> {
-  const text = random() < 0.7 ? 'UPDATE takings' : 'INSERT INTO "public"';
+  const text = random() < 0.7 ? 'UPDATE takings' : 'INSERT INTO "payments_inbox"';
   cutter.arm(random() < 0.5 ? 'before' : 'after', text);
 }
 

@@ -1,0 +1,154 @@
+import { ConfigurationError } from '../errors.js';
+import { errorCode, type PostgresPool, quoted, transaction } from './postgres.js';
+import {
+  type ColumnTypes,
+  isCurrent,
+  probeOf,
+  type TableSet,
+  tableSets,
+  tablesOf,
+  versionsOf,
+} from './tables.js';
+
+/** Where tables are in PostgreSQL. */
+export interface PostgresPlace {
+  pool: PostgresPool;
+  schema: string;
+}
+
+/** One of its own: tools that push the shop's tables drop what they do not know from `public`. */
+export const defaultSchema = 'payments_inbox';
+
+// An ordinary index could not hold a long key.
+const columnTypes: ColumnTypes = {
+  id: 'bigint',
+  counted: 'GENERATED ALWAYS AS IDENTITY',
+  unique: (table, column) => `CONSTRAINT ${table}_${column} EXCLUDE USING hash (${column} WITH =)`,
+};
+
+/** The advisory lock held while tables are created: a random number, which no other program is likely to lock. */
+const lockId = 7_263_549_180_021;
+
+/** One statement that makes tables, also for a migration of the shop's own. Running it again changes nothing. */
+export function schemaSql(schema = defaultSchema, sets = tableSets): string {
+  const at = quoted(schema);
+  const name = `'${schema.replaceAll("'", "''")}'`;
+  const isNew = `relnamespace = to_regnamespace(quote_ident(${name}))
+    AND (${sets.map((set) => `starts_with(relname, '${set.name}')`).join(' OR ')}) AND relname <> ALL (known)`;
+  return `-- Tables of merchant-payments: ${sets.map((set) => `${set.name}, version ${set.version}`).join('; ')}. A role that does not own them needs afterwards:
+-- GRANT USAGE ON SCHEMA ${at} TO your_role;
+${sets.flatMap((set) => grants(set, at)).join('\n')}
+DO $payments$ DECLARE known name[]; item record; BEGIN
+PERFORM pg_advisory_xact_lock(${lockId});
+IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = ${name}) THEN
+  CREATE SCHEMA ${at};
+  FOR item IN SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS role
+    FROM pg_namespace, aclexplode(nspacl) WHERE nspname = ${name} AND grantee <> nspowner LOOP
+    EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %s', ${name}, item.role);
+  END LOOP;
+END IF;
+known := ARRAY(SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(${name})));
+${sets.map((set) => inSchema(set.create(columnTypes), schema)).join('\n')}
+-- Payments are for the owner alone, whatever default privileges say: row level security does not stop TRUNCATE.
+FOR item IN SELECT DISTINCT CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, pg_class.oid::regclass AS name,
+  CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS role
+  FROM pg_class, aclexplode(relacl) WHERE ${isNew} AND relkind IN ('r', 'S') AND grantee <> relowner LOOP
+  EXECUTE format('REVOKE ALL ON %s %s FROM %s', item.kind, item.name, item.role);
+END LOOP;
+-- A table that was there keeps its setting: to alter it would wait for those who use it, and they for this.
+FOR item IN SELECT oid::regclass AS name FROM pg_class WHERE ${isNew} AND relkind = 'r' LOOP
+  EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', item.name);
+END LOOP;
+END $payments$;`;
+}
+
+function grants(set: TableSet, at: string): string[] {
+  const names = tablesOf(set).map(([table]) => table);
+  const written = names.filter((table) => table !== `${set.name}_version`);
+  const inPlace = (tables: string[]) => tables.map((table) => `${at}.${table}`).join(', ');
+  return [
+    `-- GRANT SELECT, INSERT, UPDATE, DELETE ON ${inPlace(written)} TO your_role;`,
+    `-- GRANT SELECT ON ${at}.${set.name}_version TO your_role;`,
+    `-- GRANT USAGE, UPDATE ON SEQUENCE ${inPlace(countedIn(set).map((table) => `${table}_id_seq`))} TO your_role;`,
+    ...names.map((table) => `-- CREATE POLICY your_role ON ${at}.${table} TO your_role USING (true);`),
+  ];
+}
+
+/** The tables whose ids count up. */
+function countedIn(set: TableSet): string[] {
+  const text = set.create({ ...columnTypes, counted: 'counted' });
+  return [...text.matchAll(/EXISTS (\w+) \(\s+id bigint counted/g)].map(([, table = '']) => table);
+}
+
+/** Sets sequences right that are behind their tables, as logical replication leaves them. */
+export async function advanceIds({ pool, schema }: PostgresPlace, set: TableSet): Promise<void> {
+  await transaction(pool, async (run) => {
+    for (const table of countedIn(set)) {
+      const name = `${quoted(schema)}.${table}`;
+      const sequence = `pg_get_serial_sequence('${name.replaceAll("'", "''")}', 'id')`;
+      await run(`SELECT setval(${sequence}, greatest(nextval(${sequence}), (SELECT max(id) FROM ${name})))`);
+    }
+  });
+}
+
+/** Names tables with their schema. */
+export function inSchema(sql: string, schema: string): string {
+  const tables = /(?<!INDEX IF NOT EXISTS |CONSTRAINT )\bpayments_[a-z]\w*/g;
+  return sql.replace(tables, (table) => `${quoted(schema)}.${table}`);
+}
+
+/** True if a set of tables is complete, with all that this version needs; `missing` are those that are not there. */
+export async function findTables({ pool, schema }: PostgresPlace, set: TableSet) {
+  const at = quoted(schema);
+  return transaction(pool, async (run) => {
+    const missing: string[] = [];
+    for (const [table] of tablesOf(set)) {
+      const [found] = await run('SELECT to_regclass($1)::text AS name', [`${at}.${table}`]);
+      if (!found?.name) missing.push(table);
+    }
+    if (missing.includes(`${set.name}_version`)) return { missing, isComplete: false };
+    const [versions] = await run(inSchema(versionsOf(set), schema));
+    return { missing, isComplete: isCurrent(set, versions, `Schema ${at}`) && missing.length === 0 };
+  });
+}
+
+/** Makes the tables that are missing, and returns these. Refuses tables of a later version that breaks this one, or of another program. */
+export async function openTables(place: PostgresPlace, set: TableSet): Promise<string[]> {
+  const { pool, schema } = place;
+  const probe = inSchema(probeOf(set), schema);
+  try {
+    const { missing, isComplete } = await findTables(place, set);
+    await transaction(pool, async (run) => {
+      if (!isComplete) await run(schemaSql(schema, [set]));
+      await run(probe);
+    }).catch((error: unknown) => {
+      if (errorCode(error) !== forbidden || missing.length > 0) throw error;
+      // Tables from a dump without data have no version, and a role that may create nothing can use them.
+      return transaction(pool, (run) => run(probe));
+    });
+    return missing;
+  } catch (error) {
+    throw explained(error, schema);
+  }
+}
+
+const forbidden = '42501';
+/** Of PostgreSQL: there is no table, or no schema, of that name. */
+export const tableIsGone = ['42P01', '3F000'];
+
+/** Says what the errors of PostgreSQL mean for the tables. */
+export function explained(error: unknown, schema: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const at = quoted(schema);
+  const code = errorCode(error);
+  if (code === '42703' || tableIsGone.includes(String(code)))
+    return new ConfigurationError(
+      `Schema ${at} has tables named payments_inbox that are not of this package: ${error.message}. Rename them, or pass ` +
+        'another "schema".',
+    );
+  if (code !== forbidden) return error;
+  return new ConfigurationError(
+    `The role of the pool may not create or use the tables of the inbox in schema ${at}: ${error.message}. Run what ` +
+      '"merchant-payments inbox --print-schema" prints as a role that may, with the GRANTs and policies in its comments.',
+  );
+}
