@@ -2,9 +2,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
 import { visible } from '../schemas/visible.js';
+import { listenOn } from '../sending/ports.js';
 import { command, type FlagTable } from './command.js';
 import { resultFlags, showIdentification } from './identify.js';
-import { listenOn } from './serving.js';
 import { webhookSecret } from './signing.js';
 import { CommandError, codeOf, warn } from './terminal.js';
 

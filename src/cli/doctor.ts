@@ -1,11 +1,21 @@
 import * as z from 'zod/mini';
-import { type DoctorOptions, readOrderPrice } from '../doctor/doctor.js';
-import { InvalidField } from '../sandbox/checks.js';
-import { createSandbox } from '../sandbox/create.js';
+import { type DoctorOptions, diagnose, readOrderPrice } from '../doctor/doctor.js';
+import { TargetError } from '../sending/address.js';
+import { secretProblem } from '../sending/delivery.js';
 import { command, type Flags, type FlagTable } from './command.js';
 import { ask, readAs, runningFlags } from './control.js';
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
-import { CommandError, literal, paint, paragraphs, refuseUnless, show, verdict, warn } from './terminal.js';
+import {
+  CommandError,
+  literal,
+  paint,
+  paragraphs,
+  refuseUnless,
+  show,
+  UsageError,
+  verdict,
+  warn,
+} from './terminal.js';
 
 const flags = {
   amount: ['<amount>', 'the amount of the test order; default 98765.43, which no shop charges'],
@@ -61,17 +71,14 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
   const ofSandbox = '--url and --token name a running sandbox, which examines its own webhook: pass no URL.';
   refuseUnless(!given.has('url') && !given.has('token'), ofSandbox);
   const scheme = readSchemeFlag(given.text('scheme'));
+  const secret = await webhookSecret();
+  const problem = secretProblem(secret, scheme ?? {});
+  if (problem !== undefined) throw new CommandError(`PAYMENTS_WEBHOOK_SECRET: ${problem}`);
   try {
-    return await createSandbox({
-      webhookSecret: await webhookSecret(),
-      allowRemoteWebhooks: given.has('allow-remote'),
-      unspecified: scheme && { signature: scheme },
-    }).doctor(target, options);
+    return await diagnose({ target, secret, scheme, allowRemote: given.has('allow-remote'), ...options });
   } catch (error) {
-    const { field, problem } = InvalidField.in(error) ?? {};
-    refuseUnless(field !== 'target', `The URL of your webhook${problem}`);
-    if (field !== 'webhookSecret') throw error;
-    throw new CommandError(`PAYMENTS_WEBHOOK_SECRET${problem}`);
+    if (error instanceof TargetError) throw new UsageError(`The URL of your webhook: ${error.message}`);
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { isPaymentsError } from '../errors.js';
-import { remoteOption } from '../sandbox/delivery/send.js';
 import { didYouMean } from '../schemas/closest.js';
+import { remoteOption } from '../sending/address.js';
 import { version } from '../version.js';
 import { capture } from './capture.js';
 import { type Command, describeFlags, Flags } from './command.js';

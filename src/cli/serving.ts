@@ -1,15 +1,13 @@
-import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
-import type { Server } from 'node:net';
 import { sandboxSecret } from '../doctor/probes.js';
 import { InvalidField, problemOf, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
-import { resolvedProblem } from '../sandbox/delivery/send.js';
 import { duration } from '../sandbox/duration.js';
 import { choicesProblem, type UnspecifiedChoices } from '../sandbox/service/choices.js';
 import type { SandboxOptions } from '../sandbox/settings.js';
 import { isQuoted } from '../schemas/url.js';
+import { resolvedProblem } from '../sending/address.js';
 import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { keepData, loadData } from './data-file.js';
 import { readSchemeFlag, schemeFlag } from './signing.js';
@@ -159,11 +157,4 @@ function choicesOf(flags: Flags<Name>): Partial<UnspecifiedChoices> {
   }
   const signature = readSchemeFlag(flags.text('scheme'));
   return signature === undefined ? choices : { ...choices, signature };
-}
-
-/** Has a server listen, and returns its port: with 0, any free one. */
-export async function listenOn(server: Server, port: number, host: string): Promise<number> {
-  await once(server.listen(port, host), 'listening');
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : port;
 }

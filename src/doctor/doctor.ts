@@ -1,6 +1,8 @@
-import { newSecret } from '../sending/delivery.js';
+import { TargetError, targetProblem } from '../sending/address.js';
+import { newSecret, type WebhookTarget } from '../sending/delivery.js';
+import type { SendOptions } from '../sending/send.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { Examination, type Patient, type ProbeResult, succeeded } from './examination.js';
+import { Examination, type ProbeResult, succeeded } from './examination.js';
 import type { Finding } from './findings.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
 import { blocked, explainRefusal, refusedBodies, speaksOfOrder } from './refused.js';
@@ -15,6 +17,16 @@ export interface DoctorOptions {
   currency?: string | undefined;
   /** Called before each step, because a slow receiver takes a while. */
   onStep?: ((step: string) => void) | undefined;
+}
+
+/** A receiver to examine, with what signs its deliveries, and the options of the examination. */
+export interface DiagnoseOptions extends DoctorOptions, SendOptions {
+  /** The receiver's URL, or the route handler itself. */
+  target: WebhookTarget;
+  /** What signs its deliveries. */
+  secret: string;
+  /** What differs from the default scheme. */
+  scheme?: Partial<SignatureScheme> | undefined;
 }
 
 /** What `sandbox.doctor()` found out about a webhook receiver. It never contains the secret. */
@@ -52,9 +64,17 @@ export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: Doc
   return { price: { amount, currency }, problem };
 }
 
-/** Examines a webhook receiver from outside: sends the probes and names the fault that its responses show. */
-export async function diagnose(patient: Patient): Promise<Diagnosis> {
-  const exam = new Examination(patient);
+/**
+ * Examines a webhook receiver from outside: sends the probes and names the fault that its responses show.
+ *
+ * @throws {TargetError} nothing may be sent to the target.
+ */
+export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
+  const { target, secret, scheme = {}, amount, currency, ...how } = order;
+  const problem = targetProblem(target, how.allowRemote ?? false);
+  if (problem !== undefined) throw new TargetError(problem);
+  const { price } = readOrderPrice({ amount, currency });
+  const exam = new Examination({ target, signer: { secret, scheme }, price, ...how });
   const unreached = await obstacle(exam);
   if (unreached) return report(exam, [unreached]);
   await exam.probe('forged');
@@ -142,7 +162,7 @@ async function report(exam: Examination, found: Finding[], more: Partial<Diagnos
 
 /** What blocks forgeries after a while, and lets valid ones through, hides what the handler accepts. */
 async function blockedForgeries(exam: Examination): Promise<Finding[]> {
-  const again = await exam.sendLike('compact', newSecret(exam.patient.signer.scheme));
+  const again = await exam.sendLike('compact', newSecret(exam.receiver.signer.scheme));
   if (!again || exam.over || again.sent.status === exam.sent('forged').status) return [];
   return [
     exam.finding('not_tested', {
@@ -183,8 +203,8 @@ function summaryOf([first, ...others]: readonly Finding[], warnings: readonly Fi
 const listed = (why: string, what: ReadonlySet<string>): string[] =>
   what.size > 0 ? [`Not tested, because ${why}: ${[...what].join('; ')}.`] : [];
 
-function notes({ run, patient, results }: Examination): string[] {
-  const { amount, currency } = patient.price;
+function notes({ run, receiver, results }: Examination): string[] {
+  const { amount, currency } = receiver.price;
   const look =
     amount === unusualAmount
       ? 'No shop charges that amount, so a shop that matches payments by amount marks no real order as paid.'

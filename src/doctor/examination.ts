@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
+import { TargetError } from '../sending/address.js';
 import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
+import { type SendOptions, send } from '../sending/send.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { frameworkOf } from './frameworks.js';
 import { bodies, foreignNames, isForgery, type ProbeName, probes } from './probes.js';
@@ -7,13 +9,15 @@ import { eventBody, type Order, outgoing, type Signer } from './signed.js';
 import { asServed } from './symptoms.js';
 import { responseText, saysTheSame, shape, varies, type Words, wordsOf } from './words.js';
 
-/** The receiver, how deliveries to it are signed, and what sends them. */
-export interface Patient {
+/** A receiver to examine, how deliveries to it are signed, and how they are sent. */
+export interface Receiver extends SendOptions {
+  /** Its URL, or the route handler itself. */
   target: WebhookTarget;
+  /** What signs its deliveries. */
   signer: Signer;
+  /** What the test orders cost. */
   price: { amount: string; currency: string };
-  /** Sends once. Rejects only if nothing may be sent there, which ends the examination. */
-  send(target: WebhookTarget, outgoing: Outgoing): Promise<Sent>;
+  /** Called before each step. */
   onStep?: ((step: string) => void) | undefined;
 }
 
@@ -56,10 +60,10 @@ export class Examination {
   #orders = 0;
   #limited = false;
 
-  constructor(readonly patient: Patient) {}
+  constructor(readonly receiver: Receiver) {}
 
   get target(): string {
-    return typeof this.patient.target === 'string' ? this.patient.target : '(handler)';
+    return typeof this.receiver.target === 'string' ? this.receiver.target : '(handler)';
   }
 
   get framework(): string | undefined {
@@ -89,7 +93,7 @@ export class Examination {
   /** An order that the receiver has not seen: it may look for duplicates before it verifies. */
   newOrder(): Order {
     this.#orders += 1;
-    return { id: `${this.run}_${this.#orders}`, ...this.patient.price };
+    return { id: `${this.run}_${this.#orders}`, ...this.receiver.price };
   }
 
   /** Sends a probe once, as far as there is time; `again` sends it a second time. */
@@ -103,9 +107,9 @@ export class Examination {
     const order = (repeats ? seen?.order : undefined) ?? this.newOrder();
     // A receiver may remember just the last signature that was right.
     const last = bodies.findLast(this.succeeded) ?? 'compact';
-    const outgoing = make(order, this.patient.signer, this.#probed.get(last)?.outgoing);
+    const outgoing = make(order, this.receiver.signer, this.#probed.get(last)?.outgoing);
     if (!outgoing || this.over) return void (outgoing ? this.untested : this.impossible).add(says);
-    this.patient.onStep?.(says);
+    this.receiver.onStep?.(says);
     const started = performance.now();
     const sent = await this.send(outgoing);
     if (this.stopped) return void this.untested.add(says);
@@ -155,9 +159,9 @@ export class Examination {
     shape(this.#words(name)) === shape(this.#words(other));
 
   /** Sends the like of a valid probe, and tells which others got the same response. */
-  async sendLike(name: ProbeName, secret = this.patient.signer.secret) {
+  async sendLike(name: ProbeName, secret = this.receiver.signer.secret) {
     const order = this.newOrder();
-    const outgoing = probes[name][1](order, { scheme: this.patient.signer.scheme, secret }, undefined);
+    const outgoing = probes[name][1](order, { scheme: this.receiver.signer.scheme, secret }, undefined);
     if (!outgoing) return undefined;
     const sent = await this.send(outgoing);
     const words = shape(wordsOf(sent, outgoing, order));
@@ -181,8 +185,8 @@ export class Examination {
   finding = (code: FindingCode, facts: Facts = {}): Finding => findingOf(code, this.framework, facts);
 
   /** Sends anything, by default to the target; again if a rate limit says when. */
-  async send(outgoing: Outgoing, target = this.patient.target, tries = 5): Promise<Sent> {
-    const response = asServed(await this.patient.send(target, outgoing), this.target);
+  async send(outgoing: Outgoing, target = this.receiver.target, tries = 5): Promise<Sent> {
+    const response = asServed(await this.#sendOnce(target, outgoing), this.target);
     this.#responses.push(response);
     const last = [...this.#probed.keys()].at(-1);
     if (response.code === 'ECONNREFUSED' && last && this.sent(last).code !== 'ECONNREFUSED')
@@ -198,15 +202,22 @@ export class Examination {
     return this.send(outgoing, target, tries - 1);
   }
 
+  /** Rejects if nothing may be sent there, which ends the examination. */
+  async #sendOnce(target: WebhookTarget, outgoing: Outgoing): Promise<Sent> {
+    const sent = await send(target, outgoing, this.receiver);
+    if (sent.code === 'address_refused') throw new TargetError(sent.error);
+    return sent;
+  }
+
   async respondsElsewhere(usual: Sent): Promise<boolean> {
-    if (typeof this.patient.target !== 'string') return false;
-    const beside = new URL(this.patient.target);
+    if (typeof this.receiver.target !== 'string') return false;
+    const beside = new URL(this.receiver.target);
     beside.pathname = `${beside.pathname.replace(/\/$/, '')}-${randomText()}`;
     const other = await this.send(outgoing(eventBody(this.newOrder()), {}), beside.href);
     return other.status === usual.status;
   }
 
-  #shown = (sent: Sent): string => responseText(sent, this.patient.signer.secret);
+  #shown = (sent: Sent): string => responseText(sent, this.receiver.signer.secret);
 
   #words = (name: ProbeName): Words => this.#probed.get(name)?.words ?? [];
 }

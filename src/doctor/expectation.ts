@@ -37,7 +37,7 @@ export async function expectation(exam: Examination) {
   for (let start = 0; start < candidates.length; start += inFlight) {
     if (exam.over) exam.untested.add(`${candidates.length - start} other ways to sign`);
     if (exam.over) break;
-    exam.patient.onStep?.(`other ways to sign, from number ${tried + 1} on`);
+    exam.receiver.onStep?.(`other ways to sign, from number ${tried + 1} on`);
     const responses = await Promise.all(
       candidates.slice(start, start + inFlight).map(async (candidate) => {
         const delivery = candidate.make(exam.newOrder());
@@ -58,7 +58,7 @@ export async function expectation(exam: Examination) {
 
 /** A receiver that makes a mistake accepts a signature made with another key, over another text or timestamp. */
 const mistaken = (
-  { patient: { signer } }: Examination,
+  { receiver: { signer } }: Examination,
   says: string,
   code: FindingCode,
   made: (event: object) => Mistake,
@@ -71,7 +71,7 @@ const mistaken = (
 });
 
 function mistakesOf(exam: Examination): Candidate[] {
-  const { secret } = exam.patient.signer;
+  const { secret } = exam.receiver.signer;
   const othersKeys = knownKeys.filter((key) => key !== secret);
   const keyed = (code: FindingCode, keys: readonly string[], how?: string, facts?: Facts) =>
     keys.map((key) =>
@@ -126,7 +126,7 @@ function timeOff(minutes: number): string {
 }
 
 const signedOff = (exam: Examination, minutes: number) => (order: Order) =>
-  signDelivery(eventBody(order), exam.patient.signer, Date.now() + minutes * 60_000);
+  signDelivery(eventBody(order), exam.receiver.signer, Date.now() + minutes * 60_000);
 
 /** What accepts the far future or past compares in one direction only: by which clock does not show. */
 async function acceptedBeyond(exam: Examination, minutes = 0): Promise<Finding | undefined> {
@@ -138,7 +138,7 @@ async function acceptedBeyond(exam: Examination, minutes = 0): Promise<Finding |
 }
 
 /** Documented schemes, and those that differ in at most two parts from the default, by the unit of the timestamp. */
-function likelySchemes({ patient: { signer } }: Examination): (unit: TimestampUnit) => Candidate[] {
+function likelySchemes({ receiver: { signer } }: Examination): (unit: TimestampUnit) => Candidate[] {
   const parts = ['content', 'algorithm', 'encoding', 'secretEncoding', 'prefix', 'separator'];
   const own = JSON.stringify(signer.scheme, parts);
   /** Whether it is the scheme of these deliveries, but for the timestamp's unit. */

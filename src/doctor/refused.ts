@@ -27,7 +27,7 @@ export async function blocked(exam: Examination): Promise<Finding | undefined> {
     if (succeeded(like.sent))
       return responses.length === 1 ? undefined : exam.finding('inconsistent', { evidence: evidence() });
   }
-  const forgery = await exam.sendLike(last, newSecret(exam.patient.signer.scheme));
+  const forgery = await exam.sendLike(last, newSecret(exam.receiver.signer.scheme));
   if (!forgery || exam.over) return undefined;
   const toForgery = exam.told('the same, signed with a different secret', forgery.sent);
   // What still tells the two apart blocks nobody.
@@ -78,7 +78,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
     if (exam.refused('newline')) await misread('trims', 'newline', 'spaced');
     if (exam.refused('non_ascii')) {
       const plain = withNote(paid(exam.newOrder()), 'plain');
-      if (succeeded(await exam.send(signDelivery(plain, exam.patient.signer))))
+      if (succeeded(await exam.send(signDelivery(plain, exam.receiver.signer))))
         await misread('wrong_charset', 'non_ascii');
       else found('refuses_new_fields', 'non_ascii');
     }
@@ -93,7 +93,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
 
 /** Other words than a different secret gets show that it was not the signature that was refused. */
 async function failedBeside(exam: Examination, name: ProbeName): Promise<Finding | undefined> {
-  const forged = await exam.sendLike(name, newSecret(exam.patient.signer.scheme));
+  const forged = await exam.sendLike(name, newSecret(exam.receiver.signer.scheme));
   if (!forged || exam.over || forged.isLike(name) === forged.isLike('forged')) return undefined;
   const [says] = probes[name];
   return exam.finding('handler_failed', {

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { diagnose, readOrderPrice } from '../doctor/doctor.js';
+import { TargetError, targetProblem } from '../sending/address.js';
+import { asRequest } from '../sending/send.js';
 import { checked, closed, InvalidField, named, refuse, SandboxError } from './checks.js';
 import { newParts, type SandboxContext, type SandboxParts } from './context.js';
-import { asRequest, send, targetProblem } from './delivery/send.js';
 import { signed, tamper } from './delivery/signing.js';
 import { milliseconds } from './duration.js';
 import { describeArmed, readFault } from './faults.js';
@@ -169,22 +170,24 @@ function localSandbox(parts: SandboxParts): Sandbox {
     },
     async doctor(target, options = {}) {
       const { onStep } = named('doctor', options, ['amount', 'currency', 'onStep']);
-      const patient = target ?? settings.webhook;
-      refuse('doctor', 'target', targetProblem(patient, settings.allowRemoteWebhooks));
-      if (patient === undefined)
+      const receiver = target ?? settings.webhook;
+      refuse('doctor', 'target', targetProblem(receiver, settings.allowRemoteWebhooks));
+      if (receiver === undefined)
         throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
       const { price, problem } = readOrderPrice(options);
       if (problem !== undefined) throw new InvalidField('doctor', '', problem);
       return diagnose({
-        target: patient,
-        price,
+        target: receiver,
+        secret: settings.webhookSecret,
+        scheme: settings.choices.signature,
+        ...price,
         onStep,
-        signer: { secret: settings.webhookSecret, scheme: settings.choices.signature },
-        send: async (to, outgoing) => {
-          const sent = await send(to, outgoing, settings, reach.closing);
-          if (sent.code === 'address_refused') refuse('doctor', 'target', sent.error);
-          return sent;
-        },
+        timeoutMs: settings.choices.deliveryTimeout,
+        allowRemote: settings.allowRemoteWebhooks,
+        signal: reach.closing,
+      }).catch((error: unknown) => {
+        if (error instanceof TargetError) refuse('doctor', 'target', error.message);
+        throw error;
       });
     },
 

@@ -2,12 +2,10 @@ import * as z from 'zod/mini';
 import { describeIssues, field } from '../schemas/fields.js';
 import { type NewProduct, productCreateParams } from '../schemas/params.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
-import { newSecret, type WebhookTarget } from '../sending/delivery.js';
+import { resolvedProblem, targetProblem } from '../sending/address.js';
+import { newSecret, secretProblem, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { readScheme } from '../webhooks/scheme.js';
-import { readKey } from '../webhooks/secret.js';
 import { alike, checked, choiceOf, closed, InvalidField, problemIn, refuse } from './checks.js';
-import { resolvedProblem, targetProblem } from './delivery/send.js';
 import { type Duration, milliseconds } from './duration.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
@@ -135,19 +133,6 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     choices,
     messages: { ...defaultMessages, ...messages },
   };
-}
-
-/** Why a secret is no key for a scheme; `undefined` if it is one. */
-function secretProblem(secret: string, scheme: Partial<SignatureScheme>): string | undefined {
-  const { secretEncoding = 'utf8' } = scheme;
-  try {
-    readKey(secret, readScheme(scheme));
-    return undefined;
-  } catch {
-    return secretEncoding === 'utf8'
-      ? 'pass the secret itself: without quotes, not its prefix alone, not the string of a missing value.'
-      : `pass ${secretEncoding}, as secretEncoding of the signature scheme says.`;
-  }
 }
 
 export const newApiKey = (prefix = 'service_test_'): string => prefix + randomId();

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
+import { longestTimerMs } from '../sending/abort.js';
 
 export class Signal<T> {
   readonly #listeners = new Set<(value: T) => void>();
@@ -36,17 +36,6 @@ export class Signal<T> {
     return result();
   }
 }
-
-/** What `work` resolves to, or the signal's reason as soon as it is aborted. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const over = new AbortController();
-  const aborted = signal.aborted ? Promise.resolve() : once(signal, 'abort', { signal: over.signal });
-  const refused = aborted.then(() => Promise.reject(signal.reason));
-  return Promise.race([work, refused]).finally(() => over.abort());
-}
-
-/** Node fires a longer timer at once. */
-export const longestTimerMs = 2 ** 31 - 1;
 
 /** Waits in real time, or until a signal ends the wait. */
 export async function pause(forMs: number, signals: readonly AbortSignal[]): Promise<void> {

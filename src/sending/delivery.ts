@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SignatureScheme } from '../webhooks/index.js';
+import { readScheme } from '../webhooks/scheme.js';
+import { readKey } from '../webhooks/secret.js';
 
 /** A delivery, ready to be sent. */
 export interface Outgoing {
@@ -29,6 +31,19 @@ export const randomText = (): string => randomBytes(10).toString('hex');
 /** A secret that nobody knows, in the form that a scheme reads. */
 export const newSecret = ({ secretEncoding }: Partial<SignatureScheme>): string =>
   secretEncoding === 'hex' ? randomText() : `whsec_${randomText()}`;
+
+/** Returns why a secret is no key for a scheme; `undefined` if it is one. */
+export function secretProblem(secret: string, scheme: Partial<SignatureScheme>): string | undefined {
+  const { secretEncoding = 'utf8' } = scheme;
+  try {
+    readKey(secret, readScheme(scheme));
+    return undefined;
+  } catch {
+    return secretEncoding === 'utf8'
+      ? 'pass the secret itself: without quotes, not its prefix alone, not the string of a missing value.'
+      : `pass ${secretEncoding}, as secretEncoding of the signature scheme says.`;
+  }
+}
 
 /** JSON on one line with a space after each `:` and `,`: what Python's `json.dumps` writes. */
 export function spaced(content: object): string {

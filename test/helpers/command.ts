@@ -15,6 +15,10 @@ export function useCommand() {
       platform: 'node',
       format: 'esm',
       logLevel: 'error',
+      // For packages in CommonJS.
+      banner: {
+        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      },
     } as const;
     await build({ ...common, entryPoints: ['src/cli/main.ts'], outfile: bin });
   });

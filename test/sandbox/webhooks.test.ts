@@ -6,7 +6,7 @@ import * as webhooks from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
 import { watchDeliveries } from '../../src/cli/sandbox.js';
 import { openSandbox } from '../../src/sandbox/create.js';
-import { guardedLookup } from '../../src/sandbox/delivery/send.js';
+import { guardedLookup } from '../../src/sending/address.js';
 
 const start = new Date('2026-01-01T00:00:00Z');
 

@@ -1,4 +1,5 @@
 import type { Sent, WebhookTarget } from '../../sending/delivery.js';
+import { send } from '../../sending/send.js';
 import { SandboxError } from '../checks.js';
 import { milliseconds } from '../duration.js';
 import type { Faults, WebhookFault } from '../faults.js';
@@ -7,7 +8,6 @@ import { type Attempt, excerpt, type SandboxEvent } from '../service/event.js';
 import { found, type Store } from '../service/store.js';
 import type { Settings } from '../settings.js';
 import { Signal, slots } from '../signal.js';
-import { send } from './send.js';
 import { signed } from './signing.js';
 
 /** How many events keep their responses, so that a long run does not fill the memory. */
@@ -57,7 +57,11 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
       const outgoing = signed(event.body, settings, clock, fault?.tamper);
       const { status, headers, body, error, code }: Sent = fault?.drop
         ? { error: 'A fault was injected: the delivery was lost.' }
-        : await send(to, outgoing, settings, signal);
+        : await send(to, outgoing, {
+            timeoutMs: settings.choices.deliveryTimeout,
+            allowRemote: settings.allowRemoteWebhooks,
+            signal,
+          });
       const made: Attempt = {
         number: event.attempts.length + 1,
         cause,

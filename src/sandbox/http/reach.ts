@@ -1,7 +1,7 @@
 import { once } from 'node:events';
+import { untilAborted } from '../../sending/abort.js';
 import { SandboxError } from '../checks.js';
 import { randomId } from '../service/ids.js';
-import { untilAborted } from '../signal.js';
 import { fetchFailed, NetworkFault } from './fault-response.js';
 import type { Guard } from './guard.js';
 import { type Handle, type Listening, type ListenOptions, serve } from './node.js';
