@@ -45,8 +45,9 @@ export class ApiPromise<T> extends Promise<T> {
     this.#completed = completed;
   }
 
-  /** `then`, `catch` and `finally` return plain promises. */
-  static override get [Symbol.species](): PromiseConstructor {
+  /** What `then`, `catch`, `finally` and libraries make from the class of a promise is a plain promise. */
+  // biome-ignore lint/complexity/useLiteralKeys: only in brackets may an accessor have this name.
+  override get ['constructor'](): PromiseConstructor {
     return Promise;
   }
 

@@ -2,6 +2,7 @@ import { ApiPromise } from './api-promise.js';
 import { type PaymentsClientOptions, readOptions } from './options.js';
 import { BalanceResource } from './resources/balance.js';
 import { CheckoutsResource } from './resources/checkouts.js';
+import type { PaymentsApi } from './resources/payments-api.js';
 import { ProductsResource } from './resources/products.js';
 import { type RawRequest, readRawRequest, unchecked } from './resources/raw-request.js';
 import type { CallOptions } from './transport/call-options.js';
@@ -21,7 +22,7 @@ import { Transport } from './transport/transport.js';
  * console.log(checkout.url);
  * ```
  */
-export class PaymentsClient {
+export class PaymentsClient implements PaymentsApi {
   /** What the merchant sells. */
   readonly products: ProductsResource;
   /** The sessions in which customers pay. */

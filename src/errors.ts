@@ -240,7 +240,9 @@ export type InvalidResponseReason =
   | 'envelope'
   | 'schema'
   | 'too_large'
-  | 'encoding';
+  | 'encoding'
+  /** A list changed too much while a loop read it. */
+  | 'changed';
 
 /** A response that cannot be used. For a write, `outcome` says whether it was done. */
 export class InvalidResponseError extends PaymentsError {

@@ -5,7 +5,7 @@
  */
 import * as webhooks from './webhooks/index.js';
 
-export { ApiPromise, type ResponseFacts, type WithResponse } from './api-promise.js';
+export type { ApiPromise, ResponseFacts, WithResponse } from './api-promise.js';
 export { PaymentsClient } from './client.js';
 export {
   type AnyPaymentsError,
@@ -35,9 +35,16 @@ export {
   WebhookVerificationError,
 } from './errors.js';
 export type { PaymentsClientOptions } from './options.js';
-export { type ListPromise, Page } from './pagination.js';
+export type { ListPromise, Page } from './pagination.js';
 export type { BalanceResource } from './resources/balance.js';
 export type { CheckoutsResource } from './resources/checkouts.js';
+export type {
+  BalanceApi,
+  CheckoutsApi,
+  PaymentsApi,
+  ProductPage,
+  ProductsApi,
+} from './resources/payments-api.js';
 export type { ProductsResource } from './resources/products.js';
 export type { RawRequest } from './resources/raw-request.js';
 export type { Balance } from './schemas/balance.js';

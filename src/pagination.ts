@@ -1,9 +1,18 @@
 import { ApiPromise, type Completed } from './api-promise.js';
-import { InvalidParamsError, traced } from './errors.js';
+import { InvalidParamsError, InvalidResponseError, traced } from './errors.js';
 import type { Pagination } from './schemas/pagination.js';
 
+/** An item of a list. */
+interface Item {
+  id: string;
+  /** Tells a list that begins with the newest item from another. */
+  createdAt?: Date | undefined;
+}
+
 /** How the other pages of a list are read. */
-export interface PageSource<T extends { id: string }> {
+export interface PageSource<T extends Item> {
+  /** What errors call the list. */
+  operation: { operation: string; method: string; path: string };
   /** How many pages may be held at once while iterating. */
   prefetch: number;
   /** Another page, by itself or for a loop, which aborts `leaving` when it is left. */
@@ -11,7 +20,7 @@ export interface PageSource<T extends { id: string }> {
 }
 
 /** One page of a list. Iterate over it for every item from this page on. */
-export class Page<T extends { id: string }> implements AsyncIterable<T> {
+export class Page<T extends Item> implements AsyncIterable<T> {
   /** The items of this page, in the order of the service. */
   readonly items: readonly T[];
   /** Where this page stands in the list. */
@@ -54,7 +63,7 @@ export class Page<T extends { id: string }> implements AsyncIterable<T> {
  * for await (const product of payments.products.list({ status: 'ACTIVE' })) console.log(product.name);
  * ```
  */
-export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
+export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
   #leaving: AbortController | undefined;
   readonly #operation: string;
 
@@ -65,7 +74,16 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
     this.#operation = operation;
   }
 
-  /** Every item, page after page, in order. Pages are requested as they are needed; `prefetch` of them are held at once. */
+  /** For `ListPromise`, whose own class would be found first. */
+  // biome-ignore lint/complexity/useLiteralKeys: only in brackets may an accessor have this name.
+  override get ['constructor'](): PromiseConstructor {
+    return Promise;
+  }
+
+  /**
+   * Every item, page after page, in order. Pages are requested as they are needed; `prefetch` of them are held at once.
+   * If items leave the list meanwhile, others move to pages that were read before: those pages are read again.
+   */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     // The first loop ends the request for its first page, too.
     const leaving = this.#leaving ?? new AbortController();
@@ -104,7 +122,7 @@ export class ListPromise<T extends { id: string }> extends ApiPromise<Page<T>> i
 const left: unknown = AbortSignal.abort().reason;
 
 /** Every item from a page on. A generator by itself cannot be left before the page that it waits for has come. */
-function itemsFrom<T extends { id: string }>(first: Promise<Page<T>>, leaving: AbortController) {
+function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
   const items = readItems(first, leaving);
   for (const name of ['return', 'throw'] as const) {
     const end = items[name].bind(items);
@@ -118,46 +136,135 @@ function itemsFrom<T extends { id: string }>(first: Promise<Page<T>>, leaving: A
   return items;
 }
 
-async function* readItems<T extends { id: string }>(first: Promise<Page<T>>, leaving: AbortController) {
+async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
   const { signal } = leaving;
   const unlessLeft = (error: unknown): undefined => {
     if (signal.reason !== left) throw error;
   };
-  let page: Page<T> | undefined = await first.catch(unlessLeft);
-  /**
-   * Ids of the last items: a product that is created while a list is read pushes the last item of one page onto the
-   * next. As many are kept as may be pushed without an item coming twice.
-   */
-  let recent = new Set<string>();
-  const inFlight: Promise<Page<T>>[] = [];
-  let asked = page?.pagination.page ?? 0;
   try {
+    let page: Page<T> | undefined = await first.catch(unlessLeft);
+    if (!page) return;
+    const { prefetch, ask } = page.source;
+    const reading = new Reading(page);
+    const inFlight: { number: number; page: Promise<Page<T>> }[] = [];
+    let number = page.pagination.page;
+    let asked = number;
+    const askAhead = (upTo: number) => {
+      while (asked < reading.last && inFlight.length < upTo) {
+        const next = ask(++asked, leaving);
+        // A page may fail after the reader has left: that matters only when it is read.
+        next.catch(() => {});
+        inFlight.push({ number: asked, page: next });
+      }
+    };
     while (page && signal.reason !== left) {
-      const { prefetch, ask } = page.source;
-      const last: number = page.hasNextPage ? page.pagination.totalPages : 0;
-      const askAhead = (upTo: number) => {
-        while (asked < last && inFlight.length < upTo) {
-          const next = ask(++asked, leaving);
-          // A page may fail after the reader has left: that matters only when it is read.
-          next.catch(() => {});
-          inFlight.push(next);
-        }
-      };
+      const items = reading.take(number, page);
       // The page that is being read counts as one of those that are held.
       askAhead(prefetch - 1);
-      for (const item of page.items) {
-        if (recent.has(item.id)) continue;
-        if (recent.size === 2000) recent = new Set([...recent].slice(1000));
-        recent.add(item.id);
-        yield item;
-      }
+      for (const item of items) yield item;
+      const { next } = reading;
+      if (next === undefined) return;
+      // The list may have become shorter since they were asked for.
+      while (inFlight[0] && inFlight[0].number > reading.last) inFlight.shift();
+      const isAsked = inFlight.some((each) => each.number === next);
+      if (!isAsked && (next <= number || inFlight.length === 0)) asked = next - 1;
       askAhead(prefetch);
-      if (last === 0) return;
-      page = await inFlight
-        .shift()
-        ?.catch((error: unknown) => unlessLeft(error === signal.reason ? error : traced(error)));
+      const following = inFlight.shift();
+      if (!following) return;
+      number = following.number;
+      page = await following.page.catch((error: unknown) =>
+        unlessLeft(error === signal.reason ? error : traced(error)),
+      );
     }
   } finally {
     leaving.abort(left);
+  }
+}
+
+/** A clock of the service and one of this process differ by less. */
+const clockSkewMs = 60_000;
+
+/**
+ * How far a list has been read while items join and leave it: each item that was in it all the time is taken once.
+ *
+ * Every such item at a place before `#end` has been taken. An item moves towards the beginning by no more places than
+ * the list lost items, if new items join at its beginning. Where they join at its end, losses may not show in the total:
+ * if one was created meanwhile, the list is read once more.
+ */
+class Reading<T extends Item> {
+  /** The last page, as far as is known. */
+  last = 0;
+  readonly #operation: PageSource<T>['operation'];
+  readonly #size: number;
+  readonly #start: number;
+  readonly #began = Date.now() - clockSkewMs;
+  readonly #ids = new Set<string>();
+  #end: number;
+  #total: number;
+  #isNewestFirst = true;
+  #lastTaken = 0;
+  #lastCreatedAt = 0;
+  #hasNewItem = false;
+  #furthest = 0;
+  #fewest: number;
+  #pagesWithoutProgress = 0;
+
+  constructor({ items, pagination, source }: Page<T>) {
+    this.#operation = source.operation;
+    this.#size = Math.max(1, pagination.size, items.length);
+    this.#start = (pagination.page - 1) * this.#size;
+    this.#end = this.#start;
+    this.#total = pagination.total;
+    this.#fewest = pagination.total;
+  }
+
+  /** The page to read next if pages come one by one; `undefined` at the end of the list. */
+  get next(): number | undefined {
+    const next = Math.floor(this.#end / this.#size) + 1;
+    return next <= this.last ? next : undefined;
+  }
+
+  /** Returns those items of a page that were not taken yet. */
+  take(number: number, { items, pagination: { total, totalPages } }: Page<T>): T[] {
+    const from = (number - 1) * this.#size;
+    this.#end -= Math.max(0, this.#total - total);
+    this.#total = total;
+    // What moved before the first page cannot be told from what was there.
+    if (this.#end < this.#start && this.#start > 0) throw this.#changed();
+    this.#end = Math.max(this.#start, this.#end);
+    if (from <= this.#end) this.#end = Math.max(this.#end, from + this.#size);
+    this.last = items.length > 0 ? totalPages : Math.min(totalPages, number - 1);
+    const taken = items.filter(({ id }) => !this.#ids.has(id));
+    for (const { id } of taken) this.#ids.add(id);
+    this.#noteOrder(number, items, taken);
+    // A list that changes with each page would be read for ever.
+    const isProgress = this.#end > this.#furthest || total < this.#fewest;
+    this.#pagesWithoutProgress = isProgress ? 0 : this.#pagesWithoutProgress + 1;
+    if (this.#pagesWithoutProgress > 100 + 2 * totalPages) throw this.#changed();
+    this.#furthest = Math.max(this.#furthest, this.#end);
+    this.#fewest = Math.min(this.#fewest, total);
+    if (this.next === undefined && this.#hasNewItem && !this.#isNewestFirst && number > 1) {
+      this.#hasNewItem = false;
+      this.#end = this.#start;
+    }
+    return taken;
+  }
+
+  #noteOrder(number: number, items: readonly T[], taken: readonly T[]): void {
+    if (number !== this.#lastTaken + 1) this.#lastCreatedAt = Number.POSITIVE_INFINITY;
+    this.#lastTaken = number;
+    for (const { createdAt } of items) {
+      const at = Number(createdAt ?? 0);
+      if (at > this.#lastCreatedAt) this.#isNewestFirst = false;
+      this.#lastCreatedAt = at;
+    }
+    if (taken.some(({ createdAt }) => Number(createdAt ?? 0) >= this.#began)) this.#hasNewItem = true;
+  }
+
+  #changed(): InvalidResponseError {
+    const { operation, method, path } = this.#operation;
+    const message = `${method} ${path}: the list changed too much while it was read, so items may be missing. Read it again from its first page.`;
+    const facts = { operation, method, path, outcome: 'done' as const, attempts: 1, status: 200 };
+    return new InvalidResponseError(message, { ...facts, reason: 'changed', issues: [] });
   }
 }

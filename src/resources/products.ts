@@ -95,7 +95,8 @@ export class ProductsResource {
     const sent = await this.#transport.send(list, productListSchema, options, readFirst, firstLeaving);
     const ask = (page: number, leaving?: AbortController) =>
       new ApiPromise(this.#listPage(sent.options, () => ({ query: { ...sent.parts.query, page } }), leaving));
-    return { data: new Page(sent.data, { prefetch: sent.options.prefetch ?? 1, ask }), facts: sent.facts };
+    const source = { operation: list, prefetch: sent.options.prefetch ?? 1, ask };
+    return { data: new Page(sent.data, source), facts: sent.facts };
   }
 
   /**

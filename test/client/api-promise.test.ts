@@ -1,4 +1,5 @@
-import { ApiPromise, AuthenticationError } from 'merchant-payments';
+import * as main from 'merchant-payments';
+import { AuthenticationError } from 'merchant-payments';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import balance from '../fixtures/balance.json' with { type: 'json' };
 import list from '../fixtures/product-list.json' with { type: 'json' };
@@ -26,9 +27,8 @@ describe.each(carriers)('a call over %s', (_, options) => {
   test('is a promise, and so are then, catch and finally of it', async () => {
     service.on('GET /v1/balance', jsonResponse(balance));
     const call = payments.balance.retrieve();
-    expect(call).toBeInstanceOf(ApiPromise);
     expect(call).toBeInstanceOf(Promise);
-    expect(call.then(() => 1)).not.toBeInstanceOf(ApiPromise);
+    expect(call.then(() => 1)).not.toHaveProperty('withResponse');
     expect(await call.then(({ currency }) => currency)).toBe('USD');
     expect(await call.finally(() => {})).toMatchObject({ currency: 'USD' });
     expect(await Promise.all([call, call])).toHaveLength(2);
@@ -106,4 +106,20 @@ test('a failure that withResponse() handles is not reported', async () => {
     .withResponse()
     .catch(() => {});
   await settled();
+});
+
+test('has the class of a plain promise for what copies it by its class', async () => {
+  service.on('GET /v1/balance', jsonResponse(balance));
+  const call = payments.balance.retrieve();
+  expect(await call.constructor.resolve(1)).toBe(1);
+  expect(Promise.resolve(call)).toBe(call);
+  service.on('GET /v1/products', jsonResponse(list));
+  const products = payments.products.list();
+  expect(products.constructor).toBe(Promise);
+  await Promise.all([call, products]);
+});
+
+test('its class and that of a page are types alone, which nobody can construct', () => {
+  expect(Object.keys(main)).not.toContain('ApiPromise');
+  expect(Object.keys(main)).not.toContain('Page');
 });

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { InvalidResponseError, Page, type PaymentsClient, ServerError } from 'merchant-payments';
+import { InvalidResponseError, type PaymentsClient, ServerError } from 'merchant-payments';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import list from '../fixtures/product-list.json' with { type: 'json' };
 import {
@@ -62,7 +62,6 @@ describe.each(carriers)('a list over %s', (_, options) => {
   test('is a promise of its first page', async () => {
     service.on('GET /v1/products', pages(45));
     const result = await payments.products.list();
-    expect(result).toBeInstanceOf(Page);
     expect(inspect(result)).toMatch(/^Page \{/); // from dist/ too
     expect(result.items.map(({ id }) => id)).toEqual(first(20));
     expect(result.pagination).toEqual({ page: 1, size: 20, total: 45, totalPages: 3 });

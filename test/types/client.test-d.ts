@@ -3,7 +3,7 @@
 import {
   type AnyPaymentsError,
   type ApiError,
-  ApiPromise,
+  type ApiPromise,
   AuthenticationError,
   type Balance,
   type CallOptions,
@@ -20,6 +20,7 @@ import {
   type OrderPaidEvent,
   type Outcome,
   type Page,
+  type PaymentsApi,
   PaymentsClient,
   type PaymentsClientOptions,
   PaymentsError,
@@ -106,7 +107,14 @@ test('each method returns an ApiPromise of its resource', () => {
     response: ResponseFacts;
   }>();
   expectTypeOf<ListPromise<Product>>().toExtend<AsyncIterable<Product>>();
-  expectTypeOf(ApiPromise).not.toBeAny();
+});
+
+test('a client fulfils the interface, and a fake of one method is one line', () => {
+  expectTypeOf<PaymentsClient>().toExtend<PaymentsApi>();
+  const api: PaymentsApi = payments;
+  api.checkouts.create = async () => ({ url: 'https://pay.example/1' });
+  // @ts-expect-error a fake without a url is no checkout
+  api.checkouts.create = async () => ({});
 });
 
 test('enums complete, and stay open', () => {
