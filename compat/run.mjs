@@ -101,6 +101,7 @@ function runPart(name) {
 /** Builds, packs and installs the package, or the tarball of COMPAT_TARBALL; it has no dependencies, so unpacking installs it. */
 function install() {
   if (!isInstalled()) run('npm', ['ci', '--no-audit', '--no-fund'], here);
+  if (!existsSync(`${here}node_modules/better-sqlite3/build`)) compileForNode20('better-sqlite3');
   run('npm', ['run', '--silent', 'build'], root);
   empty(`${here}.package`);
   const packed = process.env.COMPAT_TARBALL || pack();
@@ -114,6 +115,12 @@ function install() {
     if (existsSync(from)) cpSync(from, `${here}.examples${copy}`, { recursive: true });
   }
   return packed;
+}
+
+/** No install script runs here. This one compiles against the headers that the package node-20 brings. */
+function compileForNode20(name) {
+  process.env.npm_config_build_from_source = 'true';
+  run('npm', ['rebuild', name, '--ignore-scripts=false', `--nodedir=${here}node_modules/node-20`], here);
 }
 
 function pack() {

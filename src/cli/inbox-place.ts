@@ -6,7 +6,7 @@ import { type Inbox, openInbox } from '../inbox/open-inbox.js';
 import { type PostgresPool, quoted } from '../inbox/postgres.js';
 import { lockTimeout } from '../inbox/postgres-store.js';
 import { defaultSchema, findTables } from '../inbox/postgres-tables.js';
-import { Connection, databaseClass, type SqliteDatabase } from '../inbox/sqlite.js';
+import { Connection, findDatabaseClass, isSqliteDatabase, type SqliteDatabase } from '../inbox/sqlite.js';
 import { hasTables } from '../inbox/sqlite-store.js';
 import { inboxTables } from '../inbox/tables.js';
 import { hasMethods } from '../webhooks/own-options.js';
@@ -43,7 +43,7 @@ export async function withInbox<Result>(
     } else {
       checkAccess(place);
       // Not `file`, which becomes one with a write-ahead log: the shop's own database may not be that.
-      database = new (databaseClass())(resolve(place));
+      database = openDatabase(resolve(place));
       await checkVersion(database, JSON.stringify(place));
       inbox = openInbox({ ...common, database });
     }
@@ -53,9 +53,9 @@ export async function withInbox<Result>(
     if (codeOf(error) === lockTimeout)
       throw new CommandError(`Another transaction holds what this needs. ${remedy}`);
     const isOurs = error instanceof PaymentsError || error instanceof CommandError;
-    if (isOurs || !(pool || codeOf(error) === 'ERR_SQLITE_ERROR')) throw error;
+    if (isOurs || !(pool || /SQLITE/.test(codeOf(error) ?? ''))) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The database cannot be used: ${reason}.`);
+    throw new CommandError(`${pool ? 'The database' : JSON.stringify(place)} cannot be used: ${reason}.`);
   } finally {
     await inbox?.close();
     database?.close();
@@ -90,15 +90,32 @@ async function checkVersion(database: SqliteDatabase, name: string): Promise<voi
   database.exec('PRAGMA secure_delete = ON');
 }
 
+/** A database of `node:sqlite`, or of the shop's own better-sqlite3 on a Node that has none. */
+function openDatabase(file: string): SqliteDatabase {
+  const Database: unknown = findDatabaseClass() ?? packageOfShop('better-sqlite3');
+  const database: unknown = typeof Database === 'function' && Reflect.construct(Database, [file]);
+  if (isSqliteDatabase(database)) return database;
+  throw new CommandError(
+    `The inbox in a file needs node:sqlite, which Node ${process.version} does not have. Run the command with Node 22.13 or ` +
+      'later, such as with: npx --package=node@24 -- merchant-payments inbox …, or in a folder that has better-sqlite3.',
+  );
+}
+
+/** A package of the folder in which the command runs; `undefined` if there is none. */
+function packageOfShop(name: string): unknown {
+  try {
+    return createRequire(join(process.cwd(), 'package.json'))(name);
+  } catch {
+    return undefined;
+  }
+}
+
 type OpenPool = PostgresPool & { end(): Promise<void> };
 
 /** The shop's own `pg`, which also reads PGPASSWORD. Its errors name no password. */
 function poolOf(connectionString: string): OpenPool {
-  const shop = createRequire(join(process.cwd(), 'package.json'));
-  let pg: unknown;
-  try {
-    pg = shop('pg');
-  } catch {
+  const pg = packageOfShop('pg');
+  if (pg === undefined) {
     const remedy = 'Run the command in the folder of your shop, or run: npm install pg';
     throw new CommandError(`The package "pg" is not installed in this folder. ${remedy}`);
   }

@@ -22,4 +22,4 @@ export type {
 } from './options.js';
 export type { Duration, ListParams } from './params.js';
 export type { PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';
+export type { GivenDatabase, SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';

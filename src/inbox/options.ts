@@ -9,7 +9,7 @@ import { readTolerance } from '../webhooks/timestamp.js';
 import { type Duration, dayMs, readDuration } from './params.js';
 import type { ClientOf, PostgresPool, PostgresRun } from './postgres.js';
 import { defaultSchema, type PostgresPlace } from './postgres-tables.js';
-import type { SqliteDatabase, SqliteStatement } from './sqlite.js';
+import { type GivenDatabase, isSqliteDatabase, type SqliteDatabase } from './sqlite.js';
 import type { SqlitePlace } from './sqlite-store.js';
 
 /** A delivery as your function gets it. */
@@ -118,14 +118,8 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
 export interface InboxOptions extends CommonInboxOptions<InboxDelivery> {
   /** Path of the SQLite file; created with mode 600 if it does not exist. `:memory:` is for tests. */
   file?: string | undefined;
-  /** Instead of `file`: your own open `DatabaseSync`, to write your own tables in `commit()`. It stays open. */
-  database?:
-    | SqliteDatabase
-    | (Omit<SqliteDatabase, 'prepare'> & {
-        /** As the types of Node 22.13 have it, in which rows are `unknown`. */
-        prepare(sql: string): Pick<Required<SqliteStatement>, 'run' | 'setReadBigInts'>;
-      })
-    | undefined;
+  /** Instead of `file`: your own open database of `node:sqlite`, `better-sqlite3` or `libsql`, to write your own tables in `commit()`. It stays open. */
+  database?: SqliteDatabase | GivenDatabase | undefined;
   pool?: undefined;
 }
 
@@ -213,12 +207,12 @@ function readPlace(own: Record<string, unknown>): SqlitePlace | PostgresPlace {
     throw unusable('schema must be the name of a schema, of at most 63 bytes.');
   }
   if (database !== undefined) {
-    if (hasMethods<SqliteDatabase>(database, 'exec', 'prepare', 'close')) return { database };
-    throw unusable('database must be a DatabaseSync of node:sqlite.');
+    if (isSqliteDatabase(database)) return { database };
+    throw unusable('database must be an open database of node:sqlite, better-sqlite3 or libsql.');
   }
   if (typeof file === 'string' && file.trim() !== '') return { file };
   throw unusable(
-    'pass "file", the path of a SQLite file, "database", an open DatabaseSync, or "pool", a Pool of pg.',
+    'pass "file", the path of a SQLite file, "database", an open SQLite database, or "pool", a Pool of pg.',
   );
 }
 

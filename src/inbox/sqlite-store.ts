@@ -135,7 +135,7 @@ export class SqliteStore extends InboxStore {
   #setUp(): void {
     if (this.#isReady) return;
     const [place, db] = [this.#place, this.#connection];
-    const name = JSON.stringify('file' in place ? place.file : 'database');
+    const name = nameOf(place);
     if ('database' in place) db.journalMode();
     usable(place, () => {
       const isMade = hasTables(db, inboxTables, name);
@@ -172,8 +172,8 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
   } catch (error) {
     if (error instanceof ConfigurationError || isBusy(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    const [kind, name] =
-      'file' in place ? (['file', JSON.stringify(place.file)] as const) : (['database', 'database'] as const);
+    const kind = 'file' in place ? 'file' : 'database';
+    const name = nameOf(place);
     if (/^no such (?:column|table)/.test(reason))
       throw new ConfigurationError(
         `${name} has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another ${kind}.`,
@@ -183,11 +183,20 @@ function usable<Result>(place: SqlitePlace, work: () => Result): Result {
       file: isOther
         ? 'the SQLite file of the inbox, or the name of a new one'
         : 'a file that can be written, in a folder that exists',
-      database: isOther
-        ? 'a DatabaseSync that was opened on a SQLite file'
-        : 'an open one that can be written',
+      database: isOther ? 'one that was opened on a SQLite file' : 'an open one that can be written',
     }[kind];
     throw new ConfigurationError(`${name} cannot be used as an inbox: ${reason}. Pass ${advice}.`);
+  }
+}
+
+/** Names the file, also if the shop opened it. A closed database does not say. */
+function nameOf(place: SqlitePlace): string {
+  if ('file' in place) return JSON.stringify(place.file);
+  try {
+    const { path } = new Connection(place.database);
+    return path === '' ? 'database' : JSON.stringify(path);
+  } catch {
+    return 'database';
   }
 }
 

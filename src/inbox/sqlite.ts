@@ -3,7 +3,7 @@ import { ConfigurationError } from '../errors.js';
 import { hasMethods } from '../webhooks/own-options.js';
 import type { Durability, Row } from './sql.js';
 
-/** The parts of a `node:sqlite` `DatabaseSync` that are used. */
+/** An open database of `node:sqlite`, `better-sqlite3` or `libsql`: the parts that all of them have. */
 export interface SqliteDatabase {
   /** Runs statements that return nothing. */
   exec(sql: string): void;
@@ -11,13 +11,13 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   /** Closes the connection. */
   close(): void;
-  /** Whether a transaction is open; from Node 22.16 on. */
+  /** Whether a transaction is open: of `node:sqlite`, from Node 22.16 on. */
   readonly isTransaction?: boolean;
-  /** Whether the connection is open. */
+  /** Whether the connection is open: of `node:sqlite`. */
   readonly isOpen?: boolean;
 }
 
-/** The parts of a `StatementSync` that are used. */
+/** A compiled statement. */
 export interface SqliteStatement {
   /** Runs it and returns how many rows changed. */
   run(...values: SqliteValue[]): {
@@ -28,14 +28,66 @@ export interface SqliteStatement {
   get(...values: SqliteValue[]): Record<string, unknown> | undefined;
   /** All rows. */
   all(...values: SqliteValue[]): Record<string, unknown>[];
-  /** Numbers as `number`, whatever the connection's default is. */
+  /** Numbers as `number`, whatever the connection's default is: of `node:sqlite`. */
   setReadBigInts?(enabled: boolean): void;
-  /** Rows as objects, whatever the connection's default is. */
+  /** Rows as objects, whatever the connection's default is: of `node:sqlite`. */
   setReturnArrays?(enabled: boolean): void;
 }
 
 /** A value that SQLite takes. */
 export type SqliteValue = null | number | bigint | string | Uint8Array;
+
+/** What the types of the three drivers have in common: their rows differ, and other drivers lack what sets how numbers are read. */
+export interface GivenDatabase {
+  /** Runs statements that return nothing. */
+  exec(sql: string): unknown;
+  /** Closes the connection. */
+  close(): unknown;
+  /** Compiles one statement. */
+  prepare(sql: string): {
+    /** Runs it and returns how many rows changed. */
+    run(...values: SqliteValue[]): {
+      /** Rows inserted, updated or deleted. */
+      changes: number | bigint;
+    };
+  } & (
+    | {
+        /** Of `node:sqlite`: reads numbers as `bigint`, or not. */
+        setReadBigInts(enabled: boolean): unknown;
+      }
+    | {
+        /** Of `better-sqlite3` and `libsql`: reads numbers as `bigint`, or not. */
+        safeIntegers(enabled?: boolean): unknown;
+      }
+  );
+}
+
+/** The parts that only `better-sqlite3` and `libsql` have. */
+interface Driver extends SqliteDatabase {
+  readonly inTransaction?: boolean;
+  prepare(sql: string): DriverStatement;
+}
+
+interface DriverStatement extends SqliteStatement {
+  safeIntegers?(enabled: boolean): unknown;
+  /** Whether it returns rows: `all()` throws if it does not. */
+  readonly reader?: boolean;
+}
+
+/** True for a database of the three drivers, open or closed: statements of others return promises, or take callbacks. */
+export function isSqliteDatabase(value: unknown): value is SqliteDatabase {
+  if (!hasMethods<SqliteDatabase>(value, 'exec', 'prepare', 'close')) return false;
+  let statement: unknown;
+  try {
+    statement = value.prepare('SELECT 1');
+  } catch {
+    // Such as one that is closed: the store says so.
+    return true;
+  }
+  if (!hasMethods<SqliteStatement>(statement, 'run', 'get', 'all')) return false;
+  const hasNumbers = hasMethods(statement, 'setReadBigInts') || hasMethods(statement, 'safeIntegers');
+  return hasNumbers && Array.isArray(statement.all());
+}
 
 /** How long a call waits for another connection's lock, or for the end of the shop's own transaction. */
 const patienceMs = 5000;
@@ -52,10 +104,10 @@ export class OpenTransaction extends Error {
 
 /** One connection to a database: nothing blocks the event loop while another connection holds a lock. */
 export class Connection {
-  readonly database: SqliteDatabase;
+  readonly database: Driver;
   /** Empty for a database in memory. */
   readonly path: string;
-  readonly #compiled = new Map<string, SqliteStatement>();
+  readonly #compiled = new Map<string, DriverStatement>();
   #last: Promise<unknown> = Promise.resolve();
   static #hasBlocked = false;
 
@@ -120,7 +172,8 @@ export class Connection {
   /** Before Node 22.16 the only way to know is to try to begin one. */
   hasTransaction(): boolean {
     const { database } = this;
-    if (typeof database.isTransaction === 'boolean') return database.isTransaction;
+    const isOpen = database.isTransaction ?? database.inTransaction;
+    if (isOpen !== undefined) return isOpen;
     try {
       database.exec('BEGIN; ROLLBACK');
       return false;
@@ -142,9 +195,12 @@ export class Connection {
       // Overrides the options of the connection.
       statement.setReadBigInts?.(false);
       statement.setReturnArrays?.(false);
+      statement.safeIntegers?.(false);
       this.#compiled.set(sql, statement);
     }
-    return statement.all(...values);
+    if (statement.reader !== false) return statement.all(...values);
+    statement.run(...values);
+    return [];
   }
 
   /** In other modes than these a crash can take away, or damage, what was stored. A database in memory is for tests. */
@@ -181,18 +237,30 @@ type DatabaseSync = new (path: string) => SqliteDatabase;
 
 /** `node:sqlite`, loaded when an inbox is opened, so that importing this entry works on every platform. */
 export function databaseClass(): DatabaseSync {
-  const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
-  if (hasMethods<{ DatabaseSync: DatabaseSync }>(sqlite, 'DatabaseSync')) return sqlite.DatabaseSync;
+  const found = findDatabaseClass();
+  if (found) return found;
   throw new ConfigurationError(
-    'An inbox in a file needs node:sqlite, which this runtime does not have. Use Node 22.13 or later, pass "pool" for ' +
-      'PostgreSQL, or store deliveries in a queue of yours with the option `accept` of handler() and nodeHandler().',
+    'An inbox in a file needs node:sqlite, which this runtime does not have. Use Node 22.13 or later, pass "database", an open ' +
+      'one of better-sqlite3, or "pool" for PostgreSQL, or store deliveries in a queue of yours with the option `accept` of ' +
+      'handler() and nodeHandler().',
   );
 }
+
+/** The same, or `undefined` where the runtime has none. */
+export function findDatabaseClass(): DatabaseSync | undefined {
+  const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
+  return hasMethods<{ DatabaseSync: DatabaseSync }>(sqlite, 'DatabaseSync') ? sqlite.DatabaseSync : undefined;
+}
+
+/** Of better-sqlite3, while a statement of the shop is being read: other drivers write beside that. */
+const isReading = 'This database connection is busy executing a query';
 
 /** Whether trying again may help: another connection writes, or a transaction is open on this one. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof OpenTransaction) return true;
-  const code: unknown = error instanceof Error && Reflect.get(error, 'errcode');
+  if (!(error instanceof Error)) return false;
   // Extended codes have the primary one in their low byte. SQLITE_BUSY is 5, SQLITE_LOCKED 6.
-  return typeof code === 'number' && [5, 6].includes(code & 0xff);
+  const number: unknown = Reflect.get(error, 'errcode');
+  if (typeof number === 'number') return [5, 6].includes(number & 0xff);
+  return /^SQLITE_(?:BUSY|LOCKED)/.test(String(Reflect.get(error, 'code'))) || error.message === isReading;
 }

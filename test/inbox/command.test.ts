@@ -111,7 +111,7 @@ describe('merchant-payments inbox', () => {
     writeFileSync(text, 'no database'.repeat(200));
     expect(runInbox([text])).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('file is not a database'),
+      stderr: `${JSON.stringify(text)} cannot be used: file is not a database.\n`,
     });
     const other = temporaryFile();
     const database = connect(other);

@@ -99,7 +99,7 @@ describe('the file', () => {
     const database = Reflect.construct(databaseClass(), [file, { readOnly: true }]);
     later(() => database.close());
     expect(() => openInbox({ database, secret, on: { 'order.paid': () => {} } })).toThrow(
-      'database cannot be used as an inbox: attempt to write a readonly database.',
+      ' cannot be used as an inbox: attempt to write a readonly database.',
     );
   });
 

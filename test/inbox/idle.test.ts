@@ -26,6 +26,7 @@ function counting() {
         run: tell((...values) => statement.run(...values)),
         get: tell((...values) => statement.get(...values)),
         all: tell((...values) => statement.all(...values)),
+        setReadBigInts: (enabled) => statement.setReadBigInts?.(enabled),
       };
     },
     close: () => database.close(),

@@ -16,6 +16,13 @@ function open(options: unknown): unknown {
   }
 }
 
+/** A database of a driver whose statements have this `all`. */
+const driver = (all: () => unknown, { setReadBigInts = () => {} }: { setReadBigInts?: unknown } = {}) => ({
+  exec() {},
+  close() {},
+  prepare: () => ({ run() {}, get() {}, all, setReadBigInts }),
+});
+
 const pool = { connect: () => Promise.reject(new Error('no database')) };
 
 describe('options of openInbox()', () => {
@@ -32,8 +39,27 @@ describe('options of openInbox()', () => {
     ['a schema that is no string', { secret, on, pool, schema: 1 }, /schema must be the name/],
     ['an empty file', { ...good, file: ' ' }, /pass "file"/],
     ['a file that is no string', { ...good, file: Buffer.from('x') }, /pass "file"/],
-    ['a database that is none', { secret, on, database: { exec: () => {} } }, /must be a DatabaseSync/],
-    ['a database that is null', { secret, on, database: null }, /must be a DatabaseSync/],
+    [
+      'a database that is none',
+      { secret, on, database: { exec: () => {} } },
+      /must be an open database of node:sqlite, better-sqlite3 or libsql/,
+    ],
+    ['a database of callbacks', { secret, on, database: driver(() => ({})) }, /must be an open database of/],
+    [
+      'a database of promises',
+      { secret, on, database: driver(async () => [{ one: 1 }]) },
+      /must be an open database of/,
+    ],
+    [
+      'a database that reads no numbers as it is told',
+      { secret, on, database: driver(() => [], { setReadBigInts: null }) },
+      /must be an open database of/,
+    ],
+    [
+      'a database that is null',
+      { secret, on, database: null },
+      /must be an open database of node:sqlite, better-sqlite3 or libsql/,
+    ],
   ])('must not have %s: ConfigurationError', (_form, options, message) => {
     const error = open(options);
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -55,8 +81,7 @@ describe('options of openInbox()', () => {
     const database = connect(file);
     expect(open({ secret, on, database })).toMatchObject({
       name: 'ConfigurationError',
-      message:
-        'database cannot be used as an inbox: file is not a database. Pass a DatabaseSync that was opened on a SQLite file.',
+      message: `${JSON.stringify(file)} cannot be used as an inbox: file is not a database. Pass one that was opened on a SQLite file.`,
     });
     database.close();
   });

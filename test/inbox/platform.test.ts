@@ -3,8 +3,9 @@ import { ConfigurationError, type Inbox, openInbox } from '../../src/inbox/index
 import { secret } from './inboxes.js';
 
 const message =
-  'An inbox in a file needs node:sqlite, which this runtime does not have. Use Node 22.13 or later, pass "pool" for ' +
-  'PostgreSQL, or store deliveries in a queue of yours with the option `accept` of handler() and nodeHandler().';
+  'An inbox in a file needs node:sqlite, which this runtime does not have. Use Node 22.13 or later, pass "database", an open ' +
+  'one of better-sqlite3, or "pool" for PostgreSQL, or store deliveries in a queue of yours with the option `accept` of ' +
+  'handler() and nodeHandler().';
 
 it.each<[string, unknown]>([
   ['no process', undefined],

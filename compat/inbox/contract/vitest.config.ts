@@ -1,12 +1,15 @@
 import base from '../../../vitest.config.js';
 
-/** The contract of the inbox on PostgreSQL: setup.ts puts it there. */
+/** The contract of the inbox on PostgreSQL, or on the SQLite driver of INBOX_DRIVER. */
 export default {
   ...base,
   test: {
     ...base.test,
     include: ['test/inbox/contract/*.test.ts'],
     exclude: [],
-    setupFiles: ['test/helpers/patience.ts', 'compat/inbox/contract/setup.ts'],
+    setupFiles: [
+      'test/helpers/patience.ts',
+      `compat/inbox/contract/${process.env.INBOX_DRIVER ? 'sqlite-drivers' : 'setup'}.ts`,
+    ],
   },
 };

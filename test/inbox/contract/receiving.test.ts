@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { sign, verify } from '../../../src/webhooks/index.js';
 import { later, orderPaid, received, secret, withResolvers } from '../inboxes.js';
@@ -48,6 +49,19 @@ describe('a delivery', () => {
     expect(delivery.signal).toBeInstanceOf(AbortSignal);
     expect(Object.keys(delivery.headers).sort()).toEqual(Object.keys(headers).sort());
     expect(event).toEqual(given);
+  });
+
+  it.skipIf(isPostgres())('waits while another connection writes, and then gets 200', async () => {
+    const place = newPlace();
+    const { inbox, post, calls } = opened({ place });
+    await inbox.stats();
+    await place.run('BEGIN IMMEDIATE');
+    const response = post(orderPaid('ord_1'));
+    await sleep(300);
+    await place.run('COMMIT');
+    expect(await response).toEqual(received);
+    await inbox.idle();
+    expect(calls).toEqual([['ord_1', 1]]);
   });
 
   it('that arrives again gets 200, and nothing is done again: at once, later, and after a restart', async () => {

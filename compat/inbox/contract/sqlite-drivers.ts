@@ -1,0 +1,41 @@
+// Puts the contract of the inbox on a SQLite driver of the shop's own: the package that INBOX_DRIVER names, as `database`.
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { type GivenDatabase, openInbox, type SqliteStatement } from '../../../src/inbox/index.js';
+import { insertPaid, placeInboxesIn } from '../../../test/inbox/contract/places.js';
+import { later, temporaryFile } from '../../../test/inbox/inboxes.js';
+
+type Database = GivenDatabase & { prepare(sql: string): SqliteStatement & { reader: boolean } };
+const Driver: new (file: string) => Database = createRequire(import.meta.url)(
+  process.env.INBOX_DRIVER ?? 'better-sqlite3',
+);
+
+function connect(file: string): Database {
+  const database = new Driver(file);
+  later(() => database.close());
+  database.exec('PRAGMA busy_timeout = 5000');
+  return database;
+}
+
+placeInboxesIn({
+  name: 'SQLite',
+  newPlace() {
+    const file = temporaryFile();
+    const other = connect(file);
+    other.exec('PRAGMA journal_mode = WAL; CREATE TABLE paid (order_id TEXT)');
+    const named = (sql: string) =>
+      sql.replace('$inbox', 'payments_inbox').replace('$paid', 'paid').replace('$past', '0');
+    return {
+      open: (options) => openInbox({ database: connect(file), ...options }),
+      run: async (sql) => {
+        const statement = other.prepare(named(sql));
+        if (statement.reader) return statement.all();
+        statement.run();
+        return [];
+      },
+      pay: (db) => 'prepare' in db && db.prepare(insertPaid.replace('$paid', 'paid')).run(),
+      args: [file],
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    };
+  },
+});
