@@ -185,7 +185,9 @@ describe('the file', () => {
     const before = tables();
     const message = ` has tables named payments_inbox that are not of this package: ${reason}. Rename them, or use another`;
     expect(open(file)).toThrow(new ConfigurationError(`${JSON.stringify(file)}${message} file.`));
-    expect(() => opened({ database })).toThrow(new ConfigurationError(`database${message} database.`));
+    expect(() => opened({ database })).toThrow(
+      new ConfigurationError(`${JSON.stringify(file)}${message} database.`),
+    );
     expect(tables()).toEqual(before);
   });
 
