@@ -1,11 +1,12 @@
 import { type Identification, identifyScheme } from '../doctor/identify.js';
 import { WebhookVerificationError } from '../errors.js';
-import type { RefusedDelivery } from '../inbox/entry.js';
+import type { RefusedEntry } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../inbox/params.js';
 import { schemaSql } from '../inbox/postgres-tables.js';
 import { visible } from '../schemas/visible.js';
-import { type VerifyOptions, verify } from '../webhooks/index.js';
+import { readChecks } from '../webhooks/checks.js';
+import { type RecoverOptions, recoverDelivery } from '../webhooks/recover.js';
 import { command, type Flags, type FlagTable, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
 import { withInbox } from './inbox-place.js';
@@ -165,11 +166,11 @@ const actions = new Map<string, (inbox: Inbox, request: Request) => Promise<Resu
 const lateCodes = ['timestamp_too_old', 'timestamp_in_future'];
 
 /** Shows the first that a scheme fits: others may be of strangers. Late ones come last, for their scheme was right. */
-async function identifyFirst({ given, scheme }: Request, refused: RefusedDelivery[], newest: string | false) {
+async function identifyFirst({ given, scheme }: Request, refused: RefusedEntry[], newest: string | false) {
   if (refused.length === 0) throw new CommandError('Nothing was refused, so there is nothing to identify.');
   const secret = await webhookSecret();
   const url = given.text('url');
-  const isLate = ({ code }: RefusedDelivery) => Number(lateCodes.includes(code));
+  const isLate = ({ code }: RefusedEntry) => Number(lateCodes.includes(code));
   let last: Identification | undefined;
   for (const delivery of refused.toSorted((one, other) => isLate(one) - isLate(other))) {
     const { encoding, headers } = delivery;
@@ -191,10 +192,11 @@ async function identifyFirst({ given, scheme }: Request, refused: RefusedDeliver
 }
 
 /** What `recover` also needs where deliveries are not fresh by the scheme that was found. */
-function lateness(refused: readonly RefusedDelivery[], found: Pick<VerifyOptions, 'secret' | 'scheme'>) {
-  const skews = refused.flatMap(({ rawBody, encoding, headers, receivedAt }) => {
+function lateness(refused: readonly RefusedEntry[], found: Pick<RecoverOptions, 'secret' | 'scheme'>) {
+  const checks = readChecks({ secret: found.secret, scheme: found.scheme, toleranceSeconds: undefined });
+  const skews = refused.flatMap((entry) => {
     try {
-      verify({ rawBody, encoding, headers, receivedAt, ...found });
+      recoverDelivery(checks, entry);
     } catch (error) {
       if (error instanceof WebhookVerificationError) return error.skewSeconds ?? [];
     }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { spaced } from '../sending/delivery.js';
+import { decodeRecoded, decodingOf } from '../webhooks/recoded.js';
 import { isJsonObject, parseObject } from './json.js';
 
 /** A mistake with a secret: the doctor makes it, `identify` undoes it. */
@@ -86,7 +87,9 @@ export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
   const changed = variants.filter(([value]) => value !== text);
   const capture = 'Capture a delivery byte for byte: `merchant-payments capture`.';
   const asBytes = changed.map(([value, note]) => ({ value: Buffer.from(value), note: `${note} ${capture}` }));
-  return [{ value: body }, ...asBytes];
+  const recoded = decodeRecoded(body);
+  const asSent = recoded ? [{ value: recoded.sent, note: decodingOf[recoded.form] }] : [];
+  return [{ value: body }, ...asSent, ...asBytes];
 }
 
 /** The secret as given, then without what is often copied along with it. */

@@ -1,6 +1,6 @@
 import { PaymentsError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
-import type { WebhookEvent } from '../webhooks/index.js';
+import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
 import type { Row } from './sql.js';
 
 /** The state of a delivery. */
@@ -44,24 +44,8 @@ export interface InboxStats {
   oldestRunningMs: number | null;
 }
 
-/** A refused delivery as it is kept in the quarantine: data of a stranger. */
-export interface RefusedRecord {
-  /** Why it was refused, such as `signature_mismatch`. */
-  code: string;
-  /** ISO 8601. */
-  receivedAt: string;
-  /** Length of the body. */
-  bytes: number;
-  /** Those that begin with `x-` or that the scheme signs; with a `verify` of yours all but cookies and logins. */
-  headers: Record<string, string>;
-  /** The body as received; base64 if `encoding` says so. */
-  rawBody: string;
-  /** `base64` if the body is not valid UTF-8, or has a NUL. */
-  encoding?: 'base64' | undefined;
-}
-
-/** An entry of the quarantine. */
-export interface RefusedDelivery extends RefusedRecord {
+/** An entry of the quarantine: a refused delivery, data of a stranger. */
+export interface RefusedEntry extends RefusedDelivery {
   /** Counts up. */
   id: number;
 }
@@ -126,7 +110,7 @@ export function toEntry(row: Row): InboxEntry {
   };
 }
 
-export function toRefused(row: Row): RefusedDelivery {
+export function toRefusedEntry(row: Row): RefusedEntry {
   return {
     id: Number(row.id),
     code: String(row.code),

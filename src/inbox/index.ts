@@ -6,8 +6,8 @@
 export type { InboxError } from '../errors.js';
 export { ConfigurationError, InvalidParamsError, PaymentsError, WebhookConfigError } from '../errors.js';
 export type { Delivery } from '../webhooks/delivery.js';
-export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
-export type { InboxEntry, InboxState, InboxStats, RefusedDelivery, RefusedRecord } from './entry.js';
+export type { OrderPaidEvent, RefusedDelivery, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
+export type { InboxEntry, InboxState, InboxStats, RefusedEntry } from './entry.js';
 export type { Recovered } from './intake.js';
 export { type Inbox, openInbox, type RecoverParams } from './open-inbox.js';
 export type {

@@ -1,13 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { visible } from '../schemas/visible.js';
-import { readBody } from '../webhooks/body.js';
 import type { Checks } from '../webhooks/checks.js';
-import { type Delivery, deliveryOf, storable, unreadableBecause } from '../webhooks/delivery.js';
-import { headerPairs } from '../webhooks/headers.js';
-import type { WebhookEvent } from '../webhooks/index.js';
-import { factsOf, type RefusedRequest } from '../webhooks/responder.js';
-import { eventOf, verifyDelivery } from '../webhooks/verify.js';
+import { type Delivery, deliveryOf, unreadableBecause } from '../webhooks/delivery.js';
+import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
+import { recoverDelivery } from '../webhooks/recover.js';
+import { factsOf } from '../webhooks/responder.js';
+import { eventOf } from '../webhooks/verify.js';
 import { unreadableText } from './attempt.js';
 import type { Claim } from './entry.js';
 import type { InboxSettings } from './options.js';
@@ -22,11 +21,6 @@ export interface Recovered {
   /** Still not authentic, or too late; they stay in the quarantine. */
   refused: number;
 }
-
-/** What no other scheme, secret, tolerance, setup or verifier could cure. What is too old may be the fault of a clock. */
-const incurable = ['duplicate_header', 'invalid_headers', 'invalid_body'];
-const longestRefused = 64 * 1024;
-const longestHeader = 4096;
 
 /** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
 export function createIntake(settings: InboxSettings, store: InboxStore) {
@@ -73,41 +67,25 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     return true;
   }
 
-  /** Keeps a delivery that was refused, if `recover()` may accept it one day. */
-  async function refuse(request: RefusedRequest): Promise<void> {
-    const { code, receivedAt, signatureHeaders, readsAny } = request;
-    if (keepRefused === 0 || incurable.includes(code)) return;
-    const body = readBody(request.rawBody);
-    if (body.byteLength > longestRefused) return;
-    const mayBeRead = (name: string) =>
-      (readsAny || name.startsWith('x-')) && !/cookie|authorization/.test(name);
-    const kept = headerPairs(request.headers)
-      .filter(([name]) => signatureHeaders.includes(name) || mayBeRead(name))
-      .filter(([, value]) => value.length <= longestHeader);
-    if (!kept.some(([name]) => name === signatureHeaders[0])) return;
-    const facts = { code, receivedAt: receivedAt.toISOString(), bytes: body.byteLength };
-    await store.refuse({ ...facts, headers: Object.fromEntries(kept), ...storable(body) }, keepRefused);
+  /** Keeps a refused delivery for `recover()`. */
+  async function refuse(refused: RefusedDelivery): Promise<void> {
+    if (keepRefused > 0) await store.refuse(refused, keepRefused);
   }
 
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */
   async function recover(checks: Checks): Promise<Recovered> {
     const result = { recovered: 0, duplicates: 0, refused: 0 };
     for (let [entry] = await store.refused(1, 0); entry; [entry] = await store.refused(1, entry.id)) {
-      const { receivedAt, ...request } = entry;
-      const at = Date.parse(receivedAt);
       let delivery: Delivery;
       try {
-        const verified = verifyDelivery(checks, { ...request, now: at });
-        // Outside of the tolerance one of the clocks was wrong, and only the sender's is signed.
-        const isLate = Math.abs(at - verified.sentAt) > toleranceSeconds * 1000;
-        delivery = deliveryOf(verified, new Date(isLate ? verified.sentAt : at));
+        delivery = recoverDelivery(checks, entry, toleranceSeconds);
       } catch (error) {
         // One that a verifier of the shop's cannot take, or whose time is no date, must not stop the others.
         if (!(error instanceof WebhookVerificationError)) await report(error);
         result.refused++;
         continue;
       }
-      callHook('received', { ...factsOf(delivery), bytes: request.bytes });
+      callHook('received', { ...factsOf(delivery), bytes: entry.bytes });
       if (await put(delivery)) result.recovered++;
       else result.duplicates++;
       await store.forget(entry);

@@ -8,7 +8,7 @@ import type { SignatureScheme } from '../webhooks/index.js';
 import { type NodeRequest, type NodeResponse, nodeListener } from '../webhooks/node-handler.js';
 import { ownOptions } from '../webhooks/own-options.js';
 import { createResponder, factsOf, failedReply, okReply, type Reply } from '../webhooks/responder.js';
-import type { InboxEntry, InboxStats, RefusedDelivery } from './entry.js';
+import type { InboxEntry, InboxStats, RefusedEntry } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
 import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
 import type { Duration, ListParams } from './params.js';
@@ -50,7 +50,7 @@ export interface Inbox {
   /** Deletes event, body and headers of deliveries done or discarded before that, but keeps keys. Returns how many. */
   purge: (params: { olderThan: Duration | Date }) => Promise<number>;
   /** The quarantine, newest first, `limit` of it (1 to 1000, default 100): refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. */
-  refused: (params?: { limit?: number | undefined }) => Promise<RefusedDelivery[]>;
+  refused: (params?: { limit?: number | undefined }) => Promise<RefusedEntry[]>;
   /**
    * Verifies the quarantine again, each delivery as of when it was received, by default with what this inbox has: what is
    * authentic is stored and worked on. `receivedAt` is when it was signed if that is outside of this inbox's tolerance.

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '../webhooks/delivery.js';
-import type { WebhookEvent } from '../webhooks/index.js';
-import type { Claim, InboxState, RefusedDelivery, RefusedRecord, Settlement } from './entry.js';
-import { storedEvent, toClaim, toEntry, toRefused } from './entry.js';
+import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
+import type { Claim, InboxState, RefusedEntry, Settlement } from './entry.js';
+import { storedEvent, toClaim, toEntry, toRefusedEntry } from './entry.js';
 import type { ListParams } from './params.js';
 import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
@@ -218,7 +218,7 @@ export abstract class InboxStore {
   }
 
   /** Keeps a refused delivery. Of `most`, the first tenth stays; of the others, the oldest makes room. */
-  async refuse(refused: RefusedRecord, most: number): Promise<void> {
+  async refuse(refused: RefusedDelivery, most: number): Promise<void> {
     const { code, receivedAt, bytes, headers, rawBody, encoding } = refused;
     const first = Math.ceil(most / 10);
     const [row] = await this.execute(sql`SELECT count(*) AS count FROM payments_inbox_refused`);
@@ -238,11 +238,11 @@ export abstract class InboxStore {
   async refused(limit: number, after?: number) {
     const which = after === undefined ? sql`ORDER BY id DESC` : sql`WHERE id > ${after} ORDER BY id`;
     const rows = await this.execute(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`);
-    return rows.map(toRefused);
+    return rows.map(toRefusedEntry);
   }
 
   /** Deletes an entry, and not another one that has its id by now: SQLite gives the id of the newest again. */
-  async forget({ id, receivedAt, headers, rawBody }: RefusedDelivery): Promise<void> {
+  async forget({ id, receivedAt, headers, rawBody }: RefusedEntry): Promise<void> {
     await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id} AND
       received_at = ${Date.parse(receivedAt)} AND headers = ${JSON.stringify(headers)} AND raw_body = ${rawBody}
       RETURNING id`);

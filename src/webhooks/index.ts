@@ -16,6 +16,8 @@ export type { WebhookHeaders } from './headers.js';
 export type { DeliveryFacts, HooksOf, WebhookHookFacts, WebhookHooks } from './hooks.js';
 export { type NodeRequest, type NodeResponse, nodeHandler } from './node-handler.js';
 export type { AcceptOptions, HandlerOptions, OnOptions } from './on-or-accept.js';
+export { type RecoverOptions, recover } from './recover.js';
+export type { RefusedDelivery } from './refused.js';
 export type { ReceiverOptions } from './responder.js';
 export type { SignatureScheme, SignedMessage } from './scheme.js';
 export type { WebhookSecret } from './secret.js';

@@ -5,6 +5,7 @@ import { lateChecks } from './checks.js';
 import type { Delivery } from './delivery.js';
 import { readHooks, type WebhookHookFacts, type WebhookHooks, webhookHooks } from './hooks.js';
 import { invalidOptions, isThenable, ownOptions, readFunction, unfinished } from './own-options.js';
+import type { RefusedDelivery } from './refused.js';
 import {
   createResponder,
   factsOf,
@@ -32,6 +33,7 @@ export interface OnOptions extends CommonOptions {
   /** Gets events of a type that this version does not know; the response is 200. Default: nothing. */
   onUnknown?: ((event: UnknownEvent) => unknown) | undefined;
   accept?: undefined;
+  refused?: undefined;
 }
 
 /** Stores deliveries before the response, in your queue or table. */
@@ -42,6 +44,12 @@ export interface AcceptOptions extends CommonOptions {
    * The same delivery may come more than once: use `delivery.key` and `delivery.digest` as the job's key.
    */
   accept: (delivery: Delivery) => PromiseLike<unknown>;
+  /**
+   * Keeps a refused delivery that another scheme, secret or tolerance may prove authentic: one with a signature header and at
+   * most 64 KiB. `recover()` finds those that are. The response is the refusal once the promise resolves, and 500 as for
+   * `accept`. Anybody can send such deliveries: limit how many you keep. Default: none is kept.
+   */
+  refused?: ((delivery: RefusedDelivery) => PromiseLike<unknown>) | undefined;
   on?: undefined;
   onUnknown?: undefined;
 }
@@ -49,12 +57,19 @@ export interface AcceptOptions extends CommonOptions {
 /** Options of `webhooks.handler()` and `webhooks.nodeHandler()`: either `on` or `accept`. */
 export type HandlerOptions = OnOptions | AcceptOptions;
 
-const absent = { ...receiverOptions, on: undefined, onUnknown: undefined, accept: undefined };
+const absent = {
+  ...receiverOptions,
+  on: undefined,
+  onUnknown: undefined,
+  accept: undefined,
+  refused: undefined,
+};
 
 /** Checks a handler's options, and returns what it does with each request: run `on`, or hand over to `accept`. */
 export function readOnOrAccept(options: HandlerOptions, what: string): Responder {
   const own = ownOptions(options, absent, what);
   const accept = readFunction<[Delivery]>(own.accept, 'accept');
+  const refused = readFunction<[RefusedDelivery]>(own.refused, 'refused');
   if (accept && (own.on !== undefined || own.onUnknown !== undefined)) {
     throw invalidOptions(`${what}: "accept" gets every event, so pass no "on" and no "onUnknown" beside it.`);
   }
@@ -63,6 +78,10 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
       `${what}: pass "on" to handle events in the request, or "accept" to store them first.`,
     );
   }
+  if (refused && !accept)
+    throw invalidOptions(
+      `${what}: "refused" keeps what was not authentic, and goes with "accept", not with "on".`,
+    );
   const callHook = readHooks<WebhookHookFacts>(own.hooks, webhookHooks, what);
   const report = readReport(own.onError);
   const on = accept ? undefined : readOn(own, what);
@@ -72,7 +91,9 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
     callHook,
     report,
     mustRead: on !== undefined,
-    handOver: (delivery) => (accept ? run(delivery, () => store(accept, delivery)) : handle(delivery)),
+    keep: refused && ((delivery) => store('refused', refused, delivery)),
+    handOver: (delivery) =>
+      accept ? run(delivery, () => store('accept', accept, delivery)) : handle(delivery),
   });
   return { respond, report };
 
@@ -140,16 +161,20 @@ function remember(seen: Map<string, Seen>, key: string, handled: Seen): void {
 const inProgress: Reply = { status: 409, body: { error: 'in_progress' } };
 const conflicting: Reply = { status: 409, body: { error: 'conflicting_event' } };
 
-/** What is no promise says nothing about what was stored. */
-async function store(accept: (delivery: Delivery) => unknown, delivery: Delivery): Promise<void> {
-  const storing = accept(delivery);
+/** Has a function of the caller's store a delivery. A result that is no promise says nothing about what was stored. */
+async function store<Given>(
+  name: string,
+  keep: (delivery: Given) => unknown,
+  delivery: Given,
+): Promise<void> {
+  const storing = keep(delivery);
   if (!isThenable(storing)) {
     throw invalidOptions(
-      'accept returned no promise, so the delivery may not be stored, and the response is 500. ' +
+      `${name} returned no promise, so the delivery may not be stored, and the response is 500. ` +
         'Make it async, and await or return the promise of your queue.',
     );
   }
-  const problem = unfinished(await storing, 'accept');
+  const problem = unfinished(await storing, name);
   if (problem) throw problem;
 }
 

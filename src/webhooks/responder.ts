@@ -9,6 +9,7 @@ import type { Checks, LateSecret } from './checks.js';
 import { type Delivery, deliveryOf, typeOf } from './delivery.js';
 import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
 import { readFunction } from './own-options.js';
+import { type RefusedDelivery, toRefused } from './refused.js';
 import { readScheme } from './scheme.js';
 import { readable, type VerifyOptions, verifyDelivery } from './verify.js';
 import { within } from './within.js';
@@ -64,19 +65,6 @@ export const receiverOptions = {
   hooks: undefined,
 };
 
-/** A delivery that is not proved authentic and fresh. */
-export interface RefusedRequest {
-  /** As in the response. */
-  code: string;
-  rawBody: RawBody;
-  headers: unknown;
-  receivedAt: Date;
-  /** The names of the headers that the scheme signs. */
-  signatureHeaders: readonly string[];
-  /** Whether a verifier of the shop's may read others. */
-  readsAny: boolean;
-}
-
 interface Destination {
   checks(): Promise<Checks>;
   callHook<Name extends 'received' | 'refused'>(name: Name, facts: WebhookHookFacts[Name]): void;
@@ -85,8 +73,8 @@ interface Destination {
   mustRead: boolean;
   /** Takes over an authentic delivery; its reply is the response. */
   handOver(delivery: Delivery): Promise<Reply>;
-  /** Keeps a delivery that is refused. */
-  keep?(refused: RefusedRequest): Promise<void>;
+  /** Keeps a delivery that is refused, if another scheme may prove it authentic. */
+  keep?: ((refused: RefusedDelivery) => Promise<void>) | undefined;
 }
 
 /** Verifies requests, and hands authentic deliveries over. Rejects only if `handOver` does. */
@@ -117,7 +105,8 @@ export function createResponder(
         const signatureHeaders = [signatureHeader, timestampHeader];
         const request = { rawBody, headers, receivedAt, signatureHeaders, readsAny: verify !== undefined };
         try {
-          await keep({ code: String(reply.body.error), ...request });
+          const refused = toRefused({ code: String(reply.body.error), ...request });
+          if (refused) await keep(refused);
         } catch (failure) {
           // It is nowhere, so the sender must not take it for settled.
           reply = failedReply;

@@ -50,8 +50,11 @@ export function checkFreshness(
   );
 }
 
+/** How far the clocks of sender and receiver may be apart. */
+export const defaultToleranceSeconds = 300;
+
 export function readTolerance(value: unknown): number {
-  if (value === undefined) return 300;
+  if (value === undefined) return defaultToleranceSeconds;
   if (typeof value === 'number' && value > 0) return value;
   throw invalidOptions('toleranceSeconds must be a number above 0; write Infinity to switch the check off.');
 }

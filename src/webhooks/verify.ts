@@ -5,6 +5,7 @@ import { type RawBody, rawBytes, readBody } from './body.js';
 import { type Checks, readChecks } from './checks.js';
 import { checkContainer, type HeaderReader, readHeaders, type WebhookHeaders } from './headers.js';
 import { ownOptions } from './own-options.js';
+import { decodeRecoded, decodingOf } from './recoded.js';
 import type { SignatureScheme } from './scheme.js';
 import type { WebhookSecret } from './secret.js';
 import { isAccepted, isSigned, readSignatures } from './signature.js';
@@ -148,8 +149,10 @@ function missing(name: string, code: 'missing_signature' | 'missing_timestamp'):
 function mismatch(body: Uint8Array, keys: readonly WebhookSecret[]): WebhookVerificationError {
   const bytes = body.byteLength;
   const received = { bytes, sha256: createHash('sha256').update(body).digest('hex') };
-  const hint =
-    bytes === 0
+  const recoded = decodeRecoded(body);
+  const hint = recoded
+    ? decodingOf[recoded.form]
+    : bytes === 0
       ? `The body is empty: a body parser may have read the stream. ${rawBytes}.`
       : keys.some((key) => typeof key === 'string' && /^service_(?:live|test)_/.test(key))
         ? 'The secret looks like an API key. The service does not document which secret signs webhooks: ask it, or try `merchant-payments identify`.'

@@ -134,6 +134,8 @@ describe('identifyScheme()', () => {
 
   test.each([
     ['a newline that an editor added', `${rawBody}\n`, 'newline that was not signed'],
+    ['base64, as AWS Lambda passes it', Buffer.from(rawBody).toString('base64'), 'base64, as AWS Lambda'],
+    ['a JSON string of the body', JSON.stringify(rawBody), 'Pass `JSON.parse(rawBody)`'],
     ['a re-encoded body', JSON.stringify(JSON.parse(rawBody)), 'parsed and encoded again'],
   ])('tells %s from a wrong secret', (_what, changed, note) => {
     const result = identifyScheme({ rawBody: changed, headers: sign({ rawBody, secret }), secret });

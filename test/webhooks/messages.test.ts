@@ -310,7 +310,7 @@ describe.each([
   it.each<[unknown, string]>([
     [
       undefined,
-      ' takes one object with the options secret, toleranceSeconds, scheme, onError, hooks, on, onUnknown, accept.',
+      ' takes one object with the options secret, toleranceSeconds, scheme, onError, hooks, on, onUnknown, accept, refused.',
     ],
     [{ secret }, ': pass "on" to handle events in the request, or "accept" to store them first.'],
     [

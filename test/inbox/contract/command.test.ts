@@ -145,6 +145,24 @@ describe('merchant-payments inbox', () => {
     });
   });
 
+  it('says that a body came as base64 and how to decode it, and recovers the payment', async () => {
+    const place = newPlace();
+    const { inbox, post, calls } = opened({ place });
+    const rawBody = orderPaid('ord_8');
+    const { status } = await post(Buffer.from(rawBody).toString('base64'), sign({ rawBody, secret }));
+    expect(status).toBe(400);
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
+    const identified = run(place, 'refused', '--identify');
+    expect(identified).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('It is the default scheme'),
+    });
+    expect(identified.stdout).toContain('The body is base64, as AWS Lambda passes it: decode it');
+    expect(await inbox.recover()).toEqual({ recovered: 1, duplicates: 0, refused: 0 });
+    await inbox.idle();
+    expect(calls).toEqual([['ord_8', 1]]);
+  });
+
   it('identifies and recovers what came late, after those that need a scheme', async () => {
     const { place, post, inbox } = await filled();
     const scheme = { content: '{timestamp}{body}' };

@@ -1,0 +1,89 @@
+import { WebhookVerificationError } from '../errors.js';
+import { readBody } from './body.js';
+import { type Checks, readChecks } from './checks.js';
+import { type Delivery, deliveryOf } from './delivery.js';
+import { invalidOptions, ownOptions } from './own-options.js';
+import { decodeRecoded } from './recoded.js';
+import type { RefusedDelivery } from './refused.js';
+import { defaultToleranceSeconds } from './timestamp.js';
+import { type VerifyOptions, verifyDelivery } from './verify.js';
+
+/** Options of `webhooks.recover()`. */
+export type RecoverOptions = Pick<VerifyOptions, 'secret' | 'scheme' | 'toleranceSeconds'>;
+
+/**
+ * Returns those of the deliveries that `accept` refused which are authentic under another secret or scheme, in their order.
+ * Each is verified as of its `receivedAt`. If the body was encoded once more on its way, as base64 or as a JSON string,
+ * the decoded body is verified too, and is the `rawBody` of what is returned.
+ *
+ * Pure and synchronous: store what it returns as `accept` does, then delete the records. A delivery that was stored before
+ * has the same `key` and `digest`.
+ *
+ * @throws {WebhookConfigError} an option is invalid, or a record is not what `refused` was given.
+ * @example
+ * ```ts
+ * import { type Delivery, recover, type RefusedDelivery } from 'merchant-payments/webhooks';
+ *
+ * declare const records: RefusedDelivery[];
+ * declare function store(delivery: Delivery): Promise<void>;
+ *
+ * const secret = process.env.PAYMENTS_WEBHOOK_SECRET;
+ * for (const delivery of recover(records, { secret, scheme: { encoding: 'base64' } })) await store(delivery);
+ * ```
+ */
+export function recover(records: readonly RefusedDelivery[], options: RecoverOptions): Delivery[] {
+  const absent = { secret: undefined, scheme: undefined, toleranceSeconds: undefined };
+  const checks = readChecks(ownOptions(options, absent, 'webhooks.recover()'));
+  if (!Array.isArray(records))
+    throw invalidOptions('webhooks.recover() takes an array of refused deliveries.');
+  const recovered: Delivery[] = [];
+  let mistake: unknown;
+  records.forEach((record: unknown, index) => {
+    if (!isRefused(record))
+      throw invalidOptions(
+        `webhooks.recover(): record ${index} lacks rawBody, headers or receivedAt. Pass what the function \`refused\` was given.`,
+      );
+    try {
+      recovered.push(recoverDelivery(checks, record));
+    } catch (error) {
+      if (!(error instanceof WebhookVerificationError)) mistake ??= error;
+    }
+  });
+  // A verifier that fails on one record, of a stranger maybe, is no reason to hold back the others.
+  if (mistake !== undefined && recovered.length === 0) throw mistake;
+  return recovered;
+}
+
+function isRefused(value: unknown): value is RefusedDelivery {
+  if (typeof value !== 'object' || value === null) return false;
+  const { rawBody, headers, receivedAt }: Partial<Record<keyof RefusedDelivery, unknown>> = value;
+  const isDated = typeof receivedAt === 'string' && !Number.isNaN(Date.parse(receivedAt));
+  return typeof rawBody === 'string' && typeof headers === 'object' && headers !== null && isDated;
+}
+
+/**
+ * Returns the delivery that a refused one proves to be, or throws why it is not authentic. If its time is further than
+ * `usualSeconds` from when it was received, one of the two clocks was wrong, and only the sender's is signed.
+ */
+export function recoverDelivery(
+  checks: Checks,
+  { rawBody, encoding, headers, receivedAt }: Omit<RefusedDelivery, 'code' | 'bytes'>,
+  usualSeconds: number = defaultToleranceSeconds,
+): Delivery {
+  const now = Date.parse(receivedAt);
+  const body = readBody(rawBody, encoding);
+  const verified = verifyEither(checks, body, { headers, now });
+  const isLate = Math.abs(now - verified.sentAt) > usualSeconds * 1000;
+  return deliveryOf(verified, new Date(isLate ? verified.sentAt : now));
+}
+
+/** Verifies a body, or else what it was before a platform encoded it. */
+function verifyEither(checks: Checks, body: Uint8Array, given: { headers: unknown; now: number }) {
+  try {
+    return verifyDelivery(checks, { ...given, rawBody: body });
+  } catch (error) {
+    const recoded = decodeRecoded(body);
+    if (!recoded) throw error;
+    return verifyDelivery(checks, { ...given, rawBody: recoded.sent });
+  }
+}

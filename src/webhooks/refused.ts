@@ -1,0 +1,53 @@
+import { type RawBody, readBody } from './body.js';
+import { storable } from './delivery.js';
+import { headerPairs } from './headers.js';
+
+/** A delivery that was refused, as plain JSON: data of a stranger, until `recover()` proves it authentic. */
+export interface RefusedDelivery {
+  /** Why it was refused, such as `signature_mismatch`. */
+  code: string;
+  /** ISO 8601. */
+  receivedAt: string;
+  /** Length of the body. */
+  bytes: number;
+  /** Those that begin with `x-` or that the scheme signs; with a `verify` of yours all but cookies and logins. */
+  headers: Record<string, string>;
+  /** The body as received; base64 if `encoding` says so. */
+  rawBody: string;
+  /** `base64` if the body is not valid UTF-8, or has a NUL. */
+  encoding?: 'base64' | undefined;
+}
+
+/** A request that is not proved authentic and fresh. */
+export interface RefusedRequest {
+  /** As in the response. */
+  code: string;
+  rawBody: RawBody;
+  headers: unknown;
+  receivedAt: Date;
+  /** The names of the headers that the scheme signs, that of the signature first. */
+  signatureHeaders: readonly string[];
+  /** True if `scheme.verify` is set, which may read any header. */
+  readsAny: boolean;
+}
+
+/** What no other scheme, secret, tolerance, setup or verifier could cure. What is too old may be the fault of a clock. */
+const incurable = ['duplicate_header', 'invalid_headers', 'invalid_body'];
+const longestRefused = 64 * 1024;
+const longestHeader = 4096;
+
+/** Returns what is worth keeping of a refused request, if another scheme, secret or tolerance may prove it authentic. */
+export function toRefused(request: RefusedRequest): RefusedDelivery | undefined {
+  const { code, receivedAt, signatureHeaders, readsAny } = request;
+  if (incurable.includes(code)) return undefined;
+  const body = readBody(request.rawBody);
+  if (body.byteLength > longestRefused) return undefined;
+  const mayBeRead = (name: string) =>
+    (readsAny || name.startsWith('x-')) && !/cookie|authorization/.test(name);
+  const kept = headerPairs(request.headers)
+    .filter(([name]) => signatureHeaders.includes(name) || mayBeRead(name))
+    .filter(([, value]) => value.length <= longestHeader);
+  if (!kept.some(([name]) => name === signatureHeaders[0])) return undefined;
+  const facts = { code, receivedAt: receivedAt.toISOString(), bytes: body.byteLength };
+  return { ...facts, headers: Object.fromEntries(kept), ...storable(body) };
+}
