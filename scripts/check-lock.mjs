@@ -20,6 +20,8 @@ const aliases = {
   'typescript-5.4': 'typescript',
   'typescript-5.9': 'typescript',
   'typescript-7.0': 'typescript',
+  'typescript-7.1': 'typescript',
+  'msw-3': 'msw',
   '@jest/react-is-18': 'react-is',
   '@jest/react-is-19': 'react-is',
   'string-width-cjs': 'string-width',

@@ -22,6 +22,7 @@ const compilers = {
   5.9: { package: 'typescript-5.9', ways },
   '6.0': { package: 'typescript', ways },
   '7.0': { package: 'typescript-7.0', ways },
+  7.1: { package: 'typescript-7.1', ways },
 };
 
 export async function checkTypes() {

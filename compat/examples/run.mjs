@@ -92,6 +92,13 @@ const env = { NODE_ENV: 'test', CHROMIUM_PATH: chromium };
 await check('recipe: Vitest, and Mock Service Worker', () =>
   run('npx', ['vitest', 'run', 'testing/vitest.test.ts', 'testing/msw.test.ts'], { cwd: shop, env }),
 );
+await check('recipe: Mock Service Worker 3', async () => {
+  const msw = join(project, 'node_modules/msw');
+  rmSync(msw);
+  symlinkSync(join(compat, 'node_modules/msw-3'), msw);
+  const PATH = `${join(compat, 'node_modules/node-24/bin')}${delimiter}${process.env.PATH}`;
+  await run('npx', ['vitest', 'run', 'testing/msw.test.ts'], { cwd: shop, env: { ...env, PATH } });
+});
 await check('recipe: Jest', () => run('npx', ['jest', 'testing/jest.test.cjs'], { cwd: shop, env }));
 for (const version of ['20', '22'])
   await check(`recipe: Playwright on Node ${version}, with a paid order for each test`, async () => {
