@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { ConfigurationError, isPaymentsError } from './errors.js';
-import { didYouMean } from './schemas/closest.js';
-import { convertedField, field, optionalField, readFields, unreadable } from './schemas/fields.js';
-import { isPlainObject, ownFields } from './schemas/object.js';
-import { hasBlankOrControl, isLoopback, isQuoted, parseAbsoluteUrl, urlText } from './schemas/url.js';
+import { didYouMean } from './input/closest.js';
+import { convertedField, field, getterThrew, optionalField, readFields } from './input/fields.js';
+import { isPlainObject, ownFields } from './input/object.js';
+import { hasBlankOrControl, isLoopback, isQuoted, parseAbsoluteUrl, urlText } from './input/url.js';
 import type { ClientSettings } from './transport/call.js';
 import { sharedFields, timeProblems } from './transport/call-options.js';
 import type { Fetch } from './transport/fetch-adapter.js';
@@ -42,7 +42,7 @@ export function readOptions(options: PaymentsClientOptions): ClientSettings {
     return settingsFrom(options);
   } catch (error) {
     if (isPaymentsError(error)) throw error;
-    throw new ConfigurationError(`new PaymentsClient(): the options ${unreadable}`);
+    throw new ConfigurationError(`new PaymentsClient(): the options ${getterThrew}`);
   }
 }
 

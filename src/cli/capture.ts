@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { identifyScheme } from '../doctor/identify.js';
-import { visible } from '../schemas/visible.js';
+import { visible } from '../input/visible.js';
 import { listenOn } from '../sending/ports.js';
 import { command, type FlagTable } from './command.js';
 import { resultFlags, showIdentification } from './identify.js';

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { didYouMean } from '../schemas/closest.js';
+import { didYouMean } from '../input/closest.js';
 import { columns, refuseUnless } from './terminal.js';
 
 /** The placeholder of its value, such as `<port>`, or an empty string for a switch; what it does; what few have. */

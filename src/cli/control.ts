@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
+import { visible } from '../input/visible.js';
 import { notKnown, problemOf } from '../sandbox/checks.js';
 import { duration } from '../sandbox/duration.js';
 import { eventTypes } from '../sandbox/service/event.js';
 import { costs } from '../sandbox/service/payments.js';
-import { visible } from '../schemas/visible.js';
 import { type Command, command, type Flags, type FlagTable } from './command.js';
 import { usualPort } from './serving.js';
 import { CommandError, refuseUnless, show, UsageError } from './terminal.js';

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { didYouMean } from '../input/closest.js';
+import { visible } from '../input/visible.js';
 import { InvalidField } from '../sandbox/checks.js';
 import { tampers } from '../sandbox/delivery/signing.js';
 import { malformedFaults, networkFaults, readOrder } from '../sandbox/faults.js';
-import { didYouMean } from '../schemas/closest.js';
-import { visible } from '../schemas/visible.js';
 import { type Flags, type FlagTable, jsonOrText, refuseWords } from './command.js';
 import { runningCommand } from './control.js';
 import { refuseUnless, UsageError } from './terminal.js';

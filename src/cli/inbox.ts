@@ -4,7 +4,7 @@ import type { RefusedEntry } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../inbox/params.js';
 import { schemaSql } from '../inbox/postgres-tables.js';
-import { visible } from '../schemas/visible.js';
+import { visible } from '../input/visible.js';
 import { readChecks } from '../webhooks/checks.js';
 import { type RecoverOptions, recoverDelivery } from '../webhooks/recover.js';
 import { command, type Flags, type FlagTable, refuseWords } from './command.js';

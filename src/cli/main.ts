@@ -1,5 +1,5 @@
 import { isPaymentsError } from '../errors.js';
-import { didYouMean } from '../schemas/closest.js';
+import { didYouMean } from '../input/closest.js';
 import { remoteOption } from '../sending/address.js';
 import { version } from '../version.js';
 import { capture } from './capture.js';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
+import { visible } from '../input/visible.js';
 import type { Deed, SandboxContext } from '../sandbox/context.js';
 import type { LoggedRequest } from '../sandbox/http/log.js';
 import { span } from '../sandbox/service/clock.js';
 import type { Attempt, SandboxEvent } from '../sandbox/service/event.js';
-import { visible } from '../schemas/visible.js';
 import { version } from '../version.js';
 import { command } from './command.js';
 import { servingFlags, startServing, usualPort } from './serving.js';

@@ -1,12 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { sandboxSecret } from '../doctor/probes.js';
+import { isQuoted } from '../input/url.js';
 import { InvalidField, problemOf, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { openSandbox } from '../sandbox/create.js';
 import { duration } from '../sandbox/duration.js';
 import { choicesProblem, type UnspecifiedChoices } from '../sandbox/service/choices.js';
 import type { SandboxOptions } from '../sandbox/settings.js';
-import { isQuoted } from '../schemas/url.js';
 import { resolvedProblem } from '../sending/address.js';
 import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { keepData, loadData } from './data-file.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { inspect, styleText } from 'node:util';
-import { visible } from '../schemas/visible.js';
+import { visible } from '../input/visible.js';
 
 // A reader that has seen enough, such as `head`, closes the pipe.
 for (const stream of [process.stdout, process.stderr])

@@ -1,5 +1,5 @@
 import { PaymentsError } from '../errors.js';
-import { visible } from '../schemas/visible.js';
+import { visible } from '../input/visible.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import { isThenable, unfinished } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';

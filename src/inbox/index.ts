@@ -5,6 +5,7 @@
  */
 export type { InboxError } from '../errors.js';
 export { ConfigurationError, InvalidParamsError, PaymentsError, WebhookConfigError } from '../errors.js';
+export type { Duration } from '../input/duration.js';
 export type { Delivery } from '../webhooks/delivery.js';
 export type { OrderPaidEvent, RefusedDelivery, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
 export type { InboxEntry, InboxState, InboxStats, RefusedEntry } from './entry.js';
@@ -20,6 +21,6 @@ export type {
   PostgresDelivery,
   PostgresInboxOptions,
 } from './options.js';
-export type { Duration, ListParams } from './params.js';
+export type { ListParams } from './params.js';
 export type { PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
 export type { GivenDatabase, SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';

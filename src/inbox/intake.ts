@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
-import { visible } from '../schemas/visible.js';
+import { visible } from '../input/visible.js';
 import type { Checks } from '../webhooks/checks.js';
 import { type Delivery, deliveryOf, unreadableBecause } from '../webhooks/delivery.js';
 import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
+import type { Duration } from '../input/duration.js';
 import { type LateSecret, lateChecks } from '../webhooks/checks.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import { fetchHandler } from '../webhooks/handler.js';
@@ -11,7 +12,7 @@ import { createResponder, factsOf, failedReply, okReply, type Reply } from '../w
 import type { InboxEntry, InboxStats, RefusedEntry } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
 import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
-import type { Duration, ListParams } from './params.js';
+import type { ListParams } from './params.js';
 import { readAge, readDelivery, readDeliveryKey, readLimit, readList, readTime } from './params.js';
 import type { PostgresPool } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';

@@ -1,12 +1,14 @@
 import { ConfigurationError } from '../errors.js';
+import { type Duration, dayMs } from '../input/duration.js';
+import type { HooksOf } from '../input/hooks.js';
 import type { Delivery } from '../webhooks/delivery.js';
-import type { DeliveryFacts, HooksOf, WebhookHookFacts } from '../webhooks/hooks.js';
+import type { DeliveryFacts, WebhookHookFacts } from '../webhooks/hooks.js';
 import { readHooks, webhookHooks } from '../webhooks/hooks.js';
 import type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
 import { hasMethods, invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
 import { readTolerance } from '../webhooks/timestamp.js';
-import { type Duration, dayMs, readDuration } from './params.js';
+import { readDuration } from './params.js';
 import type { ClientOf, PostgresPool, PostgresRun } from './postgres.js';
 import { defaultSchema, type PostgresPlace } from './postgres-tables.js';
 import { type GivenDatabase, isSqliteDatabase, type SqliteDatabase } from './sqlite.js';

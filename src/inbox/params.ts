@@ -1,10 +1,8 @@
 import { InvalidParamsError } from '../errors.js';
+import { dayMs } from '../input/duration.js';
 import { readIsoMoment } from '../schemas/moment.js';
 import { type Delivery, digestOf, withoutNul, writable } from '../webhooks/delivery.js';
 import { type InboxState, inboxStates } from './entry.js';
-
-/** A duration: `'500ms'`, `'5s'`, `'2m'`, `'3h'`, `'90d'`, or a number of milliseconds. */
-export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 /** What `list()` returns, newest first. */
 export interface ListParams {
@@ -16,7 +14,6 @@ export interface ListParams {
   after?: string | undefined;
 }
 
-export const dayMs = 86_400_000;
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
 
 /** A duration in milliseconds, or `undefined` if invalid. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsError } from '../errors.js';
-import { escapedUnit } from '../schemas/visible.js';
+import { escapedUnit } from '../input/visible.js';
 import { once } from '../webhooks/once.js';
 import { isFunction, unfinished } from '../webhooks/own-options.js';
 import { type Claim, commitError, lostLease, passed } from './entry.js';

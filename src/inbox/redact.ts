@@ -1,5 +1,5 @@
-import { redactor } from '../schemas/redact.js';
-import { visible } from '../schemas/visible.js';
+import { redactor } from '../input/redact.js';
+import { visible } from '../input/visible.js';
 
 /** What looks like an API key, a webhook secret, a login, or the user and password in a URL. */
 const secretLike =

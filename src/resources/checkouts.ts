@@ -1,6 +1,6 @@
 import { ApiPromise } from '../api-promise.js';
+import { readFields } from '../input/fields.js';
 import { type CheckoutSession, type CreatedCheckout, checkoutSchemas } from '../schemas/checkout.js';
-import { readFields } from '../schemas/fields.js';
 import { type CheckoutCreateParams, checkoutCreateParams, idParams } from '../schemas/params.js';
 import type { CallOptions } from '../transport/call-options.js';
 import type { Transport } from '../transport/transport.js';

@@ -1,8 +1,8 @@
 import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
+import { readFields } from '../input/fields.js';
+import { ownFields } from '../input/object.js';
 import { ListPromise, Page } from '../pagination.js';
-import { readFields } from '../schemas/fields.js';
-import { ownFields } from '../schemas/object.js';
 import {
   idParams,
   type ProductCreateParams,

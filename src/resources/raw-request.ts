@@ -1,11 +1,10 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { didYouMean } from '../schemas/closest.js';
-import { unreadable } from '../schemas/fields.js';
-import { isObject, ownFields } from '../schemas/object.js';
-import { quote } from '../schemas/params.js';
-import { hasBlankOrControl } from '../schemas/url.js';
-import { visible } from '../schemas/visible.js';
+import { didYouMean } from '../input/closest.js';
+import { getterThrew } from '../input/fields.js';
+import { isObject, ownFields } from '../input/object.js';
+import { hasBlankOrControl } from '../input/url.js';
+import { quote, visible } from '../input/visible.js';
 import type { Operation, Query, ReadParts, RequestParts } from '../transport/call.js';
 
 /** A request to an operation that has no method of its own. */
@@ -52,7 +51,7 @@ export const unchecked = <T>(): z.ZodMiniType<T> => z.custom<T>();
 /** Returns query and body of a request, and adds what is wrong with it to `issues`. */
 function check(issues: Issue[], request: Partial<RawRequest> | undefined): RequestParts {
   const refuse = (field: string, message: string) => issues.push({ path: visible(field), message });
-  if (!request) throw new TypeError(unreadable);
+  if (!request) throw new TypeError(getterThrew);
   const { method, path, query, body, ...rest } = request;
   for (const name of Object.keys(rest))
     refuse(name, `is not a field of a request. ${didYouMean(name, partNames)}`);

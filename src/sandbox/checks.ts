@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { PaymentsError, type SandboxErrorCode } from '../errors.js';
-import { didYouMean } from '../schemas/closest.js';
+import { didYouMean } from '../input/closest.js';
 
 /** The sandbox cannot do what was asked: an invalid option, an unknown id, a checkout that can no longer be paid. */
 export class SandboxError extends PaymentsError {
@@ -100,10 +100,4 @@ export const nameIn = <Value extends object>(record: Value) =>
 export function choiceOf<const T extends string>(first: T, ...others: T[]) {
   const named = [first, ...others].map((one) => `"${one}"`);
   return z._default(z.enum([first, ...others], `pass ${named.join(' or ')}.`), first);
-}
-
-export function integer(least: number, most: number) {
-  const error = ({ input }: { input?: unknown }) =>
-    `${shown(input)} is not an integer from ${least} to ${most}.`;
-  return z.int({ error }).check(z.minimum(least, { error }), z.maximum(most, { error }));
 }

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
-import { alike, checked, closed, InvalidField, integer, oneOf, shown } from './checks.js';
+import type { Duration } from '../input/duration.js';
+import { integer } from '../input/read.js';
+import { alike, checked, closed, InvalidField, oneOf, shown } from './checks.js';
 import { type Tamper, tamper } from './delivery/signing.js';
-import { type Duration, duration } from './duration.js';
+import { duration } from './duration.js';
 import { isOperation, operations } from './http/table.js';
 
 interface FaultOfRequests {

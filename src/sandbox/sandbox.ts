@@ -1,9 +1,9 @@
 import type { Diagnosis, DoctorOptions } from '../doctor/doctor.js';
+import type { Duration } from '../input/duration.js';
 import type { Balance } from '../schemas/balance.js';
 import type { Product } from '../schemas/product.js';
 import type { WebhookTarget } from '../sending/delivery.js';
 import type { Tamper } from './delivery/signing.js';
-import type { Duration } from './duration.js';
 import type { Fault } from './faults.js';
 import type { LoggedRequest } from './http/log.js';
 import type { ListenOptions } from './http/node.js';

@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
-import { describeIssues, field } from '../schemas/fields.js';
+import type { Duration } from '../input/duration.js';
+import { describeIssues, field } from '../input/fields.js';
+import { hasBlankOrControl, parseAbsoluteUrl } from '../input/url.js';
 import { type NewProduct, productCreateParams } from '../schemas/params.js';
-import { hasBlankOrControl, parseAbsoluteUrl } from '../schemas/url.js';
 import { resolvedProblem, targetProblem } from '../sending/address.js';
 import { newSecret, secretProblem, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { alike, checked, choiceOf, closed, InvalidField, problemIn, refuse } from './checks.js';
-import { type Duration, milliseconds } from './duration.js';
+import { milliseconds } from './duration.js';
 import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
 import { randomId } from './service/ids.js';

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { isLoopback, parseAbsoluteUrl } from '../input/url.js';
 import type { CurrencyCode } from './currency.js';
 import { moment } from './moment.js';
 import { price } from './money.js';
 import { nullIsAbsent } from './nullish.js';
-import { isLoopback, parseAbsoluteUrl } from './url.js';
 
 /** One attempt of one customer to pay for one product. Spec, "Checkout session". */
 export interface CheckoutSession {

@@ -1,6 +1,6 @@
+import { isObject } from '../input/object.js';
 import type { CurrencyCode } from './currency.js';
 import { readPrice } from './money.js';
-import { isObject } from './object.js';
 
 /** A customer paid. Spec, "Events". */
 export interface OrderPaidEvent {

@@ -1,4 +1,4 @@
-import { convertedField } from './fields.js';
+import { convertedField } from '../input/fields.js';
 
 /** A merchant's own key-value pairs. The spec shows the values as strings. */
 export type Metadata = Record<string, string>;

@@ -1,4 +1,4 @@
-import { convertedField } from './fields.js';
+import { convertedField } from '../input/fields.js';
 
 const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,20})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 

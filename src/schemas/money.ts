@@ -1,4 +1,4 @@
-import { convertedField } from './fields.js';
+import { convertedField } from '../input/fields.js';
 
 const decimalText = /^-?\d+(?:\.\d+)?$/;
 /** How an amount in a number is printed; a fraction below a millionth has an exponent. */

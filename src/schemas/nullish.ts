@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isObject } from './object.js';
+import { isObject } from '../input/object.js';
 
 /** A field that may be absent; an absent one is read as `null`. */
 export function orNull<T>(schema: z.ZodMiniType<T>) {

@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
+import { convertedField, field } from '../input/fields.js';
+import { isObject, isPlainObject } from '../input/object.js';
+import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes, urlText } from '../input/url.js';
+import { kindAndText, quote } from '../input/visible.js';
 import type { CurrencyCode } from './currency.js';
-import { convertedField, field } from './fields.js';
 import type { Metadata } from './metadata.js';
 import { readMoney } from './money.js';
-import { isObject, isPlainObject } from './object.js';
-import { apiKeys } from './redact.js';
-import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes, urlText } from './url.js';
-import { visible } from './visible.js';
 
 /** What `products.create` sends. Spec, "POST /v1/products: create a product". */
 export interface ProductCreateParams {
@@ -69,7 +68,7 @@ export const limits = {
 
 /** What to say of a value that is missing or of another type. */
 function mustBe(type: string, value: unknown, wanted = type): string {
-  return value === undefined ? `is missing. Pass ${wanted}.` : `must be ${type}, got ${whatItIs(value)}.`;
+  return value === undefined ? `is missing. Pass ${wanted}.` : `must be ${type}, got ${kindAndText(value)}.`;
 }
 
 /** A string. `hint` says more of a value of another type. */
@@ -164,7 +163,7 @@ const metadata = convertedField((value, refuse): Metadata => {
     if (key === '__proto__') return refuse('is reserved by JavaScript. Choose another name.', [key]);
     return [
       key,
-      typeof entry === 'string' ? entry : refuse(`must be a string, got ${whatItIs(entry)}.`, [key]),
+      typeof entry === 'string' ? entry : refuse(`must be a string, got ${kindAndText(entry)}.`, [key]),
     ];
   });
   return Object.fromEntries(pairs);
@@ -217,21 +216,3 @@ export const checkoutCreateParams = z.strictObject(
   },
   'must be an object, as in checkouts.create({ productId: product.id }).',
 ) satisfies z.ZodMiniType<CheckoutCreateParams>;
-
-/** A value for a message: short, on one line, without API keys, and only if it is a string, number or boolean. */
-export function quote(value: unknown): string {
-  if (typeof value === 'string') {
-    const start = value.length > 60 ? `${value.slice(0, 60)}…` : value;
-    return visible(JSON.stringify(start)).replace(apiKeys, '[redacted]');
-  }
-  return typeof value === 'number' ? String(value) : whatItIs(value);
-}
-
-/** What a value of the wrong type is. */
-function whatItIs(value: unknown): string {
-  if (value === null || value === undefined || typeof value === 'boolean') return String(value);
-  if (typeof value === 'string' || typeof value === 'number') return `the ${typeof value} ${quote(value)}`;
-  if (Array.isArray(value)) return 'an array';
-  if (value instanceof Promise) return 'a promise: await it';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-}

@@ -1,6 +1,6 @@
 import { lookup, promises } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { parseAbsoluteUrl } from '../schemas/url.js';
+import { parseAbsoluteUrl } from '../input/url.js';
 import type { WebhookTarget } from './delivery.js';
 
 /** A target to which nothing may be sent, or that is no target at all. */

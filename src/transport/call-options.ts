@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { convertedField, optionalField, type Refuse, readFields } from '../schemas/fields.js';
-import { isObject, ownFields } from '../schemas/object.js';
+import { convertedField, optionalField, type Refuse, readFields } from '../input/fields.js';
+import { isObject, ownFields } from '../input/object.js';
 
 /** Options of one call. They override those of the client. */
 export interface CallOptions {

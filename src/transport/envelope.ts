@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { InvalidResponseReason } from '../errors.js';
-import { describeIssues } from '../schemas/fields.js';
-import { isObject, isPolluted, ownFields } from '../schemas/object.js';
+import { describeIssues } from '../input/fields.js';
+import { isObject, isPolluted, ownFields } from '../input/object.js';
 import { idParam } from '../schemas/params.js';
 import { type CompleteResponse, encodingsOf, isBegun, isForeign, isRedirect, isSuccess } from './response.js';
 import { type CallDescription, type FailedAttempt, refusal, type Said, unusable } from './to-error.js';

@@ -1,4 +1,4 @@
-import { isObject, shielded } from '../schemas/object.js';
+import { isObject, shielded } from '../input/object.js';
 import { onAbort } from './aborts.js';
 import {
   type CompleteResponse,

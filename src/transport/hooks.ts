@@ -52,9 +52,3 @@ export interface Hooks {
 
 /** The names of all hooks. */
 export const hookNames = ['request', 'response', 'retry', 'error', 'end'] as const;
-
-/** Calls a hook; whatever it throws or rejects with is ignored. */
-export function runHook<Facts>(hook: ((facts: Facts) => unknown) | undefined, facts: Facts): void {
-  // Called at once; an async function rejects where the hook throws.
-  if (hook) (async () => hook(facts))().catch(() => {});
-}

@@ -1,5 +1,5 @@
 import ky, { type Options } from 'ky';
-import { isPolluted, shielded } from '../schemas/object.js';
+import { isPolluted, shielded } from '../input/object.js';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings } from './call.js';
 import { fetchAdapter, type Send, type SendResult } from './fetch-adapter.js';

@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https';
-import { isObject, shielded } from '../schemas/object.js';
+import { isObject, shielded } from '../input/object.js';
 import { type Send, type SendResult, settledBy } from './fetch-adapter.js';
 import { encodingsOf, headersFrom, largestBody, type ResponseHead } from './response.js';
 import { type FailureKind, type Phase, readError, SendFailure } from './send-failure.js';

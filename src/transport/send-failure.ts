@@ -1,4 +1,4 @@
-import { isObject } from '../schemas/object.js';
+import { isObject } from '../input/object.js';
 import type { ResponseHead } from './response.js';
 
 /** How far a request got: nothing was sent; it may have been sent; a response began. */

@@ -1,11 +1,12 @@
 import type * as z from 'zod/mini';
 import type { Completed } from '../api-promise.js';
 import { ApiError, ConnectionError, isPaymentsError } from '../errors.js';
-import { redactor, secretsOf } from '../schemas/redact.js';
+import { runHook } from '../input/hooks.js';
+import { redactor, secretsOf } from '../input/redact.js';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Progress } from './call.js';
 import { readResponse } from './envelope.js';
-import { type HookFacts, nameOf, runHook } from './hooks.js';
+import { type HookFacts, nameOf } from './hooks.js';
 import { kyAttempt } from './http.js';
 import type { CompleteResponse } from './response.js';
 import { backOffMs, longestRetryAfterMs } from './retry.js';

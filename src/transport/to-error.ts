@@ -1,6 +1,6 @@
 import type { FactsOf, InvalidResponseReason, Issue, Outcome } from '../errors.js';
 import * as errors from '../errors.js';
-import { visible } from '../schemas/visible.js';
+import { visible } from '../input/visible.js';
 import type { Operation } from './call.js';
 import { nameOf } from './hooks.js';
 import { isSuccess, mayBeSuccess, type ResponseHead, type ResponseHeaders } from './response.js';

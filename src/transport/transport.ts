@@ -1,11 +1,12 @@
 import type * as z from 'zod/mini';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
-import { unreadable } from '../schemas/fields.js';
-import { isPlainObject, shielded } from '../schemas/object.js';
+import { getterThrew } from '../input/fields.js';
+import { runHook } from '../input/hooks.js';
+import { isPlainObject, shielded } from '../input/object.js';
 import { onAbort } from './aborts.js';
 import type { ClientSettings, Operation, Progress, Query, ReadParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
-import { nameOf, runHook } from './hooks.js';
+import { nameOf } from './hooks.js';
 import type { sender } from './sender.js';
 
 /**
@@ -96,7 +97,7 @@ export class Transport {
       return { call, parts, options: given };
     } catch (error) {
       if (isPaymentsError(error)) throw error;
-      throw new InvalidParamsError(operation, [{ path, message: unreadable }]);
+      throw new InvalidParamsError(operation, [{ path, message: getterThrew }]);
     }
   }
 }

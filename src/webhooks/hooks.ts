@@ -1,3 +1,4 @@
+import type { HooksOf } from '../input/hooks.js';
 import { invalidOptions, ownOptions, readFunction } from './own-options.js';
 
 /** What each hook of a webhook handler receives: never a secret, a header or a body. */
@@ -40,9 +41,6 @@ export interface DeliveryFacts {
 
 /** Functions called with what happens to deliveries, for logs and metrics. Errors that they throw are ignored. */
 export type WebhookHooks = HooksOf<WebhookHookFacts>;
-
-/** Hooks by name, each called with its facts. */
-export type HooksOf<Facts> = { [Name in keyof Facts]?: ((facts: Facts[Name]) => unknown) | undefined };
 
 /** Calls a hook with its facts, if there is one. */
 export type CallHook<Facts> = <Name extends keyof Facts & string>(name: Name, facts: Facts[Name]) => void;

@@ -6,6 +6,7 @@
  * @module merchant-payments/webhooks
  */
 export { WebhookConfigError, WebhookPayloadError, WebhookVerificationError } from '../errors.js';
+export type { HooksOf } from '../input/hooks.js';
 export type { CurrencyCode } from '../schemas/currency.js';
 export type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../schemas/event.js';
 export type { RawBody } from './body.js';
@@ -13,7 +14,7 @@ export type { LateSecret } from './checks.js';
 export type { Delivery } from './delivery.js';
 export { handler } from './handler.js';
 export type { WebhookHeaders } from './headers.js';
-export type { DeliveryFacts, HooksOf, WebhookHookFacts, WebhookHooks } from './hooks.js';
+export type { DeliveryFacts, WebhookHookFacts, WebhookHooks } from './hooks.js';
 export { type NodeRequest, type NodeResponse, nodeHandler } from './node-handler.js';
 export type { AcceptOptions, HandlerOptions, OnOptions } from './on-or-accept.js';
 export { type RecoverOptions, recover } from './recover.js';

@@ -1,6 +1,6 @@
 import { WebhookPayloadError } from '../errors.js';
+import { visible } from '../input/visible.js';
 import type { OrderPaidEvent, UnknownEvent } from '../schemas/event.js';
-import { visible } from '../schemas/visible.js';
 import { lateChecks } from './checks.js';
 import type { Delivery } from './delivery.js';
 import { readHooks, type WebhookHookFacts, type WebhookHooks, webhookHooks } from './hooks.js';

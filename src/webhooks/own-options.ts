@@ -1,5 +1,5 @@
 import { WebhookConfigError } from '../errors.js';
-import { closest } from '../schemas/closest.js';
+import { closest } from '../input/closest.js';
 
 /** What the keys of an object are. */
 type Kind = 'option' | 'event type';

@@ -6,28 +6,28 @@ import { filesIn } from '../helpers/files.js';
 /** What each room of src/ may import besides itself; `type` where types alone. docs/decisions/rooms.md has the reasons. */
 const rooms = new Map(
   Object.entries({
-    'schemas/': 'zod',
+    'schemas/': 'zod, input/',
+    'input/': 'zod, errors.ts',
     'errors.ts': '',
     'api-promise.ts': '',
     'version.ts': '',
-    'pagination.ts': 'api-promise.ts, errors.ts, type schemas/',
-    'transport/': 'ky, zod, errors.ts, schemas/, type api-promise.ts, type node:',
-    'resources/': 'zod, schemas/, pagination.ts, errors.ts, api-promise.ts, type transport/',
+    'pagination.ts': 'api-promise.ts, errors.ts, input/, type schemas/',
+    'transport/': 'ky, zod, errors.ts, schemas/, input/, api-promise.ts, type node:',
+    'resources/': 'zod, schemas/, input/, pagination.ts, errors.ts, api-promise.ts, type transport/',
     'webhooks/':
-      'node:crypto, node:buffer, schemas/event.ts, schemas/closest.ts, schemas/moment.ts, schemas/visible.ts, type schemas/, errors.ts',
-    'options.ts': 'zod, transport/, schemas/, errors.ts, version.ts',
+      'node:crypto, node:buffer, zod, schemas/event.ts, schemas/moment.ts, type schemas/, input/, errors.ts',
+    'options.ts': 'zod, transport/, input/, errors.ts, version.ts',
     'client.ts': 'zod, options.ts, transport/, resources/, errors.ts, api-promise.ts',
     'index.ts':
       'client.ts, errors.ts, api-promise.ts, pagination.ts, webhooks/, type options.ts, type resources/, type schemas/, type transport/',
-    'inbox/':
-      'node:, webhooks/, errors.ts, schemas/moment.ts, schemas/redact.ts, schemas/visible.ts, type schemas/',
-    'matching/': 'errors.ts',
-    'sending/': 'node:, cross-spawn, webhooks/, schemas/url.ts',
-    'doctor/': 'node:, sending/, webhooks/, errors.ts, version.ts',
+    'inbox/': 'node:, zod, webhooks/, errors.ts, schemas/moment.ts, type schemas/, input/, matching/',
+    'matching/': 'zod, schemas/money.ts, input/, errors.ts',
+    'sending/': 'node:, cross-spawn, webhooks/, input/',
+    'doctor/': 'node:, sending/, webhooks/, input/, errors.ts, version.ts',
     'sandbox/':
-      'hono, @hono/node-server, uqr, zod, node:, schemas/params.ts, schemas/fields.ts, schemas/closest.ts, schemas/url.ts, type schemas/, webhooks/, sending/, doctor/, errors.ts, version.ts',
+      'hono, @hono/node-server, uqr, zod, node:, schemas/params.ts, type schemas/, input/, webhooks/, sending/, doctor/, errors.ts, version.ts',
     'cli/':
-      'node:, zod, sandbox/, doctor/, inbox/, sending/, webhooks/, schemas/closest.ts, schemas/url.ts, schemas/visible.ts, errors.ts, version.ts, merchant-payments',
+      'node:, zod, sandbox/, doctor/, inbox/, webhooks/, sending/, input/, errors.ts, version.ts, merchant-payments',
   }).map(([room, allowed]) => [room, allowed.split(', ')]),
 );
 

@@ -506,7 +506,7 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['fault'], {}, 2, 'The fault is missing. Pass one, such as: fault status 503. Or --list.'],
   [['fault', 'resett'], {}, 2, '"resett" is not a fault. Did you mean reset?'],
   [['fault', 'status'], {}, 2, 'The value is missing. Pass one, such as: fault status 503'],
-  [['fault', 'status', 'abc'], {}, 2, 'status: "abc" is not an integer from 200 to 599.'],
+  [['fault', 'status', 'abc'], {}, 2, 'status: must be an integer from 200 to 599, got a string.'],
   [['fault', 'clear', '--times', '2'], {}, 2, '--times does not go with: fault clear'],
   [['fault', '--list', '--drop'], {}, 2, '--drop does not go with: fault --list'],
   [['fault', 'reset', '--list'], {}, 2, '--list does not go with: fault reset'],

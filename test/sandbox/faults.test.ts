@@ -178,8 +178,8 @@ test('the client tries a GET again until the service is back', async () => {
 
 test.each<[object, string]>([
   [{}, 'pass status, network, malformed, delay or webhook'],
-  [{ status: 99 }, 'status: 99 is not an integer from 200 to 599.'],
-  [{ status: 500, times: 0 }, 'times: 0 is not an integer from 1 to 1000000.'],
+  [{ status: 99 }, 'status: must be an integer from 200 to 599, got the number 99.'],
+  [{ status: 500, times: 0 }, 'times: must be an integer from 1 to 1000000, got the number 0.'],
   [{ network: 'gone' }, 'network: pass one of reset, timeout, refused'],
   [{ network: 'refused', when: 'after' }, 'cannot happen after the work'],
   [{ malformed: 'xml' }, 'malformed: pass one of'],
@@ -188,7 +188,7 @@ test.each<[object, string]>([
   [{ webhook: true, tamper: 'all' }, 'tamper: pass one of'],
   [{ webhook: true }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
   [{ webhook: true, times: 2, drop: false }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
-  [{ webhook: true, duplicate: 0 }, 'duplicate: 0 is not an integer from 1 to 100.'],
+  [{ webhook: true, duplicate: 0 }, 'duplicate: must be an integer from 1 to 100, got the number 0.'],
   [{ status: 503, headers: { 'bad name': '1' } }, 'headers: pass names and values that a header can have.'],
   [{ status: 503, headers: { name: 'a\nb' } }, 'headers: pass names and values that a header can have.'],
   [{ status: 503, body: () => 1 }, 'body: pass what JSON can hold.'],

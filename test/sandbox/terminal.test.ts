@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { visible } from '../../src/schemas/visible.js';
+import { visible } from '../../src/input/visible.js';
 import { environment, useCommand } from '../helpers/command.js';
 import { filesIn } from '../helpers/files.js';
 import { freePort } from '../helpers/ports.js';

@@ -134,7 +134,7 @@ describe('input that is wrong is named', () => {
     [
       '/faults',
       { status: 5 },
-      'The body is invalid: status: 5 is not an integer from 200 to 599. Send {"status',
+      'The body is invalid: status: must be an integer from 200 to 599, got the number 5. Send {"status',
     ],
     [
       '/faults',

@@ -1,4 +1,4 @@
-import { redactor } from '../../src/schemas/redact.js';
+import { redactor } from '../../src/input/redact.js';
 import type { CallDescription } from '../../src/transport/to-error.js';
 
 export const key = 'service_test_secret-of-the-shop';

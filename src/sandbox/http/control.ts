@@ -2,10 +2,11 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod/mini';
+import { durationMs } from '../../input/duration.js';
 import { checked, closed, InvalidField, SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { tamper } from '../delivery/signing.js';
-import { duration, durationMs } from '../duration.js';
+import { duration } from '../duration.js';
 import { describeArmed, readOrder } from '../faults.js';
 import { errorStatuses } from '../service/choices.js';
 import { eventType } from '../service/event.js';
@@ -148,7 +149,7 @@ export function controls(context: SandboxContext): Table {
     })),
     'POST /products/:id/restore': takesNothing((id) => ({ status: payments.setStatus(id, 'ACTIVE').status })),
     'GET /events': takes(
-      fields({ after: string, wait: z.optional(durationMs) }, 'this query'),
+      fields({ after: string, wait: z.optional(durationMs()) }, 'this query'),
       '?after=evt_…&wait=5s',
       async ({ after, wait = 0 }, _, gone) => {
         if (after !== undefined) deliveries.event(after);

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { describeIssues } from '../../schemas/fields.js';
+import { describeIssues } from '../../input/fields.js';
 import { limits } from '../../schemas/params.js';
 import { excerpt } from '../service/event.js';
 import type { RequestNotes } from './log.js';

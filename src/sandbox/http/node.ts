@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import * as z from 'zod/mini';
-import { isLoopback } from '../../schemas/url.js';
-import { checked, integer, refuse, SandboxError } from '../checks.js';
+import { integer } from '../../input/read.js';
+import { isLoopback } from '../../input/url.js';
+import { checked, refuse, SandboxError } from '../checks.js';
 import { NetworkFault } from './fault-response.js';
 
 /** Options of `sandbox.listen()`. */

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { isPaymentsError } from '../../errors.js';
-import { field } from '../../schemas/fields.js';
+import { type Duration, durationMs } from '../../input/duration.js';
+import { field } from '../../input/fields.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
 import { alike, checked, choiceOf, closed, nameIn, oneOf, problemIn } from '../checks.js';
-import { type Duration, durationMs } from '../duration.js';
 import { type EventLink, eventLinks } from './event.js';
 
 export const errorStatuses = {
@@ -94,7 +94,7 @@ const defaultRetries: Duration[] = ['5s', '30s', '2m', '10m'];
 
 const inMs = z.transform((after: number) => ({ after, unit: 'ms' as const }));
 const expiry = z.union(
-  [z.strictObject({ after: durationMs, unit: z.enum(['ms', 's']) }), z.pipe(durationMs, inMs)],
+  [z.strictObject({ after: durationMs(), unit: z.enum(['ms', 's']) }), z.pipe(durationMs(), inMs)],
   'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
 );
 
@@ -119,10 +119,10 @@ const schema = closed('a choice', {
   eventLink: z._default(nameIn(eventLinks), 'none'),
   webhookBody: choiceOf('text', 'number'),
   signature: z._default(field<Partial<SignatureScheme>>(schemeProblem), {}),
-  retries: z.prefault(z.array(durationMs, 'pass durations, such as ["5s", "30s"].'), defaultRetries),
-  deliveryTimeout: z.prefault(durationMs, '10s'),
+  retries: z.prefault(z.array(durationMs(), 'pass durations, such as ["5s", "30s"].'), defaultRetries),
+  deliveryTimeout: z.prefault(durationMs(), '10s'),
   cancel: choiceOf('stay-open', 'close'),
-  settlement: z.prefault(durationMs, '24h'),
+  settlement: z.prefault(durationMs(), '24h'),
   fees: z._default(percentage, '0'),
 } satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>);
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { parseAbsoluteUrl, unsafeSchemes } from '../../../schemas/url.js';
+import { parseAbsoluteUrl, unsafeSchemes } from '../../../input/url.js';
 import type { SandboxContext } from '../../context.js';
 import { span } from '../../service/clock.js';
 import type { StoredCheckout } from '../../service/records.js';

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
 import { encode } from 'uqr';
-import { isLoopback } from '../../../schemas/url.js';
+import { isLoopback } from '../../../input/url.js';
 import { type Html, icon } from '../layout.js';
 import { type CheckoutView, payForm, payFrame, type Wallet, wallets } from './frame.js';
 

@@ -10,7 +10,7 @@ type Problem = Record<'path' | 'message', string>;
 export type Refuse = (message: string, path?: string[]) => never;
 
 /** What to say of an object that throws as its fields are read. */
-export const unreadable = 'cannot be read: a getter or toJSON threw. Pass plain data.';
+export const getterThrew = 'cannot be read: a getter or toJSON threw. Pass plain data.';
 
 /** A field whose value is read by a function: what it returns is used. */
 export function convertedField<T>(read: (value: unknown, refuse: Refuse) => T): z.ZodMiniType<T> {

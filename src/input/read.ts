@@ -1,0 +1,108 @@
+import * as z from 'zod/mini';
+import { InvalidParamsError, type Issue } from '../errors.js';
+import { didYouMean } from './closest.js';
+import { isObject } from './object.js';
+import { kindOf, quote, visible } from './visible.js';
+
+/**
+ * Returns what a schema reads from an object that a caller passed, or throws what `refuse` makes of every problem.
+ *
+ * This is the only reader of options and parameters. A folder describes them with zod, and says which error it throws:
+ *
+ * ```ts
+ * const listOptions = z.strictObject({ state: z.optional(z.enum(states)), limit: z.optional(integer(1, 1000)) });
+ * const { state, limit = 100 } = readParams('inbox.list', listOptions, given);
+ * ```
+ *
+ * `z.optional` takes `undefined` as absent, `z.strictObject` refuses an unknown name, and accessors of a class are read
+ * like fields. A schema without an `error` of its own has its problems worded here, without the text that was passed: it
+ * may be a secret.
+ */
+export function readInput<T>(
+  schema: z.ZodMiniType<T>,
+  given: unknown,
+  refuse: (issues: readonly Issue[]) => Error,
+): T {
+  const issues: Issue[] = [];
+  const data = readInto(issues, schema, given);
+  if (data === undefined) throw refuse(issues);
+  return data;
+}
+
+/** Reads the parameters of a function, or throws an `InvalidParamsError` that names the function as `operation`. */
+export function readParams<T>(operation: string, schema: z.ZodMiniType<T>, given: unknown): T {
+  return readInput(schema, given, (issues) => new InvalidParamsError({ operation }, issues));
+}
+
+/** Returns what a schema reads, or adds every problem to `issues`. The paths of the problems begin with `at`. */
+export function readInto<T>(
+  issues: Issue[],
+  schema: z.ZodMiniType<T>,
+  given: unknown,
+  at: readonly string[] = [],
+): T | undefined {
+  // A body that is passed as the options has a million names.
+  const fields = isObject(given) && !ArrayBuffer.isView(given) ? given : null;
+  const { data, error } = z.safeParse(schema, fields, { error: wordIssue });
+  for (const issue of error?.issues ?? []) {
+    const path = [...at, ...issue.path];
+    if (issue.code !== 'unrecognized_keys') issues.push(issueAt(path, issue.message));
+    else for (const key of issue.keys) issues.push(unknownName(path, key, namesIn(schema, issue.path)));
+  }
+  return data;
+}
+
+/** Returns the problem that a name is none of the known ones, with the one that was likely meant. */
+export function unknownName(path: readonly PropertyKey[], name: string, known: readonly string[]): Issue {
+  return issueAt([...path, name.slice(0, 60)], `is unknown. ${didYouMean(name, known)}`);
+}
+
+function issueAt(path: readonly PropertyKey[], message: string): Issue {
+  return { path: visible(path.map(String).join('.')), message };
+}
+
+/** Returns the names that an object has in a schema. */
+function namesIn(schema: unknown, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniDefault)
+    return namesIn(schema.def.innerType, path);
+  if (schema instanceof z.ZodMiniPipe) return namesIn(schema.def.in, path);
+  if (!(schema instanceof z.ZodMiniObject)) return [];
+  const [name, ...rest] = path;
+  return name === undefined ? Object.keys(schema.shape) : namesIn(schema.shape[String(name)], rest);
+}
+
+const kinds: Record<string, string> = {
+  array: 'an array',
+  boolean: 'true or false',
+  date: 'a valid Date',
+  number: 'a finite number',
+  object: 'an object',
+  string: 'a string',
+};
+
+/** Returns what is wrong with a value, to follow its name in a message. */
+function wordIssue(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === 'invalid_value') return mustBe(oneOfThese(issue.values))(issue);
+  const kind = issue.code === 'invalid_type' ? kinds[issue.expected] : undefined;
+  return kind === undefined ? 'is invalid.' : mustBe(kind)(issue);
+}
+
+/** Returns values in words, such as `"hex", "base64" or "base64url"`. */
+function oneOfThese(values: readonly unknown[]): string {
+  return values
+    .map(quote)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' or $1');
+}
+
+/** Returns the `error` of a schema: that a value is missing, or must be `wanted`. */
+export function mustBe(wanted: string, example = wanted) {
+  return ({ input }: { input?: unknown }): string =>
+    input === undefined ? `is missing. Pass ${example}.` : `must be ${wanted}, got ${kindOf(input)}.`;
+}
+
+/** Returns the schema of an integer within two limits. */
+export function integer(least: number, most: number) {
+  const error = mustBe(`an integer from ${least} to ${most}`);
+  return z.int({ error }).check(z.gte(least, { error }), z.lte(most, { error }));
+}
