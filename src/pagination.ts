@@ -118,8 +118,14 @@ export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements 
   }
 }
 
-/** Why the pages in flight are aborted when their reader leaves: an AbortError. */
-const left: unknown = AbortSignal.abort().reason;
+/** The signals of loops that their reader has left. */
+const left = new WeakSet<AbortSignal>();
+
+/** Aborts the pages in flight, with an AbortError, as their reader leaves the loop. */
+function leave(leaving: AbortController): void {
+  if (!leaving.signal.aborted) left.add(leaving.signal);
+  leaving.abort();
+}
 
 /** Every item from a page on. A generator by itself cannot be left before the page that it waits for has come. */
 function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
@@ -127,7 +133,7 @@ function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortContro
   for (const name of ['return', 'throw'] as const) {
     const end = items[name].bind(items);
     items[name] = (value) => {
-      leaving.abort(left);
+      leave(leaving);
       // A loop that has not begun does not read its page.
       first.catch(() => {});
       return end(value);
@@ -139,7 +145,7 @@ function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortContro
 async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
   const { signal } = leaving;
   const unlessLeft = (error: unknown): undefined => {
-    if (signal.reason !== left) throw error;
+    if (!left.has(signal)) throw error;
   };
   try {
     let page: Page<T> | undefined = await first.catch(unlessLeft);
@@ -157,7 +163,7 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
         inFlight.push({ number: asked, page: next });
       }
     };
-    while (page && signal.reason !== left) {
+    while (page && !left.has(signal)) {
       const items = reading.take(number, page);
       // The page that is being read counts as one of those that are held.
       askAhead(prefetch - 1);
@@ -177,7 +183,7 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
       );
     }
   } finally {
-    leaving.abort(left);
+    leave(leaving);
   }
 }
 

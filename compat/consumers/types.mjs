@@ -1,4 +1,5 @@
-// Compiles consumer.ts with each supported compiler, in each way to resolve modules, library checks included.
+// Compiles consumer.ts with each supported compiler, in each way to resolve modules, library checks included, and
+// defaults.ts with the options that a new project has.
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,15 +15,29 @@ const ways = {
   'node16 CommonJS': { type: 'commonjs', module: 'node16', moduleResolution: 'node16' },
   bundler: { type: 'module', module: 'esnext', moduleResolution: 'bundler' },
 };
+/** What a new project has: no types but its own, and the libraries of its target; from 6 on nothing has to be written. */
+const defaults = {
+  'es2022 and dom': {
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
+    types: [],
+    strict: true,
+    skipLibCheck: false,
+    noEmit: true,
+  },
+  'no options': { noEmit: true },
+};
 const compilers = {
   5.4: {
     package: 'typescript-5.4',
     ways: { ...ways, node10: { type: 'commonjs', module: 'commonjs', moduleResolution: 'node10' } },
+    defaults: 1,
   },
-  5.9: { package: 'typescript-5.9', ways },
-  '6.0': { package: 'typescript', ways },
-  '7.0': { package: 'typescript-7.0', ways },
-  7.1: { package: 'typescript-7.1', ways },
+  5.9: { package: 'typescript-5.9', ways, defaults: 1 },
+  '6.0': { package: 'typescript', ways, defaults: 2 },
+  '7.0': { package: 'typescript-7.0', ways, defaults: 2 },
+  7.1: { package: 'typescript-7.1', ways, defaults: 2 },
 };
 
 export async function checkTypes() {
@@ -35,20 +50,25 @@ export async function checkTypes() {
   await symlink(join(modules, '@types'), join(folder, 'node_modules/@types'));
   for (const [version, compiler] of Object.entries(compilers)) {
     for (const [way, { type, module, moduleResolution }] of Object.entries(compiler.ways)) {
-      const project = join(folder, `${version} ${way}`.replaceAll(' ', '-'));
-      await mkdir(project, { recursive: true });
-      await writeFile(join(project, 'package.json'), JSON.stringify({ type }));
-      await writeFile(join(project, 'consumer.ts'), await readFile(join(here, 'consumer.ts')));
-      await writeFile(
-        join(project, 'tsconfig.json'),
-        JSON.stringify({ compilerOptions: strict({ module, moduleResolution }) }),
-      );
-      await check(`TypeScript ${version}, ${way}`, () =>
-        run(process.execPath, [join(modules, compiler.package, 'bin/tsc'), '--project', project]),
-      );
+      const name = `${version}, ${way}`;
+      await compile(name, compiler.package, 'consumer.ts', type, strict({ module, moduleResolution }));
+    }
+    for (const [way, options] of Object.entries(defaults).slice(0, compiler.defaults)) {
+      await compile(`${version}, ${way}`, compiler.package, 'defaults.ts', 'module', options);
     }
   }
   await rm(folder, { recursive: true });
+
+  async function compile(name, compiler, file, type, compilerOptions) {
+    const project = join(folder, name.replaceAll(/[ ,+]+/g, '-'));
+    await mkdir(project, { recursive: true });
+    await writeFile(join(project, 'package.json'), JSON.stringify({ type }));
+    await writeFile(join(project, file), await readFile(join(here, file)));
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    await check(`TypeScript ${name}`, () =>
+      run(process.execPath, [join(modules, compiler, 'bin/tsc'), '--project', project]),
+    );
+  }
 }
 
 function strict(options) {

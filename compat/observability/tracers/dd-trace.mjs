@@ -1,0 +1,3 @@
+import tracer from 'dd-trace';
+
+globalThis.trace = (run) => tracer.trace('worker', run);

@@ -1,0 +1,3 @@
+const newrelic = require('newrelic');
+
+globalThis.trace = (run) => newrelic.startBackgroundTransaction('worker', run);
