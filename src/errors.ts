@@ -353,7 +353,6 @@ export type SandboxErrorCode =
   | 'invalid_options'
   | 'unknown_id'
   | 'not_payable'
-  | 'insufficient_balance'
   | 'no_webhook'
   | 'wait_timeout'
   | 'port_taken'

@@ -38,7 +38,7 @@ def test_a_payment_and_its_event():
 def test_the_balance_follows_the_clock():
     control("POST", "/trigger")
     control("POST", "/clock", {"advance": "1d"})
-    assert control("POST", "/balance", {"freeze": "9.90"})[1]["available"] == "10.00"
+    assert control("POST", "/balance", {"settle": True})[1]["available"] == "19.90"
 
 
 def test_a_fault_happens_once():

@@ -12,7 +12,7 @@ const flags = {
   method: ['<method>', 'only requests with this method; default: every one'],
   path: ['<path>', 'only requests to this exact path, such as /v1/products'],
   times: ['<n>', 'how often it happens; default 1'],
-  when: ['<before|after>', 'before the work, or after (default of html, truncated, empty, not-enveloped)'],
+  when: ['<before|after>', 'before the work, or after (default of html and truncated)'],
   delay: ['<duration>', 'waits before it happens, such as 2s'],
   body: ['<text>', 'of a status: the body of the response, JSON or text', { mayBeEmpty: true }],
   header: ['<name: value>', 'of a status: a header of the response', { multiple: true }],
@@ -28,7 +28,7 @@ export const fault = runningCommand({
   usage: `fault <what> [flags]
 
   fault status <status>    responds with this status instead of doing the work
-  fault reset              breaks the connection: ${networkFaults.join(', ')} (a reset, too)
+  fault reset              breaks the connection: ${networkFaults.join(', ')}
   fault html               breaks the response: ${malformedFaults.join(', ')}
   fault delay <duration>   responds late
   fault webhook            drops, delays or corrupts the next delivery: --drop, --hold, --duplicate, --tamper, --delay

@@ -33,7 +33,6 @@ export const servingFlags = {
   'seed-file': ['<file>', 'products at the start and after a reset: a JSON array for POST /v1/products'],
   seed: ['<integer>', 'makes ids repeat from run to run'],
   'allow-remote': ['', 'lets webhooks go to public addresses too'],
-  'allow-production': ['', 'starts although NODE_ENV is production'],
 } satisfies FlagTable;
 
 type Name = keyof typeof servingFlags;
@@ -48,8 +47,8 @@ const flagOf = new Map<string, Name>([
 ]);
 
 export async function startServing(flags: Flags<Name>, defaultPort: number, webhook?: string) {
-  if (process.env.NODE_ENV === 'production' && !flags.has('allow-production'))
-    throw new CommandError('NODE_ENV is production. Pass --allow-production to start a sandbox there.');
+  if (process.env.NODE_ENV === 'production')
+    throw new CommandError('NODE_ENV is production, where no sandbox belongs. Unset it for this command.');
   const port = flags.integer('port', 0, 65_535) ?? defaultPort;
   const data = flags.text('data');
   // A symbolic link would be replaced by a file, and its lock be another one.

@@ -21,8 +21,8 @@ export class InvalidField extends SandboxError {
   // Not printed: the message says both.
   readonly #named: { field: string; problem: string };
 
-  constructor(what: string, field: string, problem: string, inCode = '') {
-    super('invalid_options', `${what}: ${field}${problem}${inCode}`);
+  constructor(what: string, field: string, problem: string) {
+    super('invalid_options', `${what}: ${field}${problem}`);
     this.#named = { field, problem };
   }
 

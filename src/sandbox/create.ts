@@ -110,13 +110,11 @@ function localSandbox(parts: SandboxParts): Sandbox {
     archiveProduct: (id) => void payments.setStatus(id, 'ARCHIVED'),
     restoreProduct: (id) => void payments.setStatus(id, 'ACTIVE'),
     regenerateKey() {
-      settings.apiKey = newApiKey(settings.acceptPrefix);
+      settings.apiKey = newApiKey();
       return settings.apiKey;
     },
     setWebhook: (target, signing = {}) =>
       changeWebhook(settings, target, named('setWebhook', signing, ['secret', 'scheme'])),
-    freeze: (amount) => payments.shift(amount, 'available'),
-    release: (amount) => payments.shift(amount, 'frozen'),
     settle: () => payments.settle(),
 
     get products() {

@@ -13,14 +13,14 @@ interface FaultOfRequests {
   path?: string | RegExp | undefined;
   /** How many requests. Default 1. */
   times?: number | undefined;
-  /** `'after'`: done, and the response is lost. Default: `'before'`; for `malformed` but `'code-not-zero'`, `'after'`. */
+  /** `'after'`: done, and the response is lost. Default: `'before'`; for `malformed`, `'after'`. */
   when?: 'before' | 'after' | undefined;
   /** Delay before the fault, in real time. */
   delay?: Duration | undefined;
 }
 
-export const networkFaults = ['reset', 'timeout', 'refused'] as const;
-export const malformedFaults = ['html', 'truncated', 'empty', 'not-enveloped', 'code-not-zero'] as const;
+export const networkFaults = ['reset', 'timeout'] as const;
+export const malformedFaults = ['html', 'truncated'] as const;
 
 /** A fault of a request to the documented API. */
 export type RequestFault = FaultOfRequests &
@@ -34,7 +34,7 @@ export type RequestFault = FaultOfRequests &
         headers?: Record<string, string> | undefined;
       }
     | {
-        /** No response: the connection is reset, stays silent or, in process, is refused: an open port can only reset it. */
+        /** No response: the connection is reset, or stays silent. */
         network: (typeof networkFaults)[number];
       }
     | {
@@ -78,24 +78,15 @@ const requests = {
   delay: z.optional(duration),
 };
 
-/** Faults that cannot come after the work, and why. */
-const undone = new Map<unknown, string>([
-  ['refused', 'a refused connection carries no request'],
-  ['code-not-zero', 'a code other than 0 says that nothing was done'],
-]);
-
 function possible({ value, issues }: z.core.ParsePayload<object>): void {
-  const fault: { [Name in 'method' | 'path' | 'when' | 'network' | 'malformed']?: unknown } = value;
-  const refuse = (field: string, message: string) =>
-    issues.push({ code: 'custom', message, input: value, path: [field] });
-  const why = undone.get(fault.network ?? fault.malformed);
-  if (fault.when === 'after' && why !== undefined) refuse('when', `${why}: it cannot happen after the work.`);
+  const fault: { method?: unknown; path?: unknown } = value;
   const method = fault.method === undefined ? undefined : String(fault.method).toUpperCase();
   const path = typeof fault.path === 'string' ? fault.path : undefined;
   if (isOperation(method, path)) return;
   const given = shown([method, path].filter(Boolean).join(' '));
   const wrong = isOperation(method, undefined) ? 'path' : 'method';
-  refuse(wrong, `no operation is ${given}. There are ${operations.join(', ')}, with an id for :id.`);
+  const message = `no operation is ${given}. There are ${operations.join(', ')}, with an id for :id.`;
+  issues.push({ code: 'custom', message, input: value, path: [wrong] });
 }
 
 const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>

@@ -22,9 +22,8 @@ export type { Tamper } from './delivery/signing.js';
 export type { Fault, RequestFault, WebhookFault } from './faults.js';
 export type { LoggedRequest } from './http/log.js';
 export type { ListenOptions } from './http/node.js';
-export type { PageMessages } from './pages/payment/messages.js';
 export type { Paid, Sandbox } from './sandbox.js';
-export type { ErrorKind, FixedChoice, UnspecifiedChoices } from './service/choices.js';
+export type { FixedChoice, UnspecifiedChoices } from './service/choices.js';
 export type { Attempt, EventLink, EventState, EventType, SandboxEvent } from './service/event.js';
 export type { TriggerOptions } from './service/payments.js';
 export type {

@@ -76,10 +76,6 @@ export interface Sandbox extends AsyncDisposable {
   regenerateKey(): string;
   /** Where webhooks go from now on, and how they are signed; `undefined` for nowhere. */
   setWebhook(target: WebhookTarget | undefined, signing?: WebhookSigning): void;
-  /** Moves an amount from `available` to `frozen`. */
-  freeze(amount: string): void;
-  /** Moves an amount from `frozen` to `available`. */
-  release(amount: string): void;
   /** Moves all that is `pending` to `available`. */
   settle(): void;
 

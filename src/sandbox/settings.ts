@@ -6,9 +6,8 @@ import { type NewProduct, productCreateParams } from '../schemas/params.js';
 import { resolvedProblem, targetProblem } from '../sending/address.js';
 import { newSecret, secretProblem, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { alike, checked, choiceOf, closed, InvalidField, problemIn, refuse } from './checks.js';
+import { checked, choiceOf, closed, InvalidField, problemIn, refuse } from './checks.js';
 import { milliseconds } from './duration.js';
-import { defaultMessages, type PageMessages } from './pages/payment/messages.js';
 import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
 import { randomId } from './service/ids.js';
 import type { SandboxSnapshot, SnapshotContent } from './service/store.js';
@@ -42,14 +41,10 @@ export interface SandboxOptions {
   unspecified?: Partial<UnspecifiedChoices> | undefined;
   /** Shown on the payment page of a checkout without `displayMerchantName`. Default `'Sandbox shop'`. */
   merchantName?: string | undefined;
-  /** Other texts for the payment page, such as a translation. Default: English. */
-  messages?: Partial<PageMessages> | undefined;
   /** Products that are there at the start, unless `from` has some, and after each `reset()`. */
   products?: readonly NewProduct[] | undefined;
   /** Restores what `snapshot()` returned. Other options take precedence. */
   from?: SandboxSnapshot | undefined;
-  /** For code that requires the live prefix: the key then begins with it, and only that one key is accepted. */
-  acceptPrefix?: 'service_live_' | undefined;
   /** The clock in signatures. Default `'real'`, so that a moved clock fails no receiver's tolerance check. */
   signatureTime?: 'real' | 'virtual' | undefined;
   /** How event bodies are encoded. Default `'spaced'`, as no encoder does: a receiver that re-encodes them fails here. */
@@ -65,7 +60,6 @@ const text = (message: string, fits: (value: string) => boolean) =>
   z.string(message).check(z.refine(fits, message));
 
 const anyText = z.string('pass a string.');
-const pageMessages = alike('a text of the payment page', Object.keys(defaultMessages), anyText);
 
 const product = field<NewProduct>((value) => {
   if (Object(value) !== value) return 'pass an object, such as { "name": "Mug", "price": "19.90" }.';
@@ -93,10 +87,8 @@ const schema = closed('an option', {
   publicUrl: z.optional(text('pass an origin, such as "http://localhost:4380".', isOrigin)),
   unspecified: z.optional(z.custom<Partial<UnspecifiedChoices>>()),
   merchantName: z._default(anyText, 'Sandbox shop'),
-  messages: z.optional(pageMessages),
   products: z._default(z.array(product, 'pass an array of products.'), []),
   from: z.optional(z.unknown()),
-  acceptPrefix: z.optional(z.literal(livePrefix, `pass "${livePrefix}".`)),
   signatureTime: choiceOf('real', 'virtual'),
   encoding: choiceOf('spaced', 'compact'),
   allowRemoteWebhooks: z._default(z.boolean('pass true or false.'), false),
@@ -110,11 +102,10 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
   const seed = options.seed ?? saved?.ids.seed;
   const given = checked(schema, { ...options, apiKey, webhookSecret, seed }, 'createSandbox');
-  const { now, webhooks, publicUrl, unspecified, messages, from: _, ...own } = given;
-  if (own.acceptPrefix === undefined && own.apiKey?.startsWith(livePrefix)) {
+  const { now, webhooks, publicUrl, unspecified, from: _, ...own } = given;
+  if (own.apiKey?.startsWith(livePrefix)) {
     const problem = ` begins with ${livePrefix}: a live key moves real money. Pass another key.`;
-    const inCode = ` For code that requires this prefix, pass acceptPrefix: '${livePrefix}' with a key that is not a real one.`;
-    throw new InvalidField('createSandbox', 'apiKey', problem, inCode);
+    throw new InvalidField('createSandbox', 'apiKey', problem);
   }
   const choices = readChoices(unspecified);
   const frozenAt = now === 'real' ? undefined : now.getTime();
@@ -123,7 +114,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     refuse('createSandbox', 'webhookSecret', secretProblem(own.webhookSecret, choices.signature));
   return {
     ...own,
-    apiKey: own.apiKey ?? newApiKey(own.acceptPrefix),
+    apiKey: own.apiKey ?? newApiKey(),
     webhookSecret: own.webhookSecret ?? newSecret(choices.signature),
     webhooks:
       typeof webhooks === 'object'
@@ -132,11 +123,10 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
     clock: saved && options.now === undefined ? saved.clock : { frozenAt, offset: 0 },
     publicUrl: publicUrl && new URL(publicUrl).origin,
     choices,
-    messages: { ...defaultMessages, ...messages },
   };
 }
 
-export const newApiKey = (prefix = 'service_test_'): string => prefix + randomId();
+export const newApiKey = (): string => `service_test_${randomId()}`;
 
 /** How deliveries are signed from now on, as in `setWebhook()`. */
 export interface WebhookSigning {

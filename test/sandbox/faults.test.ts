@@ -99,25 +99,11 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
   test.each<[Fault, object]>([
     [{ malformed: 'html' }, { code: 'invalid_response', outcome: 'unknown' }],
     [{ malformed: 'truncated' }, { code: 'invalid_response', reason: 'json', outcome: 'done' }],
-    [{ malformed: 'empty' }, { code: 'invalid_response', reason: 'empty', outcome: 'done' }],
-    [{ malformed: 'not-enveloped' }, { code: 'invalid_response', reason: 'envelope', outcome: 'unknown' }],
   ])('a malformed response comes after the work: %j', async (fault, error) => {
     const { sandbox, client } = await open(way);
     sandbox.failNext(fault);
     await expect(client.products.create(mug)).rejects.toMatchObject(error);
     expect(sandbox.products).toHaveLength(1);
-    await sandbox.close();
-  });
-
-  test('an envelope whose code is not 0 says that nothing was done, and nothing was', async () => {
-    const { sandbox, client } = await open(way);
-    sandbox.failNext({ malformed: 'code-not-zero' });
-    await expect(client.products.create(mug)).rejects.toMatchObject({
-      code: 'api_error',
-      apiCode: 1,
-      outcome: 'rejected',
-    });
-    expect(sandbox.products).toEqual([]);
     await sandbox.close();
   });
 
@@ -128,21 +114,6 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
     expect(sandbox.requests[0]?.durationMs).toBeGreaterThanOrEqual(39);
     await sandbox.close();
   });
-});
-
-test.each([
-  ['in process', 'is refused, so nothing was sent', { reason: 'ECONNREFUSED', outcome: 'not_sent' }],
-  [
-    'over HTTP',
-    'is reset by the open port, so a write may have been done',
-    { reason: 'ECONNRESET', outcome: 'unknown' },
-  ],
-] as const)('a connection that is to be refused, %s, %s', async (way, _says, failure) => {
-  const { sandbox, client } = await open(way);
-  sandbox.failNext({ network: 'refused' });
-  await expect(client.products.create(mug)).rejects.toMatchObject(failure);
-  expect(sandbox.products).toEqual([]);
-  await sandbox.close();
 });
 
 test('in process a fault is what the fetch of the platform rejects with', async () => {
@@ -180,10 +151,8 @@ test.each<[object, string]>([
   [{}, 'pass status, network, malformed, delay or webhook'],
   [{ status: 99 }, 'status: must be an integer from 200 to 599, got the number 99.'],
   [{ status: 500, times: 0 }, 'times: must be an integer from 1 to 1000000, got the number 0.'],
-  [{ network: 'gone' }, 'network: pass one of reset, timeout, refused'],
-  [{ network: 'refused', when: 'after' }, 'cannot happen after the work'],
+  [{ network: 'gone' }, 'network: pass one of reset, timeout'],
   [{ malformed: 'xml' }, 'malformed: pass one of'],
-  [{ malformed: 'code-not-zero', when: 'after' }, 'says that nothing was done'],
   [{ status: 500, tmes: 2 }, 'tmes is not a field of a fault. Did you mean times?'],
   [{ webhook: true, tamper: 'all' }, 'tamper: pass one of'],
   [{ webhook: true }, 'failNext: pass duplicate, hold, drop, tamper or delay'],

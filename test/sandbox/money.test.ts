@@ -22,10 +22,6 @@ const action = fc.oneof(
     ),
     which: fc.nat(5),
   }),
-  fc.record({
-    kind: fc.constantFrom('freeze' as const, 'release' as const),
-    cents: fc.integer({ min: 1, max: 50_000 }),
-  }),
   fc.record({ kind: fc.constant('advance' as const), minutes: fc.integer({ min: 0, max: 1_500 }) }),
   fc.record({ kind: fc.constantFrom('settle' as const, 'fault' as const, 'restart' as const) }),
 );
@@ -42,7 +38,6 @@ test('no order of actions, clock moves and faults makes money appear or vanish',
       const paid: string[] = [];
       for (const step of actions) {
         const ref = 'which' in step ? (refs[step.which % Math.max(1, refs.length)] ?? 'chk_none') : '';
-        const amount = 'cents' in step ? (step.cents / 100).toFixed(2) : '';
         const done = (async () => {
           if (step.kind === 'checkout') {
             const price = (step.price / 100).toFixed(2);
@@ -55,9 +50,7 @@ test('no order of actions, clock moves and faults makes money appear or vanish',
           else if (step.kind === 'archive') {
             const product = sandbox.checkouts.find(({ id }) => id === ref)?.productId ?? 'prod_none';
             sandbox.archiveProduct(product);
-          } else if (step.kind === 'freeze') sandbox.freeze(amount);
-          else if (step.kind === 'release') sandbox.release(amount);
-          else if (step.kind === 'advance') await sandbox.advanceTime(step.minutes * 60_000);
+          } else if (step.kind === 'advance') await sandbox.advanceTime(step.minutes * 60_000);
           else if (step.kind === 'settle') sandbox.settle();
           else if (step.kind === 'restart')
             sandbox = createSandbox({ from: JSON.parse(JSON.stringify(sandbox.snapshot())) });
@@ -70,11 +63,11 @@ test('no order of actions, clock moves and faults makes money appear or vanish',
           if (!(error instanceof TypeError)) expect(error).toMatchObject({ name: 'SandboxError' });
         });
 
-        const { available, pending, frozen } = sandbox.balance;
+        const { available, pending } = sandbox.balance;
         const own = sandbox.orders.filter(({ currency }) => currency === 'USD');
         const total = own.reduce((sum, order) => sum + cents(order.amount), 0n);
-        expect(cents(available) + cents(pending) + cents(frozen)).toBe(total);
-        expect([available, pending, frozen].join()).not.toContain('-');
+        expect(cents(available) + cents(pending)).toBe(total);
+        expect([available, pending].join()).not.toContain('-');
         expect(sandbox.orders.map(({ checkoutId }) => checkoutId).sort()).toEqual([...paid].sort());
         expect(new Set(paid).size).toBe(paid.length);
         expect(sandbox.events).toHaveLength(sandbox.orders.length);
@@ -101,17 +94,11 @@ describe('paying', () => {
     expect(sandbox.balance).toMatchObject({ available: '0.00', pending: '0.00', currency: 'USD' });
   });
 
-  test('money waits a day, can be frozen as far as it is there, and released', async () => {
+  test('money waits a day until it is available', async () => {
     const { sandbox } = open({ now: new Date(0) });
     await sandbox.trigger('order.paid', { amount: '10.00' });
-    expect(() => sandbox.freeze('1.00')).toThrow('available holds 0.00, less than 1.00');
+    expect(sandbox.balance).toMatchObject({ available: '0.00', pending: '10.00' });
     await sandbox.advanceTime('1d');
-    sandbox.freeze('3.5');
-    expect(sandbox.balance).toMatchObject({ available: '6.50', pending: '0.00', frozen: '3.50' });
-    expect(() => sandbox.release('3.51')).toThrow('frozen holds 3.50, less than 3.51');
-    for (const amount of ['0', '-1', '1.001', 'x', ''])
-      expect(() => sandbox.freeze(amount)).toThrow(/^amount: /);
-    sandbox.release('3.50');
     expect(sandbox.balance).toMatchObject({
       available: '10.00',
       frozen: '0.00',

@@ -7,9 +7,8 @@ import {
   productUpdateParams,
 } from '../../schemas/params.js';
 import type { Product } from '../../schemas/product.js';
-import { SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
-import { checkoutFields, errorStatuses } from '../service/choices.js';
+import { errorStatuses } from '../service/choices.js';
 import { excerpt } from '../service/event.js';
 import { twoDecimals, viewBalance } from '../service/money.js';
 import type { StoredCheckout } from '../service/records.js';
@@ -39,7 +38,7 @@ export function documentedApi(context: SandboxContext) {
       const params = readParameters(productListParams, Object.fromEntries(query), notes);
       const { status, page = 1, size = 20 } = params;
       const all = [...store.products.values()].filter((one) => status === undefined || one.status === status);
-      if (choices.listOrder === 'newest-first') all.reverse();
+      all.reverse();
       const totalPages = Math.ceil(all.length / size);
       if (all.length > 1 || page > totalPages) notes.mark('listOrder');
       return {
@@ -64,10 +63,9 @@ export function documentedApi(context: SandboxContext) {
     },
     'POST /v1/checkouts': async ({ req, var: { notes } }) => {
       const body = await readObject(req.raw, notes);
-      if (checkoutFields.some((name) => body[name] === undefined)) notes.mark('checkoutRequired');
+      const fields = Object.keys(checkoutCreateParams.def.shape);
+      if (fields.some((name) => body[name] === undefined)) notes.mark('checkoutRequired');
       const params = readParameters(checkoutCreateParams, body, notes);
-      const missing = choices.checkoutRequired.filter((name) => params[name] === undefined);
-      if (missing.length > 0) throw new Refusal('validation', `${missing.join(', ')}: missing.`);
       checkCredentials(params.successUrl, 'successUrl', notes);
       checkCredentials(params.cancelUrl, 'cancelUrl', notes);
       const product = found(store.products, 'product', params.productId);
@@ -84,7 +82,7 @@ export function documentedApi(context: SandboxContext) {
     'GET /v1/checkouts/:id': ({ req, var: { notes } }) =>
       session(found(store.checkouts, 'checkout session', req.param('id')), notes),
     'GET /v1/balance': ({ var: { notes } }) => {
-      if (store.orders.size > 0) notes.mark('settlement', 'fees');
+      if (store.orders.size > 0) notes.mark('settlement');
       const { ledger } = store;
       return { ...viewBalance(ledger, settings.currency), updatedAt: ledger.updatedAt.getTime() };
     },
@@ -125,17 +123,10 @@ const listedProduct = (product: Product) => ({
 /** The one error whose body the spec shows. */
 export const unauthorized = (notes: RequestNotes) => json(notes, 401, { code: 401, message: 'Unauthorized' });
 
-/** Every other error, as chosen. */
+/** Every other error, by analogy with that one. */
 export function refused({ code, message, headers }: Refusal, notes: RequestNotes): Response {
-  const { choices } = notes;
   notes.mark('errors', 'errorStatus');
-  if (choices.errors !== 'envelope') {
-    const response: unknown = choices.errors(code, message);
-    if (response instanceof Response) return response;
-    const problem = `unspecified.errors returned ${shown(response)} for "${code}". Return a Response.`;
-    throw new SandboxError('invalid_options', problem);
-  }
-  const status = choices.errorStatus[code] ?? errorStatuses[code];
+  const status = errorStatuses[code];
   return json(notes, status, { code: status, message }, headers);
 }
 

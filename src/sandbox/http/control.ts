@@ -10,7 +10,7 @@ import { duration } from '../duration.js';
 import { describeArmed, readOrder } from '../faults.js';
 import { errorStatuses } from '../service/choices.js';
 import { eventType } from '../service/event.js';
-import { costs, movable } from '../service/payments.js';
+import { costs } from '../service/payments.js';
 import { declineReason, paymentMethod } from '../service/records.js';
 import { checkResolved } from '../settings.js';
 import { readObject } from './input.js';
@@ -18,7 +18,6 @@ import { Refusal, serveTable, type Table } from './table.js';
 
 const text = z.string('pass a string.');
 const string = z.optional(text);
-const amount = z.optional(movable);
 const scheme = z.optional(z.looseObject({}, 'pass an object.'));
 /** Not whatever `Date` reads: it takes "1" for the year 2001, and the 31st of February for a day in March. */
 const date = z.iso.datetime({
@@ -111,16 +110,10 @@ export function controls(context: SandboxContext): Table {
         return { url: webhookUrl() };
       },
     ),
-    'POST /balance': takes(
-      exactlyOne({ freeze: amount, release: amount, settle: z.optional(z.literal(true, 'pass true.')) }),
-      '{"freeze": "5.00"}, {"release": "5.00"} or {"settle": true}',
-      ({ freeze, release, settle }) => {
-        if (freeze !== undefined) sandbox.freeze(freeze);
-        if (release !== undefined) sandbox.release(release);
-        if (settle) sandbox.settle();
-        return sandbox.balance;
-      },
-    ),
+    'POST /balance': takes(fields({ settle: z.literal(true, 'pass true.') }), '{"settle": true}', () => {
+      sandbox.settle();
+      return sandbox.balance;
+    }),
     'POST /signed-request': takes(
       fields({ eventId: text, tamper: z.optional(tamper) }),
       '{"eventId": "evt_…", "tamper": "body"}',
@@ -180,5 +173,5 @@ export function controlRoutes(context: SandboxContext): Hono {
 }
 
 const statuses = new Map<string, ContentfulStatusCode>(
-  Object.entries({ ...errorStatuses, not_payable: 409, insufficient_balance: 409, no_webhook: 409 } as const),
+  Object.entries({ ...errorStatuses, not_payable: 409, no_webhook: 409 } as const),
 );

@@ -8,9 +8,8 @@ export class NetworkFault extends Error {
 }
 
 /** What the platform's `fetch` rejects with when a connection breaks. */
-export function fetchFailed({ fault }: NetworkFault): TypeError {
-  const [code, syscall] = fault === 'refused' ? ['ECONNREFUSED', 'connect'] : ['ECONNRESET', 'read'];
-  const cause = Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
+export function fetchFailed(): TypeError {
+  const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
   return new TypeError('fetch failed', { cause });
 }
 
@@ -22,20 +21,14 @@ export async function spoiltResponse(fault: RequestFault, work: () => Promise<Re
     throw new NetworkFault(fault.network);
   }
   if (!('malformed' in fault)) return work();
-  const isBefore = fault.when === 'before' || fault.malformed === 'code-not-zero';
-  const real = isBefore ? '{"code":0,"message":"success","data":{}}' : await (await work()).text();
+  const real =
+    fault.when === 'before' ? '{"code":0,"message":"success","data":{}}' : await (await work()).text();
   return malformed[fault.malformed](real);
 }
 
 const malformed: Record<(typeof malformedFaults)[number], (text: string) => Response> = {
   html: () => responseOf('<!doctype html><title>Please wait</title><p>One moment, please.</p>', 'text/html'),
   truncated: (text) => responseOf(text.slice(0, Math.floor(text.length / 2))),
-  empty: () => responseOf(''),
-  'not-enveloped': (text) => {
-    const { data = {} }: { data?: unknown } = JSON.parse(text);
-    return Response.json(data);
-  },
-  'code-not-zero': () => Response.json({ code: 1, message: 'A fault was injected.' }),
 };
 
 const responseOf = (text: string, type = 'application/json') =>

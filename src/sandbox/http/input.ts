@@ -80,17 +80,15 @@ export function readProduct<
   const params = readParameters(schema, readLeniently(body, notes), notes);
   const { name, image, currency } = params;
   if (name !== undefined && name.length > limits.nameLength) notes.mark('nameLength');
-  if (currency !== undefined && !Intl.supportedValuesOf('currency').includes(currency)) {
-    const problem = `currency: "${currency}" is not a currency of ISO 4217.`;
-    notes.limit('currencyForm', notes.choices.currencyForm === 'iso-4217' && problem);
-  }
+  if (currency !== undefined && !Intl.supportedValuesOf('currency').includes(currency))
+    notes.mark('currencyForm');
   if (image !== undefined && !/^https:/i.test(image))
     notes.limit('imageScheme', !/^http:/i.test(image) && 'image: is not an http: or https: URL.');
   checkCredentials(image, 'image', notes);
   return params;
 }
 
-/** Numbers and booleans in `metadata` as strings, and a currency in upper case if chosen. Spec: values are "shown as strings". */
+/** Returns a body with the numbers and booleans in `metadata` as strings. Spec: values are "shown as strings". */
 function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Record<string, unknown> {
   const { metadata, currency } = body;
   const read = { ...body };
@@ -100,10 +98,7 @@ function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Reco
     const asText = (value: unknown) => (/^(?:number|boolean)$/.test(typeof value) ? String(value) : value);
     read.metadata = Object.fromEntries(entries.map(([name, value]) => [name, asText(value)]));
   }
-  if (typeof currency === 'string' && currency !== currency.toUpperCase()) {
-    notes.mark('currencyForm');
-    if (notes.choices.currencyForm === 'any-case') read.currency = currency.toUpperCase();
-  }
+  if (typeof currency === 'string' && currency !== currency.toUpperCase()) notes.mark('currencyForm');
   return read;
 }
 

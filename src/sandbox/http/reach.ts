@@ -27,7 +27,7 @@ export function newReach(handle: Handle, guard: Guard, publicUrl: string | undef
         const ended = AbortSignal.any([closed, request.signal]);
         if (!ended.aborted) await once(ended, 'abort');
       }
-      throw fetchFailed(error);
+      throw fetchFailed();
     }
   }
 

@@ -10,7 +10,6 @@ export interface PageParts {
   title: string;
   content: Html;
   style: string;
-  lang?: string | undefined;
   banner: string;
   head?: Html | false;
   status?: number | undefined;
@@ -20,10 +19,10 @@ export interface PageParts {
 
 /** A whole page with headers that let only our own style and script load. */
 export async function page(parts: PageParts): Promise<Response> {
-  const { title, content, style, lang = 'en', banner, head, status = 200, refresh } = parts;
+  const { title, content, style, banner, head, status = 200, refresh } = parts;
   const nonce = randomBytes(16).toString('base64');
   const text = await html`<!doctype html>
-<html lang="${lang}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -16,7 +16,7 @@ export const script = `
     if (!button) return;
     await navigator.clipboard.writeText(button.dataset.copy);
     const before = button.textContent;
-    live.textContent = button.textContent = live.dataset.copied;
+    live.textContent = button.textContent = 'Copied';
     setTimeout(() => { button.textContent = before; live.textContent = ''; }, 1500);
   });
 
@@ -45,8 +45,7 @@ export const script = `
       const hours = Math.floor(seconds / 3600);
       const clock = new Date(seconds * 1000).toISOString().slice(11, 19).replace(/^00:0?|^0/, '');
       countdown.textContent = hours < 24 ? clock : Math.floor(hours / 24) + ' d ' + (hours % 24) + ' h';
-      for (const [limit, text] of [[300, live.dataset.minutes], [60, live.dataset.minute], [0, live.dataset.up]])
-        if (before > limit && seconds <= limit) live.textContent = text;
+      if (before > 0 && seconds === 0) live.textContent = 'The time to pay is up.';
       before = seconds;
     };
     if (runs === 'true') {

@@ -4,7 +4,7 @@ import { type Duration, durationMs } from '../../input/duration.js';
 import { field } from '../../input/fields.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
-import { alike, checked, choiceOf, closed, nameIn, oneOf, problemIn } from '../checks.js';
+import { checked, choiceOf, closed, nameIn, problemIn } from '../checks.js';
 import { type EventLink, eventLinks } from './event.js';
 
 export const errorStatuses = {
@@ -19,13 +19,15 @@ export const errorStatuses = {
   too_many_objects: 507,
 } as const;
 
-/** What went wrong with a request, for `errors` and `errorStatus`. */
+/** What went wrong with a request. */
 export type ErrorKind = keyof typeof errorStatuses;
 
 /**
  * Where the specification is silent and the sandbox always does the same: the key is checked before the path, an empty
  * PATCH is refused, numbers in metadata become strings, a price is returned as sent, characters are code points, an image
- * is `http:` or `https:`, no URL has a user.
+ * is `http:` or `https:`, no URL has a user, creating a checkout needs a `productId` alone, an error is `{ code, message }`
+ * with the HTTP status as its code, a list begins with the newest product and has no items past its last page, a currency
+ * is three upper-case letters.
  */
 export type FixedChoice =
   | 'authOrder'
@@ -34,7 +36,12 @@ export type FixedChoice =
   | 'priceText'
   | 'nameLength'
   | 'imageScheme'
-  | 'urlCredentials';
+  | 'urlCredentials'
+  | 'checkoutRequired'
+  | 'errors'
+  | 'errorStatus'
+  | 'listOrder'
+  | 'currencyForm';
 
 /**
  * What the sandbox does where the specification is silent: never a promise of the service, and changeable. A response
@@ -43,8 +50,6 @@ export type FixedChoice =
 export interface UnspecifiedChoices {
   /** What creating a checkout returns. Default `'session'`, the shape of retrieval; the spec promises `url` alone. */
   checkoutCreated: 'session' | 'url';
-  /** Which fields creating a checkout needs. Default `['productId']`. */
-  checkoutRequired: readonly ('productId' | 'successUrl' | 'cancelUrl' | 'displayMerchantName')[];
   /** How long a checkout can be paid, and the unit of `expiresAt`. Default 30 minutes, in milliseconds. */
   expiresIn:
     | Duration
@@ -54,18 +59,8 @@ export interface UnspecifiedChoices {
         /** The unit of `expiresAt`. */
         unit: 'ms' | 's';
       };
-  /** Every error but 401. Default `'envelope'`: `{ code: <status>, message }`, as for 401. A function makes the response. */
-  errors: 'envelope' | ((kind: ErrorKind, message: string) => Response);
-  /** The status of each kind of error. Default: 400, unknown id or path 404, wrong method 405, archived 409, 413, 415, too many objects 507. */
-  errorStatus: Readonly<Partial<Record<ErrorKind, number>>>;
   /** Fields that the spec does not list. Default `'ignore'`, with a warning in the request log. */
   unknownFields: 'ignore' | 'reject';
-  /** Default `'newest-first'`. A page past the end has no items. */
-  listOrder: 'newest-first' | 'oldest-first';
-  /** Accepted currencies. Default `'upper-case'`: three such letters; `'any-case'`; `'iso-4217'`: its codes alone. */
-  currencyForm: 'upper-case' | 'any-case' | 'iso-4217';
-  /** Default `'own'`: unrelated to the checkout's id. */
-  orderId: 'own' | 'checkout-id';
   /** The path in an event's body that names its checkout. Default `'none'`. `'data.reference'` has it after `checkout:`. */
   eventLink: EventLink;
   /** How `data.amount` is written in an event. Default `'text'`, a string. */
@@ -80,16 +75,8 @@ export interface UnspecifiedChoices {
   cancel: 'stay-open' | 'close';
   /** How long a payment stays `pending`. Default 24 hours; `0` makes it `available` at once. */
   settlement: Duration;
-  /** Fee that the service takes from each payment, in percent with at most two decimals. Default `'0'`. */
-  fees: `${number}`;
 }
 
-const isStatus = (value: unknown) => Number.isInteger(value) && Number(value) >= 400 && Number(value) <= 599;
-const status = z.custom<number>(isStatus, 'pass a status from 400 to 599.');
-const errorStatus = alike('a kind of error', Object.keys(errorStatuses), status);
-
-const isPercentage = (value: unknown) => typeof value === 'string' && /^\d{1,2}(\.\d{1,2})?$/.test(value);
-const percentage = z.custom<`${number}`>(isPercentage, 'pass a percentage as a string, such as "2.9".');
 const defaultRetries: Duration[] = ['5s', '30s', '2m', '10m'];
 
 const inMs = z.transform((after: number) => ({ after, unit: 'ms' as const }));
@@ -98,24 +85,10 @@ const expiry = z.union(
   'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
 );
 
-const errors = z.custom<UnspecifiedChoices['errors']>(
-  (value) => value === 'envelope' || typeof value === 'function',
-  'pass "envelope" or a function that makes the response.',
-);
-
-export const checkoutFields = ['productId', 'successUrl', 'cancelUrl', 'displayMerchantName'] as const;
-const someFields = z.array(oneOf(checkoutFields), 'pass field names, such as ["productId"].');
-
 const schema = closed('a choice', {
   checkoutCreated: choiceOf('session', 'url'),
-  checkoutRequired: z._default(someFields, ['productId']),
   expiresIn: z.prefault(expiry, '30m'),
-  errors: z._default(errors, 'envelope'),
-  errorStatus: z._default(errorStatus, {}),
   unknownFields: choiceOf('ignore', 'reject'),
-  listOrder: choiceOf('newest-first', 'oldest-first'),
-  currencyForm: choiceOf('upper-case', 'any-case', 'iso-4217'),
-  orderId: choiceOf('own', 'checkout-id'),
   eventLink: z._default(nameIn(eventLinks), 'none'),
   webhookBody: choiceOf('text', 'number'),
   signature: z._default(field<Partial<SignatureScheme>>(schemeProblem), {}),
@@ -123,7 +96,6 @@ const schema = closed('a choice', {
   deliveryTimeout: z.prefault(durationMs(), '10s'),
   cancel: choiceOf('stay-open', 'close'),
   settlement: z.prefault(durationMs(), '24h'),
-  fees: z._default(percentage, '0'),
 } satisfies Record<keyof UnspecifiedChoices, z.ZodMiniType>);
 
 export function schemeProblem(scheme: unknown): string | undefined {

@@ -15,18 +15,14 @@ export function fromCents(cents: bigint): string {
 /** `"19.9"` as `"19.90"`. */
 export const twoDecimals = (amount: string): string => fromCents(toCents(amount));
 
-/** A percentage of an amount, rounded half up to a hundredth. */
-export function percentOf(cents: bigint, percent: string): bigint {
-  return (cents * toCents(percent) + 5000n) / 10_000n;
-}
-
 /** The account's money in cents, or hundredths of whatever the currency is. */
-export type Ledger = { available: bigint; pending: bigint; frozen: bigint; updatedAt: Date };
+export type Ledger = { available: bigint; pending: bigint; updatedAt: Date };
 
 export const viewBalance = (ledger: Ledger, currency: string): Balance => ({
   available: fromCents(ledger.available),
   pending: fromCents(ledger.pending),
-  frozen: fromCents(ledger.frozen),
+  // The specification does not say what freezes money.
+  frozen: '0.00',
   currency,
   updatedAt: new Date(ledger.updatedAt),
 });

@@ -7,7 +7,7 @@ import type { Settings } from '../settings.js';
 import type { Clock } from './clock.js';
 import { type EventType, eventLinks, eventType, eventTypes, type SandboxEvent } from './event.js';
 import { nextId } from './ids.js';
-import { fromCents, percentOf, toCents, twoDecimals } from './money.js';
+import { toCents, twoDecimals } from './money.js';
 import type { DeclineReason, PaymentMethod, SandboxOrder, StoredCheckout } from './records.js';
 import { found, type Store } from './store.js';
 
@@ -28,9 +28,9 @@ export function newPayments(
   const { choices, currency } = settings;
   const now = () => new Date(clock.now());
 
-  function move(by: Partial<Record<'available' | 'pending' | 'frozen', bigint>>): void {
-    for (const account of ['available', 'pending', 'frozen'] as const)
-      store.ledger[account] += by[account] ?? 0n;
+  function move(by: { available?: bigint; pending: bigint }): void {
+    store.ledger.available += by.available ?? 0n;
+    store.ledger.pending += by.pending;
     store.ledger.updatedAt = now();
   }
 
@@ -44,14 +44,12 @@ export function newPayments(
 
   function newOrder(checkout: StoredCheckout, method: PaymentMethod): SandboxOrder {
     const { id: checkoutId, productId, amount } = checkout;
-    const cents = toCents(amount);
-    const linked = choices.orderId === 'checkout-id' || choices.eventLink === 'order_id';
     const sold = { checkoutId, productId, amount, currency: checkout.currency, method };
     return {
-      id: linked ? checkoutId : nextId(store.ids, 'ord'),
+      id: choices.eventLink === 'order_id' ? checkoutId : nextId(store.ids, 'ord'),
       ...sold,
       paidAt: now(),
-      credited: sold.currency === currency ? fromCents(cents - percentOf(cents, choices.fees)) : undefined,
+      credited: sold.currency === currency ? amount : undefined,
       settlesAt: new Date(clock.now() + choices.settlement),
       settled: false,
     };
@@ -151,18 +149,6 @@ export function newPayments(
       }
     },
 
-    /** Moves an amount between `available` and `frozen`; neither goes below zero. */
-    shift(amount: string, from: 'available' | 'frozen'): void {
-      payments.catchUp();
-      const cents = toCents(checked(movable, amount, 'amount'));
-      const has = store.ledger[from];
-      if (cents > has) {
-        const message = `${from} holds ${fromCents(has)}, less than ${fromCents(cents)}. Pass at most what it holds.`;
-        throw new SandboxError('insufficient_balance', message);
-      }
-      move({ [from]: -cents, [from === 'available' ? 'frozen' : 'available']: cents });
-    },
-
     setStatus(productId: string, status: 'ACTIVE' | 'ARCHIVED'): Product {
       const product = payments.product(productId);
       return product.status === status ? product : Object.assign(product, { status, updatedAt: now() });
@@ -195,11 +181,6 @@ const { price, currency } = productCreateParams.def.shape;
 
 /** The checks of what it costs: those of a product. */
 export const costs = { amount: z.optional(price), currency };
-
-const isSome = z.refine((value) => !/^0+(\.0+)?$/.test(String(value)), 'pass an amount above zero.');
-
-/** An amount to move: a price, but for what is said of nothing at all. */
-export const movable = z.pipe(z.unknown().check(isSome), price);
 
 /** What has to happen for an event of each type, with a real product and checkout. */
 const happenings: Record<EventType, (payments: Payments, price: string, currency: string) => Payment> = {

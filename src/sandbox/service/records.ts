@@ -70,7 +70,7 @@ export interface SandboxOrder {
   method: PaymentMethod;
   /** On the sandbox's clock. */
   paidAt: Date;
-  /** What the balance gained: `amount` minus fees. Absent if the currency is not the balance's. */
+  /** What the balance gained: `amount`. Absent if the currency is not the balance's. */
   credited?: string | undefined;
   /** When it moves from `pending` to `available`. */
   settlesAt: Date;

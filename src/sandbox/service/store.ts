@@ -22,7 +22,7 @@ export class Store {
   readonly ids: Ids;
 
   constructor(now: number, seed: number | undefined) {
-    this.ledger = { available: 0n, pending: 0n, frozen: 0n, updatedAt: new Date(now) };
+    this.ledger = { available: 0n, pending: 0n, updatedAt: new Date(now) };
     this.ids = { seed, counts: { prod: 0, chk: 0, ord: 0, evt: 0 } };
   }
 
@@ -73,7 +73,7 @@ const snapshot = z.object({
   webhookSecret: text,
   clock: z.object({ frozenAt: z.optional(z.number()), offset: z.number() }),
   ids: z.object({ seed: z.optional(z.number()), counts }),
-  ledger: z.object({ available: cents, pending: cents, frozen: cents, updatedAt: date }),
+  ledger: z.object({ available: cents, pending: cents, updatedAt: date }),
   products: written<Product>({ name: text, price: money, createdAt: date, updatedAt: date }),
   checkouts: written<StoredCheckout>({ productId: text, amount: money, createdAt: date, expiresAt: date }),
   orders: written<SandboxOrder>({ amount: money, paidAt: date, settlesAt: date }),

@@ -7,27 +7,25 @@ import type { Html } from '../layout.js';
 import { badge, block, millisecondsText, table } from './cells.js';
 import { type Asked, actionForm, copyButton, dashboardPage, doctorForm, testEventForm } from './frame.js';
 
-export function developerPage(context: SandboxContext, { show = [], url, ...asked }: Asked) {
+export function developerPage(context: SandboxContext, { url, ...asked }: Asked) {
   const { settings, reach } = context;
   const { webhook, webhooks, apiKey, webhookSecret: secret } = settings;
   const { signature } = settings.choices;
-  const revealed = { key: show.includes('key'), secret: show.includes('secret') };
   const when =
     webhooks === 'manual'
       ? 'when you deliver them'
       : `${webhooks === 'auto' ? 'as soon as' : `${span(webhooks.delayMs)} after`} a checkout is paid`;
   const env = [
     `PAYMENTS_BASE_URL=${reach.origin}`,
-    `PAYMENTS_API_KEY=${revealed.key ? apiKey : masked(apiKey)}`,
-    `PAYMENTS_WEBHOOK_SECRET=${revealed.secret ? secret : masked(secret)}`,
+    `PAYMENTS_API_KEY=${apiKey}`,
+    `PAYMENTS_WEBHOOK_SECRET=${secret}`,
   ].join('\n');
-  const all = revealed.key && revealed.secret;
   const target = html`<label for="url">URL</label>
 <div class="line"><input class="field" id="url" name="url" type="text" inputmode="url" autocomplete="off" spellcheck="false" placeholder="http://127.0.0.1:3000/webhooks" value="${url ?? (typeof webhook === 'string' ? webhook : '')}" aria-describedby="url-help" data-testid="webhook-url">
 <button class="button primary" data-testid="save-webhook">Save</button></div>`;
   const content = html`<div class="heading"><h1>Developer</h1></div>
 <section class="panel" aria-labelledby="key"><h2 id="key">API key</h2>
-${secretLine(apiKey, 'the API key', revealed.key, address({ ...revealed, key: !revealed.key }), 'api-key')}
+${valueLine(apiKey, 'the API key', 'api-key')}
 <details class="asks"><summary class="button" data-testid="regenerate">Regenerate…</summary>
 <p>The old key stops working at once.</p>
 ${actionForm(context, '/developer/key', html`<button class="button danger" data-testid="regenerate-confirm">Regenerate the key</button>`)}
@@ -36,7 +34,7 @@ ${actionForm(context, '/developer/key', html`<button class="button danger" data-
 ${actionForm(context, '/developer/webhook', target)}
 <p class="soft small" id="url-help">${typeof webhook === 'function' ? 'Events go to a function in this process. A URL takes its place.' : `Events are sent here ${when}. Empty: they are kept and not sent.`}</p>
 <h3>Secret</h3>
-${secretLine(secret, 'the webhook secret', revealed.secret, `${address({ ...revealed, secret: !revealed.secret })}#webhook`, 'webhook-secret')}
+${valueLine(secret, 'the webhook secret', 'webhook-secret')}
 ${Object.keys(signature).length > 0 && html`<h3>Scheme</h3>${block(JSON.stringify(signature, null, 2), 'Signature scheme', 'scheme')}`}
 <div class="actions">${testEventForm(context)}
 ${webhook !== undefined && doctorForm(context, 'Run doctor')}</div>
@@ -44,28 +42,15 @@ ${webhook !== undefined && doctorForm(context, 'Run doctor')}</div>
 ${webhook !== undefined && 'The doctor sends valid and invalid deliveries about throw-away orders, and shows what is wrong with the handler.'}</p>
 </section>
 <section class="panel" id="env" aria-labelledby="env-heading"><div class="heading"><h2 id="env-heading">.env</h2>
-<div class="actions"><a class="button small" href="${address({ key: !all, secret: !all })}#env" data-testid="show-env">${all ? 'Hide' : 'Show'}<span class="spoken"> key and secret</span></a>${all && copyButton(env, 'the .env block')}</div></div>
+${copyButton(env, 'the .env block')}</div>
 ${block(env, '.env block', 'env')}</section>`;
   return dashboardPage(asked, '/developer', content);
 }
 
-function secretLine(value: string, what: string, revealed: boolean, toggle: string, testId: string): Html {
-  return html`<div class="line secret"><code data-testid="${testId}">${revealed ? value : masked(value)}</code>
-<a class="button small" href="${toggle}" data-testid="show-${testId}">${revealed ? 'Hide' : 'Show'}<span class="spoken"> ${what}</span></a>
-${revealed && copyButton(value, what)}</div>`;
-}
-
-/** The page with as much of key and secret as is asked for. */
-const address = ({ key, secret }: { key: boolean; secret: boolean }): string => {
-  const asked = [key && 'show=key', secret && 'show=secret'].filter(Boolean);
-  return asked.length > 0 ? `/developer?${asked.join('&')}` : '/developer';
-};
-
-/** The prefix that tells what it is, and the last four characters. */
-const masked = (value: string): string => {
-  const prefix = /^(?:service_(?:test|live)_|whsec_)/.exec(value)?.[0] ?? '';
-  return value.length - prefix.length >= 12 ? `${prefix}…${value.slice(-4)}` : `${prefix}…`;
-};
+/** A value in clear: it opens nothing but this sandbox. */
+const valueLine = (value: string, what: string, testId: string): Html =>
+  html`<div class="line secret"><code data-testid="${testId}">${value}</code>
+${copyButton(value, what)}</div>`;
 
 /** What the doctor found: the fault and the line to change first, then every delivery that showed it. */
 export function diagnosisPage(context: SandboxContext, diagnosis: Diagnosis): Promise<Response> {

@@ -19,8 +19,6 @@ type Tab = keyof typeof tabs;
 /** What of a page is asked for, and why the form that was sent from it failed. */
 export interface Asked {
   id?: string | undefined;
-  /** Which secrets are shown. */
-  show?: readonly string[] | undefined;
   /** The address that was refused. */
   url?: string | undefined;
   problem?: string;
@@ -44,7 +42,7 @@ export function dashboardPage(asked: Asked, current: Tab, content: Html, title: 
 <main class="wrap">
 ${problem !== undefined && html`<div class="notice bad" role="alert" tabindex="-1" autofocus data-testid="problem">${icon('alert')}<p>${problem}</p></div>`}
 ${content}
-<div class="spoken" role="status" data-say data-copied="Copied"></div>
+<div class="spoken" role="status" data-say></div>
 </main>`,
   });
 }

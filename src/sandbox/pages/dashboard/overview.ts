@@ -8,10 +8,6 @@ const nextStep = html`<div class="notice calm" data-testid="next-step"><div><h2>
 
 export function overviewPage(context: SandboxContext, asked: Asked): Promise<Response> {
   const { sandbox, settings, store, requests } = context;
-  const shift = html`<label class="spoken" for="amount">Amount to freeze or release</label>
-<input class="field short" id="amount" name="amount" inputmode="decimal" placeholder="0.00" autocomplete="off" required data-testid="balance-amount">
-<button class="button" name="do" value="freeze" data-testid="freeze">Freeze</button>
-<button class="button" name="do" value="release" data-testid="release">Release</button>`;
   const advance = html`<button class="button" name="by" value="1h" data-testid="clock-1h">+1 hour</button>
 <button class="button" name="by" value="1d" data-testid="clock-1d">+1 day</button>`;
   const { available, pending, frozen } = sandbox.balance;
@@ -31,8 +27,7 @@ ${live('next', settings.webhook === undefined && nextStep)}
 <section aria-labelledby="balance"><div class="heading"><h2 id="balance">Balance</h2><span class="soft small">${settings.currency}</span></div>
 ${live('balance', html`<dl class="figures">${figures}</dl>`)}
 <div class="actions">
-${actionForm(context, '/balance', html`<button class="button" name="do" value="settle" data-testid="settle">Settle what is pending</button>`)}
-${actionForm(context, '/balance', shift)}
+${actionForm(context, '/balance', html`<button class="button" data-testid="settle">Settle what is pending</button>`)}
 </div></section>
 <div class="two">
 <section class="panel" aria-labelledby="clock"><h2 id="clock">Clock</h2>

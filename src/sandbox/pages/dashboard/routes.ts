@@ -28,7 +28,7 @@ export function dashboardPages(context: SandboxContext): Hono {
   const { sandbox, guard, payments } = context;
   const routes = new Hono();
   for (const [path, show] of Object.entries(pages))
-    routes.get(path, (c) => show(context, { id: c.req.param('id'), show: c.req.queries('show') }));
+    routes.get(path, (c) => show(context, { id: c.req.param('id') }));
 
   /** Does what a form asks for and redirects to its page, unless the result is a response. The page shows a refusal. */
   function action(path: string, page: keyof typeof pages, run: (fields: Fields, id: string) => unknown) {
@@ -49,12 +49,7 @@ export function dashboardPages(context: SandboxContext): Hono {
     });
   }
 
-  action('/balance', '/', (fields) => {
-    const amount = (fields.amount ?? '').trim();
-    if (fields.do === 'freeze') sandbox.freeze(amount);
-    else if (fields.do === 'release') sandbox.release(amount);
-    else sandbox.settle();
-  });
+  action('/balance', '/', () => sandbox.settle());
   action('/clock', '/', ({ by }) => sandbox.advanceTime(by === '1d' ? '1d' : '1h'));
   action('/reset', '/', () => sandbox.reset());
   action('/products/:id', '/products', (fields, id) =>
@@ -68,10 +63,7 @@ export function dashboardPages(context: SandboxContext): Hono {
   });
   action('/events/deliver', '/events', () => sandbox.deliver());
   action('/events/:id/redeliver', '/events/:id', (_, id) => sandbox.redeliver(id));
-  action('/developer/key', '/developer', () => {
-    sandbox.regenerateKey();
-    return goTo('/developer?show=key');
-  });
+  action('/developer/key', '/developer', () => sandbox.regenerateKey());
   action('/developer/webhook', '/developer', async ({ url = '' }) => {
     const target = url.trim() || undefined;
     await checkResolved(context.settings, target);

@@ -4,9 +4,10 @@ import type { SandboxContext } from '../../context.js';
 import { span } from '../../service/clock.js';
 import type { StoredCheckout } from '../../service/records.js';
 import { type Html, icon, type PageParts, page, postForm } from '../layout.js';
-import { type Say, speaker } from './messages.js';
 import { payStyle } from './style.js';
 
+/** The wallets that can be chosen, and what the page calls them. */
+export const walletNames = { walletA: 'Wallet A', walletB: 'Wallet B' } as const;
 export const wallets = ['walletA', 'walletB'] as const;
 export type Wallet = (typeof wallets)[number];
 
@@ -15,7 +16,6 @@ export type CheckoutView = ReturnType<typeof viewForPage>;
 
 export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
   const { settings, store, payments, clock, guard, reach } = context;
-  const { messages } = settings;
   const { id, state, expiresAt, method, orderId } = checkout;
   const { name, description, image } = payments.product(checkout.productId);
   const merchant = checkout.displayMerchantName || settings.merchantName;
@@ -27,7 +27,6 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     ...checkout,
     payable: payments.problem(checkout) === undefined,
     token: guard.token(id),
-    say: speaker(messages, { merchant, amount, ...(wallet && { wallet: messages[wallet] }) }),
     merchant,
     name,
     description,
@@ -55,18 +54,17 @@ function safeUrl(text: string | undefined, scheme = /:$/): string | undefined {
   return url && scheme.test(url.protocol) && !unsafeSchemes.includes(url.protocol) ? text : undefined;
 }
 
-export const payPage = (say: Say, parts: Omit<PageParts, 'style' | 'banner' | 'lang'>) =>
-  page({ ...parts, lang: say('lang'), banner: say('banner'), style: payStyle });
+export const payPage = (parts: Omit<PageParts, 'style' | 'banner'>) =>
+  page({ ...parts, banner: 'Sandbox: no money moves. Never enter a real card.', style: payStyle });
 
 /** The payment page of a checkout that can be paid: what is sold on one side, `content` on the other. */
 export function payFrame(view: CheckoutView, content: Html): Promise<Response> {
-  const { say } = view;
-  return payPage(say, {
-    title: `${say('payTo')} · ${view.amount}`,
+  return payPage({
+    title: `Pay ${view.merchant} · ${view.amount}`,
     head: view.state === 'processing' && html`<noscript><meta http-equiv="refresh" content="5"></noscript>`,
     content: html`<main class="split" data-of-checkout data-id="${view.id}" data-state="${view.state}" data-left="${view.leftMs}" data-runs="${String(view.clockRuns)}">
 <div class="sold"><div class="column">
-${payForm(view, 'cancel', html`<button class="back" data-testid="cancel">${icon('arrow')}<bdi>${say('backTo')}</bdi></button>`)}
+${payForm(view, 'cancel', html`<button class="back" data-testid="cancel">${icon('arrow')}<bdi>Back to ${view.merchant}</bdi></button>`)}
 ${productCard(view)}
 ${expiry(view)}
 </div></div>
@@ -74,7 +72,7 @@ ${expiry(view)}
 ${content}
 ${developer(view)}
 </div></div>
-<div class="spoken" role="status" data-say data-minutes="${say('minutesLeft', { minutes: '5' })}" data-minute="${say('minuteLeft')}" data-up="${say('timeIsUp')}" data-copied="${say('copied')}"></div>
+<div class="spoken" role="status" data-say></div>
 </main>`,
   });
 }
@@ -96,21 +94,20 @@ ${description && html`<p class="description" data-testid="description"><bdi>${de
 </section>`;
 }
 
-function expiry({ say, expiresAt, leftMs }: CheckoutView): Html {
-  const [before = '', after = ''] = say('expiresIn', { time: '\0' }).split('\0');
+function expiry({ expiresAt, leftMs }: CheckoutView): Html {
   const moment = `${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return html`<p class="expiry small" data-testid="expires">${icon('clock', 16)}<span aria-hidden="true">${before}<span data-countdown>${span(leftMs)}</span>${after}</span>
-<span class="spoken">${say('expiresAt', { moment })}</span></p>`;
+  return html`<p class="expiry small" data-testid="expires">${icon('clock', 16)}<span aria-hidden="true">Expires in <span data-countdown>${span(leftMs)}</span></span>
+<span class="spoken">This payment link expires at ${moment}.</span></p>`;
 }
 
 function developer(view: CheckoutView): Html {
-  const { say, id, state, cancelUrl = '–' } = view;
-  const ways = html`<button class="button small" data-testid="expire-now">${say('expireNow')}</button>
-<a class="button small" href="/checkouts">${say('dashboard')}</a>`;
-  return html`<details class="developer" data-testid="developer"><summary>${say('developer')}</summary>
+  const { id, state, cancelUrl = '–' } = view;
+  const ways = html`<button class="button small" data-testid="expire-now">Expire now</button>
+<a class="button small" href="/checkouts">Open the dashboard</a>`;
+  return html`<details class="developer" data-testid="developer"><summary>Developer</summary>
 <dl class="facts">
-<dt>${say('checkoutId')}</dt><dd><code>${id}</code></dd>
-<dt>${say('state')}</dt><dd><code data-testid="state">${state}</code></dd>
+<dt>Checkout</dt><dd><code>${id}</code></dd>
+<dt>State</dt><dd><code data-testid="state">${state}</code></dd>
 <dt>cancelUrl</dt><dd><code>${cancelUrl}</code></dd>
 </dl>
 ${payForm(view, 'expire', ways)}</details>`;

@@ -1,14 +1,11 @@
 import { html } from 'hono/html';
 import { type Html, type IconName, icon, type PageParts, postForm } from '../layout.js';
-import { type CheckoutView, payPage, type Wallet, walletPath } from './frame.js';
-import type { PageMessages, Say } from './messages.js';
+import { type CheckoutView, payPage, type Wallet, walletNames, walletPath } from './frame.js';
 
 /** One message in the middle of the page, with links to go on. */
 interface Note extends Pick<PageParts, 'status' | 'refresh'> {
-  /** Of the message that is the heading. */
-  name: keyof PageMessages;
-  /** Default: the name. */
-  testId?: string;
+  heading: string;
+  testId: string;
   /** Default: a cross. */
   icon?: IconName;
   tone?: 'good' | 'bad' | 'calm';
@@ -18,10 +15,9 @@ interface Note extends Pick<PageParts, 'status' | 'refresh'> {
   ways?: (Html | false)[];
 }
 
-function notePage(say: Say, note: Note): Promise<Response> {
-  const { name, testId = name, icon: sign = 'cross', tone = 'calm', text, more, ways, ...rest } = note;
-  const heading = say(name);
-  return payPage(say, {
+function notePage(note: Note): Promise<Response> {
+  const { heading, testId, icon: sign = 'cross', tone = 'calm', text, more, ways, ...rest } = note;
+  return payPage({
     title: heading,
     ...rest,
     content: html`<main class="note" data-of-checkout><div class="panel" data-testid="${testId}">
@@ -35,68 +31,103 @@ ${more}
 }
 
 export function paidPage(view: CheckoutView): Promise<Response> {
-  const { say, successUrl, eventId } = view;
-  return notePage(say, {
-    name: 'paid',
+  const { merchant, successUrl, eventId } = view;
+  return notePage({
+    heading: `Paid ${view.amount}`,
+    testId: 'paid',
     icon: 'check',
     tone: 'good',
-    text: `${say('paidTo')} ${say(successUrl === undefined ? 'staying' : 'leaving')}`,
-    more: html`<dl class="facts receipt"><dt>${say('order')}</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
-${eventId !== undefined && html`<dt>${say('event')}</dt><dd><a href="/events/${eventId}" data-testid="event-link"><code>${eventId}</code></a></dd>`}</dl>`,
-    ways: [way(successUrl, say('continueTo'), 'return-link')],
+    text: `Your payment to ${merchant} went through. ${leaving(merchant, successUrl)}`,
+    more: html`<dl class="facts receipt"><dt>Order</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
+${eventId !== undefined && html`<dt>Event</dt><dd><a href="/events/${eventId}" data-testid="event-link"><code>${eventId}</code></a></dd>`}</dl>`,
+    ways: [way(successUrl, `Continue to ${merchant}`, 'return-link')],
     refresh: successUrl,
   });
 }
 
 export function cancelledPage(view: CheckoutView): Promise<Response> {
-  const { say, cancelUrl, payable } = view;
-  return notePage(say, {
-    name: 'cancelled',
-    text: `${say('cancelledText')} ${say(cancelUrl === undefined ? 'staying' : 'leaving')}`,
-    ways: [back(view), payable && way(`/pay/${view.id}`, say('returnToPayment'), 'return-to-payment')],
+  const { merchant, cancelUrl, payable } = view;
+  return notePage({
+    heading: 'Payment cancelled',
+    testId: 'cancelled',
+    text: `Nothing was charged. ${leaving(merchant, cancelUrl)}`,
+    ways: [back(view), payable && way(`/pay/${view.id}`, 'Return to payment', 'return-to-payment')],
     refresh: cancelUrl,
   });
 }
 
 export function expiredPage(view: CheckoutView): Promise<Response> {
-  const text = view.say(view.wallet === undefined ? 'expiredText' : 'expiredWaiting');
-  return notePage(view.say, { name: 'expired', icon: 'clock', text, ways: [back(view)], status: 410 });
+  const waiting = view.wallet === undefined ? '' : `${walletNames[view.wallet]} can no longer approve it. `;
+  return notePage({
+    heading: 'This payment link has expired',
+    testId: 'expired',
+    icon: 'clock',
+    text: `${waiting}Nothing was charged. Ask ${view.merchant} for a new link.`,
+    ways: [back(view)],
+    status: 410,
+  });
 }
 
 export function archivedPage(view: CheckoutView): Promise<Response> {
-  const text = view.say('archivedText');
-  return notePage(view.say, { name: 'archived', icon: 'parcel', text, ways: [back(view)], status: 409 });
+  return notePage({
+    heading: 'This product is no longer sold',
+    testId: 'archived',
+    icon: 'parcel',
+    text: `${view.merchant} has archived it, so it cannot be paid. Nothing was charged.`,
+    ways: [back(view)],
+    status: 409,
+  });
 }
 
-export const unknownPage = (say: Say): Promise<Response> =>
-  notePage(say, { name: 'unknown', tone: 'bad', text: say('unknownText'), status: 404 });
+export const unknownPage = (): Promise<Response> =>
+  notePage({
+    heading: 'There is no such payment',
+    testId: 'unknown',
+    tone: 'bad',
+    text: 'Check the link. The sandbox forgets its payments when it is reset or ends.',
+    status: 404,
+  });
 
 /** The pretend wallet that the QR code opens: asks for approval while the payment page waits for it, then tells the result. */
 export function walletPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
-  const { say } = view;
-  const result = (what: 'Approved' | 'Declined' | 'Nothing') => ({
-    name: `wallet${what}` as const,
-    testId: `wallet-${what.toLowerCase()}`,
-    text: say(`wallet${what}Text`, { wallet: say(wallet) }),
-  });
   if (view.state === 'paid' && view.method === wallet)
-    return notePage(say, { ...result('Approved'), icon: 'check', tone: 'good' });
-  if (view.declined === 'wallet_declined') return notePage(say, result('Declined'));
-  if (!view.payable || view.wallet !== wallet) return notePage(say, { ...result('Nothing'), status: 409 });
-  const buttons = html`<button class="button primary wide" name="answer" value="approve" data-testid="approve">${say('approve')}</button>
-<button class="button wide" name="answer" value="decline" data-testid="decline">${say('decline')}</button>`;
-  return notePage(say, {
-    name: 'walletHeading',
+    return notePage({
+      heading: 'Approved',
+      testId: 'wallet-approved',
+      icon: 'check',
+      tone: 'good',
+      text: `${view.amount} to ${view.merchant}. The payment page goes on by itself.`,
+    });
+  if (view.declined === 'wallet_declined')
+    return notePage({
+      heading: 'Declined',
+      testId: 'wallet-declined',
+      text: 'Nothing was charged. Choose another way on the payment page.',
+    });
+  if (!view.payable || view.wallet !== wallet)
+    return notePage({
+      heading: 'Nothing to approve',
+      testId: 'wallet-nothing',
+      text: `The payment page no longer waits for ${walletNames[wallet]}.`,
+      status: 409,
+    });
+  const buttons = html`<button class="button primary wide" name="answer" value="approve" data-testid="approve">Approve</button>
+<button class="button wide" name="answer" value="decline" data-testid="decline">Decline</button>`;
+  return notePage({
+    heading: `Pay ${view.amount}?`,
     testId: 'wallet',
     icon: 'phone',
-    text: say(wallet),
-    more: html`<dl class="facts receipt"><dt>${say('merchant')}</dt><dd><bdi>${view.merchant}</bdi></dd>
-<dt>${say('product')}</dt><dd><bdi>${view.name}</bdi></dd></dl>`,
+    text: walletNames[wallet],
+    more: html`<dl class="facts receipt"><dt>To</dt><dd><bdi>${view.merchant}</bdi></dd>
+<dt>For</dt><dd><bdi>${view.name}</bdi></dd></dl>`,
     ways: [postForm(walletPath(view.id, wallet), view.token, buttons)],
   });
 }
 
-const back = ({ cancelUrl, say }: CheckoutView) => way(cancelUrl, say('backTo'), 'return-link');
+const back = ({ cancelUrl, merchant }: CheckoutView) => way(cancelUrl, `Back to ${merchant}`, 'return-link');
+
+const leaving = (merchant: string, url: string | undefined): string =>
+  url === undefined ? 'You can close this page.' : `You are being taken back to ${merchant}.`;
 
 const way = (href: string | undefined, text: string, testId: string): Html | false =>
   href !== undefined &&

@@ -5,7 +5,6 @@ import type { SandboxContext } from '../../context.js';
 import { outOfDate, readForm } from '../../http/input.js';
 import { declineReason, type StoredCheckout } from '../../service/records.js';
 import { type CheckoutView, viewForPage, type Wallet, walletPath, wallets } from './frame.js';
-import { speaker } from './messages.js';
 import { cards, openPage, waitingPage } from './open.js';
 import { archivedPage, cancelledPage, expiredPage, paidPage, unknownPage, walletPage } from './over.js';
 
@@ -15,13 +14,13 @@ type Choose = (checkout: StoredCheckout, fields: Fields, c: Context) => object |
 
 /** The hosted payment page, which a checkout's `url` opens, and the wallet that its code opens. They work without script. */
 export function payPages(context: SandboxContext): Hono {
-  const { store, payments, guard, settings } = context;
+  const { store, payments, guard } = context;
   const pages = new Hono();
 
   const of =
     (show: (checkout: StoredCheckout, c: Context) => Response | Promise<Response>) => async (c: Context) => {
       const checkout = store.checkouts.get(c.req.param('id') ?? '');
-      return checkout ? show(checkout, c) : unknownPage(speaker(settings.messages));
+      return checkout ? show(checkout, c) : unknownPage();
     };
   const viewOf = (show: (view: CheckoutView, c: Context) => Promise<Response>) =>
     of((checkout, c) => show(viewForPage(context, checkout), c));
