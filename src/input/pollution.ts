@@ -1,12 +1,15 @@
+import { ConfigurationError } from '../errors.js';
+
 /**
- * Returns what is wrong if `Object.prototype` has an enumerable field, which every object then seems to have. Whoever
- * sends, verifies, stores or matches asks once, and refuses with an error of its own: nothing is sent or believed.
+ * Throws if `Object.prototype` has an enumerable field, which every object then seems to have. This is the only check:
+ * whatever sends, verifies, stores or matches begins with it, so that nothing is sent or believed meanwhile.
  */
-export function prototypeProblem(): string | undefined {
+export function checkPrototype(
+  refuse: (message: string) => Error = (message) => new ConfigurationError(message),
+): void {
   for (const name in Object.prototype)
-    return (
-      `Object.prototype has the field ${JSON.stringify(name.slice(0, 60))}, which every object seems to have now, so nothing was sent or believed. ` +
-      'Find the code that set it, and restart the process.'
+    throw refuse(
+      `Object.prototype has the field ${JSON.stringify(name.slice(0, 60))}, which every object seems to have then: nothing was ` +
+        'sent or believed. Find the code that set it, and restart the process.',
     );
-  return undefined;
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { InvalidParamsError, type Issue } from '../errors.js';
 import { didYouMean } from './closest.js';
-import { isObject } from './object.js';
 import { kindOf, quote, visible } from './visible.js';
 
 /**
@@ -42,7 +41,7 @@ export function readInto<T>(
   at: readonly string[] = [],
 ): T | undefined {
   // A body that is passed as the options has a million names.
-  const fields = isObject(given) && !ArrayBuffer.isView(given) ? given : null;
+  const fields = ArrayBuffer.isView(given) ? null : given;
   const { data, error } = z.safeParse(schema, fields, { error: wordIssue });
   for (const issue of error?.issues ?? []) {
     const path = [...at, ...issue.path];

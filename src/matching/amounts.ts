@@ -1,8 +1,10 @@
-import { InvalidParamsError } from '../errors.js';
+import * as z from 'zod/mini';
+import { checkPrototype } from '../input/pollution.js';
+import { readParams } from '../input/read.js';
 
 /** Decimal strings of one currency. */
 export interface FreeAmountParams {
-  /** What the customer should pay: the highest amount that can be returned. */
+  /** What the customer should pay: the highest amount that can be returned. At most two decimals, as a price has. */
   price: string;
   /** The amounts of unpaid orders, and of paid ones for a day: an open page may pay again. */
   taken: Iterable<string>;
@@ -12,58 +14,62 @@ export interface FreeAmountParams {
   step?: string | undefined;
 }
 
+const notDecimal = 'must be a decimal string such as "19.90".';
+
+/** The schema of an amount, with any number of decimals. */
+export const decimalAmount = z.string(notDecimal).check(z.regex(/^\d+(\.\d+)?$/, notDecimal));
+
+const likeAPrice = decimalAmount.check(
+  z.refine((amount) => /^\d+(\.\d{1,2})?$/.test(withoutZeros(amount)), 'has more than two decimals.'),
+);
+const aboveZero = likeAPrice.check(z.refine((amount) => /[1-9]/.test(amount), 'must be more than zero.'));
+
+const isIterable = (value: unknown) =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value;
+
+const freeAmountParams = z.strictObject({
+  price: aboveZero,
+  taken: z.pipe(
+    z.pipe(
+      z.custom<Iterable<unknown>>(isIterable, 'must be an array of amounts.'),
+      z.transform((taken) => Array.from(taken)),
+    ),
+    z.array(decimalAmount),
+  ),
+  most: likeAPrice,
+  step: z._default(aboveZero, '0.01'),
+});
+
 /**
  * Returns the highest amount, at most `most` below the price, that is not taken, or `undefined` if none is left.
  * Choose and reserve it in one transaction: two customers at once must not get the same one.
  *
- * @throws {InvalidParamsError} an amount is not a decimal string.
+ * @throws {InvalidParamsError} an amount is not a decimal string, or has more decimals than a price.
+ * @throws {ConfigurationError} `Object.prototype` has a field of its own.
  */
 export function freeAmount(params: FreeAmountParams): string | undefined {
-  const names = { price: undefined, taken: undefined, most: undefined, step: undefined };
-  const { price, taken, most, step = '0.01' } = ownParams('freeAmount', params, names);
-  for (const [name, sum] of Object.entries({ price, most, step })) {
-    if (readAmount('freeAmount', name, sum) === '0' && name !== 'most')
-      throw invalid('freeAmount', name, 'must be more than zero.');
-  }
-  if (typeof taken?.[Symbol.iterator] !== 'function' || typeof taken === 'string')
-    throw invalid('freeAmount', 'taken', 'must be an array of amounts.');
-  const used = new Set(Array.from(taken, (sum, at) => readAmount('freeAmount', `taken.${at}`, sum)));
-
-  const decimals = Math.max(...[price, most, step].map((sum) => sum.split('.')[1]?.length ?? 0));
-  const units = (sum: string) => {
-    const [whole = '', fraction = ''] = sum.split('.');
-    return BigInt(whole + fraction.padEnd(decimals, '0'));
-  };
-  const least = units(price) - units(most);
-  for (let free = units(price); free > 0n && free >= least; free -= units(step)) {
-    const digits = String(free).padStart(decimals + 1, '0');
-    const amount = digits.replace(new RegExp(`(?=\\d{${decimals}}$)`), decimals > 0 ? '.' : '');
-    if (!used.has(readAmount('freeAmount', 'price', amount))) return amount;
+  checkPrototype();
+  const { price, taken, most, step } = readParams('freeAmount', freeAmountParams, params);
+  const used = new Set(taken.map(withoutZeros));
+  const decimals = [price, most, step].some((amount) => amount.includes('.')) ? 2 : 0;
+  const least = hundredths(price) - hundredths(most);
+  for (let free = hundredths(price); free > 0n && free >= least; free -= hundredths(step)) {
+    const digits = String(free).padStart(3, '0');
+    const amount = `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+    if (!used.has(withoutZeros(amount))) return decimals === 0 ? digits.slice(0, -2) : amount;
   }
   return undefined;
 }
 
-/** An amount without the zeros that change nothing: `19.90` and `19.9` are the same. */
-export function readAmount(name: string, path: string, amount: unknown): string {
-  if (typeof amount !== 'string' || !/^\d+(\.\d+)?$/.test(amount))
-    throw invalid(name, path, 'must be a decimal string such as "19.90".');
+/** Returns an amount of at most two decimals in hundredths. */
+function hundredths(amount: string): bigint {
+  const [whole = '', fraction = ''] = withoutZeros(amount).split('.');
+  return BigInt(whole + fraction.padEnd(2, '0'));
+}
+
+/** Returns an amount without the zeros that change nothing: `19.90` and `19.9` are the same. */
+export function withoutZeros(amount: string): string {
   const [whole = '', decimals = ''] = amount.split('.');
   const kept = decimals.replace(/(?<!0)0+$/, '');
   return whole.replace(/^0+(?=\d)/, '') + (kept === '' ? '' : `.${kept}`);
-}
-
-/** The own properties: a polluted `Object.prototype` must not make returns trusted. */
-export function ownParams<Params extends object>(
-  name: string,
-  params: Params,
-  known: Readonly<Record<keyof Params, undefined>>,
-): Params {
-  if (typeof params !== 'object' || params === null) throw invalid(name, '', 'must be an object.');
-  const unknown = Object.keys(params).find((key) => !Object.hasOwn(known, key));
-  if (unknown === undefined) return { ...known, ...params };
-  throw invalid(name, unknown, `is not a parameter. Known are ${Object.keys(known).join(', ')}.`);
-}
-
-export function invalid(name: string, path: string, message: string): InvalidParamsError {
-  return new InvalidParamsError({ operation: name }, [{ path, message }]);
 }

@@ -3,7 +3,7 @@
  *
  * @module merchant-payments/matching
  */
-export { InvalidParamsError, PaymentsError } from '../errors.js';
+export { ConfigurationError, InvalidParamsError, PaymentsError } from '../errors.js';
 export { type FreeAmountParams, freeAmount } from './amounts.js';
 export type { MatchParams, MatchResult, UnmatchedPayment, UnpaidOrder } from './match-payments.js';
 export { matchPayments } from './match-payments.js';

@@ -1,4 +1,8 @@
-import { invalid, ownParams, readAmount } from './amounts.js';
+import * as z from 'zod/mini';
+import { InvalidParamsError } from '../errors.js';
+import { checkPrototype } from '../input/pollution.js';
+import { readParams } from '../input/read.js';
+import { decimalAmount, withoutZeros } from './amounts.js';
 
 interface Sum {
   /** Unique in its list. */
@@ -159,20 +163,27 @@ function groupBy<One>(all: readonly One[], sumOf: (one: One) => string): (sum: s
 
 const operation = 'matchPayments';
 
+const matchParams = z.strictObject({
+  orders: z.unknown(),
+  payments: z.unknown(),
+  trustReturns: z._default(z.boolean('must be true or false.'), false),
+  now: z.optional(z.date('must be a valid Date.')),
+  overdueMs: z._default(
+    z.number('must be a number of milliseconds.').check(z.gte(0, 'must be a number of milliseconds.')),
+    15 * 60_000,
+  ),
+});
+
 /** Returns both lists oldest first. */
 function readMatch<Order extends UnpaidOrder, Payment extends UnmatchedPayment>(
   params: MatchParams<Order, Payment>,
 ) {
-  const names = { orders: undefined, payments: undefined, trustReturns: undefined, now: undefined };
-  const own = ownParams(operation, params, { ...names, overdueMs: undefined });
-  const { trustReturns = false, now, overdueMs = 15 * 60_000 } = own;
-  if (typeof trustReturns !== 'boolean') throw invalid(operation, 'trustReturns', 'must be true or false.');
-  if (!(overdueMs >= 0)) throw invalid(operation, 'overdueMs', 'must be a number of milliseconds.');
-  if (now !== undefined) readTime('now', now);
+  checkPrototype();
+  const { trustReturns, now, overdueMs } = readParams(operation, matchParams, params);
   /** Amount and currency in the form that is compared. */
   const sums = new Map<object, string>();
-  const orders = readAll('orders', own.orders, sums, 'createdAt', ['expiresAt', 'returnedAt']);
-  const payments = readAll('payments', own.payments, sums, 'receivedAt');
+  const orders = readAll('orders', params.orders, sums, 'createdAt', ['expiresAt', 'returnedAt']);
+  const payments = readAll('payments', params.payments, sums, 'receivedAt');
   const isOverdue = ({ returnedAt }: Order) => Number(now) - Number(returnedAt ?? now) > overdueMs;
   const sumOf = (one: object) => sums.get(one) ?? '';
   return { orders, payments, sumOf, trustReturns, isOverdue };
@@ -185,20 +196,21 @@ function readAll<One extends Sum>(
   time: string & keyof One,
   laterTimes: readonly (string & keyof One)[] = [],
 ): One[] {
-  if (!Array.isArray(all)) throw invalid(operation, name, 'must be an array.');
+  if (!Array.isArray(all)) throw invalid(name, 'must be an array.');
   const known = new Map<string, string>();
   for (const [index, one] of all.entries()) {
     const path = `${name}.${index}`;
-    if (typeof one !== 'object' || one === null) throw invalid(operation, path, 'must be an object.');
+    if (typeof one !== 'object' || one === null) throw invalid(path, 'must be an object.');
     const id = String(one.id);
     if (!['string', 'number', 'bigint'].includes(typeof one.id) || id === '')
-      throw invalid(operation, `${path}.id`, 'must be a string or a number.');
-    if (known.has(id)) throw invalid(operation, `${path}.id`, `is the id of ${known.get(id)} as well.`);
+      throw invalid(`${path}.id`, 'must be a string or a number.');
+    if (known.has(id)) throw invalid(`${path}.id`, `is the id of ${known.get(id)} as well.`);
     known.set(id, path);
-    const amount = readAmount(operation, `${path}.amount`, one.amount);
+    const { success, error } = z.safeParse(decimalAmount, one.amount);
+    if (!success) throw invalid(`${path}.amount`, error.issues[0]?.message ?? '');
     if (typeof one.currency !== 'string' || !one.currency.trim())
-      throw invalid(operation, `${path}.currency`, 'must be a currency code such as "USD".');
-    sums.set(one, `${amount} ${one.currency.toUpperCase()}`);
+      throw invalid(`${path}.currency`, 'must be a currency code such as "USD".');
+    sums.set(one, `${withoutZeros(one.amount)} ${one.currency.toUpperCase()}`);
     readTime(`${path}.${time}`, one[time]);
     for (const later of laterTimes) if (one[later] != null) readTime(`${path}.${later}`, one[later]);
   }
@@ -208,5 +220,9 @@ function readAll<One extends Sum>(
 
 function readTime(path: string, time: unknown): void {
   const isDate = Object.prototype.toString.call(time) === '[object Date]';
-  if (!isDate || Number.isNaN(Number(time))) throw invalid(operation, path, 'must be a valid Date.');
+  if (!isDate || Number.isNaN(Number(time))) throw invalid(path, 'must be a valid Date.');
+}
+
+function invalid(path: string, message: string): InvalidParamsError {
+  return new InvalidParamsError({ operation }, [{ path, message }]);
 }

@@ -1,12 +1,13 @@
+import { ConfigurationError } from 'merchant-payments';
 import { afterEach, expect, test } from 'vitest';
-import { prototypeProblem } from '../../src/input/pollution.js';
+import { checkPrototype } from '../../src/input/pollution.js';
 
 afterEach(() => {
   Reflect.deleteProperty(Object.prototype, 'polluted');
 });
 
-test('nothing is wrong with a clean prototype', () => {
-  expect(prototypeProblem()).toBeUndefined();
+test('a clean prototype passes', () => {
+  expect(checkPrototype).not.toThrow();
 });
 
 test('an enumerable field of Object.prototype is named', () => {
@@ -16,10 +17,12 @@ test('an enumerable field of Object.prototype is named', () => {
     configurable: true,
     writable: true,
   });
-  expect(prototypeProblem()).toContain('Object.prototype has the field "polluted"');
+  expect(checkPrototype).toThrow(ConfigurationError);
+  expect(checkPrototype).toThrow('Object.prototype has the field "polluted"');
+  expect(() => checkPrototype((message) => new RangeError(message))).toThrow(RangeError);
 });
 
 test('a field that is not enumerable is left alone, as polyfills add them', () => {
   Object.defineProperty(Object.prototype, 'polluted', { value: 1, configurable: true });
-  expect(prototypeProblem()).toBeUndefined();
+  expect(checkPrototype).not.toThrow();
 });

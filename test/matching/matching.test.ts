@@ -1,4 +1,9 @@
-import { freeAmount, InvalidParamsError, matchPayments } from 'merchant-payments/matching';
+import {
+  ConfigurationError,
+  freeAmount,
+  InvalidParamsError,
+  matchPayments,
+} from 'merchant-payments/matching';
 import { describe, expect, it } from 'vitest';
 
 const minute = 60_000;
@@ -198,11 +203,7 @@ const wrong: [path: string, problem: string, params: object][] = [
   ['trustReturns', 'must be true or false.', { trustReturns: 'false' }],
   ['now', 'must be a valid Date.', { now: 1 }],
   ['overdueMs', 'must be a number of milliseconds.', { overdueMs: Number.NaN }],
-  [
-    'trustReturn',
-    'is not a parameter. Known are orders, payments, trustReturns, now, overdueMs.',
-    { trustReturn: true },
-  ],
+  ['trustReturn', 'is unknown. Did you mean trustReturns?', { trustReturn: true }],
 ];
 
 /** What a call with parameters that its type forbids throws. */
@@ -224,14 +225,18 @@ it.each(wrong)('matchPayments() names what is wrong: %s %s', (path, message, par
 
 it('parameters that are no object are named as well', () => {
   expect(refused(matchPayments, undefined)).toMatchObject({
-    message: 'matchPayments: params must be an object.',
+    message: 'matchPayments: params is missing. Pass an object.',
   });
 });
 
-it('a polluted Object.prototype does not make returns trusted', () => {
-  Object.defineProperty(Object.prototype, 'trustReturns', { value: true, configurable: true });
+it.each([
+  ['matchPayments', () => matchPayments({ orders: [], payments: [] })],
+  ['freeAmount', () => freeAmount({ price: '19.90', taken: [], most: '0' })],
+])('%s() says nothing while Object.prototype has a field of its own', (_, call) => {
+  const field = { value: true, enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(Object.prototype, 'trustReturns', field);
   try {
-    expect(say([order('A', back), order('B')], [payment('p')])).toEqual(['p for A,B: several_candidates']);
+    expect(call).toThrow(ConfigurationError);
   } finally {
     Reflect.deleteProperty(Object.prototype, 'trustReturns');
   }
@@ -291,7 +296,9 @@ describe('freeAmount()', () => {
     [{ price: '90071992547409.93', taken: ['90071992547409.93'], most: '0.01' }, '90071992547409.92'],
     [{ price: '1500', taken: ['1500'], most: '50', step: '1' }, '1499'],
     [{ price: '10.00', taken: ['10'], most: '1', step: '0.05' }, '9.95'],
-    [{ price: '5.000', taken: ['5.000'], most: '0.5', step: '0.001' }, '4.999'],
+    [{ price: '2.730', taken: [], most: '0.50' }, '2.73'],
+    [{ price: '2.730', taken: ['2.73', '2.7200', '2.715'], most: '0.500' }, '2.71'],
+    [{ price: '0.05', taken: ['0.05'], most: '1' }, '0.04'],
   ])('%j gives %j', (params, amount) => {
     expect(freeAmount(params)).toBe(amount);
   });
@@ -300,11 +307,13 @@ describe('freeAmount()', () => {
     [{ price: 19.9 }, 'price must be a decimal string such as "19.90".'],
     [{ price: '0.00' }, 'price must be more than zero.'],
     [{ most: undefined }, 'most must be a decimal string such as "19.90".'],
+    [{ price: '2.735' }, 'price has more than two decimals.'],
+    [{ step: '0.001' }, 'step has more than two decimals.'],
     [{ step: '0' }, 'step must be more than zero.'],
     [{ taken: '19.90' }, 'taken must be an array of amounts.'],
     [{ taken: undefined }, 'taken must be an array of amounts.'],
     [{ taken: ['19.90', '19,89'] }, 'taken.1 must be a decimal string such as "19.90".'],
-    [{ prize: '1' }, 'prize is not a parameter. Known are price, taken, most, step.'],
+    [{ prize: '1' }, 'prize is unknown. Did you mean price?'],
   ])('%j is refused', (params, problem) => {
     expect(refused(freeAmount, { price: '19.90', taken: [], most: '0.50', ...params })).toMatchObject({
       message: `freeAmount: ${problem}`,
