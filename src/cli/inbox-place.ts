@@ -7,7 +7,7 @@ import { type PostgresPool, quoted } from '../inbox/postgres.js';
 import { lockTimeout } from '../inbox/postgres-store.js';
 import { defaultSchema, findTables } from '../inbox/postgres-tables.js';
 import { Connection, findDatabaseClass, isSqliteDatabase, type SqliteDatabase } from '../inbox/sqlite.js';
-import { hasTables } from '../inbox/sqlite-store.js';
+import { hasTables } from '../inbox/sqlite-tables.js';
 import { inboxTables } from '../inbox/tables.js';
 import { hasMethods } from '../webhooks/own-options.js';
 import { webhookSecret } from './signing.js';

@@ -12,7 +12,7 @@ import { readDuration } from './params.js';
 import type { ClientOf, PostgresPool, PostgresRun } from './postgres.js';
 import { defaultSchema, type PostgresPlace } from './postgres-tables.js';
 import { type GivenDatabase, isSqliteDatabase, type SqliteDatabase } from './sqlite.js';
-import type { SqlitePlace } from './sqlite-store.js';
+import type { SqlitePlace } from './sqlite-tables.js';
 
 /** A delivery as your function gets it. */
 export interface InboxDelivery extends Delivery {
@@ -173,7 +173,7 @@ export function readInboxOptions(options: object) {
     own,
     work,
     attemptMs,
-    place: readPlace(own),
+    place: readPlace(own, what),
     fulfils: onPaid !== undefined,
     /** The function for an event. */
     find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined {
@@ -191,7 +191,11 @@ export function readInboxOptions(options: object) {
   };
 }
 
-function readPlace(own: Record<string, unknown>): SqlitePlace | PostgresPlace {
+/** Reads which database an inbox or an order book is in. */
+export function readPlace(
+  own: Record<'file' | 'database' | 'pool' | 'schema', unknown>,
+  what: string,
+): SqlitePlace | PostgresPlace {
   const { file, database, pool, schema = defaultSchema } = own;
   const unusable = (text: string) => new ConfigurationError(`${what}: ${text}`);
   if ([file, database, pool].filter((each) => each !== undefined).length > 1)

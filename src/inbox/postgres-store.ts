@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PaymentsError } from '../errors.js';
-import { escapedUnit } from '../input/visible.js';
 import { once } from '../webhooks/once.js';
 import { isFunction, unfinished } from '../webhooks/own-options.js';
 import { type Claim, commitError, lostLease, passed } from './entry.js';
@@ -8,13 +7,15 @@ import type { PostgresClient } from './postgres.js';
 import { bearErrors, errorCode, execute, hasChanged, quoted, transaction, withClient } from './postgres.js';
 import {
   advanceIds,
+  decoded,
   explained,
   inSchema,
   openTables,
   type PostgresPlace,
   tableIsGone,
+  written,
 } from './postgres-tables.js';
-import { now, type Row, raw, type Statement, sql, type Work } from './sql.js';
+import { type Row, raw, type Statement, sql, type Work } from './sql.js';
 import { InboxStore, settling } from './store.js';
 import { inboxTables, tablesOf } from './tables.js';
 
@@ -78,7 +79,7 @@ export class PostgresStore extends InboxStore {
       // Casting the text fails, and nothing is committed.
       const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${raw(`'${ended}'`)} END AS integer)
         FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
-      const [text] = this.#written(check);
+      const [text] = written(this.#place.schema, check);
       await client.query(text);
     };
     const inTime = (client: PostgresClient) => Promise.race([commit(client), aborted]);
@@ -93,7 +94,7 @@ export class PostgresStore extends InboxStore {
 
   override async done(claim: Claim, run: unknown): Promise<void> {
     if (typeof run !== 'function') throw commitError('done() takes a function that executes a statement.');
-    const rows: unknown = await run(...this.#written(settling(claim, { state: 'done' })));
+    const rows: unknown = await run(...written(this.#place.schema, settling(claim, { state: 'done' })));
     const isMarked = hasChanged(rows, claim.id);
     if (isMarked === undefined) throw commitError(unclear);
     if (!isMarked) throw lostLease();
@@ -116,7 +117,7 @@ export class PostgresStore extends InboxStore {
 
   protected override execute(statement: Statement): Promise<Row[]> {
     return this.#withTables(async () =>
-      (await execute(this.#place.pool, ...this.#written(statement))).map(decoded),
+      (await execute(this.#place.pool, ...written(this.#place.schema, statement))).map(decoded),
     );
   }
 
@@ -125,7 +126,8 @@ export class PostgresStore extends InboxStore {
       transaction(this.#place.pool, async (run) => {
         const steps = work();
         let step = steps.next([]);
-        while (!step.done) step = steps.next((await run(...this.#written(step.value))).map(decoded));
+        while (!step.done)
+          step = steps.next((await run(...written(this.#place.schema, step.value))).map(decoded));
         return step.value;
       });
     return this.#withTables(executed);
@@ -165,18 +167,6 @@ export class PostgresStore extends InboxStore {
     await withClient(this.#place.pool, (client) => client.query(vacuum)).catch(() => {});
   }
 
-  /** With the placeholders of PostgreSQL, and text that any database takes. Numbers are part of the statement. */
-  #written({ text, values }: Statement): [text: string, values: string[]] {
-    const given: string[] = [];
-    let index = 0;
-    const numbered = text.replace(/\?/g, () => {
-      const value = values[index++] ?? null;
-      if (value === now) return clock;
-      return typeof value === 'string' ? `$${given.push(encoded(value))}` : `(${value})`;
-    });
-    return [inSchema(numbered, this.#place.schema), given];
-  }
-
   /** Asks until the database responds. */
   async #lookUp(claim: Claim): Promise<boolean> {
     const until = performance.now() + lookUpMs;
@@ -189,19 +179,4 @@ export class PostgresStore extends InboxStore {
       await sleep(waitMs);
     }
   }
-}
-
-const clock = '(extract(epoch FROM now()) * 1000)::bigint';
-
-/** In ASCII: PostgreSQL text has no NUL, and the database may have another encoding than UTF-8. */
-function encoded(value: string): string {
-  return value.replace(/[\\\0\u007f-\uffff]/g, escapedUnit);
-}
-
-function decoded(row: Row): Row {
-  const text = (value: string) =>
-    value.replace(/\\u(....)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? text(value) : value]),
-  );
 }

@@ -1,5 +1,7 @@
 import { ConfigurationError } from '../errors.js';
+import { escapedUnit } from '../input/visible.js';
 import { errorCode, type PostgresPool, quoted, transaction } from './postgres.js';
+import { now, type Row, type Statement } from './sql.js';
 import {
   type ColumnTypes,
   isCurrent,
@@ -150,5 +152,33 @@ export function explained(error: unknown, schema: string): unknown {
   return new ConfigurationError(
     `The role of the pool may not create or use the tables of the inbox in schema ${at}: ${error.message}. Run what ` +
       '"merchant-payments inbox --print-schema" prints as a role that may, with the GRANTs and policies in its comments.',
+  );
+}
+
+const clock = '(extract(epoch FROM now()) * 1000)::bigint';
+
+/** Returns a statement with the placeholders of PostgreSQL, and text that any database takes. Numbers are part of it. */
+export function written(schema: string, { text, values }: Statement): [text: string, values: string[]] {
+  const given: string[] = [];
+  let index = 0;
+  const numbered = text.replace(/\?/g, () => {
+    const value = values[index++] ?? null;
+    if (value === now) return clock;
+    return typeof value === 'string' ? `$${given.push(encoded(value))}` : `(${value})`;
+  });
+  return [inSchema(numbered, schema), given];
+}
+
+/** In ASCII: PostgreSQL text has no NUL, and the database may have another encoding than UTF-8. */
+function encoded(value: string): string {
+  return value.replace(/[\\\0\u007f-\uffff]/g, escapedUnit);
+}
+
+/** Returns a row with the text that `written()` was given. */
+export function decoded(row: Row): Row {
+  const text = (value: string) =>
+    value.replace(/\\u(....)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? text(value) : value]),
   );
 }

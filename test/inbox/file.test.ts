@@ -371,7 +371,7 @@ describe.skipIf(isWindows)('a file that is no longer in its place', () => {
     expect(await post(orderPaid('ord_1'))).toEqual(received);
     remove(file);
     expect(await post(orderPaid('ord_2'))).toEqual(failed);
-    const message = `${JSON.stringify(file)} was deleted or replaced while the inbox was open, so what is stored would be lost. Restore the file with its -wal, or restart the process on a new one.`;
+    const message = `${JSON.stringify(file)} was deleted or replaced while an inbox was open, so what is stored would be lost. Restore the file with its -wal, or restart the process on a new one.`;
     expect(errors).toMatchObject([{ name: 'ConfigurationError', message }]);
   });
 
