@@ -1,7 +1,7 @@
 // A database of its own for each test, and an inbox in it that notes what happens.
 import { type Inbox, openInbox, type PostgresInboxOptions } from 'merchant-payments/inbox';
 import { sign } from 'merchant-payments/webhooks';
-import { Client, Pool, type PoolConfig } from 'pg';
+import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 
 export const secret = 'whsec_of_the_inbox';
 
@@ -34,7 +34,7 @@ export interface Shop {
 
 export function openShop(
   url: string,
-  options: Partial<PostgresInboxOptions<Pool>> & { config?: PoolConfig } = {},
+  options: Partial<PostgresInboxOptions<PoolClient>> & { config?: PoolConfig } = {},
 ): Shop {
   const { config, ...own } = options;
   const pool = own.pool ?? new Pool({ connectionString: url, ...config });

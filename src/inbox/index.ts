@@ -14,6 +14,8 @@ export { type Inbox, openInbox, type RecoverParams } from './open-inbox.js';
 export type {
   AttemptFacts,
   CommonInboxOptions,
+  DatabaseInboxOptions,
+  FileInboxOptions,
   InboxDelivery,
   InboxHookFacts,
   InboxHooks,
@@ -22,5 +24,5 @@ export type {
   PostgresInboxOptions,
 } from './options.js';
 export type { ListParams } from './params.js';
-export type { PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
+export type { PoolOf, PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
 export type { GivenDatabase, SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';

@@ -11,11 +11,12 @@ import { ownOptions } from '../webhooks/own-options.js';
 import { createResponder, factsOf, failedReply, okReply, type Reply } from '../webhooks/responder.js';
 import type { InboxEntry, InboxStats, RefusedEntry } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
-import { type InboxOptions, type PostgresInboxOptions, readInboxOptions } from './options.js';
+import { type InboxOptions, readInboxOptions } from './options.js';
 import type { ListParams } from './params.js';
 import { readAge, readDelivery, readDeliveryKey, readLimit, readList, readTime } from './params.js';
-import type { PostgresPool } from './postgres.js';
+import type { PostgresClient } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
+import { purgeRegularly } from './purging.js';
 import { redacted } from './redact.js';
 import { SqliteStore } from './sqlite-store.js';
 import type { InboxStore } from './store.js';
@@ -80,7 +81,7 @@ export interface RecoverParams {
 /**
  * Opens a durable webhook receiver: a delivery is on the disk before the response is 200, and your function is called until
  * it succeeds, across crashes and restarts. Several processes may share a `file` or `database` of SQLite (`node:sqlite`: Node
- * 22.13 or later), and several servers a `pool` of PostgreSQL. Keeps the process alive until `close()`, unless `work` is `false`.
+ * 22.13 or later), and several servers a `pool` of PostgreSQL 13 or later, on which `commit()` takes a function that may be async. Keeps the process alive until `close()`, unless `work` is `false`.
  *
  * @throws {ConfigurationError} this runtime has no `node:sqlite`, or the file or database cannot be used. What is wrong with a `pool`
  * rejects the first method.
@@ -102,12 +103,11 @@ export interface RecoverParams {
  * createServer(inbox.nodeHandler).listen(3000);
  * ```
  */
-export function openInbox(options: InboxOptions): Inbox;
-/** The same on PostgreSQL 13 or later, where `commit()` takes a function that may be async. */
-export function openInbox<Pool extends PostgresPool>(options: PostgresInboxOptions<Pool>): Inbox;
-export function openInbox(options: object): Inbox {
+export function openInbox<Client extends PostgresClient = PostgresClient>(
+  options: InboxOptions<Client>,
+): Inbox {
   const settings = readInboxOptions(options);
-  const { own, place, work, fulfils, callHook, report, graceMs } = settings;
+  const { own, place, work, fulfils, callHook, report, graceMs, purgeAfterMs } = settings;
   const checks = lateChecks(own);
   const store = 'pool' in place ? new PostgresStore(place, report) : new SqliteStore(place);
   const intake = createIntake(settings, store);
@@ -117,6 +117,8 @@ export function openInbox(options: object): Inbox {
   const worker = new Worker({ ...settings, store, reread: intake.reread, textOf });
   let closing: Promise<void> | undefined;
   if (work) worker.takeOver();
+  const endPurging =
+    work && purgeAfterMs !== undefined ? purgeRegularly(store, purgeAfterMs, report) : undefined;
 
   const respondWhileOpen: typeof respond = async (incoming) => (closing ? refuse(closed) : respond(incoming));
   return {
@@ -192,7 +194,7 @@ export function openInbox(options: object): Inbox {
   }
 
   function close(): Promise<void> {
-    closing ??= worker.close(graceMs).then(() => store.close());
+    closing ??= Promise.all([worker.close(graceMs), endPurging?.()]).then(() => store.close());
     return closing;
   }
 }

@@ -9,7 +9,7 @@ import { hasMethods, invalidOptions, ownOptions, readFunction } from '../webhook
 import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
 import { readTolerance } from '../webhooks/timestamp.js';
 import { readDuration } from './params.js';
-import type { ClientOf, PostgresPool, PostgresRun } from './postgres.js';
+import type { PoolOf, PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
 import { defaultSchema, type PostgresPlace } from './postgres-tables.js';
 import { type GivenDatabase, isSqliteDatabase, type SqliteDatabase } from './sqlite.js';
 import type { SqlitePlace } from './sqlite-tables.js';
@@ -23,7 +23,9 @@ export interface InboxDelivery extends Delivery {
    * `fn` writes through `db` happens exactly once. Can be called once per attempt; if it throws, the attempt has failed.
    */
   commit: <Result>(
-    fn: (db: SqliteDatabase) => Result extends PromiseLike<unknown> ? never : Result,
+    fn: (
+      db: SqliteDatabase,
+    ) => Result extends PromiseLike<unknown> ? 'The function of commit() must be synchronous' : Result,
   ) => Result;
   /** Aborted after `attemptMs`, when `close()` has waited for `graceMs`, and when another process has taken the delivery over. */
   signal: AbortSignal;
@@ -108,6 +110,10 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
   leaseMs?: number | undefined;
   /** How long a function may run, 1 ms to 7 days: then the attempt has failed and its `signal` is aborted; default `'15m'`. */
   attemptMs?: Duration | undefined;
+  /** How often to look for what other processes have stored, 100 ms to a day; default `'1s'`. What this process stores, and what is due later, is worked on without. */
+  pollInterval?: Duration | undefined;
+  /** After what time `purge()` runs by itself, in the process that works: it looks each tenth of that, at least once an hour. Default: never. */
+  purgeAfter?: Duration | undefined;
   /** How many refused deliveries the quarantine holds, each with the signature header and at most 64 KiB: 0 to 10,000; default 100. If processes differ, the smallest applies. */
   keepRefused?: number | undefined;
   /** `false`: only store deliveries, and let another process work on them. Then `on` is not needed. Default `true`. */
@@ -116,25 +122,40 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
   hooks?: InboxHooks | undefined;
 }
 
-/** Options of `openInbox()` on SQLite: `file` or `database`, `secret` and `on`, and what differs from the defaults. */
-export interface InboxOptions extends CommonInboxOptions<InboxDelivery> {
+/** Options of an inbox in a SQLite file: `file`, `secret` and `on`, and what differs from the defaults. */
+export interface FileInboxOptions extends CommonInboxOptions<InboxDelivery> {
   /** Path of the SQLite file; created with mode 600 if it does not exist. `:memory:` is for tests. */
-  file?: string | undefined;
-  /** Instead of `file`: your own open database of `node:sqlite`, `better-sqlite3` or `libsql`, to write your own tables in `commit()`. It stays open. */
-  database?: SqliteDatabase | GivenDatabase | undefined;
+  file: string;
+  database?: undefined;
   pool?: undefined;
+  schema?: undefined;
 }
 
-/** Options of `openInbox()` on PostgreSQL: `pool`, `secret` and `on`, and what differs from the defaults. */
-export interface PostgresInboxOptions<Pool extends PostgresPool>
-  extends CommonInboxOptions<PostgresDelivery<ClientOf<Pool>>> {
+/** Options of an inbox in a SQLite database that is open already. */
+export interface DatabaseInboxOptions extends CommonInboxOptions<InboxDelivery> {
+  /** Your own open database of `node:sqlite`, `better-sqlite3` or `libsql`, to write your own tables in `commit()`. It stays open. */
+  database: SqliteDatabase | GivenDatabase;
+  file?: undefined;
+  pool?: undefined;
+  schema?: undefined;
+}
+
+/** Options of an inbox in PostgreSQL, whose pool connects clients of this type. */
+export interface PostgresInboxOptions<Client = PostgresClient>
+  extends CommonInboxOptions<PostgresDelivery<Client>> {
   /** A `Pool` of `pg` of your own, or anything of its shape. It stays open. */
-  pool: Pool;
+  pool: PoolOf<Client>;
   /** Where the tables are: created at the first start if the role may. Default `payments_inbox`. */
   schema?: string | undefined;
   file?: undefined;
   database?: undefined;
 }
+
+/** Options of `openInbox()`: `file`, `database` or `pool` says where it is. */
+export type InboxOptions<Client = PostgresClient> =
+  | FileInboxOptions
+  | DatabaseInboxOptions
+  | PostgresInboxOptions<Client>;
 
 const absent = {
   file: undefined,
@@ -149,6 +170,8 @@ const absent = {
   concurrency: undefined,
   leaseMs: undefined,
   attemptMs: undefined,
+  pollInterval: undefined,
+  purgeAfter: undefined,
   keepRefused: undefined,
   work: undefined,
 };
@@ -167,12 +190,20 @@ export function readInboxOptions(options: object) {
   const attemptMs = readDuration(own.attemptMs === undefined ? '15m' : own.attemptMs);
   if (attemptMs === undefined || attemptMs < 1 || attemptMs > 7 * dayMs)
     throw invalidOptions('attemptMs must be a duration from 1 ms to 7 days, such as "15m".');
+  const pollMs = readDuration(own.pollInterval === undefined ? '1s' : own.pollInterval);
+  if (pollMs === undefined || pollMs < 100 || pollMs > dayMs)
+    throw invalidOptions('pollInterval must be a duration from 100 ms to a day, such as "5m".');
+  const purgeAfterMs = own.purgeAfter === undefined ? undefined : readDuration(own.purgeAfter);
+  if (own.purgeAfter !== undefined && !(Number(purgeAfterMs) >= 1000))
+    throw invalidOptions('purgeAfter must be a duration of at least a second, such as "90d".');
   const onPaid = readOn(own.on, work);
   const onUnknown = readFunction<[UnknownEvent, AttemptDelivery]>(own.onUnknown, 'onUnknown');
   return {
     own,
     work,
     attemptMs,
+    pollMs,
+    purgeAfterMs,
     place: readPlace(own, what),
     fulfils: onPaid !== undefined,
     /** The function for an event. */

@@ -45,7 +45,6 @@ const lookUpMs = 60_000;
 /** The inbox of several servers: tables in a PostgreSQL database, whose clock is the only one that counts. */
 export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
-  readonly pollMs = 1000;
   protected readonly knownKey = raw('ON CONSTRAINT payments_inbox_key');
   readonly #place: PostgresPlace;
   readonly #report: (error: unknown) => unknown;

@@ -23,14 +23,10 @@ export interface PostgresPool {
   on?(event: 'error' | 'acquire', listener: (given: unknown) => void): unknown;
 }
 
-/** The client that a pool's `connect()` resolves to, such as `PoolClient` for a `Pool` of `pg`. */
-export type ClientOf<Pool> = Pool extends {
-  connect: { (): Promise<infer Client>; (callback: never): unknown };
-}
-  ? Client
-  : Pool extends { connect(): PromiseLike<infer Client> }
-    ? Client
-    : PostgresClient;
+/** A pool whose `connect()` resolves to such a client, with or without the form of `pg` that takes a callback. */
+export type PoolOf<Client> =
+  | { connect: { (): Promise<Client>; (callback: never): unknown } }
+  | { connect(): PromiseLike<Client> };
 
 /** Executes one statement in a transaction of yours. Returns what your driver does: rows, `{ rows }`, a count, or `[rows, count]`. */
 export type PostgresRun = (

@@ -21,7 +21,6 @@ const nested =
 
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
-  readonly pollMs = 250;
   protected readonly knownKey = raw('(key)');
   readonly #tables: SqliteTables;
 

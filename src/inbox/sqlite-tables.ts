@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigurationError } from '../errors.js';
+import { warnOfDisk } from './disk.js';
 import { type Durability, now, type Row, type Statement, type Work } from './sql.js';
 import { Connection, databaseClass, isBusy, type SqliteDatabase } from './sqlite.js';
 import { type ColumnTypes, isCurrent, probeOf, type TableSet, versionsOf } from './tables.js';
@@ -32,6 +33,7 @@ export class SqliteTables {
       }
     }
     this.file = identityOf(this.connection.path);
+    warnOfDisk(this.connection.path);
   }
 
   /** Executes statements that belong together. What writes needs `how`: it runs in a transaction. */

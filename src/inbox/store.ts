@@ -18,8 +18,6 @@ const purgedAtOnce = 500;
 export abstract class InboxStore {
   /** Which database it is in: inboxes of one process with the same share their work. */
   abstract readonly identity: readonly unknown[];
-  /** How often to look for rows that other processes have stored. */
-  abstract readonly pollMs: number;
 
   /** What `ON CONFLICT` names to find a key that is there already. */
   protected abstract readonly knownKey: Statement;
@@ -213,7 +211,7 @@ export abstract class InboxStore {
       count = rows.length;
       last = Math.max(...rows.map(({ id }) => Number(id)));
     }
-    await this.reclaim();
+    if (purged > 0) await this.reclaim();
     return purged;
   }
 

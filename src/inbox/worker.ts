@@ -114,18 +114,18 @@ export class Worker {
 
   /** Looks for work, and again when a delivery is due, after `wake()`, and for what others stored. */
   async #look(): Promise<void> {
-    const { store, report } = this.#settings;
+    const { pollMs, report } = this.#settings;
     this.#isWoken = false;
     if (this.active !== this) return;
     this.#isLooking = true;
-    let delayMs = store.pollMs;
+    let delayMs = pollMs;
     try {
       const { waitMs, isFull } = await this.#takeUp();
       if (!isFull) delayMs = Math.min(delayMs, waitMs);
       this.#errors = 0;
     } catch (error) {
       void report(error);
-      delayMs = Math.min(delayMs * 2 ** this.#errors++, longestPauseMs);
+      delayMs = Math.min(Math.min(pollMs, 1000) * 2 ** this.#errors++, longestPauseMs);
     }
     this.#isLooking = false;
     // Also if another has taken over: only a look resets that it was woken.
@@ -183,7 +183,7 @@ export class Worker {
 }
 
 /** A build of Next.js loads the modules of an app, and must not fulfil anything. */
-function isBuilding(): boolean {
+export function isBuilding(): boolean {
   return process.env.NEXT_PHASE === 'phase-production-build';
 }
 

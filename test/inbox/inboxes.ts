@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterEach, vi } from 'vitest';
 import {
   type CommonInboxOptions,
+  type DatabaseInboxOptions,
   type Inbox,
+  type InboxDelivery,
   type InboxHooks,
-  type InboxOptions,
   openInbox,
 } from '../../src/inbox/index.js';
 import { databaseClass, type SqliteDatabase } from '../../src/inbox/sqlite.js';
@@ -65,9 +66,17 @@ export interface Opened {
 }
 
 /** An inbox on SQLite that notes what happens; closed after the test. */
-export function opened(options: Partial<InboxOptions> = {}, alone?: { sameProcess?: boolean }): Opened {
-  const place = options.database ? {} : { file: ':memory:' };
-  return noted((noting) => openInbox({ ...place, ...noting, ...options }), alone);
+export function opened(
+  { file = ':memory:', database, ...options }: OpenedOptions = {},
+  alone?: { sameProcess?: boolean },
+): Opened {
+  const place = database ? { database } : { file };
+  return noted((noting) => openInbox({ ...noting, ...options, ...place }), alone);
+}
+
+interface OpenedOptions extends CommonInboxOptions<InboxDelivery> {
+  file?: string | undefined;
+  database?: DatabaseInboxOptions['database'] | undefined;
 }
 
 /** Notes what happens in an inbox. Each is as alone as in a process of its own. */

@@ -1,5 +1,10 @@
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
-import type { InboxOptions, SqliteDatabase, SqliteValue } from '../../src/inbox/index.js';
+import type {
+  DatabaseInboxOptions,
+  FileInboxOptions,
+  SqliteDatabase,
+  SqliteValue,
+} from '../../src/inbox/index.js';
 import { Connection } from '../../src/inbox/sqlite.js';
 import { SqliteStore } from '../../src/inbox/sqlite-store.js';
 import { hasMethods } from '../../src/webhooks/own-options.js';
@@ -18,7 +23,7 @@ function older(database: SqliteDatabase): SqliteDatabase {
 function committing(statements: string) {
   const database = connect(temporaryFile());
   database.exec('CREATE TABLE orders (id TEXT)');
-  const on: InboxOptions['on'] = {
+  const on: FileInboxOptions['on'] = {
     'order.paid': (_event, { commit }) => commit((db) => db.exec(statements)),
   };
   return { database, ...opened({ database, retries: [], on }) };
@@ -42,7 +47,7 @@ interface OfNode26 extends DatabaseSync<Record<string, SqliteValue>, SqliteValue
 }
 
 it('the option `database` takes a DatabaseSync of the oldest and of the newest types, and no other driver', () => {
-  type Given = NonNullable<InboxOptions['database']>;
+  type Given = DatabaseInboxOptions['database'];
   expectTypeOf<OfNode22>().toExtend<Given>();
   expectTypeOf<OfNode26>().toExtend<Given>();
   expectTypeOf<OfNode26>().toExtend<SqliteDatabase>();
