@@ -4,6 +4,7 @@
  * @module merchant-payments/matching
  */
 export { ConfigurationError, InvalidParamsError, PaymentsError } from '../errors.js';
+export type { Duration } from '../input/duration.js';
 export { type FreeAmountParams, freeAmount } from './amounts.js';
 export type { MatchParams, MatchResult, UnmatchedPayment, UnpaidOrder } from './match-payments.js';
 export { matchPayments } from './match-payments.js';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { InvalidParamsError } from '../errors.js';
+import { type Duration, durationMs } from '../input/duration.js';
 import { checkPrototype } from '../input/pollution.js';
 import { readParams } from '../input/read.js';
 import { decimalAmount, withoutZeros } from './amounts.js';
@@ -31,10 +32,19 @@ export interface UnmatchedPayment extends Sum {
 
 /** Load both lists in the transaction that writes the result. */
 export interface MatchParams<Order extends UnpaidOrder, Payment extends UnmatchedPayment> {
-  /** All unpaid orders, or all of some amounts. */
+  /**
+   * Every unpaid order, of whatever age, that one of the payments could be for; of all amounts, or of some. Do not leave out
+   * those whose checkout expired long ago by your clock: a payment that has waited would be credited to a wrong order.
+   * `lateFor` rules them out here, by the time at which each payment came.
+   */
   orders: readonly Order[];
   /** All payments that belong to no order yet, or all of those amounts. */
   payments: readonly Payment[];
+  /**
+   * How long after its checkout expired the webhook of an order may still come: an order is a candidate for payments that
+   * came until then. The service documents no limit. Default: `'2h'`.
+   */
+  lateFor?: Duration | undefined;
   /**
    * Whether a customer's return decides between several orders; default `false`. Only where nobody can read `successUrl`
    * before paying. Even there, a lost webhook may shift later payments of its amount to other customers.
@@ -71,21 +81,19 @@ export interface MatchResult<Order, Payment> {
 }
 
 const graceMs = 10 * 60_000;
-/** How long after its checkout expired an order may still have been paid. The service documents no limit. */
-const lateMs = 7 * 24 * 3_600_000;
 
 /**
  * Says which order each payment is for, and which payments a person has to decide on. Writes nothing. A payment is for an
  * order of its amount and currency that was made before it: the only one left. With several, or if its checkout has expired,
- * it is held. This relies on three things: every payment is for one of these orders, an order is paid at most once, and a
- * webhook comes within a week after the checkout expired.
+ * it is held. This relies on three things: every payment is for one of these orders, an order is paid at most once, and no
+ * webhook comes later than `lateFor` after the checkout expired.
  *
  * @throws {InvalidParamsError} an amount is not a decimal string, a date is invalid, or two have one id.
  */
 export function matchPayments<Order extends UnpaidOrder, Payment extends UnmatchedPayment>(
   params: MatchParams<Order, Payment>,
 ): MatchResult<Order, Payment> {
-  const { orders, payments, sumOf, trustReturns, isOverdue } = readMatch(params);
+  const { orders, payments, sumOf, lateMs, trustReturns, isOverdue } = readMatch(params);
   /** `rivals` counts open orders: to look for them again after each match takes long with thousands of one amount. */
   const claims = payments.map((payment, place) => ({ payment, place, sum: sumOf(payment), rivals: 0 }));
   type Claim = (typeof claims)[number];
@@ -93,6 +101,9 @@ export function matchPayments<Order extends UnpaidOrder, Payment extends Unmatch
   const held = groupBy(claims, ({ sum }) => sum);
   const matched: MatchResult<Order, Payment>['matched'] = [];
 
+  const isCandidate = (payment: Payment, order: Order) =>
+    order.createdAt.getTime() <= payment.receivedAt.getTime() && // to compare Dates is far slower
+    (isWithin(lateMs, payment, order) || !!order.returnedAt);
   const candidatesOf = ({ payment, sum }: Claim) => [...open(sum)].filter((one) => isCandidate(payment, one));
   /** Trusted returns may have swapped two customers' payments: then neither age nor expiry rules out an order of that amount. */
   const rivalsOf = (claim: Claim) => (trustReturns ? [...open(claim.sum)] : candidatesOf(claim));
@@ -141,11 +152,6 @@ export function matchPayments<Order extends UnpaidOrder, Payment extends Unmatch
   return { matched, held: undecided, overdue };
 }
 
-function isCandidate(payment: UnmatchedPayment, order: UnpaidOrder): boolean {
-  if (order.createdAt.getTime() > payment.receivedAt.getTime()) return false; // to compare Dates is far slower
-  return isWithin(lateMs, payment, order) || !!order.returnedAt;
-}
-
 function inTime<Order extends UnpaidOrder>(payment: UnmatchedPayment, orders: readonly Order[]) {
   return orders.find((order) => isWithin(graceMs, payment, order));
 }
@@ -166,6 +172,7 @@ const operation = 'matchPayments';
 const matchParams = z.strictObject({
   orders: z.unknown(),
   payments: z.unknown(),
+  lateFor: z._default(durationMs(), 2 * 3_600_000),
   trustReturns: z._default(z.boolean('must be true or false.'), false),
   now: z.optional(z.date('must be a valid Date.')),
   overdueMs: z._default(
@@ -179,14 +186,14 @@ function readMatch<Order extends UnpaidOrder, Payment extends UnmatchedPayment>(
   params: MatchParams<Order, Payment>,
 ) {
   checkPrototype();
-  const { trustReturns, now, overdueMs } = readParams(operation, matchParams, params);
+  const { lateFor: lateMs, trustReturns, now, overdueMs } = readParams(operation, matchParams, params);
   /** Amount and currency in the form that is compared. */
   const sums = new Map<object, string>();
   const orders = readAll('orders', params.orders, sums, 'createdAt', ['expiresAt', 'returnedAt']);
   const payments = readAll('payments', params.payments, sums, 'receivedAt');
   const isOverdue = ({ returnedAt }: Order) => Number(now) - Number(returnedAt ?? now) > overdueMs;
   const sumOf = (one: object) => sums.get(one) ?? '';
-  return { orders, payments, sumOf, trustReturns, isOverdue };
+  return { orders, payments, sumOf, lateMs, trustReturns, isOverdue };
 }
 
 function readAll<One extends Sum>(

@@ -17,6 +17,8 @@ export interface TruePayment extends UnmatchedPayment {
   of: TrueOrder;
 }
 export interface Rules {
+  /** How many minutes after its checkout expired the webhook of an order may come. */
+  late: number;
   /** Whether some come back without having paid, at any time. */
   attackers: boolean;
 }
@@ -29,7 +31,7 @@ export interface Tables {
 }
 
 /** Plays a history, and calls `match` whenever the shop would. It takes what is credited out of the tables. */
-export function play(seed: number, { attackers }: Rules, match: (tables: Tables) => void): void {
+export function play(seed: number, { attackers, late }: Rules, match: (tables: Tables) => void): void {
   const random = randomFrom(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   const oneOf = <One>(some: readonly One[]): One => some[below(some.length)] as One;
@@ -66,8 +68,8 @@ export function play(seed: number, { attackers }: Rules, match: (tables: Tables)
     if (random() < 0.6) then(pays + oneOf([0, 0, 1, below(60), below(2 * week)]), comeBack, true);
     else if (attackers && random() < 0.3) then(opens + below(span), comeBack, true);
     if (random() < 0.15) continue; // the webhook is lost
-    const latest = (expires ?? pays) + week - pays;
-    const receivedAt = pays + oneOf([0, 0, 1, below(30), below(latest + 1), latest]);
+    const latest = (expires ?? pays) + late - pays;
+    const receivedAt = pays + Math.min(latest, oneOf([0, 0, 1, below(30), below(latest + 1), latest]));
     const payment: TruePayment = {
       id: `payment ${customer}`,
       amount: oneOf(amounts.filter((amount) => Number(amount) === Number(order.amount))),

@@ -58,13 +58,13 @@ describe('matchPayments()', () => {
     ],
     ['a later one only by a person', [order('A', { expiresAt: at(-0.01) })], 'p for A: expired'],
     [
-      'an expired order is a candidate for a week',
-      [order('A', { createdAt: at(-8 * day), expiresAt: at(10 - 7 * day) }), order('B')],
+      'an expired order is a candidate for two hours',
+      [order('A', { createdAt: at(-8 * day), expiresAt: at(10 - 120) }), order('B')],
       'p for A,B: several_candidates',
     ],
     [
       'and not longer',
-      [order('A', { createdAt: at(-8 * day), expiresAt: at(9.9 - 7 * day) }), order('B')],
+      [order('A', { createdAt: at(-8 * day), expiresAt: at(9.9 - 120) }), order('B')],
       'B paid p: only_candidate',
     ],
     [
@@ -85,6 +85,24 @@ describe('matchPayments()', () => {
   ])('credits %s', (_fact, orders, expected) => {
     expect(say(orders, [payment('p')])).toEqual([expected]);
   });
+
+  it.each([
+    ['7d', 7 * day],
+    ['30s', 0.5],
+    [60_000, 1],
+    [0, 0],
+  ])(
+    'takes as lateFor %s how long an expired order stays a candidate, at the time of the payment',
+    (lateFor, minutes) => {
+      const expiring = (ago: number) => [
+        order('A', { createdAt: at(-8 * day), expiresAt: at(10 - ago) }),
+        order('B'),
+      ];
+      const options = { lateFor, now: at(99 * day) };
+      expect(say(expiring(minutes), [payment('p')], options)).toEqual(['p for A,B: several_candidates']);
+      expect(say(expiring(minutes + 0.01), [payment('p')], options)).toEqual(['B paid p: only_candidate']);
+    },
+  );
 
   it('gives an order the earliest of several payments, and holds the others', () => {
     const payments = [payment('late', { receivedAt: at(12) }), payment('b'), payment('a')];
@@ -201,6 +219,11 @@ const wrong: [path: string, problem: string, params: object][] = [
   ['payments.1.id', 'is the id of payments.0 as well.', { payments: [payment('p'), payment('p')] }],
   ['payments', 'must be an array.', { payments: undefined }],
   ['trustReturns', 'must be true or false.', { trustReturns: 'false' }],
+  [
+    'lateFor',
+    '"2 hours" is not a duration. Pass one such as "30s", "5m", "2h" or "1d".',
+    { lateFor: '2 hours' },
+  ],
   ['now', 'must be a valid Date.', { now: 1 }],
   ['overdueMs', 'must be a number of milliseconds.', { overdueMs: Number.NaN }],
   ['trustReturn', 'is unknown. Did you mean trustReturns?', { trustReturn: true }],

@@ -13,9 +13,10 @@ function everyHistory(
   const totals = { matched: 0, held: 0 };
   for (let seed = first; seed < first + histories; seed++) {
     const random = randomFrom(~seed);
-    play(seed, rules, (tables) => {
-      const { trustReturns } = rules;
-      const { matched, held } = matchPayments({ ...tables, trustReturns });
+    const late = [0, 120, 7 * 24 * 60][seed % 3] ?? 0;
+    play(seed, { ...rules, late }, (tables) => {
+      const settings = { trustReturns: rules.trustReturns, lateFor: late * 60_000 };
+      const { matched, held } = matchPayments({ ...tables, ...settings });
       for (const match of matched) {
         const problem = check(match);
         if (problem) throw new Error(`seed ${seed}: ${match.payment.id} for ${match.order.id}: ${problem}`);
@@ -27,7 +28,7 @@ function everyHistory(
       totals.held += held.length;
       if (random() > 0.02) return;
       const left = { orders: shuffled(tables.orders, random), payments: shuffled(tables.payments, random) };
-      expect(matchPayments({ ...left, trustReturns }), `seed ${seed}, again`).toEqual({
+      expect(matchPayments({ ...left, ...settings }), `seed ${seed}, again`).toEqual({
         matched: [],
         held,
         overdue: [],
