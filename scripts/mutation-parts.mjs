@@ -1,13 +1,13 @@
 /** What is mutated, the tests that have to notice, and the share of mutants that they have to kill, in per cent. */
 export const parts = {
   transport: {
-    mutate: ['src/transport/{retry,envelope,to-error,send-failure}.ts'],
+    mutate: ['src/transport/{retry,envelope,to-error,failure}.ts'],
     tests: ['test/transport/*.test.ts'],
     least: {
       'src/transport/retry.ts': 95,
       'src/transport/envelope.ts': 95,
       'src/transport/to-error.ts': 90,
-      'src/transport/send-failure.ts': 90,
+      'src/transport/failure.ts': 90,
     },
   },
   webhooks: {

@@ -52,7 +52,12 @@ export class PaymentsClient implements PaymentsApi {
    * ```
    */
   request<T = unknown>(request: RawRequest, options?: CallOptions): ApiPromise<T> {
+    return new ApiPromise(this.#send<T>(request, options));
+  }
+
+  /** Rejects, rather than throws, whatever reading the request throws. */
+  async #send<T>(request: RawRequest, options?: CallOptions) {
     const { operation, readParts } = readRawRequest(request);
-    return new ApiPromise(this.#transport.send(operation, unchecked<T>(), options, readParts));
+    return this.#transport.send<T>(operation, unchecked, options, readParts);
   }
 }

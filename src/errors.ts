@@ -4,7 +4,7 @@
  * - `not_sent`: the request cannot have reached the service; it is safe to retry
  * - `rejected`: the service refused it
  * - `unknown`: it may have been done
- * - `done`: the service responded with success, but the response could not be used
+ * - `done`: the service confirmed it (an envelope with code 0), but the data could not be used
  */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown' | 'done';
 

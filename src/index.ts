@@ -61,7 +61,7 @@ export type {
 } from './schemas/params.js';
 export type { Product, ProductStatus, UpdatedProduct } from './schemas/product.js';
 export type { CallOptions, ListOptions } from './transport/call-options.js';
-export type { Fetch } from './transport/fetch-adapter.js';
+export type { Fetch } from './transport/given-fetch.js';
 export type { EndFacts, HookFacts, Hooks } from './transport/hooks.js';
 export type { Delivery } from './webhooks/delivery.js';
 export { webhooks };

@@ -6,7 +6,7 @@ import { isPlainObject, ownFields } from './input/object.js';
 import { hasBlankOrControl, isLoopback, isQuoted, parseAbsoluteUrl, urlText } from './input/url.js';
 import type { ClientSettings } from './transport/call.js';
 import { sharedFields, timeProblems } from './transport/call-options.js';
-import type { Fetch } from './transport/fetch-adapter.js';
+import type { Fetch } from './transport/given-fetch.js';
 import { type Hooks, hookNames } from './transport/hooks.js';
 import { version } from './version.js';
 

@@ -102,10 +102,7 @@ export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements 
    * ```
    */
   async toArray(options: { limit: number }): Promise<T[]> {
-    let limit: unknown;
-    try {
-      limit = options?.limit;
-    } catch {} // A getter threw.
+    const limit: unknown = options?.limit;
     if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
       // Leaves the list: a request that has not gone out yet does not.
       this[Symbol.asyncIterator]().return();

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { didYouMean } from '../input/closest.js';
-import { getterThrew } from '../input/fields.js';
 import { isObject, ownFields } from '../input/object.js';
 import { hasBlankOrControl } from '../input/url.js';
 import { quote, visible } from '../input/visible.js';
@@ -22,10 +21,10 @@ export interface RawRequest {
 const methods: readonly unknown[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const partNames = ['method', 'path', 'query', 'body'];
 
-/** What errors and hooks call a request, and how it is checked. Its fields are read here, once. */
+/** Reads the fields of a request: what errors and hooks call it, and how it is checked. */
 export function readRawRequest(request: RawRequest): { operation: Operation; readParts: ReadParts } {
-  const copy = copyOf(request);
-  const { method, path } = copy ?? {};
+  const copy = ownFields<Partial<RawRequest>>(request, partNames) ?? {};
+  const { method, path } = copy;
   const operation = {
     operation: 'request',
     method: methods.includes(method) ? String(method) : '',
@@ -36,22 +35,12 @@ export function readRawRequest(request: RawRequest): { operation: Operation; rea
   return { operation, readParts: (issues) => check(issues, copy) };
 }
 
-/** The request's fields; `undefined` if they cannot be read. */
-function copyOf(request: RawRequest): Partial<RawRequest> | undefined {
-  try {
-    return ownFields(request, partNames) ?? {};
-  } catch {
-    return undefined;
-  }
-}
-
-/** A schema that takes any data, of the type that the caller says. */
-export const unchecked = <T>(): z.ZodMiniType<T> => z.custom<T>();
+/** A schema that takes any data, of whatever type the caller says: `never` is assignable to every type. */
+export const unchecked = z.custom<never>();
 
 /** Returns query and body of a request, and adds what is wrong with it to `issues`. */
-function check(issues: Issue[], request: Partial<RawRequest> | undefined): RequestParts {
+function check(issues: Issue[], request: Partial<RawRequest>): RequestParts {
   const refuse = (field: string, message: string) => issues.push({ path: visible(field), message });
-  if (!request) throw new TypeError(getterThrew);
   const { method, path, query, body, ...rest } = request;
   for (const name of Object.keys(rest))
     refuse(name, `is not a field of a request. ${didYouMean(name, partNames)}`);

@@ -1,6 +1,6 @@
 import type { Issue } from '../errors.js';
 import type { TimeLimits } from './call-options.js';
-import type { Fetch } from './fetch-adapter.js';
+import type { Fetch } from './given-fetch.js';
 import type { CallName, EndFacts, Hooks } from './hooks.js';
 
 /** The client's options, checked. */

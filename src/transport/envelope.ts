@@ -1,27 +1,35 @@
 import * as z from 'zod/mini';
 import type { InvalidResponseReason } from '../errors.js';
 import { describeIssues } from '../input/fields.js';
-import { isObject, isPolluted, ownFields } from '../input/object.js';
+import { isObject } from '../input/object.js';
 import { idParam } from '../schemas/params.js';
-import { type CompleteResponse, encodingsOf, isBegun, isForeign, isRedirect, isSuccess } from './response.js';
+import {
+  encodingsOf,
+  isForeign,
+  isRedirect,
+  isSuccess,
+  type ResponseHead,
+  type WholeResponse,
+} from './response.js';
 import { type CallDescription, type FailedAttempt, refusal, type Said, unusable } from './to-error.js';
 
-/** The data of a response, parsed by the schema, or why there is none. */
-export function readResponse<T>(
+/** Reads the data of a response by the schema, or returns why there is none. */
+export async function readData<T>(
   call: CallDescription,
-  response: CompleteResponse,
+  response: WholeResponse,
   schema: z.ZodMiniType<T>,
-): { data: T; error: undefined } | FailedAttempt {
-  const { status, bytes } = response;
+): Promise<{ data: T; error: undefined } | FailedAttempt> {
+  const { status } = response;
   if (isRedirect(status)) {
     const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key`;
     return unusable(call, response, 'redirect', problem, 'unknown');
   }
+  const bytes = await response.bytes();
   // An empty page is not the service's; 204 and 205 have no body, whatever type they name.
   const isOwn =
     status === 204 || status === 205 || !/\bhtml\b/i.test(response.headers.get('content-type') ?? '');
   const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0 && isOwn;
-  const { body, fault } = isEmpty ? { body: { code: 0 }, fault: undefined } : parseBody(response);
+  const { body, fault } = isEmpty ? { body: { code: 0 }, fault: undefined } : parseBody(response, bytes);
   const { code, data } = fieldsOf(body);
   const isEnvelope = isInteger(code);
   if (!isSuccess(status) || (isEnvelope && code !== 0)) {
@@ -34,7 +42,7 @@ export function readResponse<T>(
   if (fault) {
     const [reason, problem] = fault;
     const mayBeCut = reason === 'json' && !isDelimited(response);
-    const failed = unusable(call, response, reason, problem, isBegun(response) ? 'done' : 'unknown');
+    const failed = unusable(call, response, reason, problem, 'unknown');
     return mayBeCut ? { ...failed, retriable: 'get' } : failed;
   }
   if (!isEnvelope) {
@@ -43,7 +51,8 @@ export function readResponse<T>(
   }
   const parsed = z.safeParse(schema, data, { error: wordIssue });
   if (parsed.success) return { data: parsed.data, error: undefined };
-  if (data === undefined || data === null) return unusable(call, response, 'envelope', 'it has no data');
+  if (data === undefined || data === null)
+    return unusable(call, response, 'envelope', 'it has no data', 'done');
   const issues = describeIssues(parsed.error.issues.slice(0, 100));
   const named = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
   if (issues.length > 5) named.push('and more');
@@ -69,45 +78,43 @@ const nouns: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a truncated body would have been noticed: its end is marked by a length or a last chunk.
+ * True if a truncated body would have been noticed: its end is marked by a length or a last chunk.
  * For a truncated compressed body, platforms return the readable part without an error.
  */
-function isDelimited({ headers }: CompleteResponse): boolean {
+function isDelimited({ headers }: ResponseHead): boolean {
   const announced = headers.get('content-length') !== null || headers.get('transfer-encoding') !== null;
   return announced && headers.get('content-encoding') === null;
 }
 
-/** Why a body cannot be parsed. */
+/** The reason for which a body cannot be parsed. */
 type Fault = readonly [reason: InvalidResponseReason, problem: string];
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** JSON is accepted under any content type, and is always UTF-8. */
-function parseBody({ bytes, headers }: CompleteResponse): { body?: unknown; fault?: Fault } {
+/** Parses a body. JSON is accepted under any content type, and is always UTF-8. */
+function parseBody(head: ResponseHead, bytes: Uint8Array): { body?: unknown; fault?: Fault } {
   if (bytes.byteLength === 0) return { fault: ['empty', 'the body is empty'] };
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
-    const encodings = encodingsOf(headers.get('content-encoding')).join(', ');
+    const encodings = encodingsOf(head.headers.get('content-encoding')).join(', ');
     const problem = encodings
       ? `cannot be decoded: its Content-Encoding is ${encodings}`
       : 'is not valid UTF-8';
     return { fault: ['encoding', `the body ${problem}`] };
   }
   try {
-    // Objects inherit nothing where a polluted prototype would fill in what the response lacks.
-    const reviver = isPolluted() ? (_: string, value: unknown) => ownFields(value) ?? value : undefined;
-    return { body: JSON.parse(text, reviver) };
+    return { body: JSON.parse(text) };
   } catch {
-    if (!isForeign(headers)) return { fault: ['json', 'the body is not valid JSON'] };
-    const type = headers.get('content-type')?.split(';')[0];
+    if (!isForeign(head)) return { fault: ['json', 'the body is not valid JSON'] };
+    const type = head.headers.get('content-type')?.split(';')[0];
     return { fault: ['content_type', `the body is ${type}, not JSON`] };
   }
 }
 
 /**
- * What a refusal says. Spec: only the body of a 401 is documented, `{code, message}`; gateways and services also send
+ * Returns what a refusal says. Spec: only the body of a 401 is documented, `{code, message}`; gateways and services also send
  * `{error: {code, message}}` and `{error}`.
  */
 function wordsOf(body: unknown): Omit<Said, 'snippet'> {
@@ -127,13 +134,13 @@ function isInteger(value: unknown): value is number {
   return Number.isInteger(value);
 }
 
-/** The fields of a JSON object; none if it is not an object. */
+/** Returns the fields of a JSON object; none if it is not an object. */
 function fieldsOf(body: unknown): Partial<Record<'code' | 'message' | 'error' | 'data' | 'id', unknown>> {
-  return isObject(body) ? body : Object.create(null);
+  return isObject(body) ? body : {};
 }
 
-/** The host of a Location, the only part that is safe to print. */
-function redirectTarget(call: CallDescription, { headers }: CompleteResponse): string {
+/** Returns the host of a Location, the only part that is safe to print. */
+function redirectTarget(call: CallDescription, { headers }: ResponseHead): string {
   const location = headers.get('location');
   const base = `https://${call.host}`;
   if (location === null || !URL.canParse(location, base)) return '';

@@ -1,8 +1,8 @@
 import type { RequestOptions } from 'node:https';
-import { isObject, shielded } from '../input/object.js';
-import { type Send, type SendResult, settledBy } from './fetch-adapter.js';
-import { encodingsOf, headersFrom, largestBody, type ResponseHead } from './response.js';
-import { type FailureKind, type Phase, readError, SendFailure } from './send-failure.js';
+import { isObject } from '../input/object.js';
+import { Failure, readError } from './failure.js';
+import type { Carrier } from './given-fetch.js';
+import { encodingsOf, headersFrom, largestBody, ReceivedResponse } from './response.js';
 
 /**
  * `fetch` over `node:http` and `node:https`: half the cost of Node's own, and exact about how far a request got.
@@ -10,7 +10,7 @@ import { type FailureKind, type Phase, readError, SendFailure } from './send-fai
  *
  * The modules come from `process`: importing `node:http` as ESM would load all of Node's fetch with it.
  */
-export function nodeHttp(baseUrl: URL): Send {
+export function nodeHttp(baseUrl: URL): Carrier {
   const secure = baseUrl.protocol === 'https:';
   const http = process.getBuiltinModule(secure ? 'node:https' : 'node:http');
   const globalOptions: unknown = Reflect.get(http.globalAgent, 'options');
@@ -33,37 +33,35 @@ export function nodeHttp(baseUrl: URL): Send {
     : process.getBuiltinModule('node:net').Socket;
   const connectEvent = secure ? 'secureConnect' : 'connect';
 
-  return (url, { method, headers, body, signal }) =>
-    new Promise((resolve) => {
-      let phase: Phase = 'connect';
-      let head: ResponseHead | undefined;
+  return (url, { method, headers, body, signal }, progress) =>
+    new Promise((resolve, reject) => {
       const allHeaders: Record<string, string> = { host, ...headers };
       if (method !== 'GET') allHeaders['content-length'] = String(Buffer.byteLength(body ?? ''));
       const path = url.slice(origin.length);
       // Node's own `Connection` header stays: without it, an msw response without a length never ends.
-      const request = http.request(shielded({ ...server, path, method, headers: allHeaders }));
+      const request = http.request({ ...server, path, method, headers: allHeaders });
       // Only the first result counts.
-      const finish = (result: SendResult) => {
+      const finish = (result: ReceivedResponse | Failure) => {
         signal.removeEventListener('abort', stop);
-        resolve(result);
+        if (result instanceof Failure) reject(result);
+        else resolve(result);
       };
-      const breakOff = (result: SendResult) => {
+      const breakOff = (result: ReceivedResponse | Failure) => {
         finish(result);
         request.destroy();
       };
-      const fail = (kind: FailureKind, code?: string) =>
-        breakOff(new SendFailure(phase, kind, { code, head }));
+      const fail = (...failure: ConstructorParameters<typeof Failure>) => breakOff(new Failure(...failure));
       const failWith = (error: unknown) => {
         const { kind, code, unsent } = readError(error);
         // Without a connection TLS can only have failed in its handshake.
-        if (phase === 'connect' && !unsent && kind !== 'tls') phase = 'exchange';
-        fail(kind ?? 'network', code);
+        if (progress.phase === 'connect' && !unsent && kind !== 'tls') progress.phase = 'exchange';
+        fail(kind ?? 'network', { code });
       };
-      const stop = () => fail('stopped');
+      const stop = () => fail('timeout');
       signal.addEventListener('abort', stop);
       request.on('socket', (socket) => {
         const connected = () => {
-          phase = 'exchange';
+          progress.phase = 'exchange';
         };
         // Mocks (msw, nock) appear to be connecting until they respond; only Node's own sockets are reliable.
         if (socket.connecting && socket.constructor === socketClass) socket.once(connectEvent, connected);
@@ -77,24 +75,15 @@ export function nodeHttp(baseUrl: URL): Send {
         fail('protocol');
       });
       request.on('response', (response) => {
-        const chunks: Buffer<ArrayBuffer>[] = [];
         const { statusCode: status = 0, rawHeaders } = response;
         const headers = headersFrom(rawHeaders);
-        const encoding = encodingsOf(headers.get('content-encoding')).join();
-        // A compressed body shows nothing of what it says.
-        const received = { status, headers, chunks: encoding ? [] : chunks };
-        const settled = settledBy(received);
+        const settled = progress.noteHead({ status, headers });
         if (settled) return breakOff(settled);
-        phase = 'body';
-        head = received;
+        const chunks: Buffer[] = [];
         let size = 0;
-        // Node still holds what came in one packet with a framing error: it may be a refusal.
-        request.prependListener('error', () => {
-          while (response.read() !== null);
-        });
         response
           .on('error', failWith)
-          .on('data', (chunk: Buffer<ArrayBuffer>) => {
+          .on('data', (chunk: Buffer) => {
             size += chunk.byteLength;
             if (size > largestBody) fail('too_large');
             else chunks.push(chunk);
@@ -105,8 +94,9 @@ export function nodeHttp(baseUrl: URL): Send {
             // Copied only if it must be: buffers lie outside the heap, and more of them bring more full collections.
             const [first = Buffer.alloc(0)] = chunks;
             const whole = chunks.length > 1 ? Buffer.concat(chunks) : first;
+            const encoding = encodingsOf(headers.get('content-encoding')).join();
             try {
-              finish({ status, headers, bytes: decode(whole, encoding) });
+              finish(new ReceivedResponse(status, headers, decode(whole, encoding)));
             } catch (error) {
               failWith(error);
             }

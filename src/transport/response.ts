@@ -1,10 +1,12 @@
+import { Failure, type Phase } from './failure.js';
+
 /** The part of `Headers` that is used here. */
 export interface ResponseHeaders {
   get(name: string): string | null;
   forEach(run: (value: string, name: string) => void): void;
 }
 
-/** The headers of a response as they came, names and values: few are read, and `Headers` would take them all apart. */
+/** Reads headers from names and values in turn, as they came: few are asked for, and `Headers` would take them all apart. */
 export function headersFrom(raw: readonly string[]): ResponseHeaders {
   const forEach: ResponseHeaders['forEach'] = (run) => {
     for (let index = 0; index < raw.length; index += 2) run(raw[index + 1] ?? '', raw[index] ?? '');
@@ -16,21 +18,59 @@ export function headersFrom(raw: readonly string[]): ResponseHeaders {
   return { get, forEach };
 }
 
-/** Status and headers, which arrive before the body and already show the outcome of the call. */
+/** Status and headers, which arrive before the body. */
 export interface ResponseHead {
-  status: number;
-  headers: ResponseHeaders;
-  /** What has arrived of the body, as far as it can be read. */
-  chunks?: Uint8Array<ArrayBuffer>[];
+  readonly status: number;
+  readonly headers: ResponseHeaders;
 }
 
-/** A response whose body was read to the end. */
-export interface CompleteResponse extends ResponseHead {
-  /** Decoded; empty for a redirect, whose body is never read. */
-  bytes: Uint8Array;
+/** A response of which everything has arrived: the part of `Response` that the transport reads. */
+export interface WholeResponse extends ResponseHead {
+  bytes(): Promise<Uint8Array>;
 }
 
-/** The encodings of a body, in order: names are case-insensitive (RFC 9110, section 8.4). */
+/** A response that was read to its end. One of the platform's class would stream the body again, and has no status 999. */
+export class ReceivedResponse implements WholeResponse {
+  /** ky takes what has this tag for a `Response`, and returns it as it is. */
+  readonly [Symbol.toStringTag] = 'Response';
+  #body: Uint8Array;
+
+  constructor(
+    readonly status: number,
+    readonly headers: ResponseHeaders,
+    body: Uint8Array = new Uint8Array(),
+  ) {
+    this.#body = body;
+  }
+
+  /** Hands the body out once, as a `Response` does: ky keeps the response for longer than the call. */
+  async bytes(): Promise<Uint8Array> {
+    const body = this.#body;
+    this.#body = new Uint8Array();
+    return body;
+  }
+}
+
+/** How far one request came. It goes with the request, and is read if no response comes back. */
+export class RequestProgress {
+  /** True once `fetch` was called. */
+  isBegun = false;
+  phase: Phase = 'connect';
+  /** The head of a response whose body may never arrive. */
+  head: ResponseHead | undefined;
+
+  /** Notes a response's head, and returns what it settles: the body of a redirect, or of a response that is too large, is not read. */
+  noteHead(head: ResponseHead): ReceivedResponse | Failure | undefined {
+    const { status, headers } = head;
+    if (status === 101) return new Failure('protocol');
+    this.phase = 'body';
+    this.head = head;
+    if (isRedirect(status)) return new ReceivedResponse(status, headers);
+    return Number(headers.get('content-length')) > largestBody ? new Failure('too_large') : undefined;
+  }
+}
+
+/** Returns the encodings of a body, in order: names are case-insensitive (RFC 9110, section 8.4). */
 export function encodingsOf(contentEncoding: string | null): string[] {
   const names = contentEncoding?.toLowerCase().split(',') ?? [];
   return names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
@@ -44,30 +84,10 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Whether a body calls itself something else than JSON: what a 2xx of a web page or a proxy says. */
-export function isForeign(headers: ResponseHeaders): boolean {
+/** True if a body calls itself something else than JSON, as a web page or the answer of a proxy does. */
+export function isForeign({ headers }: ResponseHead): boolean {
   const type = headers.get('content-type') ?? '';
   return type !== '' && !/\bjson\b/i.test(type);
-}
-
-/** How the service's success begins, without spaces. */
-const successBegins = '{"code":0,';
-
-/** As much of a body, or of what arrived of it. */
-function beginning(chunks: readonly Uint8Array[] = []): string {
-  const decoder = new TextDecoder();
-  const text = chunks.map((chunk) => decoder.decode(chunk)).join('');
-  return text.replace(/\s/g, '').slice(0, successBegins.length);
-}
-
-/** Whether a body that cannot be parsed is the service's all the same: nothing at all, or the beginning of a success. */
-export function isBegun({ headers, bytes }: CompleteResponse): boolean {
-  return bytes.byteLength === 0 ? !isForeign(headers) : beginning([bytes]) === successBegins;
-}
-
-/** Whether a body that was not read to its end may be the service's success, by its type and by what arrived of it. */
-export function mayBeSuccess({ headers, chunks }: ResponseHead): boolean {
-  return !isForeign(headers) && successBegins.startsWith(beginning(chunks));
 }
 
 /** A larger body is not from the service, and reading stops. Counted after decompression. */

@@ -5,63 +5,65 @@ import { runHook } from '../input/hooks.js';
 import { redactor, secretsOf } from '../input/redact.js';
 import { onAbort } from './aborts.js';
 import type { Call, ClientSettings, Progress } from './call.js';
-import { readResponse } from './envelope.js';
+import { readData } from './envelope.js';
+import { Failure } from './failure.js';
 import { type HookFacts, nameOf } from './hooks.js';
-import { kyAttempt } from './http.js';
-import type { CompleteResponse } from './response.js';
+import { kyRequests } from './http.js';
+import { RequestProgress, type ResponseHead } from './response.js';
 import { backOffMs, longestRetryAfterMs } from './retry.js';
-import { SendFailure } from './send-failure.js';
 import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit } from './to-error.js';
 
 /** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
 export function sender(settings: ClientSettings) {
   const { apiKey, baseUrl, hooks } = settings;
-  const sendOnce = kyAttempt(settings);
+  const request = kyRequests(settings);
   /**
    * Limits the load of retries on a service that is down: at most 50, and every ten calls that got a response give
    * one back. In whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one.
    */
   let budget = 500;
 
-  /** Rejects with an error of the package, or with the caller's `signal.reason`. */
+  /** Sends a call. Rejects with an error of the package, or with the caller's `signal.reason`. */
   async function send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
     const redact = redactor([apiKey, ...secretsOf(call.headers)]);
     call.signal?.throwIfAborted();
     for (;;) {
-      const attempt = ++progress.attempts;
-      const about = { ...nameOf(call.operation), attempt };
+      const number = ++progress.attempts;
+      const about = { ...nameOf(call.operation), attempt: number };
       const { host } = baseUrl;
-      const description = { ...call.operation, attempts: attempt, host, redact, earlier: progress.outcome };
+      const description = { ...call.operation, attempts: number, host, redact, earlier: progress.outcome };
       const began = performance.now();
       const limit = limitOf(call, began);
       runHook(hooks.request, { ...about });
       call.signal?.throwIfAborted();
-      const sent = await sendOnce(call, limit.leftMs);
-      // Until the result is read: whatever throws meanwhile says nothing of the request.
+      const reached = new RequestProgress();
+      const response = await request(call, limit.leftMs, reached);
+      // Pessimistic until the result is read: an exception in between must not report `not_sent`.
       progress.outcome = 'unknown';
       const durationMs = performance.now() - began;
       // A response whose body did not arrive whole is one, too.
-      const head = sent instanceof SendFailure ? sent.details.head : sent;
+      const head = response instanceof Failure ? reached.head : response;
       if (head) runHook(hooks.response, { ...about, status: head.status, durationMs });
       let failed: FailedAttempt;
-      if (sent instanceof SendFailure) failed = noResponse(description, sent, limit);
+      if (response instanceof Failure) failed = noResponse(description, response, reached, limit);
       else {
-        const result = readResponse(description, sent, schema);
+        const result = await readData(description, response, schema);
         if (!result.error) {
           progress.ok = true;
           progress.outcome = 'done';
-          answered();
-          return { data: result.data, facts: factsOf(call, sent, attempt, performance.now()) };
+          giveBack();
+          return { data: result.data, facts: factsOf(call, response, number, performance.now()) };
         }
         failed = result;
       }
       progress.outcome = failed.error.outcome ?? 'unknown';
-      if (sent instanceof SendFailure) call.signal?.throwIfAborted();
+      if (response instanceof Failure) call.signal?.throwIfAborted();
       await waitToRetry(call, about, failed);
     }
   }
 
-  function answered(): void {
+  /** Gives a tenth of a retry back to the budget. */
+  function giveBack(): void {
     budget = Math.min(500, budget + 1);
   }
 
@@ -76,7 +78,7 @@ export function sender(settings: ClientSettings) {
     const delayMs = Math.max(asked, backOffMs(attempt));
     const mayWait = asked <= longestRetryAfterMs && delayMs < left;
     if (!allowed || !mayWait || budget < 10) {
-      if (retriable !== 'get' && !(error instanceof ConnectionError)) answered();
+      if (retriable !== 'get' && !(error instanceof ConnectionError)) giveBack();
       throw error;
     }
     budget -= 10;
@@ -89,7 +91,7 @@ export function sender(settings: ClientSettings) {
   return send;
 }
 
-/** What ends an attempt first. */
+/** Returns what ends an attempt first. */
 function limitOf({ startedAt, timeoutMs, totalTimeoutMs }: Call, now: number): TimeLimit {
   const left = startedAt + totalTimeoutMs - now;
   // In a process that was busy nothing may be left, and Node warns of a timer below 1 ms.
@@ -98,8 +100,8 @@ function limitOf({ startedAt, timeoutMs, totalTimeoutMs }: Call, now: number): T
     : { scope: 'attempt', limitMs: timeoutMs, leftMs: timeoutMs };
 }
 
-/** What `withResponse()` tells, put together when it is asked for. */
-function factsOf({ startedAt }: Call, { status, headers }: CompleteResponse, attempts: number, now: number) {
+/** Returns a function that puts together what `withResponse()` resolves to. */
+function factsOf({ startedAt }: Call, { status, headers }: ResponseHead, attempts: number, now: number) {
   return () => {
     const copy = headersOf(headers, (value) => value);
     return { status, headers: copy, requestId: requestIdOf(copy), attempts, durationMs: now - startedAt };

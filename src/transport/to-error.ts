@@ -2,10 +2,16 @@ import type { FactsOf, InvalidResponseReason, Issue, Outcome } from '../errors.j
 import * as errors from '../errors.js';
 import { visible } from '../input/visible.js';
 import type { Operation } from './call.js';
+import type { Failure, Phase } from './failure.js';
 import { nameOf } from './hooks.js';
-import { isSuccess, mayBeSuccess, type ResponseHead, type ResponseHeaders } from './response.js';
+import {
+  isForeign,
+  isSuccess,
+  type RequestProgress,
+  type ResponseHead,
+  type ResponseHeaders,
+} from './response.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
-import type { Phase, SendFailure } from './send-failure.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
 export interface FailedAttempt {
@@ -32,22 +38,34 @@ export interface TimeLimit {
   leftMs: number;
 }
 
-/** No complete response, for a reason other than the caller's own abort. */
-export function noResponse(call: CallDescription, failure: SendFailure, limit: TimeLimit): FailedAttempt {
-  const { phase, kind } = failure;
-  const { code, head } = failure.details;
+/** Makes the error of an attempt that got no complete response, for a reason other than the caller's own abort. */
+export function noResponse(
+  call: CallDescription,
+  failure: Failure,
+  { phase, head }: RequestProgress,
+  limit: TimeLimit,
+): FailedAttempt {
+  const { kind } = failure;
+  const { code, cause } = failure.details;
   // The status alone decides, even if the body that explains it never arrived.
   if (head && !isSuccess(head.status)) {
     const note = kind === 'fetch' ? ` The ${mistakeOfFetch(call, failure)}.` : '';
     return refusal(call, head, {}, note);
   }
-  const own = outcomeOfPhase(phase, head);
+  const own = phase === 'connect' ? 'not_sent' : 'unknown';
   // That the last attempt was not sent says nothing of those before.
   const outcome = own === 'not_sent' ? (call.earlier ?? own) : own;
   if (head && kind === 'too_large')
     return unusable(call, head, 'too_large', 'it is larger than 8 MiB', outcome);
-  const isTimeout = kind === 'stopped';
-  const what = isTimeout ? timeoutInWords(call, phase, limit) : failureInWords(call, failure);
+  if (kind === 'setup') {
+    const message = `${call.operation}: nothing was sent, because the request could not be made.`;
+    return {
+      error: new errors.ConfigurationError(message, { ...factsOf(call, outcome), cause }),
+      retriable: 'never',
+    };
+  }
+  const isTimeout = kind === 'timeout';
+  const what = isTimeout ? timeoutInWords(call, phase, limit) : failureInWords(call, failure, phase);
   const did = outcome === own ? what : `failed; its last attempt ${what}`;
   const message = `${call.method} ${call.path} ${did}.${doubt(call, outcome)}`;
   const reason = isTimeout ? 'timeout' : call.redact(code ?? kind);
@@ -126,7 +144,7 @@ export function unusable(
   { status, headers }: ResponseHead,
   reason: InvalidResponseReason,
   problem: string,
-  outcome: Outcome = 'done',
+  outcome: Outcome,
   issues: readonly Issue[] = [],
   readId?: string,
 ): FailedAttempt {
@@ -134,8 +152,8 @@ export function unusable(
   const requestId = requestIdOf(headersOf(headers, call.redact));
   const facts = { ...factsOf(call, outcome), status, reason, issues, id, requestId };
   const its = id === undefined ? '' : ` Its id is ${visible(JSON.stringify(id))}.`;
-  // Whatever is not from the service came from somewhere else.
-  const where = outcome === 'unknown' ? ' Check baseUrl.' : '';
+  const isOthers = isForeign({ status, headers }) || reason === 'redirect' || reason === 'envelope';
+  const where = outcome === 'unknown' && isOthers ? ' Check baseUrl.' : '';
   const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(shown(call, problem, 1_000))}.`;
   return {
     error: new errors.InvalidResponseError(message + where + its + doubt(call, outcome), facts),
@@ -165,11 +183,6 @@ function factsOf(call: CallDescription, outcome: Outcome) {
   return { outcome, ...nameOf(call), attempts: call.attempts };
 }
 
-function outcomeOfPhase(phase: Phase, head: ResponseHead | undefined): Outcome {
-  if (phase === 'connect') return 'not_sent';
-  return head && mayBeSuccess(head) ? 'done' : 'unknown';
-}
-
 function outcomeOfStatus(status: number): Outcome {
   const isRefused = status >= 400 && status < 500 && status !== 408;
   return isRefused || [501, 505, 511].includes(status) ? 'rejected' : 'unknown';
@@ -185,8 +198,8 @@ function timeoutInWords({ host }: CallDescription, phase: Phase, { scope, limitM
   return `timed out after ${Math.round(limitMs)} ms (${option}): ${reached[phase]}`;
 }
 
-function failureInWords(call: CallDescription, failure: SendFailure): string {
-  const { phase, kind, details } = failure;
+function failureInWords(call: CallDescription, failure: Failure, phase: Phase): string {
+  const { kind, details } = failure;
   const what = details.code ?? details.detail;
   const why = what === undefined ? '' : ` (${oneLine(shown(call, what))})`;
   if (kind === 'fetch') return `failed, because the ${mistakeOfFetch(call, failure)}`;
@@ -205,7 +218,7 @@ function failureInWords(call: CallDescription, failure: SendFailure): string {
     : `was not sent: ${call.host} could not be reached${why}`;
 }
 
-function mistakeOfFetch(call: CallDescription, { details }: SendFailure): string {
+function mistakeOfFetch(call: CallDescription, { details }: Failure): string {
   return `function passed as fetch ${oneLine(shown(call, details.detail ?? '', 500))}`;
 }
 

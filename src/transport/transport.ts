@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
-import { getterThrew } from '../input/fields.js';
 import { runHook } from '../input/hooks.js';
-import { isPlainObject, shielded } from '../input/object.js';
+import { isPlainObject } from '../input/object.js';
+import { checkPrototype } from '../input/pollution.js';
 import { onAbort } from './aborts.js';
 import type { ClientSettings, Operation, Progress, Query, ReadParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
@@ -12,7 +12,7 @@ import type { sender } from './sender.js';
 /**
  * Checks calls, builds their requests and sends them. One per client. The way of a call, which CONTRIBUTING.md describes:
  *
- *     resource → Transport.send → sender → kyAttempt → ky → pass → nodeHttp or fetchAdapter → socket
+ *     resource → Transport.send → sender → ky → nodeHttp or givenFetch
  */
 export class Transport {
   readonly #settings: ClientSettings;
@@ -72,37 +72,33 @@ export class Transport {
 
   /** Reads everything that the caller passed, before the first await, and throws every problem of it. */
   #prepare(operation: Operation, options: ListOptions, readParts: ReadParts) {
-    let path = '';
-    try {
-      const issues: Issue[] = [];
-      const parts = readParts(issues) ?? {};
-      const settings = this.#settings;
-      path = 'options';
-      const given = readCallOptions(issues, options, operation.isList === true, settings);
-      const { id, query, body } = shielded(parts);
-      const json = body === undefined ? null : jsonOf(body, issues);
-      if (issues.length > 0) throw new InvalidParamsError(operation, issues);
-      const { timeoutMs = settings.timeoutMs, totalTimeoutMs = settings.totalTimeoutMs } = given;
-      const call = {
-        operation,
-        url: settings.base + pathOf(operation, id, query),
-        headers: { ...settings.headers, ...given.headers },
-        body: json,
-        // A default gives way to the limit that was given.
-        timeoutMs: timeoutMs ?? 20_000,
-        totalTimeoutMs: totalTimeoutMs ?? Math.max(60_000, timeoutMs ?? 0),
-        maxRetries: given.maxRetries ?? settings.maxRetries,
-        signal: given.signal,
-      };
-      return { call, parts, options: given };
-    } catch (error) {
-      if (isPaymentsError(error)) throw error;
-      throw new InvalidParamsError(operation, [{ path, message: getterThrew }]);
-    }
+    checkPrototype(
+      (message) => new ConfigurationError(`${operation.operation}: ${message}`, nameOf(operation)),
+    );
+    const issues: Issue[] = [];
+    const parts = readParts(issues) ?? {};
+    const settings = this.#settings;
+    const given = readCallOptions(issues, options, operation.isList === true, settings);
+    const { id, query, body } = parts;
+    const json = body === undefined ? null : jsonOf(body, issues);
+    if (issues.length > 0) throw new InvalidParamsError(operation, issues);
+    const { timeoutMs = settings.timeoutMs, totalTimeoutMs = settings.totalTimeoutMs } = given;
+    const call = {
+      operation,
+      url: settings.base + pathOf(operation, id, query),
+      headers: { ...settings.headers, ...given.headers },
+      body: json,
+      // A default gives way to the limit that was given.
+      timeoutMs: timeoutMs ?? 20_000,
+      totalTimeoutMs: totalTimeoutMs ?? Math.max(60_000, timeoutMs ?? 0),
+      maxRetries: given.maxRetries ?? settings.maxRetries,
+      signal: given.signal,
+    };
+    return { call, parts, options: given };
   }
 }
 
-/** Written once: a getter could answer otherwise the second time. */
+/** Writes a body as JSON, or adds to `issues` that it cannot be written. */
 function jsonOf(body: unknown, issues: Issue[]): string {
   try {
     const json: unknown = JSON.stringify(body);
@@ -114,7 +110,7 @@ function jsonOf(body: unknown, issues: Issue[]): string {
   return '';
 }
 
-/** The path of one request, with its query. */
+/** Returns the path of one request, with its query. */
 function pathOf({ path }: Operation, id: string | undefined, query: Query = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     [value ?? []].flat().map((each) => [name, String(each)]),

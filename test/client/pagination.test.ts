@@ -220,18 +220,6 @@ test.each([undefined, {}, { limit: 0 }, { limit: -1 }, { limit: 1.5 }, { limit: 
   },
 );
 
-test('toArray() is refused where its limit cannot be read', async () => {
-  service.on('GET /v1/products', jsonResponse({}, 500));
-  const get = () => {
-    throw new Error('getter');
-  };
-  const options = Object.defineProperty({ limit: 1 }, 'limit', { get });
-  await expect(payments.products.list().toArray(options)).rejects.toMatchObject({
-    code: 'invalid_params',
-    issues: [{ path: 'limit' }],
-  });
-});
-
 describe('a list that changes while it is read', () => {
   test('yields no product twice when new ones push items over a page’s edge', async () => {
     service.on(

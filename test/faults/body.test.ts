@@ -34,7 +34,7 @@ faultTable([
     expected: { error: 'TimeoutError', scope: 'attempt', phase: 'body' },
     get: 3,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
     options: short,
     least: 400,
   },
@@ -44,7 +44,7 @@ faultTable([
     expected: { error: 'TimeoutError', scope: 'attempt', phase: 'body' },
     get: 3,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
     options: short,
     least: 400,
   },
@@ -55,64 +55,7 @@ faultTable([
     overFetch: resetEarly,
     get: 3,
     write: 1,
-    outcome: 'done',
-  },
-  {
-    title: 'reset in the middle of a body of no type',
-    fault: () => writes('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"code":0,', 'reset'),
-    expected: brokenOff,
-    overFetch: resetEarly,
-    get: 3,
-    write: 1,
-    outcome: 'done',
-  },
-  {
-    title: 'reset in the middle of a page',
-    fault: () =>
-      writes('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n<html>', 'reset'),
-    expected: brokenOff,
-    overFetch: resetEarly,
-    get: 3,
-    write: 1,
     outcome: 'unknown',
-  },
-  {
-    title: 'reset in the middle of JSON that is not of the service',
-    fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n{"error":"quota`, 'reset'),
-    expected: brokenOff,
-    overFetch: resetEarly,
-    get: 3,
-    write: 1,
-    outcome: 'unknown',
-  },
-  {
-    title: 'a refusal in 200 without the last chunk',
-    fault: () =>
-      writes(`${ok}Transfer-Encoding: chunked\r\n\r\n1b\r\n{"code":401,"message":"no"}\r\n`, 'close'),
-    expected: brokenOff,
-    overFetch: closedEarly,
-    get: 3,
-    write: 1,
-    outcome: 'unknown',
-  },
-  {
-    title: 'a refusal in 200 with a broken chunk behind it, all in one packet',
-    fault: () => writes(`${ok}Transfer-Encoding: chunked\r\n\r\n1b\r\n{"code":401,"message":"no"}\r\nzz\r\n`),
-    expected: { error: 'ConnectionError', phase: 'body', reason: 'HPE_INVALID_CHUNK_SIZE' },
-    overFetch: { reason: notHttp('HPE_INVALID_CHUNK_SIZE') },
-    get: 1,
-    write: 1,
-    outcome: 'unknown',
-  },
-  {
-    title: 'silence after the code of a refusal in 200',
-    fault: () => writes(`${ok}Content-Length: 1000\r\n\r\n{"code":401,"mess`),
-    expected: { error: 'TimeoutError', scope: 'attempt', phase: 'body' },
-    get: 3,
-    write: 1,
-    outcome: 'unknown',
-    options: short,
-    least: 400,
   },
   {
     title: 'closed before the announced length',
@@ -121,7 +64,7 @@ faultTable([
     overFetch: closedEarly,
     get: 3,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: 'chunks without the last one',
@@ -130,7 +73,7 @@ faultTable([
     overFetch: closedEarly,
     get: 3,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: 'a chunk whose length is no number',
@@ -139,7 +82,7 @@ faultTable([
     overFetch: { reason: notHttp('HPE_INVALID_CHUNK_SIZE') },
     get: 1,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: 'a body without length, cut',
@@ -147,7 +90,7 @@ faultTable([
     expected: { error: 'InvalidResponseError', reason: 'json' },
     get: 3,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: 'JSON that breaks off in a whole answer',
@@ -155,7 +98,7 @@ faultTable([
     expected: { error: 'InvalidResponseError', reason: 'json', issues: [] },
     get: 1,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: 'gzip with a wrong header',
@@ -163,7 +106,7 @@ faultTable([
     expected: { error: 'ConnectionError', phase: 'body', reason: 'Z_DATA_ERROR' },
     get: 1,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: 'gzip that is cut',
@@ -171,7 +114,7 @@ faultTable([
     expected: { error: 'InvalidResponseError', reason: 'json' },
     get: 3,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: 'gzip whose connection is closed within it',
@@ -186,7 +129,7 @@ faultTable([
     expected: { error: 'ConnectionError', phase: 'body' },
     get: 3,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: 'a length of 100 MB',
@@ -194,7 +137,7 @@ faultTable([
     expected: { error: 'InvalidResponseError', reason: 'too_large' },
     get: 1,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: '9 MiB without a length',
@@ -202,7 +145,7 @@ faultTable([
     expected: { error: 'InvalidResponseError', reason: 'too_large' },
     get: 1,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
   {
     title: '9 MiB in a small gzip',
@@ -210,7 +153,7 @@ faultTable([
     expected: { error: 'InvalidResponseError', reason: 'too_large' },
     get: 1,
     write: 1,
-    outcome: 'done',
+    outcome: 'unknown',
   },
 ]);
 
@@ -265,21 +208,11 @@ test.each(carriers)(
   },
 );
 
-test('a refusal in 200 that has no length and ends in a reset leaves a POST in doubt', async () => {
-  const refuses: Behaviour = (socket) => {
-    socket.write(`${ok}\r\n{"code":401,"message":"no"}`);
-    setTimeout(() => socket.resetAndDestroy(), 50);
-  };
-  // To Node that is the end of the body, too, after its failure.
-  const { error } = await meet(refuses, 'http', 'POST');
-  expect(error).toMatchObject({ phase: 'body', reason: 'ECONNRESET', outcome: 'unknown' });
-});
-
 test('of a bomb that has arrived, nothing is decompressed once it is refused', async () => {
   const decompress = vi.spyOn(zlib, 'brotliDecompressSync');
   const bomb = brotliCompressSync(Buffer.alloc(100 * 1024 * 1024));
   const { error } = await meet(respondsWith(200, bomb, { 'content-encoding': 'br' }), 'http', 'POST');
-  expect(error).toMatchObject({ reason: 'too_large', outcome: 'done' });
+  expect(error).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
   expect(decompress.mock.calls).toMatchObject([[{}, { maxOutputLength: 8 * 1024 * 1024 }]]);
   decompress.mockRestore();
 });

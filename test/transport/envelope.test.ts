@@ -1,7 +1,8 @@
 import { AuthenticationError, InvalidResponseError, ServerError } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { readResponse } from '../../src/transport/envelope.js';
+import { readData } from '../../src/transport/envelope.js';
+import { ReceivedResponse } from '../../src/transport/response.js';
 import { key, read, write } from './call.js';
 
 const schema = z.object({ id: z.string() });
@@ -12,18 +13,18 @@ const response = (
 ) => {
   const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   const bytes = typeof body === 'string' ? bytesOf(body) : body;
-  return { status, headers: new Headers(pairs), bytes };
+  return new ReceivedResponse(status, new Headers(pairs), bytes);
 };
 
-function failureOf(...args: Parameters<typeof readResponse>) {
-  const result = readResponse(...args);
+async function failureOf(...args: Parameters<typeof readData>) {
+  const result = await readData(...args);
   if ('data' in result) throw new Error('The response was taken.');
   return result;
 }
 
 /** What the message says is wrong, after its beginning and before what a writer is told. */
-function problemOf(...args: Parameters<typeof readResponse>) {
-  const { message } = failureOf(...args).error;
+async function problemOf(...args: Parameters<typeof readData>) {
+  const { message } = (await failureOf(...args)).error;
   const begin = `${args[0].method} ${args[0].path} returned ${args[1].status}, but the response cannot be used: `;
   expect(message).toContain(begin);
   return message.slice(begin.length);
@@ -42,18 +43,18 @@ describe('a response is taken', () => {
       '{"code":0,"data":{"id":"a"}}',
       { 'content-type': 'application/json; charset=utf-16' },
     ],
-  ])('%s', (_, body, headers) => {
-    expect(readResponse(read, response(body, headers), schema)).toEqual({ data: { id: 'a' } });
+  ])('%s', async (_, body, headers) => {
+    expect(await readData(read, response(body, headers), schema)).toEqual({ data: { id: 'a' } });
   });
 
-  test('with fields that the schema does not list', () => {
+  test('with fields that the schema does not list', async () => {
     const loose = z.looseObject({ id: z.string() });
     const body = '{"code":0,"data":{"id":"a","new":true}}';
-    expect(readResponse(read, response(body), loose)).toEqual({ data: { id: 'a', new: true } });
+    expect(await readData(read, response(body), loose)).toEqual({ data: { id: 'a', new: true } });
   });
 
-  test('with data null, where the schema takes it', () => {
-    expect(readResponse(read, response('{"code":0,"data":null}'), z.null())).toEqual({ data: null });
+  test('with data null, where the schema takes it', async () => {
+    expect(await readData(read, response('{"code":0,"data":null}'), z.null())).toEqual({ data: null });
   });
 });
 
@@ -66,14 +67,14 @@ describe('a redirect', () => {
     ['mailto:a@b.example', ' to mailto:'],
     ['https://', ''],
     [`https://${key}.example/`, ' to [redacted].example'],
-  ])('to %s names the other host alone', (location, target) => {
-    expect(problemOf(read, response('', { status: 302, location }), schema)).toBe(
+  ])('to %s names the other host alone', async (location, target) => {
+    expect(await problemOf(read, response('', { status: 302, location }), schema)).toBe(
       `it redirects${target}, and following it could expose the API key. Check baseUrl.`,
     );
   });
 
-  test.each([300, 301, 302, 303, 304, 307, 308, 399])('by status %i is not followed', (status) => {
-    const { error, retriable } = failureOf(
+  test.each([300, 301, 302, 303, 304, 307, 308, 399])('by status %i is not followed', async (status) => {
+    const { error, retriable } = await failureOf(
       write,
       response('{"code":0,"data":{"id":"a"}}', { status }),
       schema,
@@ -88,9 +89,9 @@ describe('a redirect', () => {
 });
 
 describe('a refusal', () => {
-  test('is read with its code, its message and the beginning of its body', () => {
+  test('is read with its code, its message and the beginning of its body', async () => {
     const body = '{"code":401,"message":"Unauthorized","data":null}';
-    const { error } = failureOf(read, response(body, { status: 401 }), schema);
+    const { error } = await failureOf(read, response(body, { status: 401 }), schema);
     expect(error).toBeInstanceOf(AuthenticationError);
     expect(error).toMatchObject({
       status: 401,
@@ -100,8 +101,8 @@ describe('a refusal', () => {
     });
   });
 
-  test('under status 200 has the class of its code', () => {
-    const { error } = failureOf(read, response('{"code":500,"message":"Oops"}'), schema);
+  test('under status 200 has the class of its code', async () => {
+    const { error } = await failureOf(read, response('{"code":500,"message":"Oops"}'), schema);
     expect(error).toBeInstanceOf(ServerError);
     expect(error).toMatchObject({ status: 200, apiCode: 500, apiMessage: 'Oops' });
   });
@@ -120,41 +121,43 @@ describe('a refusal', () => {
     ['{"code":{},"message":["No"],"error":5}', undefined, undefined],
     ['["No"]', undefined, undefined],
     ['"No"', undefined, undefined],
-  ])('by status shows the words of %s', (body, apiCode, apiMessage) => {
-    const { error } = failureOf(write, response(body, { status: 422 }), schema);
+  ])('by status shows the words of %s', async (body, apiCode, apiMessage) => {
+    const { error } = await failureOf(write, response(body, { status: 422 }), schema);
     expect(Reflect.get(error, 'apiCode')).toBe(apiCode);
     expect(Reflect.get(error, 'apiMessage')).toBe(apiMessage);
     if (apiMessage) expect(error.message).toContain(`returned 422 ${apiMessage}: `);
   });
 
-  test('whose message is no string has none', () => {
-    const { error } = failureOf(read, response('{"code":1,"message":{"text":"No"}}'), schema);
+  test('whose message is no string has none', async () => {
+    const { error } = await failureOf(read, response('{"code":1,"message":{"text":"No"}}'), schema);
     expect(error).toMatchObject({ apiCode: 1 });
     expect(error).not.toHaveProperty('apiMessage');
   });
 
-  test('by status stays one whatever its body says', () => {
+  test('by status stays one whatever its body says', async () => {
     const body = '{"code":0,"message":"success","data":{"id":"a"}}';
-    const { error, retriable } = failureOf(read, response(body, { status: 500 }), schema);
+    const { error, retriable } = await failureOf(read, response(body, { status: 500 }), schema);
     expect(error).toBeInstanceOf(ServerError);
     expect(error).not.toHaveProperty('apiCode');
     expect(error).toMatchObject({ bodySnippet: body });
     expect(retriable).toBe('get');
   });
 
-  test('that is no JSON shows the beginning of its body', () => {
-    const { error } = failureOf(read, response('<h1>Bad gateway</h1>', { status: 502 }), schema);
+  test('that is no JSON shows the beginning of its body', async () => {
+    const { error } = await failureOf(read, response('<h1>Bad gateway</h1>', { status: 502 }), schema);
     expect(error).toMatchObject({ status: 502, bodySnippet: '<h1>Bad gateway</h1>' });
     expect(error).not.toHaveProperty('apiCode');
   });
 
-  test('without a body has no snippet', () => {
-    expect(failureOf(read, response('', { status: 502 }), schema).error).not.toHaveProperty('bodySnippet');
+  test('without a body has no snippet', async () => {
+    expect((await failureOf(read, response('', { status: 502 }), schema)).error).not.toHaveProperty(
+      'bodySnippet',
+    );
   });
 
-  test.each([199, 400, 999])('is any status outside 2xx and 3xx, such as %i', (status) => {
+  test.each([199, 400, 999])('is any status outside 2xx and 3xx, such as %i', async (status) => {
     const body = '{"code":0,"data":{"id":"a"}}';
-    expect(failureOf(read, response(body, { status }), schema).error).toMatchObject({
+    expect((await failureOf(read, response(body, { status }), schema)).error).toMatchObject({
       code: expect.not.stringMatching(/^invalid_response$/),
       status,
     });
@@ -209,41 +212,22 @@ describe('a success that cannot be used', () => {
     ),
     ['no data', '{"code":0}', {}, 'envelope', 'it has no data.'],
     ['data null', '{"code":0,"data":null}', {}, 'envelope', 'it has no data.'],
-  ] as const)('because of %s says which', (_, body, headers, reason, problem) => {
-    const failed = failureOf(write, response(body, { 'content-length': '1', ...headers }), schema);
+  ] as const)('because of %s says which', async (_, body, headers, reason, problem) => {
+    const failed = await failureOf(write, response(body, { 'content-length': '1', ...headers }), schema);
     expect(failed.error).toBeInstanceOf(InvalidResponseError);
-    const isOurs = problem === 'it has no data.' || body === '' || body === '{"code":0,';
-    expect(failed.error).toMatchObject({ status: 200, reason, outcome: isOurs ? 'done' : 'unknown' });
+    const isEnvelope = problem === 'it has no data.';
+    expect(failed.error).toMatchObject({ status: 200, reason, outcome: isEnvelope ? 'done' : 'unknown' });
     expect(failed.retriable).toBe('never');
-    expect(problemOf(read, response(body, headers), schema)).toBe(
-      isOurs ? problem : `${problem} Check baseUrl.`,
+    const isOthers = reason === 'content_type' || (reason === 'envelope' && !isEnvelope);
+    expect(await problemOf(read, response(body, headers), schema)).toBe(
+      isOthers ? `${problem} Check baseUrl.` : problem,
     );
   });
 
-  test.each([
-    ['{"code":0,"message":"suc', 'done'],
-    [' {\n "code" : 0 , "message', 'done'],
-    [new Uint8Array([...bytesOf('{"code":0,"data":"'), 0xff]), 'done'],
-    ['{"code":0', 'unknown'],
-    ['{"code":0.5,', 'unknown'],
-    ['{"code":500,"message":"cut', 'unknown'],
-    ['{"status":"ok","code":0,', 'unknown'],
-    ['"code":0,', 'unknown'],
-    ['<h1>{"code":0,</h1>', 'unknown'],
-    [new Uint8Array([0xff]), 'unknown'],
-  ])(
-    "that cannot be parsed is the service's only if an envelope begins it: %j leaves a write %s",
-    (body, outcome) => {
-      const { error } = failureOf(write, response(body), schema);
-      expect(error).toMatchObject({ outcome });
-      expect(error.message.includes('It was done.')).toBe(outcome === 'done');
-      expect(error.message.includes('Check baseUrl. It may have been done.')).toBe(outcome === 'unknown');
-    },
-  );
-
-  test('of no bytes is taken for the service, unless it calls itself something else', () => {
-    expect(failureOf(write, response('', { status: 204 }), schema).error).toMatchObject({ outcome: 'done' });
-    const { error } = failureOf(write, response('', html), schema);
+  test('of no bytes is not from the service if it calls itself something else', async () => {
+    const plain = (await failureOf(write, response('', { status: 204 }), schema)).error;
+    expect(plain.message).toContain('the body is empty. It may have been done.');
+    const { error } = await failureOf(write, response('', html), schema);
     expect(error).toMatchObject({ reason: 'empty', outcome: 'unknown' });
     expect(error.message).toContain('the body is empty. Check baseUrl. It may have been done.');
   });
@@ -255,26 +239,26 @@ describe('a success that cannot be used', () => {
     [{ 'content-length': '10', 'content-encoding': 'gzip' }, 'get'],
   ] as const)(
     'because of its JSON, with headers %j, may have been cut only where no end was announced',
-    (headers, retriable) => {
-      expect(failureOf(read, response('{"code":0,', headers), schema).retriable).toBe(retriable);
+    async (headers, retriable) => {
+      expect((await failureOf(read, response('{"code":0,', headers), schema)).retriable).toBe(retriable);
     },
   );
 
   test.each([
     ['', 'empty'],
     ['{}', 'envelope'],
-  ])('because of %j was not cut', (body) => {
-    expect(failureOf(read, response(body), schema).retriable).toBe('never');
+  ])('because of %j was not cut', async (body) => {
+    expect((await failureOf(read, response(body), schema)).retriable).toBe('never');
   });
 
-  test('says where its data are wrong, and what it made', () => {
+  test('says where its data are wrong, and what it made', async () => {
     const wide = z.object({
       id: z.string(),
       name: z.string('is not a string'),
       more: z.object({ n: z.number('is not a number') }),
     });
     const body = '{"code":0,"data":{"id":"prod_1","name":5,"more":{"n":"x"}}}';
-    const { error, retriable } = failureOf(write, response(body), wide);
+    const { error, retriable } = await failureOf(write, response(body), wide);
     expect(error).toMatchObject({
       reason: 'schema',
       outcome: 'done',
@@ -290,40 +274,31 @@ describe('a success that cannot be used', () => {
     expect(retriable).toBe('never');
   });
 
-  test('says data where all of it is wrong', () => {
+  test('says data where all of it is wrong', async () => {
     const body = '{"code":0,"data":"text"}';
-    expect(problemOf(read, response(body), z.object({}, 'is not an object'))).toBe('data: is not an object.');
+    expect(await problemOf(read, response(body), z.object({}, 'is not an object'))).toBe(
+      'data: is not an object.',
+    );
   });
 
   test.each([
     [5, ''],
     [6, '; and more'],
     [8, '; and more'],
-  ])('with %i problems shows five, and says whether there are more', (count, rest) => {
+  ])('with %i problems shows five, and says whether there are more', async (count, rest) => {
     const wrong = z.array(z.string('is wrong'));
     const body = JSON.stringify({ code: 0, data: Array.from({ length: count }, () => 1) });
     const shown = '0: is wrong; 1: is wrong; 2: is wrong; 3: is wrong; 4: is wrong';
-    expect(problemOf(read, response(body), wrong)).toBe(`${shown}${rest}.`);
-    expect(failureOf(read, response(body), wrong).error).toHaveProperty('issues.length', count);
+    expect(await problemOf(read, response(body), wrong)).toBe(`${shown}${rest}.`);
+    expect((await failureOf(read, response(body), wrong)).error).toHaveProperty('issues.length', count);
   });
 
   test.each(['{"id":5}', '{"id":""}', '{"id":".."}', '{"id":"a b"}', '{"name":"a"}', '"prod_1"', '[]'])(
     'takes no id from data %s',
-    (data) => {
-      const { error } = failureOf(write, response(`{"code":0,"data":${data}}`), z.never());
+    async (data) => {
+      const { error } = await failureOf(write, response(`{"code":0,"data":${data}}`), z.never());
       expect(error).toMatchObject({ reason: 'schema' });
       expect(error).not.toHaveProperty('id');
     },
   );
-});
-
-test('a polluted Object.prototype adds no fields to a body', () => {
-  Reflect.set(Object.prototype, 'code', 0);
-  Reflect.set(Object.prototype, 'data', { id: 'planted' });
-  try {
-    expect(Object.keys(readResponse(read, response('{}'), schema))).toEqual(['error', 'retriable']);
-  } finally {
-    Reflect.deleteProperty(Object.prototype, 'code');
-    Reflect.deleteProperty(Object.prototype, 'data');
-  }
 });

@@ -12,8 +12,15 @@ import {
   TimeoutError,
 } from 'merchant-payments';
 import { describe, expect, test } from 'vitest';
-import { type FailureKind, type Phase, SendFailure } from '../../src/transport/send-failure.js';
-import { noResponse, refusal as refusalOf, type Said, unusable } from '../../src/transport/to-error.js';
+import { Failure, type FailureKind, type Phase } from '../../src/transport/failure.js';
+import { RequestProgress, type ResponseHead } from '../../src/transport/response.js';
+import {
+  noResponse,
+  refusal as refusalOf,
+  type Said,
+  type TimeLimit,
+  unusable,
+} from '../../src/transport/to-error.js';
 import { factsOf, key, read, write } from './call.js';
 
 const attempt = { scope: 'attempt', limitMs: 1_500.4, leftMs: 1_500.4 } as const;
@@ -23,8 +30,24 @@ const head = (status: number, headers: Record<string, string> = {}) => ({
   headers: new Headers(headers),
 });
 const begun = head(200, { 'content-type': 'application/json' });
-const failed = (phase: Phase, kind: FailureKind, code?: string, detail?: string) =>
-  new SendFailure(phase, kind, { code, detail, head: phase === 'body' ? begun : undefined });
+/** The error of an attempt that came as far as `reached`: a phase, or the head of a response. */
+function failed(
+  call: typeof read,
+  reached: Phase | ResponseHead,
+  kind: FailureKind,
+  details: ConstructorParameters<typeof Failure>[1] = {},
+  limit: TimeLimit = attempt,
+) {
+  const isHead = typeof reached !== 'string';
+  const phase = isHead ? 'body' : reached;
+  const head = isHead ? reached : phase === 'body' ? begun : undefined;
+  return noResponse(
+    call,
+    new Failure(kind, details),
+    Object.assign(new RequestProgress(), { phase, head }),
+    limit,
+  );
+}
 const nothingSaid: Said = { code: undefined, message: undefined, snippet: undefined };
 const refusal = (call: typeof read, response: ReturnType<typeof head>, said: Partial<Said>) =>
   refusalOf(call, response, { ...nothingSaid, ...said });
@@ -46,7 +69,7 @@ describe('a connection that fails', () => {
       'never',
     ],
   ] as const)('before it stood (%s, %s) sent nothing, and says so', (kind, code, why, retriable) => {
-    const { error, ...rest } = noResponse(write, failed('connect', kind, code), attempt);
+    const { error, ...rest } = failed(write, 'connect', kind, { code });
     isJust(error, ConnectionError);
     expect(error).toMatchObject({
       ...factsOf(write),
@@ -66,13 +89,13 @@ describe('a connection that fails', () => {
       'body',
       'ECONNRESET',
       'got only a part of the response: the connection to api.example failed (ECONNRESET).',
-      itWasDone,
+      doubt,
     ],
-    ['body', undefined, 'got only a part of the response: the connection to api.example failed.', itWasDone],
+    ['body', undefined, 'got only a part of the response: the connection to api.example failed.', doubt],
   ] as const)('in %s by %s says what is known, and reads may be sent again', (phase, code, what, after) => {
-    const outcome = phase === 'body' ? 'done' : 'unknown';
+    const outcome = 'unknown';
     const reason = code ?? 'network';
-    const ofWrite = noResponse(write, failed(phase, 'network', code), attempt);
+    const ofWrite = failed(write, phase, 'network', { code });
     expect(ofWrite.error).toMatchObject({
       ...factsOf(write),
       message: `POST /v1/products ${what}${after}`,
@@ -81,7 +104,7 @@ describe('a connection that fails', () => {
       reason,
     });
     expect(ofWrite.retriable).toBe('get');
-    const ofRead = noResponse(read, failed(phase, 'network', code), attempt);
+    const ofRead = failed(read, phase, 'network', { code });
     expect(ofRead.error).toMatchObject({
       ...factsOf(read),
       message: `GET /v1/balance ${what}`,
@@ -104,7 +127,7 @@ describe('a connection that fails', () => {
     ['protocol', undefined, 'got a response that cannot be read as HTTP. Check baseUrl.'],
     ['encoding', 'Z_DATA_ERROR', 'got a response that cannot be decompressed (Z_DATA_ERROR).'],
   ] as const)('by %s (%s) is met again by another attempt, so there is none', (kind, code, what) => {
-    const { error, retriable } = noResponse(read, failed('exchange', kind, code), attempt);
+    const { error, retriable } = failed(read, 'exchange', kind, { code });
     expect(error.message).toBe(`GET /v1/balance ${what}`);
     expect(error).toMatchObject({ reason: code ?? kind });
     expect(retriable).toBe('never');
@@ -112,7 +135,7 @@ describe('a connection that fails', () => {
 
   test('by a mistake of the option fetch says which, without the key', () => {
     const detail = `threw Error: no proxy for ${key}${'x'.repeat(600)}`;
-    const { error } = noResponse(write, failed('exchange', 'fetch', undefined, detail), attempt);
+    const { error } = failed(write, 'exchange', 'fetch', { detail });
     const said = `threw Error: no proxy for [redacted]`;
     expect(error.message).toMatch(`POST /v1/products failed, because the function passed as fetch ${said}`);
     expect(error.message).toHaveLength(
@@ -121,7 +144,7 @@ describe('a connection that fails', () => {
   });
 
   test('shows no key in place of a code', () => {
-    const { error } = noResponse(read, failed('exchange', 'network', key.replaceAll('-', '_')), attempt);
+    const { error } = failed(read, 'exchange', 'network', { code: key.replaceAll('-', '_') });
     expect(error).toMatchObject({ reason: '[redacted]' });
   });
 });
@@ -130,11 +153,11 @@ describe('time that runs out', () => {
   test.each([
     ['connect', 'nothing was sent, because there was no connection to api.example.', 'not_sent', 'any'],
     ['exchange', `no response arrived.${doubt}`, 'unknown', 'get'],
-    ['body', `the response was incomplete.${itWasDone}`, 'done', 'get'],
+    ['body', `the response was incomplete.${doubt}`, 'unknown', 'get'],
   ] as const)(
     'for an attempt, in %s, names the option and how far it came',
     (phase, stage, outcome, retriable) => {
-      const { error, ...rest } = noResponse(write, failed(phase, 'stopped'), attempt);
+      const { error, ...rest } = failed(write, phase, 'timeout');
       isJust(error, TimeoutError);
       expect(error).toMatchObject({
         ...factsOf(write),
@@ -152,7 +175,7 @@ describe('time that runs out', () => {
   test.each(['connect', 'exchange', 'body'] as const)(
     'for the whole call, in %s, leaves none for another attempt',
     (phase) => {
-      const { error, retriable } = noResponse(read, failed(phase, 'stopped'), total);
+      const { error, retriable } = failed(read, phase, 'timeout', {}, total);
       expect(error).toMatchObject({ scope: 'total', phase });
       expect(error.message).toMatch(/^GET \/v1\/balance timed out after 60000 ms \(totalTimeoutMs\): /);
       expect(retriable).toBe('never');
@@ -339,7 +362,13 @@ describe('text of the service', () => {
   });
 
   test('is shown in a problem, too, in one line', () => {
-    const { error } = unusable(read, head(200), 'content_type', 'the body is a\u009b\nb, not JSON');
+    const { error } = unusable(
+      read,
+      head(200),
+      'content_type',
+      'the body is a\u009b\nb, not JSON',
+      'unknown',
+    );
     expect(error.message).toContain('the body is a\\u009b b, not JSON.');
   });
 
@@ -353,11 +382,9 @@ describe('text of the service', () => {
 
 describe('a response of which only the status arrived', () => {
   test('is a refusal where the status is one', () => {
-    const failure = new SendFailure('body', 'network', {
+    const { error, retriable } = failed(write, head(429, { 'retry-after': '9' }), 'network', {
       code: 'ECONNRESET',
-      head: head(429, { 'retry-after': '9' }),
     });
-    const { error, retriable } = noResponse(write, failure, attempt);
     isJust(error, RateLimitError);
     expect(error).toMatchObject({ retryAfterMs: 9_000, outcome: 'rejected' });
     expect(retriable).toBe('any');
@@ -365,49 +392,29 @@ describe('a response of which only the status arrived', () => {
 
   test('says what the option fetch did to its body, without the key', () => {
     const detail = `threw Error: ${key}`;
-    const { error } = noResponse(
-      write,
-      new SendFailure('body', 'fetch', { detail, head: head(403) }),
-      attempt,
-    );
+    const { error } = failed(write, head(403), 'fetch', { detail });
     isJust(error, PermissionDeniedError);
     expect(error.message).toBe(
       'POST /v1/products returned 403: this API key is not allowed to do that. The function passed as fetch threw Error: [redacted].',
     );
   });
-
-  test.each([
-    ['application/json', 'done', itWasDone],
-    ['text/html; charset=utf-8', 'unknown', doubt],
-    ['', 'done', itWasDone],
-  ])('of success, as "%s", leaves a write %s', (type, outcome, after) => {
-    for (const kind of ['network', 'stopped'] as const) {
-      const { error } = noResponse(
-        write,
-        new SendFailure('body', kind, { head: head(200, { 'content-type': type }) }),
-        attempt,
-      );
-      expect(error).toMatchObject({ outcome, phase: 'body' });
-      expect(error.message.endsWith(after)).toBe(true);
-    }
-  });
 });
 
 describe('a response that cannot be used', () => {
-  test('was a success, so the write was done', () => {
-    const { error, retriable } = unusable(write, head(201), 'json', 'the body is not valid JSON');
+  test('says what became of the write', () => {
+    const { error, retriable } = unusable(write, head(201), 'envelope', 'it has no data', 'done');
     isJust(error, InvalidResponseError);
     expect(error).toMatchObject({
       ...factsOf(write),
       code: 'invalid_response',
       status: 201,
-      reason: 'json',
+      reason: 'envelope',
       outcome: 'done',
       issues: [],
     });
     expect(error).not.toHaveProperty('id');
     expect(error.message).toBe(
-      `POST /v1/products returned 201, but the response cannot be used: the body is not valid JSON.${itWasDone}`,
+      `POST /v1/products returned 201, but the response cannot be used: it has no data.${itWasDone}`,
     );
     expect(retriable).toBe('never');
   });
@@ -430,7 +437,7 @@ describe('a response that cannot be used', () => {
   });
 
   test('describes the problem in 1000 characters at most', () => {
-    const { error } = unusable(read, head(200), 'schema', 'p'.repeat(1_001));
+    const { error } = unusable(read, head(200), 'schema', 'p'.repeat(1_001), 'done');
     expect(error.message).toBe(
       `GET /v1/balance returned 200, but the response cannot be used: ${'p'.repeat(1_000)}.`,
     );
@@ -445,17 +452,16 @@ describe('a response that cannot be used', () => {
   });
 
   test('carries the request id', () => {
-    const { error } = unusable(read, head(200, { 'x-request-id': 'req_1' }), 'json', 'cut');
+    const { error } = unusable(read, head(200, { 'x-request-id': 'req_1' }), 'json', 'cut', 'unknown');
     expect(error).toMatchObject({ requestId: 'req_1' });
   });
 
   test('is one of more than 8 MiB', () => {
-    const failure = new SendFailure('body', 'too_large', { head: begun });
-    const { error, retriable } = noResponse(write, failure, attempt);
+    const { error, retriable } = failed(write, 'body', 'too_large');
     isJust(error, InvalidResponseError);
-    expect(error).toMatchObject({ status: 200, reason: 'too_large', outcome: 'done' });
+    expect(error).toMatchObject({ status: 200, reason: 'too_large', outcome: 'unknown' });
     expect(error.message).toBe(
-      `POST /v1/products returned 200, but the response cannot be used: it is larger than 8 MiB.${itWasDone}`,
+      `POST /v1/products returned 200, but the response cannot be used: it is larger than 8 MiB.${doubt}`,
     );
     expect(retriable).toBe('never');
   });

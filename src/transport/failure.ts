@@ -1,5 +1,4 @@
 import { isObject } from '../input/object.js';
-import type { ResponseHead } from './response.js';
 
 /** How far a request got: nothing was sent; it may have been sent; a response began. */
 export type Phase = 'connect' | 'exchange' | 'body';
@@ -14,10 +13,12 @@ export type FailureKind =
   /** The body is not compressed as its headers say. */
   | 'encoding'
   | 'too_large'
-  /** Ended by its signal: a time limit, or the caller. */
-  | 'stopped'
+  /** Ended by its signal: by the time limit, or by the caller, whose own reason then counts. */
+  | 'timeout'
   /** A mistake of the option `fetch` itself. */
-  | 'fetch';
+  | 'fetch'
+  /** The request could not be made, so that `fetch` was never called. */
+  | 'setup';
 
 /** What else is known of a failure. */
 interface FailureDetails {
@@ -25,14 +26,13 @@ interface FailureDetails {
   code?: string | undefined;
   /** What the option `fetch` did, in words that may hold anything. */
   detail?: string | undefined;
-  /** Status and headers, where the response had begun. */
-  head?: ResponseHead | undefined;
+  /** What the platform threw, if it is safe to show. */
+  cause?: unknown;
 }
 
 /** Why there is no complete response. It stays inside the transport, which turns it into a public error. */
-export class SendFailure extends Error {
+export class Failure extends Error {
   constructor(
-    readonly phase: Phase,
     readonly kind: FailureKind,
     readonly details: FailureDetails = {},
   ) {
@@ -85,21 +85,21 @@ const deepest = 8;
 function isUnsent(error: unknown, target?: string, depth = 0): boolean | undefined {
   if (!isObject(error) || depth > deepest) return undefined;
   if (target && isElsewhere(error, target)) return false;
-  const errors = field(error, 'errors');
+  const errors = error.errors;
   if (Array.isArray(errors) && errors.length > 0)
     return errors.every((each) => isUnsent(each, target, depth + 1) === true);
-  const syscall = field(error, 'syscall') ?? field(error, 'erroredSysCall'); // node-fetch's
+  const syscall = error.syscall ?? error.erroredSysCall; // node-fetch's
   if (syscall !== undefined) return connectingCalls.includes(syscall);
-  const code = field(error, 'code');
+  const code = error.code;
   const byCode = isCode(code) ? ruleFor(code)?.unsent === true : undefined;
-  return isUnsent(field(error, 'cause'), target, depth + 1) ?? byCode;
+  return isUnsent(error.cause, target, depth + 1) ?? byCode;
 }
 
 /** Whether an error names another host or port: that of a proxy, or of a request that a `fetch` makes beside ours. */
 function isElsewhere(error: Record<string, unknown>, target: string): boolean {
   const named = new URL(target);
-  named.hostname = String(field(error, 'hostname') ?? field(error, 'host') ?? named.hostname);
-  named.port = String(field(error, 'port') ?? named.port);
+  named.hostname = String(error.hostname ?? error.host ?? named.hostname);
+  named.port = String(error.port ?? named.port);
   return named.href !== target;
 }
 
@@ -109,9 +109,9 @@ function codesOf(error: unknown): string[] {
   const codes: unknown[] = [];
   for (const link of links) {
     if (!isObject(link)) continue;
-    codes.push(field(link, 'code'));
+    codes.push(link.code);
     if (links.size > 100) continue;
-    for (const inner of [field(link, 'errors'), field(link, 'cause')].flat()) links.add(inner);
+    for (const inner of [link.errors, link.cause].flat()) links.add(inner);
   }
   return codes.filter(isCode);
 }
@@ -123,9 +123,4 @@ function ruleFor(code = '') {
 /** Numbers are of DOMException, and longer texts no code. */
 function isCode(code: unknown): code is string {
   return typeof code === 'string' && /^\w{1,60}$/.test(code);
-}
-
-/** A field of an error or of its class; what a polluted prototype adds proves nothing. */
-function field(error: Record<string, unknown>, name: string): unknown {
-  return name in Object.prototype && !Object.hasOwn(error, name) ? undefined : error[name];
 }
