@@ -23,6 +23,7 @@ const parts = {
     'inbox/samples.test.ts',
     'inbox/shop.test.ts',
     'inbox/tables.test.ts',
+    'inbox/connections.test.ts',
     'inbox/postgres.test.ts',
     'inbox/contract/contract.test.ts',
     'inbox/chaos/chaos.test.ts',

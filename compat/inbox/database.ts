@@ -34,9 +34,11 @@ export interface Shop {
 
 export function openShop(
   url: string,
-  options: Partial<PostgresInboxOptions<PoolClient>> & { config?: PoolConfig } = {},
+  options: Partial<PostgresInboxOptions<PoolClient>> & { config?: PoolConfig; sameProcess?: boolean } = {},
 ): Shop {
-  const { config, ...own } = options;
+  const { config, sameProcess = false, ...own } = options;
+  // Each is as alone as in a process of its own.
+  if (!sameProcess) Reflect.deleteProperty(globalThis, Symbol.for('merchant-payments.inbox'));
   const pool = own.pool ?? new Pool({ connectionString: url, ...config });
   const errors: unknown[] = [];
   const inbox = openInbox({

@@ -1,7 +1,15 @@
 // Redis, PostgreSQL and PgBouncer as Debian packages them, each on a free loopback port with its data in a temporary folder.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,6 +24,10 @@ export interface Server {
 export interface Postgres extends Server {
   /** Ends all of its processes at once, as a crash does, and starts it again: it recovers from its log. */
   crash(): Promise<void>;
+  /** Ends its connections, ends, and starts again. */
+  restart(): Promise<void>;
+  /** Stops all of its processes, and lets them go on. */
+  freeze(): () => void;
 }
 
 const packages = 'Debian: apt-get install redis-server postgresql pgbouncer';
@@ -41,7 +53,8 @@ export async function startRedis({ durable = false } = {}): Promise<Server> {
   return { url: `redis://127.0.0.1:${port}`, stop: () => end(child, 'SIGTERM', folder) };
 }
 
-export async function startPostgres(): Promise<Postgres> {
+/** With `primary`, a read-only copy that follows it. */
+export async function startPostgres(primary?: Postgres): Promise<Postgres> {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   const version = versions.sort().pop();
   if (!version) throw new Error(`PostgreSQL is not installed. ${packages}`);
@@ -50,10 +63,19 @@ export async function startPostgres(): Promise<Postgres> {
   const folder = temporaryFolder();
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
-  execFileSync(bin('initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
-    ...user,
-    cwd: folder,
-  });
+  const inFolder = { ...user, cwd: folder };
+  if (primary)
+    execFileSync(
+      bin('pg_basebackup'),
+      ['-d', primary.url, '-D', data, '-R', '--no-sync', '-c', 'fast'],
+      inFolder,
+    );
+  else
+    execFileSync(
+      bin('initdb'),
+      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
+      inFolder,
+    );
   const port = await freePort();
   const options = ['-D', data, '-p', `${port}`, '-k', folder, '-c', 'listen_addresses=127.0.0.1', '-F'];
   const start = async () => {
@@ -64,12 +86,22 @@ export async function startPostgres(): Promise<Postgres> {
     return started;
   };
   let child = await start();
+  const again = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await once(child, 'exit');
+    child = await start();
+  };
+  const signalAll = (signal: string) => {
+    const pids = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
+    for (const pid of [child.pid, ...pids]) process.kill(Number(pid), signal);
+  };
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    crash: async () => {
-      child.kill('SIGQUIT');
-      await once(child, 'exit');
-      child = await start();
+    crash: () => again('SIGQUIT'),
+    restart: () => again('SIGINT'),
+    freeze: () => {
+      signalAll('SIGSTOP');
+      return () => signalAll('SIGCONT');
     },
     stop: () => end(child, 'SIGINT', folder),
   };

@@ -1,10 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PaymentsError } from '../errors.js';
+import { ConfigurationError, PaymentsError } from '../errors.js';
 import { once } from '../webhooks/once.js';
 import { isFunction, unfinished } from '../webhooks/own-options.js';
-import { type Claim, commitError, lostLease, passed } from './entry.js';
-import type { PostgresClient } from './postgres.js';
-import { bearErrors, errorCode, execute, hasChanged, quoted, transaction, withClient } from './postgres.js';
+import { within } from '../webhooks/within.js';
+import { type Claim, commitError, type InboxState, lostLease, passed, type Settlement } from './entry.js';
+import { errorCode, hasChanged, type PostgresClient, quoted } from './postgres.js';
+import {
+  connectionsOf,
+  execute,
+  hasEnded,
+  placeOf,
+  type Responded,
+  registerCommit,
+  storingResponseMs,
+  transaction,
+  withClient,
+} from './postgres-connections.js';
 import {
   advanceIds,
   decoded,
@@ -39,6 +50,19 @@ const dropped = (tables: string[], schema: string) =>
   'deliveries in them are gone, though they had got 200. Look for orders that were paid and not fulfilled, and for a tool that ' +
   'drops tables which it does not know, such as the push command of an ORM.';
 
+/** How long to try to store a delivery or what became of it: the service may deliver once, and not wait much longer. */
+const storingMs = 8000;
+const notStored = `PostgreSQL could not be reached for ${storingMs / 1000} s.`;
+
+/** How long to wait until a transaction has begun and has the row, and until it is committed. */
+const beginMs = 10_000;
+const commitMs = 30_000;
+
+/** True if the database was reached, and would say the same again: its data, rights, names or syntax are wrong. */
+function isPermanent(error: unknown): boolean {
+  return error instanceof ConfigurationError || /^(22|23|28|3D|3F|42)...$/.test(String(errorCode(error)));
+}
+
 /** How long to look for the outcome of a commit while the database cannot be reached. */
 const lookUpMs = 60_000;
 
@@ -51,14 +75,52 @@ export class PostgresStore extends InboxStore {
   /** Makes the tables before the first use, and tries again at the next one if that failed. */
   #ready: () => Promise<void>;
   #wasReady = false;
+  #refusing = 0;
+  #lastRefused: Promise<unknown> = Promise.resolve();
 
   constructor(place: PostgresPlace, report: (error: unknown) => unknown) {
     super();
     this.#place = place;
     this.#report = report;
-    this.identity = [place.pool, place.schema];
+    this.identity = [placeOf(place.pool) ?? place.pool, place.schema];
     this.#ready = once(() => this.#open());
-    bearErrors(place.pool);
+  }
+
+  /** One connection is for storing: a function in `commit()` holds another one for as long as it takes. */
+  override get mostAtOnce(): number {
+    return Math.max(1, (connectionsOf(this.#place.pool) ?? Number.POSITIVE_INFINITY) - 1);
+  }
+
+  override get isEnded(): boolean {
+    return hasEnded(this.#place.pool);
+  }
+
+  /** Can be repeated, because it looks for the key first. */
+  override insert(...args: Parameters<InboxStore['insert']>): ReturnType<InboxStore['insert']> {
+    return this.#again(() => super.insert(...args));
+  }
+
+  /** Uses one connection, however many arrive at once: what waits behind `most` others would be pushed out anyway. */
+  override async refuse(...args: Parameters<InboxStore['refuse']>): ReturnType<InboxStore['refuse']> {
+    if (this.#refusing >= args[1]) return;
+    this.#refusing++;
+    const turn = this.#lastRefused.then(() => this.#again(() => super.refuse(...args)));
+    this.#lastRefused = turn.catch(() => {}).finally(() => this.#refusing--);
+    await within(storingMs, turn, notStored);
+  }
+
+  /** Looks at the row if the response was lost. */
+  override async settle(claim: Claim, settlement: Settlement, from?: 'done'): Promise<boolean> {
+    let isUncertain = false;
+    return this.#again(async () => {
+      try {
+        if (await super.settle(claim, settlement, from)) return true;
+      } catch (error) {
+        isUncertain = true;
+        throw error;
+      }
+      return isUncertain && this.#isIn(claim, settlement.state);
+    });
   }
 
   /** Marks it done first: until the end, nobody else can change the row, and who asks for the outcome waits. */
@@ -66,10 +128,15 @@ export class PostgresStore extends InboxStore {
     if (!isFunction(fn)) throw commitError('commit() takes a function, not a generator.');
     let result: unknown;
     let isSent = false;
-    const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    aborted.catch(() => {});
-    const commit = async (client: PostgresClient) => {
-      await this.done(claim, (sql: string) => client.query(`BEGIN READ WRITE; ${sql}`));
+    let stop = (_reason: unknown) => {};
+    const stopped = new Promise((_, reject) => {
+      stop = reject;
+    });
+    stopped.catch(() => {});
+    signal.addEventListener('abort', () => stop(signal.reason));
+    const commit = async (client: PostgresClient, responded: Responded) => {
+      const begin = (sql: string) => responded(client.query(`BEGIN READ WRITE; ${sql}`), beginMs);
+      await this.done(claim, begin);
       signal.throwIfAborted();
       result = await fn(client);
       const problem = unfinished(result, passed);
@@ -79,14 +146,17 @@ export class PostgresStore extends InboxStore {
       const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${raw(`'${ended}'`)} END AS integer)
         FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
       const [text] = written(this.#place.schema, check);
-      await client.query(text);
+      await responded(client.query(text), commitMs);
     };
-    const inTime = (client: PostgresClient) => Promise.race([commit(client), aborted]);
+    const { pool } = this.#place;
     try {
-      await withClient(this.#place.pool, inTime, { keep: false });
+      await withClient(pool, (client, responded) => {
+        const isOver = registerCommit(pool, stop);
+        return Promise.race([commit(client, responded), stopped]).finally(isOver);
+      });
     } catch (error) {
       if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
-      if (!isSent || !(await this.#lookUp(claim))) throw error;
+      if (!isSent || !(await this.#again(() => this.isDone(claim), lookUpMs))) throw error;
     }
     return result;
   }
@@ -100,10 +170,14 @@ export class PostgresStore extends InboxStore {
   }
 
   /** Waits for a transaction that has the row, which the condition would not. */
-  override async isDone({ id, attempt }: Claim): Promise<boolean> {
+  override isDone(claim: Claim): Promise<boolean> {
+    return this.#isIn(claim, 'done');
+  }
+
+  async #isIn({ id, attempt }: Claim, state: InboxState): Promise<boolean> {
     const locked = sql`SELECT state, attempts FROM payments_inbox WHERE id = ${id} FOR UPDATE`;
     const [row] = await this.execute(locked);
-    return row?.state === 'done' && Number(row.attempts) === attempt;
+    return row?.state === state && Number(row.attempts) === attempt;
   }
 
   override async retry(key: string, force: boolean): Promise<boolean> {
@@ -122,13 +196,17 @@ export class PostgresStore extends InboxStore {
 
   protected run<Result>(work: () => Work<Result>): Promise<Result> {
     const executed = () =>
-      transaction(this.#place.pool, async (run) => {
-        const steps = work();
-        let step = steps.next([]);
-        while (!step.done)
-          step = steps.next((await run(...written(this.#place.schema, step.value))).map(decoded));
-        return step.value;
-      });
+      transaction(
+        this.#place.pool,
+        async (run) => {
+          const steps = work();
+          let step = steps.next([]);
+          while (!step.done)
+            step = steps.next((await run(...written(this.#place.schema, step.value))).map(decoded));
+          return step.value;
+        },
+        storingResponseMs,
+      );
     return this.#withTables(executed);
   }
 
@@ -166,16 +244,22 @@ export class PostgresStore extends InboxStore {
     await withClient(this.#place.pool, (client) => client.query(vacuum)).catch(() => {});
   }
 
-  /** Asks until the database responds. */
-  async #lookUp(claim: Claim): Promise<boolean> {
-    const until = performance.now() + lookUpMs;
-    for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1000)) {
+  /** Tries until the database can be reached, unless it refuses the statement itself. */
+  async #again<Result>(work: () => Promise<Result>, ms = storingMs): Promise<Result> {
+    const until = performance.now() + ms;
+    let lastError: unknown;
+    for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 500)) {
+      const trying = work();
       try {
-        return await this.isDone(claim);
+        return await within(until - performance.now(), trying, notStored);
       } catch (error) {
-        if (performance.now() >= until) throw error;
+        trying.catch(() => {});
+        const isOver = performance.now() + waitMs >= until;
+        if (isPermanent(error) || this.isEnded) throw error;
+        if (isOver) throw lastError ?? error;
+        lastError = error;
       }
-      await sleep(waitMs);
+      await sleep(waitMs * (0.5 + Math.random()));
     }
   }
 }

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../errors.js';
 import { escapedUnit } from '../input/visible.js';
-import { errorCode, type PostgresPool, quoted, transaction } from './postgres.js';
+import { errorCode, type PostgresPool, quoted } from './postgres.js';
+import { transaction } from './postgres-connections.js';
 import { now, type Row, type Statement } from './sql.js';
 import {
   type ColumnTypes,

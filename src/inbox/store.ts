@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigurationError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
 import type { Claim, InboxState, RefusedEntry, Settlement } from './entry.js';
@@ -18,6 +19,15 @@ const purgedAtOnce = 500;
 export abstract class InboxStore {
   /** Which database it is in: inboxes of one process with the same share their work. */
   abstract readonly identity: readonly unknown[];
+
+  /** How many deliveries can be worked on at once, so that others can still be stored. */
+  get mostAtOnce(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+  /** True if the shop has ended its pool, so that nothing can be read or written any more; `undefined` if there is no pool. */
+  get isEnded(): boolean | undefined {
+    return undefined;
+  }
 
   /** What `ON CONFLICT` names to find a key that is there already. */
   protected abstract readonly knownKey: Statement;
@@ -64,7 +74,7 @@ export abstract class InboxStore {
           return undefined;
         }
       }
-      throw new Error(
+      throw new ConfigurationError(
         'payments_inbox takes no row, and has none with this key. Look for a trigger, rule or policy on it.',
       );
     }, 'durably');

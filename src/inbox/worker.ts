@@ -7,6 +7,8 @@ import { type Claim, lostLease } from './entry.js';
 const registry = Symbol.for('merchant-payments.inbox');
 
 const longestPauseMs = 30_000;
+/** How often to look if the pool has ended. */
+const endedMs = 500;
 const forced = 'retry() with force took this delivery from its function.';
 
 /** Claims due deliveries, begins their attempts and renews their leases. */
@@ -19,6 +21,8 @@ export class Worker {
   readonly running = new Map<InboxAttempt, Promise<void>>();
   #claiming: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  /** Notices that the shop has ended its pool: the inbox must not keep the process alive then. */
+  #watch: NodeJS.Timeout | undefined;
   #isWoken = false;
   #isLooking = false;
   /** Since it last looked without one. */
@@ -26,8 +30,12 @@ export class Worker {
   /** Whether it may work by itself, and not only for `drain()`. */
   works = false;
 
+  /** How many deliveries it works on at once. */
+  readonly #atOnce: number;
+
   constructor(settings: AttemptSettings) {
     this.#settings = settings;
+    this.#atOnce = Math.min(settings.concurrency, settings.store.mostAtOnce);
     this.identity = settings.store.identity;
     this.#open.add(this);
   }
@@ -57,8 +65,16 @@ export class Worker {
       console.warn(
         'merchant-payments: this inbox is open in this process already. The one opened last does the work from now on.',
       );
+    const { concurrency } = this.#settings;
+    if (this.#atOnce < concurrency)
+      console.warn(
+        `merchant-payments: the inbox works on ${this.#atOnce} deliveries at once, not on ${concurrency} (concurrency): ` +
+          `one connection of the pool is kept for storing. Give the pool at least ${concurrency + 1} (max).`,
+      );
     this.works = true;
     this.wake();
+    if (this.#settings.store.isEnded !== undefined)
+      this.#watch = setInterval(() => this.#stopIfEnded(), endedMs).unref();
   }
 
   /** Looks for work soon. */
@@ -95,7 +111,7 @@ export class Worker {
   async close(graceMs: number): Promise<void> {
     this.#open.delete(this);
     this.works = false;
-    clearTimeout(this.#timer);
+    this.#stopTimers();
     // The one before works again.
     this.active?.wake();
     await this.#claiming;
@@ -105,6 +121,20 @@ export class Worker {
     for (const attempt of attempts)
       attempt.stop('The inbox was closed before the function had finished.', { isTaken: true });
     await Promise.all(attempts.map(({ claim }) => this.#giveBack(claim)));
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#watch);
+  }
+
+  #stopIfEnded(): void {
+    if (!this.#settings.store.isEnded || !this.#open.delete(this)) return;
+    this.works = false;
+    this.#stopTimers();
+    console.warn(
+      'merchant-payments: the pool of the inbox was ended, so the inbox works on nothing more. Call inbox.close() before pool.end().',
+    );
   }
 
   #lookIn(delayMs: number): void {
@@ -124,7 +154,8 @@ export class Worker {
       if (!isFull) delayMs = Math.min(delayMs, waitMs);
       this.#errors = 0;
     } catch (error) {
-      void report(error);
+      this.#stopIfEnded();
+      if (this.#open.has(this)) void report(error);
       delayMs = Math.min(Math.min(pollMs, 1000) * 2 ** this.#errors++, longestPauseMs);
     }
     this.#isLooking = false;
@@ -140,8 +171,8 @@ export class Worker {
   }
 
   async #claim() {
-    const { store, leaseMs, concurrency } = this.#settings;
-    const most = concurrency - this.running.size;
+    const { store, leaseMs } = this.#settings;
+    const most = this.#atOnce - this.running.size;
     if (!this.#open.has(this) || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
     const held = this.together.flatMap(({ running }) => [...running.keys()].map(({ claim }) => claim.id));
     const { claims, waitMs } = await store.claimDue(most, held, leaseMs);

@@ -1,21 +1,29 @@
-// A way to the database that breaks in the middle of a COMMIT: before the server has it, or before the client hears of it.
+// A way to the database that breaks: in the middle of a statement, before the server has it or before the client hears of it; at any
+// moment; without notice, as a NAT forgets connections; or by leading to another server, as a name does in a failover.
 import { connect, createServer, type Socket } from 'node:net';
 import { freePort } from '../../../test/helpers/ports.js';
 
 export interface Cutter {
   url: string;
-  /** Breaks the connection of the next COMMIT of a transaction in which a text was sent. */
-  arm(way: 'before' | 'after', text: string): void;
+  /** Breaks the connection of the next COMMIT of a transaction in which a text was sent, or of another statement that `end` names. */
+  arm(way: 'before' | 'after', text: string, end?: string): void;
+  /** Cuts all connections that are open. */
+  cutAll(): void;
+  /** Passes nothing more on in the connections that are open, and keeps them open. */
+  forget(): void;
+  /** New connections lead to another server. */
+  leadTo(url: string): void;
   /** How many commits it has cut. */
   cuts(): number;
   stop(): void;
 }
 
 export async function startCutter(url: string): Promise<Cutter> {
-  const { hostname, port } = new URL(url);
+  let { hostname, port } = new URL(url);
   const own = await freePort();
   const open = new Set<Socket>();
-  let armed: { way: 'before' | 'after'; text: string } | undefined;
+  let forgotten = new Set<Socket>();
+  let armed: { way: 'before' | 'after'; text: string; end: string } | undefined;
   let cuts = 0;
   const server = createServer((near) => {
     const far = connect(Number(port), hostname);
@@ -34,7 +42,8 @@ export async function startCutter(url: string): Promise<Cutter> {
     }
     near.on('data', (chunk) => {
       transaction += chunk.toString('latin1');
-      const isCommit = transaction.includes('COMMIT');
+      if (forgotten.has(near)) return;
+      const isCommit = transaction.includes(armed?.end ?? 'COMMIT');
       const way = isCommit && armed && transaction.includes(armed.text) ? armed.way : undefined;
       if (isCommit) transaction = '';
       if (way) {
@@ -47,14 +56,23 @@ export async function startCutter(url: string): Promise<Cutter> {
       }
       far.write(chunk);
     });
-    far.on('data', (chunk) => isCutting || near.write(chunk));
+    far.on('data', (chunk) => isCutting || forgotten.has(near) || near.write(chunk));
   }).listen(own, '127.0.0.1');
   const through = new URL(url);
   through.port = `${own}`;
   return {
     url: through.href,
-    arm: (way, text) => {
-      armed = { way, text };
+    arm: (way, text, end = 'COMMIT') => {
+      armed = { way, text, end };
+    },
+    cutAll: () => {
+      for (const socket of open) socket.destroy();
+    },
+    forget: () => {
+      forgotten = new Set(open);
+    },
+    leadTo: (other) => {
+      ({ hostname, port } = new URL(other));
     },
     cuts: () => cuts,
     stop: () => {
