@@ -31,7 +31,7 @@ async function fulfil({ data }: OrderPaidEvent): Promise<void> {
 const port = process.env.PORT ?? '3002';
 createServer((request, response) => {
   if (request.url?.split('?')[0] === '/webhooks') {
-    receive(request, response);
+    void receive(request, response);
     return;
   }
   response.writeHead(404).end();

@@ -76,7 +76,7 @@ function listen(): Server {
   const port = process.env.PORT ?? '3033';
   return createServer((request, response) => {
     if (request.url === '/webhooks') {
-      receive(request, response);
+      void receive(request, response);
       return;
     }
     response.writeHead(404).end();

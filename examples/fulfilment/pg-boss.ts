@@ -72,7 +72,7 @@ function listen(): Server {
   const port = process.env.PORT ?? '3032';
   return createServer((request, response) => {
     if (request.url === '/webhooks') {
-      receive(request, response);
+      void receive(request, response);
       return;
     }
     response.writeHead(404).end();

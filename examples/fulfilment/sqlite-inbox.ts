@@ -204,7 +204,7 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   const isOrders = room === 'orders' && given('key') === ordersKey;
   if (request.method === 'POST') {
     if (room === 'webhooks') {
-      inbox.nodeHandler(request, response);
+      void inbox.nodeHandler(request, response);
       return;
     }
     if (room === 'buy') return buy(response);

@@ -31,7 +31,7 @@ export function createShop({ payments, webhookSecret, shopUrl, counterKey }: Sho
     const [, room = '', id = ''] = path.split('/');
     switch (`${request.method ?? ''} /${room}`) {
       case 'POST /webhooks':
-        receiveWebhook(request, response);
+        void receiveWebhook(request, response);
         return;
       case 'GET /': {
         if (path !== '/') return html(response, 404, page.missing());

@@ -24,10 +24,7 @@ app.register(async (scope) => {
   scope.addContentTypeParser('*', (_request, _stream, done) => {
     done(null);
   });
-  scope.post('/webhooks', (request, reply) => {
-    reply.hijack();
-    receive(request.raw, reply.raw);
-  });
+  scope.post('/webhooks', receive);
 });
 app.post<{ Body: { items: string[] } }>('/cart', async (request) => ({ items: request.body.items }));
 const port = process.env.PORT ?? '3005';

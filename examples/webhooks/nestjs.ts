@@ -22,8 +22,8 @@ class WebhooksController {
   });
 
   @Post()
-  receive(@Req() request: NodeRequest, @Res() response: NodeResponse): void {
-    this.handle(request, response);
+  receive(@Req() request: NodeRequest, @Res() response: NodeResponse): Promise<void> {
+    return this.handle(request, response);
   }
 }
 

@@ -21,7 +21,7 @@ const receive = nodeHandler({
 const port = process.env.PORT ?? '3003';
 createServer((request, response) => {
   if (request.url?.split('?')[0] === '/webhooks') {
-    receive(request, response);
+    void receive(request, response);
     return;
   }
   response.writeHead(404).end();

@@ -6,7 +6,7 @@ import { type LateSecret, lateChecks } from '../webhooks/checks.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import { fetchHandler } from '../webhooks/handler.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { type NodeRequest, type NodeResponse, nodeListener } from '../webhooks/node-handler.js';
+import { type NodeListener, nodeListener } from '../webhooks/node-handler.js';
 import { ownOptions } from '../webhooks/own-options.js';
 import { createResponder, factsOf, failedReply, okReply, type Reply } from '../webhooks/responder.js';
 import type { InboxEntry, InboxStats, RefusedEntry } from './entry.js';
@@ -29,8 +29,8 @@ import { Worker } from './worker.js';
 export interface Inbox {
   /** Receives Fetch requests: 200 once the delivery is stored, 200 for a duplicate, else as `handler()` responds. */
   handler: (request: Request) => Promise<Response>;
-  /** Receives requests of `node:http`, Express, NestJS and Fastify. */
-  nodeHandler: (request: NodeRequest, response: NodeResponse) => void;
+  /** Receives requests of `node:http` and frameworks on it, as `webhooks.nodeHandler()` does. */
+  nodeHandler: NodeListener;
   /** Stores a delivery that you verified yourself; resolves once it is stored, or if it is a duplicate. */
   accept: (delivery: Omit<Delivery, 'digest'> & { digest?: string | undefined }) => Promise<void>;
   /** How many deliveries are in each state. */

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { invalidBody, longestBody } from './body.js';
 import { type HandlerOptions, readOnOrAccept } from './on-or-accept.js';
+import { hasMethods, propertyOf } from './own-options.js';
 import type { Respond } from './responder.js';
 
 /**
@@ -54,16 +55,50 @@ export function handler(options: HandlerOptions): (request: Request) => Promise<
 /** Receives Fetch requests. */
 export function fetchHandler(respond: Respond): (request: Request) => Promise<Response> {
   return async (request) => {
-    const { method, headers }: Partial<Request> = request ?? {};
+    const { method = 'POST', headers }: Partial<Request> = isRequest(request) ? request : {};
     const { status, body } = await respond({ method, headers, read: () => readRequest(request) });
     return Response.json(body, { status, headers: status === 405 ? { allow: 'POST' } : {} });
   };
 }
 
+/** True for a Fetch request, of whichever realm or library. */
+function isRequest(value: unknown): value is Request {
+  return hasMethods<Request>(value, 'arrayBuffer') && hasMethods(value.headers, 'get');
+}
+
+/** Where frameworks keep the request in what their routes are called with. */
+const requestIn = new Map([
+  ['request', 'request, as in SvelteKit and Astro'],
+  ['req', 'req: event.req in h3 2'],
+  ['raw', 'raw: c.req.raw in Hono'],
+  ['req.raw', 'req.raw: c.req.raw in Hono'],
+]);
+
+/** Names what was passed instead of a request. */
+function notRequest(given: unknown): Error {
+  for (const [path, place] of requestIn)
+    if (isRequest(propertyAt(given, path)))
+      return invalidBody(
+        `webhooks.handler() takes a Fetch Request, and was passed ${nameOf(given)}`,
+        `Pass its ${place}`,
+      );
+  if (hasMethods(given, 'on') || propertyOf(given, 'headers') !== undefined)
+    return invalidBody('webhooks.handler() takes Fetch requests', 'Use webhooks.nodeHandler() here');
+  return invalidBody('no request was passed', 'With Hono, pass c.req.raw');
+}
+
+function nameOf(given: unknown): string {
+  const name = propertyOf(propertyOf(given, 'constructor'), 'name');
+  const isClass = typeof name === 'string' && /^[A-Z]\w{0,40}$/.test(name) && name !== 'Object';
+  return isClass ? name : 'another object';
+}
+
+function propertyAt(given: unknown, path: string): unknown {
+  return path.split('.').reduce((value: unknown, name) => propertyOf(value, name), given);
+}
+
 async function readRequest(request: Request): Promise<Uint8Array | undefined> {
-  if (typeof request.headers.get !== 'function') {
-    throw invalidBody('webhooks.handler() takes Fetch requests', 'Use webhooks.nodeHandler() here');
-  }
+  if (!isRequest(request)) throw notRequest(request);
   if (request.bodyUsed) {
     throw invalidBody('the request was read before', 'Pass it unread, or read `request.clone()` before');
   }

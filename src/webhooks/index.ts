@@ -15,7 +15,14 @@ export type { Delivery } from './delivery.js';
 export { handler } from './handler.js';
 export type { WebhookHeaders } from './headers.js';
 export type { DeliveryFacts, WebhookHookFacts, WebhookHooks } from './hooks.js';
-export { type NodeRequest, type NodeResponse, nodeHandler } from './node-handler.js';
+export {
+  type FrameworkRequest,
+  type FrameworkResponse,
+  type NodeListener,
+  type NodeRequest,
+  type NodeResponse,
+  nodeHandler,
+} from './node-handler.js';
 export type { AcceptOptions, HandlerOptions, OnOptions } from './on-or-accept.js';
 export { type RecoverOptions, recover } from './recover.js';
 export type { RefusedDelivery } from './refused.js';

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { invalidBody, longestBody, type RawBody } from './body.js';
 import type { WebhookHeaders } from './headers.js';
 import { type HandlerOptions, readOnOrAccept } from './on-or-accept.js';
+import { hasMethods, invalidOptions, propertyOf } from './own-options.js';
 import type { Reply, Responder } from './responder.js';
 
 /** The parts of a `node:http`, Express or NestJS request that are used. */
@@ -30,6 +31,8 @@ export interface NodeRequest {
 export interface NodeResponse {
   /** Set before `end()`. */
   statusCode: number;
+  /** True if a response was sent already. */
+  headersSent?: boolean;
   /** For `content-type` and `allow`. */
   setHeader(name: string, value: string): unknown;
   /** Sends the response. */
@@ -37,11 +40,36 @@ export interface NodeResponse {
 }
 
 /**
- * A webhook receiver for `node:http` and frameworks on it: Express, NestJS, Fastify. It takes the same
+ * A framework's request around the one of `node:http`: `raw` in Fastify and in NestJS on it, `req` in Koa, `request` in AdonisJS.
+ */
+export type FrameworkRequest = ({ raw: NodeRequest } | { req: NodeRequest } | { request: NodeRequest }) & {
+  /** The body as the framework left it: bytes or text can be verified, a parsed object cannot. */
+  body?: unknown;
+  /** The bytes that NestJS keeps with `rawBody: true`, and that fastify-raw-body and koa-bodyparser keep. */
+  rawBody?: unknown;
+};
+
+/** A framework's response around the one of `node:http`: `raw` in Fastify and in NestJS on it, `res` in Koa, `response` in AdonisJS. */
+export type FrameworkResponse = { raw: NodeResponse } | { res: NodeResponse } | { response: NodeResponse };
+
+/**
+ * A request listener of `node:http`, Express, Fastify and others. It returns a promise that never rejects and resolves once the
+ * response was written. `Result` lets a place such as `createServer()` ignore that promise; do not pass it yourself.
+ */
+export type NodeListener = <Result = Promise<void>>(
+  request: NodeRequest | FrameworkRequest,
+  response: NodeResponse | FrameworkResponse,
+) => Result;
+
+/**
+ * A webhook receiver for `node:http` and frameworks on it: Express, NestJS, Fastify, Koa, h3 1, AdonisJS. It takes the same
  * options as `handler()` and responds in the same way.
  *
  * It reads the raw body itself, so mount it before `express.json()`. A body that `express.raw()` has read, or that
- * NestJS kept with `rawBody: true`, is used as it is; a parsed one is rejected, and the error names the line to change.
+ * NestJS kept with `rawBody: true`, is used as it is; a parsed one is rejected, and the error names the line to change. In
+ * Fastify, pass `request` and `reply` themselves; in Koa `ctx.request` and `ctx.response`.
+ *
+ * Koa, h3 and others respond by themselves once your route has returned: await or return what the listener returns.
  *
  * @throws {WebhookConfigError} an option is invalid. Only a `secret` that is a function is checked later, at the first
  * delivery: 500 and `onError`.
@@ -61,52 +89,102 @@ export interface NodeResponse {
  * const server = createServer(receive);
  * ```
  */
-export function nodeHandler(options: HandlerOptions): (request: NodeRequest, response: NodeResponse) => void {
+export function nodeHandler(options: HandlerOptions): NodeListener {
   return nodeListener(readOnOrAccept(options, 'webhooks.nodeHandler()'));
 }
 
-/** A request listener. What it returns settles once the response is sent, and never rejects: nobody waits for it. */
-export function nodeListener({
-  respond,
-  report,
-}: Responder): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  return async (request, response) => {
+/** Returns a request listener that passes what it receives to a responder. */
+export function nodeListener({ respond, report }: Responder): NodeListener {
+  function listen<Result>(request: unknown, response: unknown): Result;
+  async function listen(request: unknown, response: unknown): Promise<void> {
     try {
-      if (typeof request?.on !== 'function' || typeof response?.setHeader !== 'function') throw notNode();
-      const { method, headers } = request;
-      send(response, await respond({ method, headers, read: () => readNodeRequest(request) }));
+      const incoming = unwrap<NodeRequest>(request, ['raw', 'req', 'request'], 'on');
+      const outgoing = unwrap<NodeResponse>(response, ['raw', 'res', 'response'], 'setHeader');
+      if (!incoming || !outgoing) throw notNode();
+      // Fastify sends a response of its own otherwise, once the route has returned.
+      if (hasMethods<{ hijack(): void }>(response, 'hijack')) response.hijack();
+      const { method, headers } = incoming.inner;
+      send(
+        outgoing.inner,
+        await respond({ method, headers, read: () => readNodeRequest(request, incoming) }),
+      );
     } catch (error) {
-      // Such as a response that a middleware has sent already.
       await report(error);
     }
-  };
+  }
+  return listen;
 }
 
-/** What a Fetch route of Next.js, Hono or the sandbox passes, and what Fastify passes. */
+/** An object of `node:http`, and the property of a framework's object that holds it, if it is in one. */
+interface Unwrapped<Inner> {
+  inner: Inner;
+  at?: string;
+}
+
+/** Finds the object of `node:http`, which has `method`: the one given, or in one of its properties. */
+function unwrap<Inner>(given: unknown, properties: string[], method: string): Unwrapped<Inner> | undefined {
+  if (hasMethods<Inner>(given, method)) return { inner: given };
+  for (const at of properties) {
+    const inner = propertyOf(given, at);
+    if (hasMethods<Inner>(inner, method)) return { inner, at };
+  }
+  return undefined;
+}
+
+/** What a Fetch route of Next.js, Hono or the sandbox passes. */
 function notNode(): Error {
   return invalidBody(
-    'nodeHandler() takes the request and the response of node:http',
-    'For Fetch requests, use handler(); in Fastify, pass request.raw and reply.raw',
+    'nodeHandler() takes the request and the response of node:http, or those of Express, Fastify, Koa or AdonisJS',
+    'For Fetch requests, use handler()',
   );
 }
 
 function send(response: NodeResponse, { status, body }: Reply): void {
+  if (response.headersSent) {
+    throw invalidOptions(
+      `The webhook was answered before its handler had finished, which would have responded with ${status}. Await or return what ` +
+        'nodeHandler() returns, as frameworks respond once a route has returned: `await receive(ctx.request, ctx.response)` in Koa, ' +
+        '`return receive(event.node.req, event.node.res)` in h3.',
+    );
+  }
   response.statusCode = status;
   response.setHeader('content-type', 'application/json');
   if (status === 405) response.setHeader('allow', 'POST');
   response.end(JSON.stringify(body));
 }
 
-async function readNodeRequest(request: NodeRequest): Promise<RawBody | undefined> {
-  const given = [request.rawBody, request.body].find(isRaw);
+async function readNodeRequest(
+  outer: unknown,
+  { inner, at }: Unwrapped<NodeRequest>,
+): Promise<RawBody | undefined> {
+  const kept = [propertyOf(outer, 'rawBody'), propertyOf(outer, 'body'), inner.rawBody, inner.body];
+  // AdonisJS' request.raw().
+  if (hasMethods<{ raw(): unknown }>(outer, 'raw')) kept.push(outer.raw());
+  const given = kept.find(isRaw);
   if (given !== undefined) return Buffer.byteLength(given) > longestBody ? undefined : given;
-  if (!request.readableDidRead) return readStream(request);
-  throw invalidBody(
-    'a body parser has read the request before',
-    'In Express, register this route before app.use(express.json()), alone or with express.raw({ type: "application/json" }); ' +
-      'in NestJS, create the app with `rawBody: true`; in a Next.js API route, export `config = { api: { bodyParser: false } }`',
-  );
+  if (!inner.readableDidRead) return readStream(inner);
+  throw invalidBody('a body parser has read the request before', rawBodyIn.get(at) ?? '');
 }
+
+/** How to get the raw body, by the property in which a framework keeps the request of `node:http`. */
+const rawBodyIn = new Map([
+  [
+    undefined,
+    'In Express, register this route before app.use(express.json()), alone or with express.raw({ type: "application/json" }); ' +
+      'in NestJS, create the app with `rawBody: true`; in a Next.js API route, export `config = { api: { bodyParser: false } }`; ' +
+      'in Fastify and NestJS on it, pass request and reply themselves, in Koa ctx.request and ctx.response',
+  ],
+  [
+    'raw',
+    'In Fastify, register fastify-raw-body before this route; in NestJS, create the app with `rawBody: true`, and do not switch ' +
+      'its body parser off',
+  ],
+  [
+    'req',
+    'In Koa, use this route before the body parser, or take koa-bodyparser, which keeps ctx.request.rawBody',
+  ],
+  ['request', 'In AdonisJS, let the body parser read JSON, of which it keeps request.raw()'],
+]);
 
 function isRaw(body: unknown): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;

@@ -59,8 +59,13 @@ export function isFunction<Arguments extends unknown[]>(
 }
 
 export function hasMethods<Type>(value: unknown, ...names: string[]): value is Type {
+  return names.every((name) => typeof propertyOf(value, name) === 'function');
+}
+
+/** Returns a property of anything; `undefined` of what has none. */
+export function propertyOf(value: unknown, name: string): unknown {
   const mayHave = (typeof value === 'object' || typeof value === 'function') && value !== null;
-  return mayHave && names.every((name) => typeof Reflect.get(value, name) === 'function');
+  return mayHave ? Reflect.get(value, name) : undefined;
 }
 
 /** Whether a value is a promise, of whichever kind. */

@@ -4,7 +4,7 @@ import {
   WebhookPayloadError,
   WebhookVerificationError,
 } from '../errors.js';
-import { invalidBody, type RawBody } from './body.js';
+import type { RawBody } from './body.js';
 import type { Checks, LateSecret } from './checks.js';
 import { type Delivery, deliveryOf, typeOf } from './delivery.js';
 import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
@@ -85,13 +85,11 @@ export function createResponder(
   const { signatureHeader, timestampHeader, verify } = readScheme(own.scheme);
 
   return async ({ method, headers, read }) => {
-    if (method !== undefined && method !== 'POST')
-      return { status: 405, body: { error: 'method_not_allowed' } };
+    if (method !== 'POST') return { status: 405, body: { error: 'method_not_allowed' } };
     let delivery: Delivery;
     let rawBody: RawBody | undefined;
     const receivedAt = new Date();
     try {
-      if (method === undefined) throw invalidBody('no request was passed', 'With Hono, pass c.req.raw');
       rawBody = await read();
       if (rawBody === undefined) return refuse({ status: 413, body: { error: 'body_too_large' } });
       const verified = verifyDelivery(await checks(), { rawBody, headers, now: receivedAt.getTime() });

@@ -40,6 +40,12 @@ const create = (options: object): unknown => {
   }
 };
 
+class H3Event {
+  req = delivery();
+  method = this.req.method;
+  headers = this.req.headers;
+}
+
 describe('the response is', () => {
   it('200 once the function has finished, with the event that it got', async () => {
     const { answer, fulfilled, errors } = receiver();
@@ -261,6 +267,9 @@ describe('the raw body', () => {
   it.each<[string, unknown, string]>([
     ['a call without a request', undefined, 'no request was passed'],
     ["Hono's context", { req: { raw: delivery() } }, 'c.req.raw'],
+    ['an event of SvelteKit, or a context of Astro', { request: delivery(), params: {} }, 'Pass its request'],
+    // As h3 2 has it: it looks like a request without a body.
+    ['an event of h3 2', new H3Event(), 'a Fetch Request, and was passed H3Event. Pass its req: event.req'],
     ['a node request', { method: 'POST', headers: { host: 'shop.example' } }, 'nodeHandler'],
   ])('cannot come from %s: the error names what to pass', async (_form, given, fix) => {
     const { receive, errors } = receiver();

@@ -395,7 +395,7 @@ describe('a handler reports of a request', () => {
     expect(
       await errorOf(async ({ onError }) => nodeHandler({ ...options, onError })(request, response)),
     ).toMatchObject({
-      message: `${begin}a body parser has read the request before. In Express, register this route before app.use(express.json()), alone or with express.raw({ type: "application/json" }); in NestJS, create the app with \`rawBody: true\`; in a Next.js API route, export \`config = { api: { bodyParser: false } }\`.`,
+      message: `${begin}a body parser has read the request before. In Express, register this route before app.use(express.json()), alone or with express.raw({ type: "application/json" }); in NestJS, create the app with \`rawBody: true\`; in a Next.js API route, export \`config = { api: { bodyParser: false } }\`; in Fastify and NestJS on it, pass request and reply themselves, in Koa ctx.request and ctx.response.`,
     });
   });
 

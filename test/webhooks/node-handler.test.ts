@@ -135,8 +135,8 @@ describe('a node:http server', () => {
     ])
       expect(await Reflect.apply(listener, undefined, [request, response])).toBeUndefined();
     const notNode =
-      'WebhookConfigError: The webhook cannot be verified: nodeHandler() takes the request and the response of node:http. ' +
-      'For Fetch requests, use handler(); in Fastify, pass request.raw and reply.raw.';
+      'WebhookConfigError: The webhook cannot be verified: nodeHandler() takes the request and the response of node:http, ' +
+      'or those of Express, Fastify, Koa or AdonisJS. For Fetch requests, use handler().';
     expect(errors.map(String)).toEqual([
       'Error: The connection closed before the body was complete.',
       'Error: Cannot set headers after they are sent to the client',
@@ -161,6 +161,114 @@ describe('a node:http server', () => {
     half.write(rawBody.slice(0, 20), () => half.destroy());
     await expect.poll(() => errors, { timeout: 15_000 }).toMatchObject([expect.any(Error)]);
     expect(fulfilled).toEqual([]);
+  });
+});
+
+type Wrap = (request: IncomingMessage, response: ServerResponse, body: Buffer) => [object, object];
+
+/** A server whose framework passes objects of its own, after it has read the body. */
+async function serveWrapped(wrap: Wrap, isRead = true) {
+  const errors: unknown[] = [];
+  const receive = nodeHandler({
+    secret,
+    on: { 'order.paid': () => new Promise((resolve) => setTimeout(resolve, 5)) },
+    onError: (error) => errors.push(error),
+  });
+  const server = createServer(async (request, response) => {
+    const body = isRead ? await readAll(request) : Buffer.alloc(0);
+    await Reflect.apply(receive, undefined, wrap(request, response, body));
+    // As Koa, h3 and AdonisJS do once a route has returned.
+    if (!response.writableEnded) response.writeHead(404).end('{}');
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  closers.push(() => server.close());
+  const url = `http://127.0.0.1:${listeningAt(server.address()).port}/webhooks`;
+  const response = await fetch(url, { method: 'POST', body: rawBody, headers: sign({ rawBody, secret }) });
+  await response.text();
+  return { status: response.status, errors };
+}
+
+describe('a framework that passes a request and a response of its own', () => {
+  it.each<[string, Wrap]>([
+    [
+      'Fastify with fastify-raw-body, and NestJS on it: rawBody',
+      (raw, reply, body) => [{ raw, rawBody: body, body: JSON.parse(body.toString()) }, { raw: reply }],
+    ],
+    ['Fastify with parseAs "buffer": body', (raw, reply, body) => [{ raw, body }, { raw: reply }]],
+    [
+      'Koa with koa-bodyparser: ctx.request.rawBody',
+      (req, res, body) => [{ req, rawBody: body.toString() }, { res }],
+    ],
+    [
+      'AdonisJS: request.raw()',
+      (request, response, body) => [{ request, raw: () => body.toString(), body: () => ({}) }, { response }],
+    ],
+  ])('%s is verified, and the promise resolves once the response was written', async (_name, wrap) => {
+    expect(await serveWrapped(wrap)).toEqual({ status: 200, errors: [] });
+  });
+
+  it.each<[string, Wrap]>([
+    ['Fastify', (raw, reply) => [{ raw }, { raw: reply }]],
+    ['Koa', (req, res) => [{ req }, { res }]],
+  ])('and has left the body unread, such as %s: it is read', async (_name, wrap) => {
+    expect(await serveWrapped(wrap, false)).toEqual({ status: 200, errors: [] });
+  });
+
+  it('is told that the response is taken care of, if it can be: Fastify by hijack()', async () => {
+    const calls: string[] = [];
+    const hijack = () => calls.push('hijack');
+    const { status } = await serveWrapped((raw, reply, body) => [
+      { raw, body },
+      { raw: reply, hijack },
+    ]);
+    expect([status, ...calls]).toEqual([200, 'hijack']);
+  });
+
+  it.each<[string, Wrap, string]>([
+    [
+      'Fastify',
+      (raw, reply, body) => [{ raw, body: JSON.parse(body.toString()) }, { raw: reply }],
+      'In Fastify, register fastify-raw-body before this route; in NestJS, create the app with `rawBody: true`',
+    ],
+    ['Koa', (req, res) => [{ req, body: {} }, { res }], 'In Koa, use this route before the body parser'],
+    [
+      'AdonisJS',
+      (request, response) => [{ request }, { response }],
+      'In AdonisJS, let the body parser read JSON',
+    ],
+    [
+      'their inner objects',
+      (request, response) => [request, response],
+      'in Koa ctx.request and ctx.response',
+    ],
+  ])('and has only parsed the body gets 500, and onError the line to write: %s', async (_name, wrap, fix) => {
+    const { status, errors } = await serveWrapped(wrap);
+    expect(status).toBe(500);
+    expect(errors).toMatchObject([{ code: 'invalid_body', message: expect.stringContaining(fix) }]);
+  });
+
+  it('and does not wait: onError learns what to await', async () => {
+    const errors: unknown[] = [];
+    const on = { 'order.paid': () => new Promise((resolve) => setTimeout(resolve, 20)) };
+    const receive = nodeHandler({ secret, on, onError: (error) => errors.push(error) });
+    const server = createServer((request, response) => {
+      void receive(request, response);
+      response.writeHead(404).end('{}');
+    });
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    closers.push(() => server.close());
+    const url = `http://127.0.0.1:${listeningAt(server.address()).port}/`;
+    await fetch(url, { method: 'POST', body: rawBody, headers: sign({ rawBody, secret }) });
+    await expect
+      .poll(() => errors)
+      .toMatchObject([
+        {
+          name: 'WebhookConfigError',
+          message: expect.stringMatching(
+            /answered before .* with 200\. Await or return .* in Koa, .* in h3\.$/,
+          ),
+        },
+      ]);
   });
 });
 
