@@ -55,7 +55,8 @@ function settingsFrom(options: PaymentsClientOptions): ClientSettings {
   const schema = allowInsecureHttp ? insecureOptions : secureOptions;
   const read = readFields(issues, schema, { ...given, apiKey, baseUrl }, 'an option');
   const problems = issues.map(({ path, message }) => `${path} ${message}`);
-  if (isBrowser() && given.dangerouslyAllowBrowser !== true) problems.unshift(browserProblem);
+  const problem = environmentProblem(given.dangerouslyAllowBrowser === true);
+  if (problem) problems.unshift(problem);
   if (!read || problems.length > 0)
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
   const url = new URL(read.baseUrl);
@@ -145,6 +146,24 @@ function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | 
 
 function environment(name: 'PAYMENTS_API_KEY' | 'PAYMENTS_BASE_URL'): string | undefined {
   return typeof process === 'undefined' ? undefined : process.env?.[name];
+}
+
+/** What is wrong with a browser, and with what emulates one for tests on Node. */
+function environmentProblem(isBrowserAllowed: boolean): string | undefined {
+  if (!isBrowser()) return undefined;
+  const emulator = /\b(jsdom|HappyDOM)\//.exec(globalThis.navigator?.userAgent ?? '')?.[1];
+  if (emulator && !(isBrowserAllowed && canMakeRequests()))
+    return `this is ${emulator}: run these tests in the node environment (\`// @vitest-environment node\`).`;
+  return isBrowserAllowed ? undefined : browserProblem;
+}
+
+/** True if `Request` is there and takes the signals of this environment, which may be of another realm. */
+function canMakeRequests(): boolean {
+  try {
+    return Boolean(new Request('https://api.example', { signal: new AbortController().signal }));
+  } catch {
+    return false;
+  }
 }
 
 /** A web page or a web worker. Not Node, Bun, Deno or an edge runtime. */

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { getRequestListener } from '@hono/node-server';
 import * as z from 'zod/mini';
 import { integer } from '../../input/read.js';
 import { isLoopback } from '../../input/url.js';
@@ -31,6 +30,9 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
   checked(z.object({ port: integer(0, 65_535) }), { port }, 'listen');
   // Node takes an empty one for every address of the machine.
   refuse('listen', 'host', host === '' ? 'pass an address, such as "127.0.0.1".' : undefined);
+  // Not as the file is loaded: it extends `Request`, which Jest with jsdom does not have.
+  const adapter = await import('@hono/node-server');
+  const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
   const answer: Parameters<typeof getRequestListener>[0] = (request, { incoming }) =>
     handle(request).catch(async (error: unknown) => {
       if (!(error instanceof NetworkFault)) throw error;
@@ -40,7 +42,7 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
       return RESPONSE_ALREADY_SENT;
     });
   // The adapter would replace the process's own Request and Response.
-  const listener = getRequestListener(answer, { overrideGlobalObjects: false });
+  const listener = adapter.getRequestListener(answer, { overrideGlobalObjects: false });
   const rule: HostRule = { publicUrl, allowHosts, local: true };
   const limits = {
     headersTimeout: 10_000,
