@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { TargetError } from '../sending/address.js';
 import { type Outgoing, randomText, type Sent, type WebhookTarget } from '../sending/delivery.js';
 import { type SendOptions, send } from '../sending/send.js';
+import { probeOrder } from '../webhooks/probe.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { frameworkOf } from './frameworks.js';
 import { bodies, foreignNames, isForgery, type ProbeName, probes } from './probes.js';
@@ -48,7 +49,7 @@ const longestWaitMs = 5_000;
 
 /** What has been sent to one receiver so far, and how it responded. */
 export class Examination {
-  readonly run = `ord_doctor${randomText()}`;
+  readonly run = `${probeOrder}${randomText()}`;
   /** What was not sent, or got no response in time; what the scheme cannot carry. */
   readonly untested = new Set<string>();
   readonly impossible = new Set<string>();

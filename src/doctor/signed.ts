@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { Outgoing } from '../sending/delivery.js';
 import { version } from '../version.js';
 import { type SignatureScheme, sign } from '../webhooks/index.js';
+import { probeAgent } from '../webhooks/probe.js';
 import { readScheme } from '../webhooks/scheme.js';
 import { macOf } from '../webhooks/signature.js';
 
@@ -16,7 +17,7 @@ export const eventBody = (order: Order): string => JSON.stringify(paid(order));
 export type Signer = { secret: string; scheme: Partial<SignatureScheme> };
 
 export function outgoing(body: string, headers: Record<string, string>): Outgoing {
-  const own = { 'content-type': 'application/json', 'user-agent': `merchant-payments-doctor/${version}` };
+  const own = { 'content-type': 'application/json', 'user-agent': `${probeAgent}${version}` };
   return { body, headers: { ...own, ...headers } };
 }
 

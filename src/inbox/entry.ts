@@ -48,6 +48,12 @@ export interface InboxStats {
 export interface RefusedEntry extends RefusedDelivery {
   /** Counts up. */
   id: number;
+  /** How often the same body was refused: `receivedAt` and `headers` are of the first time. */
+  times: number;
+  /** When it was refused the last time, in ISO 8601. */
+  lastAt: string;
+  /** The headers of the last time: a sender signs each attempt anew. */
+  lastHeaders: Record<string, string>;
 }
 
 /** A delivery that this process holds. The attempt's number tells it apart from earlier and later holders. */
@@ -117,6 +123,9 @@ export function toRefusedEntry(row: Row): RefusedEntry {
     receivedAt: isoOf(row.received_at),
     bytes: Number(row.bytes),
     ...bodyOf(row),
+    times: Number(row.times),
+    lastAt: isoOf(row.last_at ?? row.received_at),
+    lastHeaders: readJson(row.last_headers ?? row.headers) ?? {},
   };
 }
 

@@ -23,6 +23,6 @@ export type {
   PostgresDelivery,
   PostgresInboxOptions,
 } from './options.js';
-export type { ListParams } from './params.js';
+export type { DiscardRefusedParams, ListParams } from './params.js';
 export type { PoolOf, PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
 export type { GivenDatabase, SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.js';

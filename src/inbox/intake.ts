@@ -4,11 +4,12 @@ import { visible } from '../input/visible.js';
 import type { Checks } from '../webhooks/checks.js';
 import { type Delivery, deliveryOf, unreadableBecause } from '../webhooks/delivery.js';
 import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
+import { isProbe } from '../webhooks/probe.js';
 import { recoverDelivery } from '../webhooks/recover.js';
 import { factsOf } from '../webhooks/responder.js';
 import { eventOf } from '../webhooks/verify.js';
 import { unreadableText } from './attempt.js';
-import type { Claim } from './entry.js';
+import type { Claim, RefusedEntry } from './entry.js';
 import type { InboxSettings } from './options.js';
 import type { InboxStore } from './store.js';
 
@@ -67,22 +68,22 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     return true;
   }
 
-  /** Keeps a refused delivery for `recover()`. */
-  async function refuse(refused: RefusedDelivery): Promise<void> {
-    if (keepRefused > 0) await store.refuse(refused, keepRefused);
+  /** Keeps a refused delivery for `recover()`; returns its id. */
+  async function refuse(refused: RefusedDelivery): Promise<number | undefined> {
+    return keepRefused > 0 ? store.refuse(refused, keepRefused) : undefined;
   }
 
   /** Verifies the quarantine again, each delivery as of when it was received, the oldest first. */
   async function recover(checks: Checks): Promise<Recovered> {
     const result = { recovered: 0, duplicates: 0, refused: 0 };
     for (let [entry] = await store.refused(1, 0); entry; [entry] = await store.refused(1, entry.id)) {
-      let delivery: Delivery;
-      try {
-        delivery = recoverDelivery(checks, entry, toleranceSeconds);
-      } catch (error) {
-        // One that a verifier of the shop's cannot take, or whose time is no date, must not stop the others.
-        if (!(error instanceof WebhookVerificationError)) await report(error);
+      const delivery = await recoverEither(checks, entry);
+      if (!delivery) {
         result.refused++;
+        continue;
+      }
+      if (isProbe(delivery.event)) {
+        await store.forget(entry);
         continue;
       }
       callHook('received', { ...factsOf(delivery), bytes: entry.bytes });
@@ -91,6 +92,21 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
       await store.forget(entry);
     }
     return result;
+  }
+
+  /** Verifies its first attempt, and else its last. */
+  async function recoverEither(checks: Checks, entry: RefusedEntry): Promise<Delivery | undefined> {
+    const { rawBody, encoding } = entry;
+    const attempts = [entry, { rawBody, encoding, headers: entry.lastHeaders, receivedAt: entry.lastAt }];
+    for (const attempt of entry.times > 1 ? attempts : [entry]) {
+      try {
+        return recoverDelivery(checks, attempt, toleranceSeconds);
+      } catch (error) {
+        // One that a verifier of the shop's cannot take, or whose time is no date, must not stop the others.
+        if (!(error instanceof WebhookVerificationError)) await report(error);
+      }
+    }
+    return undefined;
   }
 }
 

@@ -8,12 +8,21 @@ import { fetchHandler } from '../webhooks/handler.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { type NodeListener, nodeListener } from '../webhooks/node-handler.js';
 import { ownOptions } from '../webhooks/own-options.js';
+import { isFromDoctor, isProbe } from '../webhooks/probe.js';
 import { createResponder, factsOf, failedReply, okReply, type Reply } from '../webhooks/responder.js';
 import type { InboxEntry, InboxStats, RefusedEntry } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
 import { type InboxOptions, readInboxOptions } from './options.js';
-import type { ListParams } from './params.js';
-import { readAge, readDelivery, readDeliveryKey, readLimit, readList, readTime } from './params.js';
+import type { DiscardRefusedParams, ListParams } from './params.js';
+import {
+  readAge,
+  readDelivery,
+  readDeliveryKey,
+  readDiscard,
+  readLimit,
+  readList,
+  readTime,
+} from './params.js';
 import type { PostgresClient } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
 import { purgeRegularly } from './purging.js';
@@ -47,12 +56,16 @@ export interface Inbox {
   retry: (key: string, options?: { force?: boolean | undefined }) => Promise<boolean>;
   /** The same for every parked delivery but those with another content under a known key; returns how many. */
   retryParked: () => Promise<number>;
+  /** Makes every pending delivery due now, with all its retries: what they waited for is back. Returns how many. */
+  retryPending: () => Promise<number>;
   /** Gives up a pending or parked delivery, but keeps its key. `false` if there is none with that key. */
   discard: (key: string) => Promise<boolean>;
   /** Deletes event, body and headers of deliveries done or discarded before that, but keeps keys. Returns how many. */
   purge: (params: { olderThan: Duration | Date }) => Promise<number>;
-  /** The quarantine, newest first, `limit` of it (1 to 1000, default 100): refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. */
+  /** The quarantine, newest first, `limit` of it (1 to 1000, default 100): refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. The same body again is counted. */
   refused: (params?: { limit?: number | undefined }) => Promise<RefusedEntry[]>;
+  /** Deletes entries of the quarantine: one, those that were refused last before that, or all. Returns how many. */
+  discardRefused: (which: DiscardRefusedParams) => Promise<number>;
   /**
    * Verifies the quarantine again, each delivery as of when it was received, by default with what this inbox has: what is
    * authentic is stored and worked on. `receivedAt` is when it was signed if that is outside of this inbox's tolerance.
@@ -141,9 +154,11 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
       return whileOpen().retry(key, force).finally(wake);
     },
     retryParked: async () => whileOpen().retryParked().finally(wake),
+    retryPending: async () => whileOpen().retryPending().finally(wake),
     discard: async (key) => whileOpen().discard(readDeliveryKey('discard', key)),
     purge: async (params) => whileOpen().purge(readAge(params?.olderThan)),
     refused: async ({ limit } = {}) => whileOpen().refused(readLimit('refused', limit)),
+    discardRefused: async (which) => whileOpen().discardRefused(readDiscard(which)),
     async recover(params = {}) {
       whileOpen();
       const absent = { secret: undefined, scheme: undefined, toleranceSeconds: undefined };
@@ -163,7 +178,9 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
     [Symbol.asyncDispose]: close,
   };
 
-  async function handOver(delivery: Delivery): Promise<Reply> {
+  async function handOver(delivery: Delivery, headers: unknown): Promise<Reply> {
+    // Nobody has paid it: the doctor only asks for the response.
+    if (isFromDoctor(headers) && isProbe(delivery.event)) return okReply;
     try {
       await put(delivery);
       return okReply;

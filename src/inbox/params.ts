@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import { InvalidParamsError } from '../errors.js';
-import { dayMs } from '../input/duration.js';
+import { type Duration, dayMs } from '../input/duration.js';
+import { integer, readParams } from '../input/read.js';
 import { readIsoMoment } from '../schemas/moment.js';
 import { type Delivery, digestOf, withoutNul, writable } from '../webhooks/delivery.js';
 import { type InboxState, inboxStates } from './entry.js';
@@ -13,6 +15,21 @@ export interface ListParams {
   /** The key of the last entry of the page before. */
   after?: string | undefined;
 }
+
+/** What `discardRefused()` deletes: one of them. */
+export type DiscardRefusedParams =
+  | {
+      /** The `id` of an entry. */
+      id: number;
+    }
+  | {
+      /** How long ago, or before when it was refused the last time. */
+      olderThan: Duration | Date;
+    }
+  | {
+      /** Every entry. */
+      all: true;
+    };
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
 
@@ -43,9 +60,23 @@ export function readDeliveryKey(method: string, key: unknown, path = 'key'): str
 }
 
 /** How old something is, or when it was. */
-export function readAge(olderThan: unknown): { ageMs: number } | Date {
+export function readAge(olderThan: unknown, method = 'purge'): { ageMs: number } | Date {
   if (olderThan instanceof Date && !Number.isNaN(olderThan.getTime())) return olderThan;
-  return { ageMs: readTime('purge', 'olderThan', olderThan, '"90d", or a valid Date') };
+  return { ageMs: readTime(method, 'olderThan', olderThan, '"90d", or a valid Date') };
+}
+
+const discardRefused = z.strictObject({
+  id: z.optional(integer(1, Number.MAX_SAFE_INTEGER)),
+  olderThan: z.optional(z.unknown()),
+  all: z.optional(z.literal(true)),
+});
+
+export function readDiscard(given: DiscardRefusedParams) {
+  const { id, olderThan, all } = readParams('inbox.discardRefused', discardRefused, given);
+  if ([id, olderThan, all].filter((each) => each !== undefined).length !== 1)
+    throw invalid('discardRefused', '', 'must be one of { id }, { olderThan } and { all: true }.');
+  if (id !== undefined) return { id };
+  return all ? 'all' : { before: readAge(olderThan, 'discardRefused') };
 }
 
 export function readTime(method: string, path: string, value: unknown, hint: string): number {

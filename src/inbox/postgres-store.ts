@@ -102,11 +102,11 @@ export class PostgresStore extends InboxStore {
 
   /** Uses one connection, however many arrive at once: what waits behind `most` others would be pushed out anyway. */
   override async refuse(...args: Parameters<InboxStore['refuse']>): ReturnType<InboxStore['refuse']> {
-    if (this.#refusing >= args[1]) return;
+    if (this.#refusing >= args[1]) return undefined;
     this.#refusing++;
     const turn = this.#lastRefused.then(() => this.#again(() => super.refuse(...args)));
     this.#lastRefused = turn.catch(() => {}).finally(() => this.#refusing--);
-    await within(storingMs, turn, notStored);
+    return within(storingMs, turn, notStored);
   }
 
   /** Looks at the row if the response was lost. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
@@ -192,6 +193,11 @@ export abstract class InboxStore {
     return this.#makeDue(sql`state = 'parked' AND replace(key, '#' || digest, '') = key`);
   }
 
+  /** Those that wait for their next attempt are due now. */
+  retryPending(): Promise<number> {
+    return this.#makeDue(sql`state = 'pending'`);
+  }
+
   /** With `force`, what a function still does for an earlier attempt does not hold the delivery up. */
   #makeDue(which: Statement, force = false): Promise<number> {
     const taken = force ? sql`, forced = attempts` : sql``;
@@ -209,8 +215,7 @@ export abstract class InboxStore {
 
   /** Deletes what finished deliveries contain; keeps key and digest. */
   async purge(olderThan: { ageMs: number } | Date): Promise<number> {
-    const before =
-      olderThan instanceof Date ? sql`${olderThan.getTime()}` : sql`${now} - ${Math.round(olderThan.ageMs)}`;
+    const before = timeBefore(olderThan);
     let purged = 0;
     for (let [count, last] = [purgedAtOnce, 0]; count === purgedAtOnce; purged += count) {
       if (purged > 0) await sleep(0);
@@ -225,20 +230,27 @@ export abstract class InboxStore {
     return purged;
   }
 
-  /** Keeps a refused delivery. Of `most`, the first tenth stays; of the others, the oldest makes room. */
-  async refuse(refused: RefusedDelivery, most: number): Promise<void> {
+  /** Keeps a refused delivery, or counts it if it has the same body as one before; returns its id. Of `most`, the first tenth stays; of the others, the oldest makes room. */
+  async refuse(refused: RefusedDelivery, most: number): Promise<number | undefined> {
     const { code, receivedAt, bytes, headers, rawBody, encoding } = refused;
+    const hash = createHash('sha256').update(rawBody).digest('hex');
+    const [at, signed] = [Date.parse(receivedAt), JSON.stringify(headers)];
     const first = Math.ceil(most / 10);
     const [row] = await this.execute(sql`SELECT count(*) AS count FROM payments_inbox_refused`);
     // Once it is full, a flood must not wait for the disk each time.
     const how = Number(row?.count) < most ? 'durably' : 'quickly';
-    await this.run(function* () {
-      yield sql`INSERT INTO payments_inbox_refused (code, received_at, bytes, headers, raw_body, encoding)
-        VALUES (${code}, ${Date.parse(receivedAt)}, ${bytes}, ${JSON.stringify(headers)}, ${rawBody}, ${encoding ?? null})`;
+    return this.run(function* () {
+      const [kept] = yield sql`INSERT INTO payments_inbox_refused AS kept
+          (code, received_at, bytes, headers, raw_body, encoding, body_hash, last_at, last_headers)
+        VALUES (${code}, ${at}, ${bytes}, ${signed}, ${rawBody}, ${encoding ?? null}, ${hash}, ${at}, ${signed})
+        ON CONFLICT (body_hash) DO UPDATE
+          SET times = kept.times + 1, last_at = excluded.last_at, last_headers = excluded.last_headers
+        RETURNING id`;
       yield sql`DELETE FROM payments_inbox_refused WHERE id IN (
         SELECT id FROM payments_inbox_refused
         WHERE id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id LIMIT ${first})
           AND id NOT IN (SELECT id FROM payments_inbox_refused ORDER BY id DESC LIMIT ${most - first}) FOR UPDATE SKIP LOCKED)`;
+      return Number(kept?.id);
     }, how);
   }
 
@@ -247,6 +259,17 @@ export abstract class InboxStore {
     const which = after === undefined ? sql`ORDER BY id DESC` : sql`WHERE id > ${after} ORDER BY id`;
     const rows = await this.execute(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`);
     return rows.map(toRefusedEntry);
+  }
+
+  /** Deletes entries of the quarantine: one, those refused last before a time, or all. Returns how many. */
+  discardRefused(which: { id: number } | { before: { ageMs: number } | Date } | 'all'): Promise<number> {
+    const matches =
+      which === 'all'
+        ? sql`true`
+        : 'id' in which
+          ? sql`id = ${which.id}`
+          : sql`COALESCE(last_at, received_at) < ${timeBefore(which.before)}`;
+    return this.#change(sql`DELETE FROM payments_inbox_refused WHERE ${matches} RETURNING id`);
   }
 
   /** Deletes an entry, and not another one that has its id by now: SQLite gives the id of the newest again. */
@@ -260,6 +283,10 @@ export abstract class InboxStore {
   async #change(statement: Statement): Promise<number> {
     return (await this.execute(statement, 'durably')).length;
   }
+}
+
+function timeBefore(time: { ageMs: number } | Date): Statement {
+  return time instanceof Date ? sql`${time.getTime()}` : sql`${now} - ${Math.round(time.ageMs)}`;
 }
 
 /** The statement that ends a claim in state `from`, unless somebody else has taken it. */

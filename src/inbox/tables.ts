@@ -61,7 +61,11 @@ CREATE TABLE IF NOT EXISTS payments_inbox_refused (
   bytes integer NOT NULL,
   headers text NOT NULL,
   raw_body text NOT NULL,
-  encoding text
+  encoding text,
+  body_hash text UNIQUE, -- the same bytes again are counted
+  times integer NOT NULL DEFAULT 1,
+  last_at bigint, -- of the last time, as the next one
+  last_headers text
 );
 CREATE TABLE IF NOT EXISTS payments_inbox_version (
   version integer PRIMARY KEY,

@@ -1,6 +1,7 @@
 import { type RawBody, readBody } from './body.js';
 import { storable } from './delivery.js';
 import { headerPairs } from './headers.js';
+import { isFromDoctor } from './probe.js';
 
 /** A delivery that was refused, as plain JSON: data of a stranger, until `recover()` proves it authentic. */
 export interface RefusedDelivery {
@@ -39,7 +40,7 @@ const longestHeader = 4096;
 /** Returns what is worth keeping of a refused request, if another scheme, secret or tolerance may prove it authentic. */
 export function toRefused(request: RefusedRequest): RefusedDelivery | undefined {
   const { code, receivedAt, signatureHeaders, readsAny } = request;
-  if (incurable.includes(code)) return undefined;
+  if (incurable.includes(code) || isFromDoctor(request.headers)) return undefined;
   const body = readBody(request.rawBody);
   if (body.byteLength > longestRefused) return undefined;
   const mayBeRead = (name: string) =>

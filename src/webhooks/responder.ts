@@ -51,8 +51,8 @@ export interface Responder {
 
 export type Respond = (incoming: Incoming) => Promise<Reply>;
 
-/** Passes an error to `onError`. Never rejects: logging must not change the response. */
-export type Report = (error: unknown) => Promise<void>;
+/** Passes an error to `onError`, whose default begins its line with what happened. Never rejects: logging must not change the response. */
+export type Report = (error: unknown, happened?: string) => Promise<void>;
 
 export const okReply: Reply = { status: 200, body: { received: true } };
 export const failedReply: Reply = { status: 500, body: { error: 'internal_error' } };
@@ -72,9 +72,9 @@ interface Destination {
   /** Refuses authentic events that cannot be read, with 500. */
   mustRead: boolean;
   /** Takes over an authentic delivery; its reply is the response. */
-  handOver(delivery: Delivery): Promise<Reply>;
-  /** Keeps a delivery that is refused, if another scheme may prove it authentic. */
-  keep?: ((refused: RefusedDelivery) => Promise<void>) | undefined;
+  handOver(delivery: Delivery, headers: unknown): Promise<Reply>;
+  /** Keeps a delivery that is refused, if another scheme may prove it authentic. Returns its id, if it has one. */
+  keep?: ((refused: RefusedDelivery) => Promise<unknown>) | undefined;
 }
 
 /** Verifies requests, and hands authentic deliveries over. Rejects only if `handOver` does. */
@@ -98,23 +98,28 @@ export function createResponder(
       callHook('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
       let reply = refusal(error);
-      const errors = [error];
+      const errors: Parameters<Report>[] = [[error]];
       if (keep && rawBody !== undefined) {
         const signatureHeaders = [signatureHeader, timestampHeader];
         const request = { rawBody, headers, receivedAt, signatureHeaders, readsAny: verify !== undefined };
         try {
           const refused = toRefused({ code: String(reply.body.error), ...request });
-          if (refused) await keep(refused);
+          const id = refused && (await keep(refused));
+          if (typeof id === 'number')
+            errors[0] = [
+              error,
+              `Refused delivery ${id} (${refused?.code}, ${refused?.bytes} bytes) is kept for recover()`,
+            ];
         } catch (failure) {
           // It is nowhere, so the sender must not take it for settled.
           reply = failedReply;
-          errors.push(failure);
+          errors.push([failure]);
         }
       }
-      await Promise.all(errors.map(report));
+      await Promise.all(errors.map((each) => report(...each)));
       return refuse(reply);
     }
-    return handOver(delivery);
+    return handOver(delivery, headers);
   };
 
   function refuse(reply: Reply): Reply {
@@ -128,16 +133,18 @@ const longestReportMs = 2000;
 
 /** The option `onError`, or its default: one line for an error of this package, the whole of any other. */
 export function readReport(given: unknown): Report {
-  const onError = readFunction<[unknown]>(given, 'onError') ?? print;
-  return async (error) => {
+  const onError = readFunction<[unknown]>(given, 'onError');
+  return async (error, happened) => {
     try {
-      await within(longestReportMs, onError(error));
+      await within(longestReportMs, onError ? onError(error) : print(error, happened));
     } catch {}
   };
 }
 
-function print(error: unknown): void {
-  console.error(isPaymentsError(error) ? `${error.name} ${error.code}: ${error.message}` : error);
+function print(error: unknown, happened?: string): void {
+  const shown = isPaymentsError(error) ? `${error.name} ${error.code}: ${error.message}` : error;
+  if (happened === undefined) console.error(shown);
+  else console.error('%s:', happened, shown);
 }
 
 /** What hooks receive about a delivery. */

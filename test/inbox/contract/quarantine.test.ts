@@ -261,14 +261,14 @@ describe('the quarantine', () => {
     };
     await post(body, headers);
     expect(await inbox.refused()).toEqual([
-      {
+      expect.objectContaining({
         id: expect.any(Number),
         code: 'malformed_signature',
         receivedAt: expect.stringMatching(/Z$/),
         bytes: Buffer.byteLength(body),
         headers: { ...signedOtherwise(body), 'x-request-id': 'r1', ...timeOf(headers) },
         rawBody: body,
-      },
+      }),
     ]);
   });
 
@@ -298,7 +298,7 @@ describe('the quarantine', () => {
     const { inbox, post } = opened();
     const { 'x-service-signature': signature = '' } = sign({ rawBody: orderPaid('o'), secret });
     await post(orderPaid('o'), { 'x-service-signature': signature });
-    await post(orderPaid('o'), { 'x-service-signature': signature, 'x-service-timestamp': 'today' });
+    await post(orderPaid('p'), { 'x-service-signature': signature, 'x-service-timestamp': 'today' });
     expect((await inbox.refused()).map(({ code }) => code)).toEqual([
       'malformed_timestamp',
       'missing_timestamp',
