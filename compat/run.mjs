@@ -14,7 +14,12 @@ const parts = {
   npm: ['npm/run.mjs'], // computes most, like the one before: first, so that what is measured by time runs beside less
   runtimes: ['runtimes/run.mjs'],
   consumers: ['consumers/run.mjs'],
-  receivers: [...tests, 'receivers/receivers.test.ts'],
+  receivers: [
+    ...tests,
+    'receivers/receivers.test.ts',
+    'receivers/frameworks.test.ts',
+    'receivers/places.test.ts',
+  ],
   fulfilment: ['fulfilment/run.mjs'],
   inbox: [
     ...tests,

@@ -23,6 +23,7 @@ const aliases = {
   'typescript-7.0': 'typescript',
   'typescript-7.1': 'typescript',
   'msw-3': 'msw',
+  h3v2: 'h3',
   '@jest/react-is-18': 'react-is',
   '@jest/react-is-19': 'react-is',
   'string-width-cjs': 'string-width',
