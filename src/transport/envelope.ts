@@ -1,17 +1,23 @@
 import * as z from 'zod/mini';
-import type { InvalidResponseReason } from '../errors.js';
 import { describeIssues } from '../input/fields.js';
 import { isObject } from '../input/object.js';
 import { idParam } from '../schemas/params.js';
 import {
   encodingsOf,
-  isForeign,
+  hasForeignType,
   isRedirect,
   isSuccess,
   type ResponseHead,
   type WholeResponse,
 } from './response.js';
-import { type CallDescription, type FailedAttempt, refusal, type Said, unusable } from './to-error.js';
+import {
+  type CallDescription,
+  type FailedAttempt,
+  type Problem,
+  refusal,
+  type Said,
+  unusable,
+} from './to-error.js';
 
 /** Reads the data of a response by the schema, or returns why there is none. */
 export async function readData<T>(
@@ -22,7 +28,7 @@ export async function readData<T>(
   const { status } = response;
   if (isRedirect(status)) {
     const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key`;
-    return unusable(call, response, 'redirect', problem, 'unknown');
+    return unusable(call, response, { reason: 'redirect', problem, outcome: 'unknown', isForeign: true });
   }
   const bytes = await response.bytes();
   // An empty page is not the service's; 204 and 205 have no body, whatever type they name.
@@ -37,28 +43,32 @@ export async function readData<T>(
     // `code` 0 means success, and so do the words beside it.
     const said = { ...wordsOf(code === 0 ? undefined : body), snippet };
     const note = ' The response is not JSON: a proxy or another site may have sent it.';
-    return refusal(call, response, said, fault?.[0] === 'content_type' ? note : '');
+    return refusal(call, response, said, fault?.reason === 'content_type' ? note : '');
   }
   if (fault) {
-    const [reason, problem] = fault;
-    const mayBeCut = reason === 'json' && !isDelimited(response);
-    const failed = unusable(call, response, reason, problem, 'unknown');
+    const mayBeCut = fault.reason === 'json' && !isDelimited(response);
+    const failed = unusable(call, response, { ...fault, outcome: 'unknown' });
     return mayBeCut ? { ...failed, retriable: 'get' } : failed;
   }
   if (!isEnvelope) {
     const problem = 'the body is not {code, message, data} with an integer code';
-    return unusable(call, response, 'envelope', problem, 'unknown');
+    return unusable(call, response, { reason: 'envelope', problem, outcome: 'unknown', isForeign: true });
   }
   const parsed = z.safeParse(schema, data, { error: wordIssue });
   if (parsed.success) return { data: parsed.data, error: undefined };
   if (data === undefined || data === null)
-    return unusable(call, response, 'envelope', 'it has no data', 'done');
+    return unusable(call, response, { reason: 'envelope', problem: 'it has no data', outcome: 'done' });
   const issues = describeIssues(parsed.error.issues.slice(0, 100));
   const named = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
   if (issues.length > 5) named.push('and more');
-  const id = z.safeParse(idParam, fieldsOf(data).id);
-  const readId = id.success ? id.data : undefined;
-  return unusable(call, response, 'schema', named.join('; '), 'done', issues, readId);
+  const { data: id } = z.safeParse(idParam, fieldsOf(data).id);
+  return unusable(call, response, {
+    reason: 'schema',
+    problem: named.join('; '),
+    outcome: 'done',
+    issues,
+    id,
+  });
 }
 
 /** Says what a schema expected. It never quotes the value, which may be secret. */
@@ -86,30 +96,32 @@ function isDelimited({ headers }: ResponseHead): boolean {
   return announced && headers.get('content-encoding') === null;
 }
 
-/** The reason for which a body cannot be parsed. */
-type Fault = readonly [reason: InvalidResponseReason, problem: string];
+/** Why a body cannot be parsed. */
+type Fault = Pick<Problem, 'reason' | 'problem' | 'isForeign'>;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses a body. JSON is accepted under any content type, and is always UTF-8. */
 function parseBody(head: ResponseHead, bytes: Uint8Array): { body?: unknown; fault?: Fault } {
-  if (bytes.byteLength === 0) return { fault: ['empty', 'the body is empty'] };
+  const isForeign = hasForeignType(head);
+  if (bytes.byteLength === 0) return { fault: { reason: 'empty', problem: 'the body is empty', isForeign } };
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
     const encodings = encodingsOf(head.headers.get('content-encoding')).join(', ');
     const problem = encodings
-      ? `cannot be decoded: its Content-Encoding is ${encodings}`
-      : 'is not valid UTF-8';
-    return { fault: ['encoding', `the body ${problem}`] };
+      ? `the body cannot be decoded: its Content-Encoding is ${encodings}`
+      : 'the body is not valid UTF-8';
+    return { fault: { reason: 'encoding', problem, isForeign } };
   }
   try {
     return { body: JSON.parse(text) };
   } catch {
-    if (!isForeign(head)) return { fault: ['json', 'the body is not valid JSON'] };
     const type = head.headers.get('content-type')?.split(';')[0];
-    return { fault: ['content_type', `the body is ${type}, not JSON`] };
+    return isForeign
+      ? { fault: { reason: 'content_type', problem: `the body is ${type}, not JSON`, isForeign } }
+      : { fault: { reason: 'json', problem: 'the body is not valid JSON', isForeign: !/^\s*\{/.test(text) } };
   }
 }
 

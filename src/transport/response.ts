@@ -85,7 +85,7 @@ export function isRedirect(status: number): boolean {
 }
 
 /** True if a body calls itself something else than JSON, as a web page or the answer of a proxy does. */
-export function isForeign({ headers }: ResponseHead): boolean {
+export function hasForeignType({ headers }: ResponseHead): boolean {
   const type = headers.get('content-type') ?? '';
   return type !== '' && !/\bjson\b/i.test(type);
 }

@@ -4,13 +4,7 @@ import { visible } from '../input/visible.js';
 import type { Operation } from './call.js';
 import type { Failure, Phase } from './failure.js';
 import { nameOf } from './hooks.js';
-import {
-  isForeign,
-  isSuccess,
-  type RequestProgress,
-  type ResponseHead,
-  type ResponseHeaders,
-} from './response.js';
+import { isSuccess, type RequestProgress, type ResponseHead, type ResponseHeaders } from './response.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 
 /** An attempt that failed: what to tell the caller, and whether another may follow. */
@@ -56,7 +50,7 @@ export function noResponse(
   // That the last attempt was not sent says nothing of those before.
   const outcome = own === 'not_sent' ? (call.earlier ?? own) : own;
   if (head && kind === 'too_large')
-    return unusable(call, head, 'too_large', 'it is larger than 8 MiB', outcome);
+    return unusable(call, head, { reason: 'too_large', problem: 'it is larger than 8 MiB', outcome });
   if (kind === 'setup') {
     const message = `${call.operation}: nothing was sent, because the request could not be made.`;
     return {
@@ -112,48 +106,55 @@ export function refusal(
   };
   const [ErrorClass, meaning] = refusals.get(kind) ?? (kind >= 500 && kind <= 599 ? serverError : apiError);
   const advice = retryAfterMs ? meaning.replace('Wait', `Wait ${Math.ceil(retryAfterMs / 1000)} s`) : meaning;
-  const words = oneLine(apiMessage ?? '').replace(/(?<![\s.:])[\s.:]+$/, '');
-  const returned = `${status}${byStatus ? '' : ` with code ${code}`}${words && ` ${words}`}`;
-  const message = `${call.method} ${call.path} returned ${returned}${advice}${note}${doubt(call, outcome)}`;
+  const returned = `${status}${byStatus ? '' : ` with code ${code}`}`;
+  const message = `${call.method} ${call.path} returned ${returned}${sentenceOf(apiMessage)}${advice}${note}${doubt(call, outcome)}`;
   return { error: new ErrorClass(message, facts), retriable: byStatus ? retriableStatus(status) : 'never' };
 }
 
 /** A class, what its refusals mean, and what to do, as far as the spec or the HTTP standard says. */
 type Refusal = readonly [type: typeof errors.ApiError, meaning: string];
 
-const apiError: Refusal = [errors.ApiError, '.'];
-const serverError: Refusal = [errors.ServerError, ': the service failed.'];
-const invalidRequest: Refusal = [errors.InvalidRequestError, ': the request was refused.'];
+const apiError: Refusal = [errors.ApiError, ''];
+const serverError: Refusal = [errors.ServerError, ' The service failed.'];
+const invalidRequest: Refusal = [errors.InvalidRequestError, ' The request was refused.'];
 const keyRefused =
-  ': the API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
+  ' The API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
 
 const refusals: ReadonlyMap<number, Refusal> = new Map([
   [400, invalidRequest],
   [401, [errors.AuthenticationError, keyRefused]],
-  [403, [errors.PermissionDeniedError, ': this API key is not allowed to do that.']],
-  [404, [errors.NotFoundError, '. Check the id, and that baseUrl names the right environment.']],
-  [409, [errors.ConflictError, '.']],
+  [403, [errors.PermissionDeniedError, ' This API key is not allowed to do that.']],
+  [404, [errors.NotFoundError, ' Check the id, and that baseUrl names the right environment.']],
+  [409, [errors.ConflictError, '']],
   [413, invalidRequest],
   [422, invalidRequest],
-  [429, [errors.RateLimitError, ': too many requests. Wait before the next one.']],
+  [429, [errors.RateLimitError, ' Wait before the next request.']],
 ]);
 
-/** A 2xx response that cannot be used, or a redirect, which is never followed. */
+/** What is wrong with a response that cannot be used. */
+export interface Problem {
+  reason: InvalidResponseReason;
+  /** In words, which follow a colon. */
+  problem: string;
+  outcome: Outcome;
+  /** True if another server than the service sent it. */
+  isForeign?: boolean;
+  issues?: readonly Issue[];
+  /** Id of the created or changed resource. */
+  id?: string | undefined;
+}
+
+/** Makes the error of a 2xx response that cannot be used, or of a redirect, which is never followed. */
 export function unusable(
   call: CallDescription,
   { status, headers }: ResponseHead,
-  reason: InvalidResponseReason,
-  problem: string,
-  outcome: Outcome,
-  issues: readonly Issue[] = [],
-  readId?: string,
+  { reason, problem, outcome, isForeign = false, issues = [], ...given }: Problem,
 ): FailedAttempt {
-  const id = readId === undefined ? undefined : call.redact(readId);
+  const id = given.id === undefined ? undefined : call.redact(given.id);
   const requestId = requestIdOf(headersOf(headers, call.redact));
   const facts = { ...factsOf(call, outcome), status, reason, issues, id, requestId };
   const its = id === undefined ? '' : ` Its id is ${visible(JSON.stringify(id))}.`;
-  const isOthers = isForeign({ status, headers }) || reason === 'redirect' || reason === 'envelope';
-  const where = outcome === 'unknown' && isOthers ? ' Check baseUrl.' : '';
+  const where = isForeign ? ' Check baseUrl.' : '';
   const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(shown(call, problem, 1_000))}.`;
   return {
     error: new errors.InvalidResponseError(message + where + its + doubt(call, outcome), facts),
@@ -237,6 +238,13 @@ function shown({ redact }: CallDescription, text: string, length = 200): string 
     start += next;
   }
   return start;
+}
+
+/** Returns the words of the service as one sentence, to follow the status. */
+function sentenceOf(text = ''): string {
+  const words = oneLine(text).replace(/(?<![\s.:])[\s.:]+$/, '');
+  if (!/[^\s.:]/.test(words)) return '.';
+  return `: ${words}${/[!?…]$/.test(words) ? '' : '.'}`;
 }
 
 function oneLine(text: string): string {

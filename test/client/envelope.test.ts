@@ -106,7 +106,7 @@ describe.each(carriers)('over %s', (_, options) => {
         outcome,
         attempts: 1,
       });
-      await expect(call).rejects.toThrow(`returned 200 with code ${apiCode} No`);
+      await expect(call).rejects.toThrow(`returned 200 with code ${apiCode}: No.`);
       expect(service.requests).toHaveLength(1);
     },
   );
@@ -143,14 +143,14 @@ test('request() returns null and absent data as they are: its operations are not
 });
 
 test.each([
-  [400, '400 Name is taken: the request was refused.'],
-  [403, '403 Name is taken: this API key is not allowed to do that.'],
-  [404, '404 Name is taken. Check the id, and that baseUrl names the right environment.'],
-  [409, '409 Name is taken.'],
-  [418, '418 Name is taken.'],
-  [429, '429 Name is taken: too many requests. Wait before the next one.'],
+  [400, '400: Name is taken. The request was refused.'],
+  [403, '403: Name is taken. This API key is not allowed to do that.'],
+  [404, '404: Name is taken. Check the id, and that baseUrl names the right environment.'],
+  [409, '409: Name is taken.'],
+  [418, '418: Name is taken.'],
+  [429, '429: Name is taken. Wait before the next request.'],
 ])(
-  'the message of %i reads as one sentence, whatever the service ended its own with',
+  'the message of %i has the words of the service first, as a sentence, then what to do',
   async (status, said) => {
     service.on('POST /v1/products', jsonResponse({ code: status, message: ' Name is\ntaken. ' }, status));
     const call = payments.products.create({ name: 'Mug', price: '5' });
@@ -167,7 +167,7 @@ test('an error without an envelope keeps the beginning of the body for people to
   await expect(call).rejects.toMatchObject({
     bodySnippet: expect.stringMatching(/^<h1>Bad gateway<\/h1>x+$/),
   });
-  await expect(call).rejects.toThrow('GET /v1/balance returned 502: the service failed.');
+  await expect(call).rejects.toThrow('GET /v1/balance returned 502. The service failed.');
   const error: unknown = await call.catch((reason: unknown) => reason);
   expect(error instanceof ApiError && error.bodySnippet?.length).toBe(200);
 });

@@ -34,7 +34,7 @@ describe.each(carriers)('a refused key, over %s', (_, options) => {
     });
     // The causes of the spec's "Authentication": the key itself, its environment, a regenerated key.
     await expect(promise).rejects.toThrow(
-      `${method} ${path} returned 401 Unauthorized: the API key was refused.`,
+      `${method} ${path} returned 401: Unauthorized. The API key was refused.`,
     );
     await expect(promise).rejects.toThrow(/environment.*regenerating a key/);
     expect(service.requests).toHaveLength(1);

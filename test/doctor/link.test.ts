@@ -167,7 +167,11 @@ describe('identify --link', () => {
   const body = '{"type":"order.paid","data":{"order_id":"ord_12345678","amount":"1.00","currency":"USD"}}';
 
   test.each<[string, RequestListener, string]>([
-    ['a refused key', (_, response) => response.writeHead(401).end(), 'the API key was refused'],
+    [
+      'a refused key',
+      (_, response) => response.writeHead(401).end(),
+      'returned 401. The API key was refused',
+    ],
     [
       'a redirect',
       (_, response) => response.writeHead(302, { location: '/elsewhere' }).end(),

@@ -38,7 +38,9 @@ const unusable: [title: string, reason: string, body: string | Buffer, headers?:
 const isEnvelope = (reason: string, body: string | Buffer) =>
   reason === 'schema' || (reason === 'envelope' && body.toString().startsWith('{"code":0,'));
 const isOthers = (reason: string, body: string | Buffer, headers?: object) =>
-  headers !== undefined || (reason === 'envelope' && !isEnvelope(reason, body));
+  headers !== undefined ||
+  (reason === 'json' && !body.toString().startsWith('{')) ||
+  (reason === 'envelope' && !isEnvelope(reason, body));
 
 faultTable([
   ...unusable.map(

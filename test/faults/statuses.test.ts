@@ -46,7 +46,8 @@ faultTable([
     get: 1,
     write: 1,
     outcome: 'rejected',
-    also: ({ error }) => expect(String(error)).toMatch(/401 Unauthorized.+API key.+environment.+regenerat/),
+    also: ({ error }) =>
+      expect(String(error)).toMatch(/401: Unauthorized\. The API key.+environment.+regenerat/),
   },
   {
     title: 'HTML 502 of a proxy',
@@ -58,7 +59,7 @@ faultTable([
     outcome: 'unknown',
     also: ({ error }) => {
       expect(String(error)).toContain(
-        'the service failed. The response is not JSON: a proxy or another site',
+        'The service failed. The response is not JSON: a proxy or another site',
       );
       const { bodySnippet } = factsOf(error, ['bodySnippet']);
       expect(bodySnippet).toMatch(/^<h1>Bad gateway<\/h1><p>x/);
@@ -81,7 +82,7 @@ faultTable([
     get: 1,
     write: 1,
     outcome: 'rejected',
-    also: ({ error }) => expect(String(error)).toContain('returned 409 Product is archived.'),
+    also: ({ error }) => expect(String(error)).toContain('returned 409: Product is archived.'),
   },
   {
     title: 'an error with a message of its own',

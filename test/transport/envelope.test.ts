@@ -125,7 +125,7 @@ describe('a refusal', () => {
     const { error } = await failureOf(write, response(body, { status: 422 }), schema);
     expect(Reflect.get(error, 'apiCode')).toBe(apiCode);
     expect(Reflect.get(error, 'apiMessage')).toBe(apiMessage);
-    if (apiMessage) expect(error.message).toContain(`returned 422 ${apiMessage}: `);
+    if (apiMessage) expect(error.message).toContain(`returned 422: ${apiMessage}. `);
   });
 
   test('whose message is no string has none', async () => {

@@ -185,24 +185,24 @@ describe('time that runs out', () => {
 
 describe('a refusal', () => {
   const keyRefused =
-    ': the API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
-  const contentRefused = ': the request was refused.';
-  const nothingFound = '. Check the id, and that baseUrl names the right environment.';
-  const failedThere = ': the service failed.';
+    ' The API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
+  const contentRefused = ' The request was refused.';
+  const nothingFound = ' Check the id, and that baseUrl names the right environment.';
+  const failedThere = ' The service failed.';
 
   test.each([
     [400, InvalidRequestError, 'rejected', 'never', contentRefused],
     [401, AuthenticationError, 'rejected', 'never', keyRefused],
-    [402, ApiError, 'rejected', 'never', '.'],
-    [403, PermissionDeniedError, 'rejected', 'never', ': this API key is not allowed to do that.'],
+    [402, ApiError, 'rejected', 'never', ''],
+    [403, PermissionDeniedError, 'rejected', 'never', ' This API key is not allowed to do that.'],
     [404, NotFoundError, 'rejected', 'never', nothingFound],
-    [405, ApiError, 'rejected', 'never', '.'],
-    [408, ApiError, 'unknown', 'get', '.'],
-    [409, ConflictError, 'rejected', 'never', '.'],
+    [405, ApiError, 'rejected', 'never', ''],
+    [408, ApiError, 'unknown', 'get', ''],
+    [409, ConflictError, 'rejected', 'never', ''],
     [413, InvalidRequestError, 'rejected', 'never', contentRefused],
     [422, InvalidRequestError, 'rejected', 'never', contentRefused],
-    [429, RateLimitError, 'rejected', 'any', ': too many requests. Wait before the next one.'],
-    [499, ApiError, 'rejected', 'never', '.'],
+    [429, RateLimitError, 'rejected', 'any', ' Wait before the next request.'],
+    [499, ApiError, 'rejected', 'never', ''],
     [500, ServerError, 'unknown', 'get', failedThere],
     [501, ServerError, 'rejected', 'never', failedThere],
     [503, ServerError, 'unknown', 'get', failedThere],
@@ -210,9 +210,9 @@ describe('a refusal', () => {
     [511, ServerError, 'rejected', 'never', failedThere],
     [526, ServerError, 'unknown', 'get', failedThere],
     [599, ServerError, 'unknown', 'never', failedThere],
-    [600, ApiError, 'unknown', 'never', '.'],
-    [999, ApiError, 'unknown', 'never', '.'],
-    [199, ApiError, 'unknown', 'never', '.'],
+    [600, ApiError, 'unknown', 'never', ''],
+    [999, ApiError, 'unknown', 'never', ''],
+    [199, ApiError, 'unknown', 'never', ''],
   ] as const)(
     'by status %i has its class, outcome and advice',
     (status, itsClass, outcome, retriable, advice) => {
@@ -220,22 +220,22 @@ describe('a refusal', () => {
       isJust(error, itsClass);
       expect(error).toMatchObject({ ...factsOf(write), status, outcome });
       const after = outcome === 'unknown' ? doubt : '';
-      expect(error.message).toBe(`POST /v1/products returned ${status}${advice}${after}`);
+      expect(error.message).toBe(`POST /v1/products returned ${status}.${advice}${after}`);
       expect(rest.retriable).toBe(retriable);
     },
   );
 
   test.each([
-    [1, ApiError, 'rejected', '.'],
-    [399, ApiError, 'rejected', '.'],
+    [1, ApiError, 'rejected', ''],
+    [399, ApiError, 'rejected', ''],
     [400, InvalidRequestError, 'rejected', contentRefused],
     [401, AuthenticationError, 'rejected', keyRefused],
     [404, NotFoundError, 'rejected', nothingFound],
-    [408, ApiError, 'unknown', '.'],
+    [408, ApiError, 'unknown', ''],
     [500, ServerError, 'unknown', failedThere],
     [599, ServerError, 'unknown', failedThere],
-    [600, ApiError, 'rejected', '.'],
-    [-1, ApiError, 'rejected', '.'],
+    [600, ApiError, 'rejected', ''],
+    [-1, ApiError, 'rejected', ''],
   ] as const)(
     'by code %i under status 200 has the class of that status, and is never sent again',
     (code, itsClass, outcome, advice) => {
@@ -243,7 +243,7 @@ describe('a refusal', () => {
       isJust(error, itsClass);
       expect(error).toMatchObject({ status: 200, apiCode: code, apiMessage: 'No', outcome });
       const after = outcome === 'unknown' ? doubt : '';
-      expect(error.message).toBe(`POST /v1/products returned 200 with code ${code} No${advice}${after}`);
+      expect(error.message).toBe(`POST /v1/products returned 200 with code ${code}: No.${advice}${after}`);
       expect(rest.retriable).toBe('never');
     },
   );
@@ -252,21 +252,20 @@ describe('a refusal', () => {
     const { error } = refusal(read, head(500), { code: 404 });
     isJust(error, ServerError);
     expect(error).toMatchObject({ status: 500, apiCode: 404 });
-    expect(error.message).toBe('GET /v1/balance returned 500: the service failed.');
+    expect(error.message).toBe('GET /v1/balance returned 500. The service failed.');
   });
 
   test.each([
-    ['Unauthorized', ' Unauthorized'],
-    ['  Not\n\t this  way. ', ' Not this way'],
-    ['Wait: ...', ' Wait'],
-    ['v1.2: no', ' v1.2: no'],
-    ['', ''],
-    [' . ', ''],
+    ['Unauthorized', ': Unauthorized.'],
+    ['  Not\n\t this  way. ', ': Not this way.'],
+    ['Wait: ...', ': Wait.'],
+    ['v1.2: no', ': v1.2: no.'],
+    ['Who are you?', ': Who are you?'],
+    ['', '.'],
+    [' . ', '.'],
   ])('puts the message %j of the service into one line before the advice', (message, said) => {
     const { error } = refusal(read, head(403), { message });
-    expect(error.message).toBe(
-      `GET /v1/balance returned 403${said}: this API key is not allowed to do that.`,
-    );
+    expect(error.message).toBe(`GET /v1/balance returned 403${said} This API key is not allowed to do that.`);
     expect(error).toMatchObject({ apiMessage: message });
   });
 
@@ -277,9 +276,7 @@ describe('a refusal', () => {
     ['soon', 'Wait', undefined],
   ])('429 with Retry-After %s says how long to wait', (value, wait, retryAfterMs) => {
     const { error } = refusal(read, head(429, { 'retry-after': value }), {});
-    expect(error.message).toBe(
-      `GET /v1/balance returned 429: too many requests. ${wait} before the next one.`,
-    );
+    expect(error.message).toBe(`GET /v1/balance returned 429. ${wait} before the next request.`);
     expect(Reflect.get(error, 'retryAfterMs')).toBe(retryAfterMs);
   });
 
@@ -358,17 +355,15 @@ describe('text of the service', () => {
     const visible = 'a\\u001b[31m\\u202eb\nc\\u0000';
     const { error } = refusal(read, head(400), { message: text, snippet: text, code: '\u0007' });
     expect(error).toMatchObject({ apiMessage: visible, bodySnippet: visible, apiCode: '\\u0007' });
-    expect(error.message).toContain('returned 400 a\\u001b[31m\\u202eb c\\u0000:');
+    expect(error.message).toContain('returned 400: a\\u001b[31m\\u202eb c\\u0000.');
   });
 
   test('is shown in a problem, too, in one line', () => {
-    const { error } = unusable(
-      read,
-      head(200),
-      'content_type',
-      'the body is a\u009b\nb, not JSON',
-      'unknown',
-    );
+    const { error } = unusable(read, head(200), {
+      reason: 'content_type',
+      problem: 'the body is a\u009b\nb, not JSON',
+      outcome: 'unknown',
+    });
     expect(error.message).toContain('the body is a\\u009b b, not JSON.');
   });
 
@@ -395,14 +390,18 @@ describe('a response of which only the status arrived', () => {
     const { error } = failed(write, head(403), 'fetch', { detail });
     isJust(error, PermissionDeniedError);
     expect(error.message).toBe(
-      'POST /v1/products returned 403: this API key is not allowed to do that. The function passed as fetch threw Error: [redacted].',
+      'POST /v1/products returned 403. This API key is not allowed to do that. The function passed as fetch threw Error: [redacted].',
     );
   });
 });
 
 describe('a response that cannot be used', () => {
   test('says what became of the write', () => {
-    const { error, retriable } = unusable(write, head(201), 'envelope', 'it has no data', 'done');
+    const { error, retriable } = unusable(write, head(201), {
+      reason: 'envelope',
+      problem: 'it has no data',
+      outcome: 'done',
+    });
     isJust(error, InvalidResponseError);
     expect(error).toMatchObject({
       ...factsOf(write),
@@ -421,7 +420,13 @@ describe('a response that cannot be used', () => {
 
   test('names the id of what was made', () => {
     const issues = [{ path: 'name', message: 'is missing' }];
-    const { error } = unusable(write, head(200), 'schema', 'name: is missing', 'done', issues, 'prod_"1');
+    const { error } = unusable(write, head(200), {
+      reason: 'schema',
+      problem: 'name: is missing',
+      outcome: 'done',
+      issues,
+      id: 'prod_"1',
+    });
     expect(error).toMatchObject({ id: 'prod_"1', issues });
     expect(error.message).toBe(
       `POST /v1/products returned 200, but the response cannot be used: name: is missing. Its id is "prod_\\"1".${itWasDone}`,
@@ -429,7 +434,13 @@ describe('a response that cannot be used', () => {
   });
 
   test('shows no key in problem or id', () => {
-    const { error } = unusable(read, head(200), 'schema', `${key} is wrong`, 'done', [], key);
+    const { error } = unusable(read, head(200), {
+      reason: 'schema',
+      problem: `${key} is wrong`,
+      outcome: 'done',
+      issues: [],
+      id: key,
+    });
     expect(error).toMatchObject({ id: '[redacted]' });
     expect(error.message).toBe(
       'GET /v1/balance returned 200, but the response cannot be used: [redacted] is wrong. Its id is "[redacted]".',
@@ -437,14 +448,23 @@ describe('a response that cannot be used', () => {
   });
 
   test('describes the problem in 1000 characters at most', () => {
-    const { error } = unusable(read, head(200), 'schema', 'p'.repeat(1_001), 'done');
+    const { error } = unusable(read, head(200), {
+      reason: 'schema',
+      problem: 'p'.repeat(1_001),
+      outcome: 'done',
+    });
     expect(error.message).toBe(
       `GET /v1/balance returned 200, but the response cannot be used: ${'p'.repeat(1_000)}.`,
     );
   });
 
   test('as a redirect leaves open what was done', () => {
-    const { error } = unusable(write, head(302), 'redirect', 'it redirects', 'unknown');
+    const { error } = unusable(write, head(302), {
+      reason: 'redirect',
+      problem: 'it redirects',
+      outcome: 'unknown',
+      isForeign: true,
+    });
     expect(error).toMatchObject({ outcome: 'unknown' });
     expect(error.message).toBe(
       `POST /v1/products returned 302, but the response cannot be used: it redirects. Check baseUrl.${doubt}`,
@@ -452,7 +472,11 @@ describe('a response that cannot be used', () => {
   });
 
   test('carries the request id', () => {
-    const { error } = unusable(read, head(200, { 'x-request-id': 'req_1' }), 'json', 'cut', 'unknown');
+    const { error } = unusable(read, head(200, { 'x-request-id': 'req_1' }), {
+      reason: 'json',
+      problem: 'cut',
+      outcome: 'unknown',
+    });
     expect(error).toMatchObject({ requestId: 'req_1' });
   });
 
