@@ -9,7 +9,7 @@ import { defaultSchema, findTables } from '../inbox/postgres-tables.js';
 import { Connection, findDatabaseClass, isSqliteDatabase, type SqliteDatabase } from '../inbox/sqlite.js';
 import { hasTables } from '../inbox/sqlite-tables.js';
 import { inboxTables } from '../inbox/tables.js';
-import { hasMethods } from '../webhooks/own-options.js';
+import { hasMethods } from '../input/functions.js';
 import { webhookSecret } from './signing.js';
 import { CommandError, codeOf, refuseUnless } from './terminal.js';
 

@@ -2,10 +2,10 @@ import { type Identification, identifyScheme } from '../doctor/identify.js';
 import { WebhookVerificationError } from '../errors.js';
 import type { RefusedEntry } from '../inbox/entry.js';
 import type { Inbox } from '../inbox/open-inbox.js';
-import { readDuration } from '../inbox/params.js';
 import { schemaSql } from '../inbox/postgres-tables.js';
+import { readDuration } from '../input/duration.js';
 import { visible } from '../input/visible.js';
-import { readChecks } from '../webhooks/checks.js';
+import { readGivenChecks } from '../webhooks/checks.js';
 import { type RecoverOptions, recoverDelivery } from '../webhooks/recover.js';
 import { command, type Flags, type FlagTable, refuseWords } from './command.js';
 import { describeIdentification } from './identify.js';
@@ -193,7 +193,7 @@ async function identifyFirst({ given, scheme }: Request, refused: RefusedEntry[]
 
 /** What `recover` also needs where deliveries are not fresh by the scheme that was found. */
 function lateness(refused: readonly RefusedEntry[], found: Pick<RecoverOptions, 'secret' | 'scheme'>) {
-  const checks = readChecks({ secret: found.secret, scheme: found.scheme, toleranceSeconds: undefined });
+  const checks = readGivenChecks('recover', { secret: found.secret, scheme: found.scheme });
   const skews = refused.flatMap((entry) => {
     try {
       recoverDelivery(checks, entry);

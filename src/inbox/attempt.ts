@@ -1,7 +1,7 @@
 import { PaymentsError } from '../errors.js';
+import { isThenable, unfinished } from '../input/functions.js';
 import { visible } from '../input/visible.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
-import { isThenable, unfinished } from '../webhooks/own-options.js';
 import { factsOf } from '../webhooks/responder.js';
 import { within } from '../webhooks/within.js';
 import { type Claim, commitError, lostLease } from './entry.js';

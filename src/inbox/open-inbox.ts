@@ -1,27 +1,33 @@
 import { Buffer } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod/mini';
 import { ConfigurationError } from '../errors.js';
 import type { Duration } from '../input/duration.js';
+import { checkPrototype } from '../input/pollution.js';
+import { readParams } from '../input/read.js';
 import { type LateSecret, lateChecks } from '../webhooks/checks.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import { fetchHandler } from '../webhooks/handler.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { type NodeListener, nodeListener } from '../webhooks/node-handler.js';
-import { ownOptions } from '../webhooks/own-options.js';
+import { optionsObject, readWebhookOptions } from '../webhooks/options.js';
 import { isFromDoctor, isProbe } from '../webhooks/probe.js';
 import { createResponder, factsOf, failedReply, okReply, type Reply } from '../webhooks/responder.js';
+import { schemeSchema } from '../webhooks/scheme.js';
+import { tolerance } from '../webhooks/timestamp.js';
 import type { InboxEntry, InboxStats, RefusedEntry } from './entry.js';
 import { createIntake, type Recovered } from './intake.js';
 import { type InboxOptions, readInboxOptions } from './options.js';
 import type { DiscardRefusedParams, ListParams } from './params.js';
 import {
-  readAge,
+  drainParams,
+  listParams,
+  purgeParams,
   readDelivery,
   readDeliveryKey,
   readDiscard,
-  readLimit,
-  readList,
-  readTime,
+  refusedParams,
+  retryOptions,
 } from './params.js';
 import type { PostgresClient } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
@@ -91,6 +97,12 @@ export interface RecoverParams {
   toleranceSeconds?: number | undefined;
 }
 
+const recoverParams = optionsObject('{ secret, scheme }', {
+  secret: z.optional(z.unknown()),
+  scheme: z.optional(schemeSchema),
+  toleranceSeconds: z.optional(tolerance),
+});
+
 /**
  * Opens a durable webhook receiver: a delivery is on the disk before the response is 200, and your function is called until
  * it succeeds, across crashes and restarts. Several processes may share a `file` or `database` of SQLite (`node:sqlite`: Node
@@ -125,7 +137,7 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
   const store = 'pool' in place ? new PostgresStore(place, report) : new SqliteStore(place);
   const intake = createIntake(settings, store);
   const destination = { checks, callHook, report, mustRead: false, handOver, keep: intake.refuse };
-  const respond = createResponder(own, destination);
+  const respond = createResponder(own.scheme, destination);
   const textOf = async (error: unknown) => redacted(error, (await checks().catch(() => undefined))?.secret);
   const worker = new Worker({ ...settings, store, reread: intake.reread, textOf });
   let closing: Promise<void> | undefined;
@@ -144,11 +156,12 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
       await put(delivery);
     },
     stats: async () => whileOpen().stats(),
-    list: async (params = {}) => whileOpen().list(readList(params)),
+    list: async (params = {}) => whileOpen().list(readParams('inbox.list', listParams, params)),
     get: async (key) => whileOpen().get(readDeliveryKey('get', key)),
-    async retry(given, { force = false } = {}) {
-      const key = readDeliveryKey('retry', given);
+    async retry(given, options = {}) {
       whileOpen();
+      const key = readDeliveryKey('retry', given);
+      const { force } = readParams('inbox.retry', retryOptions, options);
       // First: its function may hold the row in a transaction, or the only connection.
       if (force) await Promise.all(worker.together.map((each) => each.release(key)));
       return whileOpen().retry(key, force).finally(wake);
@@ -156,20 +169,21 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
     retryParked: async () => whileOpen().retryParked().finally(wake),
     retryPending: async () => whileOpen().retryPending().finally(wake),
     discard: async (key) => whileOpen().discard(readDeliveryKey('discard', key)),
-    purge: async (params) => whileOpen().purge(readAge(params?.olderThan)),
-    refused: async ({ limit } = {}) => whileOpen().refused(readLimit('refused', limit)),
+    purge: async (params) =>
+      whileOpen().purge(readParams('inbox.purge', purgeParams, params ?? {}).olderThan),
+    refused: async (params = {}) =>
+      whileOpen().refused(readParams('inbox.refused', refusedParams, params).limit),
     discardRefused: async (which) => whileOpen().discardRefused(readDiscard(which)),
     async recover(params = {}) {
       whileOpen();
-      const absent = { secret: undefined, scheme: undefined, toleranceSeconds: undefined };
-      const other = ownOptions(params, absent, 'inbox.recover()');
+      const other = readWebhookOptions('inbox.recover()', recoverParams, params);
       const { secret = own.secret, scheme = own.scheme, toleranceSeconds = own.toleranceSeconds } = other;
       return intake.recover(await lateChecks({ secret, scheme, toleranceSeconds })()).finally(wake);
     },
     async drain(params) {
       whileOpen();
       if (!fulfils) throw new ConfigurationError(noFunction);
-      await worker.drain(readTime('drain', 'forMs', params?.forMs, '"20s"'));
+      await worker.drain(readParams('inbox.drain', drainParams, params ?? {}).forMs);
     },
     async idle() {
       while (!closing && ((await store.hasWork()) || worker.running.size > 0)) await sleep(10);
@@ -206,6 +220,7 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
   }
 
   function whileOpen(): InboxStore {
+    checkPrototype();
     if (closing) throw new ConfigurationError('The inbox is closed. Open a new one.');
     return store;
   }

@@ -1,14 +1,17 @@
+import * as z from 'zod/mini';
 import { ConfigurationError } from '../errors.js';
-import { type Duration, dayMs } from '../input/duration.js';
-import type { HooksOf } from '../input/hooks.js';
+import { type Duration, dayMs, durationMs } from '../input/duration.js';
+import { functionSchema, hasMethods } from '../input/functions.js';
+import { type HooksOf, hooksSchema } from '../input/hooks.js';
+import { integer } from '../input/read.js';
+import type { EventFunctions } from '../schemas/event.js';
 import type { Delivery } from '../webhooks/delivery.js';
+import { eventFunctions, functionFor } from '../webhooks/event-functions.js';
 import type { DeliveryFacts, WebhookHookFacts } from '../webhooks/hooks.js';
-import { readHooks, webhookHooks } from '../webhooks/hooks.js';
-import type { OrderPaidEvent, UnknownEvent, WebhookEvent } from '../webhooks/index.js';
-import { hasMethods, invalidOptions, ownOptions, readFunction } from '../webhooks/own-options.js';
-import { type ReceiverOptions, readReport, receiverOptions } from '../webhooks/responder.js';
-import { readTolerance } from '../webhooks/timestamp.js';
-import { readDuration } from './params.js';
+import { hookCaller, webhookHooks } from '../webhooks/hooks.js';
+import type { UnknownEvent, WebhookEvent } from '../webhooks/index.js';
+import { invalidOptions, optionsObject, readWebhookOptions } from '../webhooks/options.js';
+import { type ReceiverOptions, receiverShape, reporter } from '../webhooks/responder.js';
 import type { PoolOf, PostgresClient, PostgresPool, PostgresRun } from './postgres.js';
 import { defaultSchema, type PostgresPlace } from './postgres-tables.js';
 import { type GivenDatabase, isSqliteDatabase, type SqliteDatabase } from './sqlite.js';
@@ -92,13 +95,8 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
    * One may run more than once for a delivery, but never twice at a time: except beside one that outlived `attemptMs` or, in
    * another process, its lease, or from which `retry()` with `force` took its delivery.
    */
-  on?:
-    | {
-        /** A customer paid: fulfil the order. */
-        'order.paid': (event: OrderPaidEvent, delivery: Given) => unknown;
-      }
-    | undefined;
-  /** Gets events of a type that this version does not know. Default: they are kept and parked. */
+  on?: EventFunctions<[delivery: Given]> | undefined;
+  /** Gets events that `on` has no function for, also of types that this version does not know. Default: they are kept and parked. */
   onUnknown?: ((event: UnknownEvent, delivery: Given) => unknown) | undefined;
   /** Waits between attempts, each at most a year, give or take 10 %; then the delivery is parked. Default: nine, 5 s to 12 h. */
   retries?: readonly Duration[] | undefined;
@@ -157,74 +155,69 @@ export type InboxOptions<Client = PostgresClient> =
   | DatabaseInboxOptions
   | PostgresInboxOptions<Client>;
 
-const absent = {
-  file: undefined,
-  database: undefined,
-  pool: undefined,
-  schema: undefined,
-  ...receiverOptions,
-  on: undefined,
-  onUnknown: undefined,
-  retries: undefined,
-  graceMs: undefined,
-  concurrency: undefined,
-  leaseMs: undefined,
-  attemptMs: undefined,
-  pollInterval: undefined,
-  purgeAfter: undefined,
-  keepRefused: undefined,
-  work: undefined,
-};
-const inboxHooks = { ...webhookHooks, started: undefined, parked: undefined };
-
 const what = 'openInbox()';
-const defaultRetries = ['5s', '30s', '2m', '10m', '30m', '1h', '3h', '6h', '12h'];
+
+const waits = 'must be an array of waits, such as ["5s", "30s", "2m"].';
+const usualRetries: Duration[] = ['5s', '30s', '2m', '10m', '30m', '1h', '3h', '6h', '12h'];
+
+/** The options that say in which database an inbox or an order book is: `readPlace` reads them. */
+export const placeShape = {
+  file: z.optional(z.unknown()),
+  database: z.optional(z.unknown()),
+  pool: z.optional(z.unknown()),
+  schema: z.optional(z.unknown()),
+};
+
+const inboxOptions = optionsObject('{ file, secret, on }', {
+  ...placeShape,
+  ...receiverShape,
+  hooks: z.optional(hooksSchema<InboxHookFacts>([...webhookHooks, 'started', 'parked'])),
+  on: z.optional(eventFunctions<[AttemptDelivery]>()),
+  onUnknown: z.optional(functionSchema<[UnknownEvent, AttemptDelivery]>()),
+  // A date beyond JavaScript's could not be shown.
+  retries: z.prefault(z.array(durationMs(0, '366d'), waits), usualRetries),
+  graceMs: z._default(integer(0, dayMs), 10_000),
+  concurrency: z._default(integer(1, 1000), 4),
+  leaseMs: z._default(integer(100, dayMs), 60_000),
+  attemptMs: z.prefault(durationMs('1ms', '7d'), '15m'),
+  pollInterval: z.prefault(durationMs('100ms', '1d'), '1s'),
+  purgeAfter: z.optional(durationMs('1s')),
+  keepRefused: z._default(integer(0, 10_000), 100),
+  work: z._default(z.boolean(), true),
+});
 
 export type InboxSettings = ReturnType<typeof readInboxOptions>;
 
 /** Checks the options, before a file is touched. */
-export function readInboxOptions(options: object) {
-  const own = ownOptions(options, absent, what);
-  const work = own.work === undefined ? true : own.work;
-  if (typeof work !== 'boolean') throw invalidOptions('work must be true or false.');
-  const attemptMs = readDuration(own.attemptMs === undefined ? '15m' : own.attemptMs);
-  if (attemptMs === undefined || attemptMs < 1 || attemptMs > 7 * dayMs)
-    throw invalidOptions('attemptMs must be a duration from 1 ms to 7 days, such as "15m".');
-  const pollMs = readDuration(own.pollInterval === undefined ? '1s' : own.pollInterval);
-  if (pollMs === undefined || pollMs < 100 || pollMs > dayMs)
-    throw invalidOptions('pollInterval must be a duration from 100 ms to a day, such as "5m".');
-  const purgeAfterMs = own.purgeAfter === undefined ? undefined : readDuration(own.purgeAfter);
-  if (own.purgeAfter !== undefined && !(Number(purgeAfterMs) >= 1000))
-    throw invalidOptions('purgeAfter must be a duration of at least a second, such as "90d".');
-  const onPaid = readOn(own.on, work);
-  const onUnknown = readFunction<[UnknownEvent, AttemptDelivery]>(own.onUnknown, 'onUnknown');
+export function readInboxOptions(options: unknown) {
+  const own = readWebhookOptions(what, inboxOptions, options);
+  const { on, onUnknown, work } = own;
+  if (work && !on?.['order.paid'])
+    throw invalidOptions(`${what}: on has no function for "order.paid", so orders would not be fulfilled.`);
   return {
     own,
     work,
-    attemptMs,
-    pollMs,
-    purgeAfterMs,
+    attemptMs: own.attemptMs,
+    pollMs: own.pollInterval,
+    purgeAfterMs: own.purgeAfter,
     place: readPlace(own, what),
-    fulfils: onPaid !== undefined,
-    /** The function for an event. */
-    find(event: WebhookEvent): ((delivery: AttemptDelivery) => unknown) | undefined {
-      if (event.type === 'order.paid') return onPaid && ((delivery) => onPaid(event, delivery));
-      return onUnknown && ((delivery) => onUnknown(event, delivery));
-    },
-    retriesMs: readRetries(own.retries),
-    graceMs: readInteger(own.graceMs, 'graceMs', 10_000, 0, dayMs),
-    concurrency: readInteger(own.concurrency, 'concurrency', 4, 1, 1000),
-    leaseMs: readInteger(own.leaseMs, 'leaseMs', 60_000, 100, dayMs),
-    toleranceSeconds: readTolerance(own.toleranceSeconds),
-    keepRefused: readInteger(own.keepRefused, 'keepRefused', 100, 0, 10_000),
-    callHook: readHooks<InboxHookFacts>(own.hooks, inboxHooks, what),
-    report: readReport(own.onError),
+    fulfils: on?.['order.paid'] !== undefined,
+    /** Returns what calls the function for an event. */
+    find: (event: WebhookEvent) => functionFor(event, on, onUnknown),
+    retriesMs: own.retries,
+    graceMs: own.graceMs,
+    concurrency: own.concurrency,
+    leaseMs: own.leaseMs,
+    toleranceSeconds: own.toleranceSeconds,
+    keepRefused: own.keepRefused,
+    callHook: hookCaller<InboxHookFacts>(own.hooks),
+    report: reporter(own.onError),
   };
 }
 
 /** Reads which database an inbox or an order book is in. */
 export function readPlace(
-  own: Record<'file' | 'database' | 'pool' | 'schema', unknown>,
+  own: { [Name in keyof typeof placeShape]?: unknown },
   what: string,
 ): SqlitePlace | PostgresPlace {
   const { file, database, pool, schema = defaultSchema } = own;
@@ -251,31 +244,4 @@ export function readPlace(
   throw unusable(
     'pass "file", the path of a SQLite file, "database", an open SQLite database, or "pool", a Pool of pg.',
   );
-}
-
-function readOn(given: unknown, work: boolean) {
-  if (given === undefined && !work) return undefined;
-  const on = ownOptions(given, { 'order.paid': undefined }, `${what}: on`, [], 'event type');
-  const onPaid = readFunction<[OrderPaidEvent, AttemptDelivery]>(on['order.paid'], 'on["order.paid"]');
-  if (onPaid || !work) return onPaid;
-  throw invalidOptions(`${what}: on has no function for "order.paid", so orders would not be fulfilled.`);
-}
-
-function readRetries(given: unknown = defaultRetries): number[] {
-  if (!Array.isArray(given))
-    throw invalidOptions('retries must be an array of waits, such as ["5s", "30s", "2m"].');
-  return Array.from(given, (each: unknown) => {
-    const ms = readDuration(each);
-    // A date beyond JavaScript's could not be shown.
-    if (ms !== undefined && ms <= 366 * dayMs) return ms;
-    throw invalidOptions(
-      'retries must hold durations such as "500ms", "5s", "2m", "3h", or milliseconds, up to a year.',
-    );
-  });
-}
-
-function readInteger(given: unknown, name: string, otherwise: number, least: number, most: number): number {
-  if (given === undefined) return otherwise;
-  if (typeof given === 'number' && Number.isInteger(given) && given >= least && given <= most) return given;
-  throw invalidOptions(`${name} must be an integer from ${least} to ${most}.`);
 }

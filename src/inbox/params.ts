@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
 import { InvalidParamsError } from '../errors.js';
-import { type Duration, dayMs } from '../input/duration.js';
+import { type Duration, durationMs } from '../input/duration.js';
+import { validDate } from '../input/fields.js';
 import { integer, readParams } from '../input/read.js';
 import { readIsoMoment } from '../schemas/moment.js';
 import { type Delivery, digestOf, withoutNul, writable } from '../webhooks/delivery.js';
+import type { WebhookEvent } from '../webhooks/index.js';
 import { type InboxState, inboxStates } from './entry.js';
 
 /** What `list()` returns, newest first. */
@@ -31,78 +33,84 @@ export type DiscardRefusedParams =
       all: true;
     };
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
+const noKey = 'must be the key of a delivery, such as "order.paid:ord_1001".';
+const key = z.pipe(z.string(noKey).check(z.minLength(1, noKey)), z.transform(withoutNul));
+const limit = z._default(integer(1, 1000), 100);
 
-/** A duration in milliseconds, or `undefined` if invalid. */
-export function readDuration(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined;
-  const [, count, unit = ''] =
-    (typeof value === 'string' && /^(\d+(?:\.\d+)?)(ms|[smhd])$/.exec(value)) || [];
-  const ms = unitMs[unit];
-  return ms === undefined ? undefined : Number(count) * ms;
+const keyParams = z.strictObject({ key });
+
+/** Reads the key that a method takes. */
+export function readDeliveryKey(method: string, key: unknown): string {
+  return readParams(`inbox.${method}`, keyParams, { key }).key;
 }
 
-export function readList({ state, limit, after }: ListParams) {
-  if (state !== undefined && !inboxStates.includes(state))
-    throw invalid('list', 'state', `must be one of ${inboxStates.map((each) => `"${each}"`).join(', ')}.`);
-  const key = after === undefined ? undefined : readDeliveryKey('list', after, 'after');
-  return { state, limit: readLimit('list', limit), after: key };
-}
+export const listParams = z.strictObject({
+  state: z.optional(z.enum(inboxStates)),
+  limit,
+  after: z.optional(key),
+});
 
-export function readLimit(method: string, limit = 100): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
-  throw invalid(method, 'limit', 'must be an integer from 1 to 1000.');
-}
+export const refusedParams = z.strictObject({ limit });
 
-export function readDeliveryKey(method: string, key: unknown, path = 'key'): string {
-  if (typeof key === 'string' && key !== '') return withoutNul(key);
-  throw invalid(method, path, 'must be the key of a delivery, such as "order.paid:ord_1001".');
-}
+export const retryOptions = z.strictObject({ force: z._default(z.boolean(), false) });
+
+export const drainParams = z.strictObject({ forMs: durationMs() });
 
 /** How old something is, or when it was. */
-export function readAge(olderThan: unknown, method = 'purge'): { ageMs: number } | Date {
-  if (olderThan instanceof Date && !Number.isNaN(olderThan.getTime())) return olderThan;
-  return { ageMs: readTime(method, 'olderThan', olderThan, '"90d", or a valid Date') };
-}
+const age = z.pipe(
+  durationMs(),
+  z.transform((ageMs) => ({ ageMs })),
+);
+const olderThan = z.union([validDate, age], 'must be a duration such as "90d", or a valid Date.');
 
-const discardRefused = z.strictObject({
+export const purgeParams = z.strictObject({ olderThan });
+
+const discardRefusedParams = z.strictObject({
   id: z.optional(integer(1, Number.MAX_SAFE_INTEGER)),
-  olderThan: z.optional(z.unknown()),
+  olderThan: z.optional(olderThan),
   all: z.optional(z.literal(true)),
 });
 
+/** Reads which entries of the quarantine to delete. */
 export function readDiscard(given: DiscardRefusedParams) {
-  const { id, olderThan, all } = readParams('inbox.discardRefused', discardRefused, given);
-  if ([id, olderThan, all].filter((each) => each !== undefined).length !== 1)
-    throw invalid('discardRefused', '', 'must be one of { id }, { olderThan } and { all: true }.');
+  const operation = 'inbox.discardRefused';
+  const { id, olderThan: before, all } = readParams(operation, discardRefusedParams, given);
+  if ([id, before, all].filter((each) => each !== undefined).length !== 1) {
+    const message = 'must be one of { id }, { olderThan } and { all: true }.';
+    throw new InvalidParamsError({ operation }, [{ path: '', message }]);
+  }
   if (id !== undefined) return { id };
-  return all ? 'all' : { before: readAge(olderThan, 'discardRefused') };
+  return before === undefined ? 'all' : { before };
 }
 
-export function readTime(method: string, path: string, value: unknown, hint: string): number {
-  const ms = readDuration(value);
-  if (ms !== undefined) return ms;
-  throw invalid(method, path, `must be a duration such as ${hint}.`);
+const headers = z.custom<Record<string, string>>(
+  (value) => typeof value === 'object' && value !== null,
+  'must be an object.',
+);
+
+const noMoment = 'must be ISO 8601 with a zone.';
+
+const deliverySchema = z.object(
+  {
+    key,
+    event: z.custom<WebhookEvent>(isEvent, 'must be an event of verify().'),
+    rawBody: z.string(),
+    encoding: z.optional(z.literal('base64')),
+    headers,
+    receivedAt: z.string(noMoment).check(z.refine((text) => readIsoMoment(text) !== undefined, noMoment)),
+  },
+  'must be a delivery.',
+);
+
+/** Reads the fields of a delivery: what is stored has to be readable later. */
+export function readDelivery(given: unknown): Delivery {
+  const { encoding, ...delivery } = readParams('inbox.accept', deliverySchema, given);
+  const event = writable(delivery.event);
+  return { ...delivery, event, ...(encoding && { encoding }), digest: digestOf(event) };
 }
 
-/** The fields of a delivery, checked: what is stored has to be readable later. */
-export function readDelivery(delivery: Omit<Delivery, 'digest'>): Delivery {
-  if (typeof delivery !== 'object' || delivery === null) throw invalid('accept', '', 'must be a delivery.');
-  const { event, rawBody, encoding, headers, receivedAt } = delivery;
-  const key = readDeliveryKey('accept', delivery.key);
-  const type: unknown = event?.type === 'unknown' ? event.originalType : event?.type;
-  if (typeof type !== 'string') throw invalid('accept', 'event', 'must be an event of verify().');
-  if (typeof rawBody !== 'string') throw invalid('accept', 'rawBody', 'must be a string.');
-  if (encoding !== undefined && encoding !== 'base64')
-    throw invalid('accept', 'encoding', 'must be "base64".');
-  if (typeof headers !== 'object' || headers === null)
-    throw invalid('accept', 'headers', 'must be an object.');
-  if (typeof receivedAt !== 'string' || !readIsoMoment(receivedAt))
-    throw invalid('accept', 'receivedAt', 'must be ISO 8601 with a zone.');
-  const read = { key, event: writable(event), rawBody, headers, receivedAt };
-  return { ...read, ...(encoding && { encoding }), digest: digestOf(read.event) };
-}
-
-function invalid(method: string, path: string, message: string): InvalidParamsError {
-  return new InvalidParamsError({ operation: `inbox.${method}` }, [{ path, message }]);
+function isEvent(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { type, originalType }: { type?: unknown; originalType?: unknown } = value;
+  return typeof (type === 'unknown' ? originalType : type) === 'string';
 }

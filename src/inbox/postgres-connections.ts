@@ -1,6 +1,6 @@
 // Connections of a pool, each for one transaction. One that has failed is closed, and what may have failed with it is not trusted.
 import { ConfigurationError } from '../errors.js';
-import { hasMethods } from '../webhooks/own-options.js';
+import { hasMethods } from '../input/functions.js';
 import { within } from '../webhooks/within.js';
 import { type PostgresClient, type PostgresPool, type Run, rowsOf } from './postgres.js';
 import type { Row } from './sql.js';

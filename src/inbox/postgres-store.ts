@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError, PaymentsError } from '../errors.js';
+import { isFunction, unfinished } from '../input/functions.js';
 import { once } from '../webhooks/once.js';
-import { isFunction, unfinished } from '../webhooks/own-options.js';
 import { within } from '../webhooks/within.js';
 import { type Claim, commitError, type InboxState, lostLease, passed, type Settlement } from './entry.js';
 import { errorCode, hasChanged, type PostgresClient, quoted } from './postgres.js';

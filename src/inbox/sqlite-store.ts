@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { types } from 'node:util';
 import { PaymentsError } from '../errors.js';
-import { isFunction, isThenable, unfinished } from '../webhooks/own-options.js';
+import { isFunction, isThenable, unfinished } from '../input/functions.js';
 import { type Claim, commitError, lostLease, passed } from './entry.js';
 import { type Durability, raw, sql, type Work } from './sql.js';
 import { isBusy } from './sqlite.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
-import { hasMethods } from '../webhooks/own-options.js';
+import { hasMethods } from '../input/functions.js';
 import type { Durability, Row } from './sql.js';
 
 /** An open database of `node:sqlite`, `better-sqlite3` or `libsql`: the parts that all of them have. */

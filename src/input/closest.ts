@@ -6,9 +6,19 @@ export function closest(word: string, candidates: readonly string[]): string | u
     .sort(([a], [b]) => a - b)[0]?.[1];
 }
 
-/** The end of a message about an unknown name. */
+/** Names that other libraries use for our options. */
+const synonyms = new Map([
+  ['body', 'rawBody'],
+  ['payload', 'rawBody'],
+  ['now', 'receivedAt'],
+  ['clock', 'receivedAt'],
+  ['webhookSecret', 'secret'],
+]);
+
+/** Returns the end of a message about an unknown name. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const meant = closest(name, known);
+  const synonym = synonyms.get(name);
+  const meant = synonym && known.includes(synonym) ? synonym : closest(name, known);
   return meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`;
 }
 

@@ -19,6 +19,11 @@ export function durationMs(least: Duration = 0, most: Duration = '36500d'): z.Zo
   });
 }
 
+/** Returns a `Duration` in milliseconds, or `undefined` if it is none. */
+export function readDuration(value: unknown): number | undefined {
+  return z.safeParse(durationMs(), value).data;
+}
+
 /** Returns `NaN` for what is no duration. */
 function millisecondsOf(value: unknown): number {
   const [, amount, unit = ''] = (typeof value === 'string' && durationText.exec(value)) || [];
@@ -26,6 +31,7 @@ function millisecondsOf(value: unknown): number {
 }
 
 function problemOf(value: unknown, ms: number, least: Duration, most: Duration): string {
+  if (value === undefined) return 'is missing. Pass a duration such as "30s", "5m", "2h" or "1d".';
   if (ms > millisecondsOf(most)) return `${quote(value)} is too long. Pass at most "${most}".`;
   if (ms >= 0) return `${quote(value)} is too short. Pass at least "${least}".`;
   if (typeof value === 'string' && /^[\d.]+$/.test(value))

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { didYouMean } from './closest.js';
 import { ownFields } from './object.js';
+import { mustBe } from './read.js';
 import { visible } from './visible.js';
 
 /** One problem: where, and what. */
@@ -66,4 +67,15 @@ export function describeIssues(
 
 function problemAt(path: readonly PropertyKey[], message: string): Problem {
   return { path: visible(path.map(String).join('.')), message };
+}
+
+/** A `Date`, whichever realm it is from. */
+export const validDate = z.custom<Date>(isValidDate, { error: mustBe('a valid Date') });
+
+/** True if a value is a `Date` with a time. */
+export function isValidDate(value: unknown): value is Date {
+  return (
+    Object.prototype.toString.call(value) === '[object Date]' &&
+    !Number.isNaN(Date.prototype.getTime.call(value))
+  );
 }

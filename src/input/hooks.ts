@@ -27,7 +27,10 @@ export function hooksSchema<Facts>(names: readonly (keyof Facts & string)[]): z.
     }
     const unknown = Object.keys(given).filter((name) => !names.some((known) => known === name));
     if (isPlainObject(given))
-      for (const name of unknown) refuse(unknownName([], name, names).message, [name.slice(0, 60)]);
+      for (const name of unknown) {
+        const { path, message } = unknownName([], name, names);
+        refuse(message, [path]);
+      }
     else if (Object.keys(hooks).length === 0) refuse(`must have a method ${names.join(', ')}.`);
     return hooks;
   });

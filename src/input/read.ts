@@ -53,7 +53,9 @@ export function readInto<T>(
 
 /** Returns the problem that a name is none of the known ones, with the one that was likely meant. */
 export function unknownName(path: readonly PropertyKey[], name: string, known: readonly string[]): Issue {
-  return issueAt([...path, name.slice(0, 60)], `is unknown. ${didYouMean(name, known)}`);
+  // Another text than a word could be data that was passed in the place of a name.
+  const shown = /^[\w$.-]{1,40}$/.test(name) ? name : 'a name';
+  return issueAt([...path, shown], `is unknown. ${didYouMean(name, known)}`);
 }
 
 function issueAt(path: readonly PropertyKey[], message: string): Issue {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { InvalidParamsError } from '../errors.js';
 import { type Duration, durationMs } from '../input/duration.js';
+import { isValidDate, validDate } from '../input/fields.js';
 import { checkPrototype } from '../input/pollution.js';
 import { readParams } from '../input/read.js';
 import { decimalAmount, withoutZeros } from './amounts.js';
@@ -174,7 +175,7 @@ const matchParams = z.strictObject({
   payments: z.unknown(),
   lateFor: z._default(durationMs(), 2 * 3_600_000),
   trustReturns: z._default(z.boolean('must be true or false.'), false),
-  now: z.optional(z.date('must be a valid Date.')),
+  now: z.optional(validDate),
   overdueMs: z._default(
     z.number('must be a number of milliseconds.').check(z.gte(0, 'must be a number of milliseconds.')),
     15 * 60_000,
@@ -226,8 +227,7 @@ function readAll<One extends Sum>(
 }
 
 function readTime(path: string, time: unknown): void {
-  const isDate = Object.prototype.toString.call(time) === '[object Date]';
-  if (!isDate || Number.isNaN(Number(time))) throw invalid(path, 'must be a valid Date.');
+  if (!isValidDate(time)) throw invalid(path, 'must be a valid Date.');
 }
 
 function invalid(path: string, message: string): InvalidParamsError {

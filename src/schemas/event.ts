@@ -1,6 +1,7 @@
+import * as z from 'zod/mini';
 import { isObject } from '../input/object.js';
 import type { CurrencyCode } from './currency.js';
-import { readPrice } from './money.js';
+import { price } from './money.js';
 
 /** A customer paid. Spec, "Events". */
 export interface OrderPaidEvent {
@@ -35,37 +36,69 @@ export interface UnknownEvent {
 /** What `verify()` returns. Check `type` to narrow it. */
 export type WebhookEvent = OrderPaidEvent | UnknownEvent;
 
-/**
- * Reads a parsed webhook body; one that cannot be read becomes an event with a `problem`. Written by hand, so that
- * verifying a webhook loads no schema library.
- */
+/** An event of a type that this version knows. */
+export type KnownEvent = Exclude<WebhookEvent, UnknownEvent>;
+
+/** Your functions, by event type. An event without a function goes to `onUnknown`. */
+export interface EventFunctions<Given extends unknown[] = []> {
+  /** A customer paid: fulfil the order. */
+  'order.paid': (event: OrderPaidEvent, ...given: Given) => unknown;
+}
+
+interface EventType<Event extends KnownEvent> {
+  schema: z.ZodMiniType<Event>;
+  /** The field of `data` that is the same in each delivery of one event, and differs between events. */
+  key: keyof Event['data'] & string;
+}
+
+const text = z.string().check(z.minLength(1));
+
+/** Every event type that this version knows. Handlers, the inbox and keys of deliveries follow from it. */
+const eventTypes: { [Type in KnownEvent['type']]: EventType<Extract<KnownEvent, { type: Type }>> } = {
+  'order.paid': {
+    schema: z.looseObject({
+      type: z.literal('order.paid'),
+      data: z.looseObject({ order_id: text, amount: price, currency: text }),
+    }),
+    key: 'order_id',
+  },
+};
+
+export const eventTypeNames = Object.keys(eventTypes);
+
+const anyEvent = z.looseObject({ type: text, data: z.optional(z.unknown()) });
+
+/** Reads a parsed webhook body; one that cannot be read becomes an event with a `problem`. */
 export function readEvent(body: unknown): WebhookEvent {
-  if (!isObject(body)) return unreadable('the body is not a JSON object');
-  const type = own(body, 'type');
-  const data = own(body, 'data');
-  if (typeof type !== 'string' || type === '') return unreadable('type: expected a string', '', data);
-  if (type !== 'order.paid') {
-    // A field of that name would look like an event that could not be read. `rawBody` still has it.
-    const { problem: _, ...fields } = body;
-    return { ...fields, type: 'unknown', originalType: type, data };
-  }
-  const refused = (problem: string) => unreadable(problem, type, data);
-  if (!isObject(data)) return refused('data: expected an object');
-  const order_id = own(data, 'order_id');
-  if (typeof order_id !== 'string' || order_id === '') return refused('data.order_id: expected a string');
-  const amount = readPrice(own(data, 'amount'));
-  if (amount === undefined) return refused('data.amount: expected a decimal amount');
-  const currency = own(data, 'currency');
-  if (typeof currency !== 'string' || currency === '') return refused('data.currency: expected a string');
-  return { ...body, type, data: { ...data, order_id, amount, currency } };
+  const any = z.safeParse(anyEvent, body, { error: expected });
+  if (!any.success) return unreadable(problemOf(any.error), '', isObject(body) ? body.data : undefined);
+  const { problem: _, ...fields } = any.data;
+  const { type, data } = fields;
+  // A field `problem` would look like an event that could not be read. `rawBody` still has it.
+  if (!isKnownType(type)) return { ...fields, type: 'unknown', originalType: type, data };
+  const known = z.safeParse(eventTypes[type].schema, body, { error: expected });
+  return known.success ? known.data : unreadable(problemOf(known.error), type, data);
+}
+
+/** Returns what identifies an event, such as its `order_id`. */
+export function idOf(event: KnownEvent): string {
+  return String(Reflect.get(event.data, eventTypes[event.type].key));
+}
+
+function isKnownType(type: string): type is KnownEvent['type'] {
+  return Object.hasOwn(eventTypes, type);
+}
+
+/** Never quotes the value. */
+function expected(issue: z.core.$ZodRawIssue): string {
+  return `expected ${issue.code === 'invalid_type' && issue.expected === 'object' ? 'an object' : 'a string'}`;
+}
+
+function problemOf({ issues: [first] }: z.core.$ZodError): string {
+  return first?.path.length ? `${first.path.join('.')}: ${first.message}` : 'the body is not a JSON object';
 }
 
 /** An authentic event that this version cannot read. */
 export function unreadable(problem: string, originalType = '', data: unknown = null): UnknownEvent {
   return { type: 'unknown', originalType, data, problem };
-}
-
-/** A field of the body itself: a polluted `Object.prototype` must not fill in an amount. */
-function own(object: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { WebhookConfigError } from '../errors.js';
-import { hasMethods, invalidOptions, isThenable } from './own-options.js';
+import { hasMethods, isThenable } from '../input/functions.js';
+import { invalidOptions } from './options.js';
 
 /** A body as received: bytes, or the string that they decode to. */
 export type RawBody = string | ArrayBuffer | ArrayBufferView;

@@ -1,7 +1,9 @@
+import * as z from 'zod/mini';
 import { once } from './once.js';
-import { readScheme, type Scheme } from './scheme.js';
+import { optionsObject, readWebhookOptions } from './options.js';
+import { type Scheme, schemeOption } from './scheme.js';
 import { readKeys, type WebhookSecret } from './secret.js';
-import { readTolerance } from './timestamp.js';
+import { toleranceSeconds } from './timestamp.js';
 import { within } from './within.js';
 
 /** What does not depend on the sender, checked before the delivery is looked at. */
@@ -13,16 +15,29 @@ export interface Checks {
   secret: unknown;
 }
 
+/** The options that say how a delivery is verified. The secret is read by `readChecks`, with the scheme. */
+export const checksShape = {
+  secret: z.optional(z.unknown()),
+  toleranceSeconds,
+  scheme: schemeOption,
+};
+
 interface GivenChecks {
-  secret: unknown;
-  scheme: unknown;
-  toleranceSeconds: unknown;
+  secret?: unknown;
+  scheme: Scheme;
+  toleranceSeconds: number;
 }
 
-export function readChecks(own: GivenChecks): Checks {
-  const scheme = readScheme(own.scheme);
-  const keys = scheme.verify && own.secret === undefined ? [] : readKeys(own.secret, scheme);
-  return { scheme, keys, toleranceSeconds: readTolerance(own.toleranceSeconds), secret: own.secret };
+const checksOptions = optionsObject('{ secret, scheme }', checksShape);
+
+/** Reads options that are these alone; an error begins with `what`. */
+export function readGivenChecks(what: string, given: unknown): Checks {
+  return readChecks(readWebhookOptions(what, checksOptions, given));
+}
+
+export function readChecks({ secret, scheme, toleranceSeconds }: GivenChecks): Checks {
+  const keys = scheme.verify && secret === undefined ? [] : readKeys(secret, scheme);
+  return { scheme, keys, toleranceSeconds, secret };
 }
 
 type GivenSecret = WebhookSecret | readonly WebhookSecret[] | undefined;

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { unreadable, type WebhookEvent } from '../schemas/event.js';
+import { idOf, unreadable, type WebhookEvent } from '../schemas/event.js';
 import type { VerifiedDelivery } from './verify.js';
 
 /**
@@ -76,7 +76,7 @@ export function unreadableBecause(event: WebhookEvent): string | undefined {
 }
 
 function keyOf(event: WebhookEvent, body: Uint8Array): string {
-  if (event.type === 'order.paid') return `order.paid:${event.data.order_id}`;
+  if (event.type !== 'unknown') return `${event.type}:${idOf(event)}`;
   const type = event.problem === undefined ? event.originalType : 'invalid';
   return `${type}:${createHash('sha256').update(body).digest('hex')}`;
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
+import { hasMethods, propertyOf } from '../input/functions.js';
 import { invalidBody, longestBody } from './body.js';
 import { type HandlerOptions, readOnOrAccept } from './on-or-accept.js';
-import { hasMethods, propertyOf } from './own-options.js';
 import type { Respond } from './responder.js';
 
 /**

@@ -1,5 +1,4 @@
-import type { HooksOf } from '../input/hooks.js';
-import { invalidOptions, ownOptions, readFunction } from './own-options.js';
+import { type HooksOf, runHook } from '../input/hooks.js';
 
 /** What each hook of a webhook handler receives: never a secret, a header or a body. */
 export interface WebhookHookFacts {
@@ -45,48 +44,9 @@ export type WebhookHooks = HooksOf<WebhookHookFacts>;
 /** Calls a hook with its facts, if there is one. */
 export type CallHook<Facts> = <Name extends keyof Facts & string>(name: Name, facts: Facts[Name]) => void;
 
-export const webhookHooks = {
-  received: undefined,
-  duplicate: undefined,
-  refused: undefined,
-  done: undefined,
-  failed: undefined,
-};
+export const webhookHooks = ['received', 'duplicate', 'refused', 'done', 'failed'] as const;
 
-/** Reads an object of hooks, or an instance of a class with hooks as methods. Errors that a hook throws are ignored. */
-export function readHooks<Facts>(
-  given: unknown,
-  absent: Readonly<Record<keyof Facts & string, undefined>>,
-  what: string,
-): CallHook<Facts> {
-  const hooks = given === undefined ? {} : given;
-  const functions = new Map(
-    Object.keys(absent).map((name) => [
-      name,
-      readFunction<[unknown]>(find(hooks, name, absent, what), `hooks.${name}`),
-    ]),
-  );
-  return (name, facts) => {
-    try {
-      const result: unknown = functions.get(name)?.call(hooks, facts);
-      Promise.resolve(result).catch(() => {});
-    } catch {
-      // A full log disk must not decide what happens to a payment.
-    }
-  };
-}
-
-/** A plain object must not have other names. What a polluted `Object.prototype` adds is ignored. */
-function find(
-  hooks: unknown,
-  name: string,
-  absent: Readonly<Record<string, undefined>>,
-  what: string,
-): unknown {
-  if (typeof hooks !== 'object' || hooks === null)
-    throw invalidOptions(`${what}: hooks must be an object of functions.`);
-  const parent: unknown = Object.getPrototypeOf(hooks);
-  if (parent === null || parent === Object.prototype)
-    return ownOptions(hooks, absent, `${what}: hooks`)[name];
-  return name in Object.prototype ? undefined : Reflect.get(hooks, name);
+/** Returns a function that calls hooks by name. */
+export function hookCaller<Facts>(hooks: HooksOf<Facts> | undefined): CallHook<Facts> {
+  return (name, facts) => runHook(hooks?.[name], facts);
 }

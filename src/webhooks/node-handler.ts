@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
+import { hasMethods, propertyOf } from '../input/functions.js';
 import { invalidBody, longestBody, type RawBody } from './body.js';
 import type { WebhookHeaders } from './headers.js';
 import { type HandlerOptions, readOnOrAccept } from './on-or-accept.js';
-import { hasMethods, invalidOptions, propertyOf } from './own-options.js';
+import { invalidOptions } from './options.js';
 import type { Reply, Responder } from './responder.js';
 
 /** The parts of a `node:http`, Express or NestJS request that are used. */

@@ -1,10 +1,14 @@
+import * as z from 'zod/mini';
 import { WebhookPayloadError } from '../errors.js';
+import { functionSchema, isThenable, unfinished } from '../input/functions.js';
+import { hooksSchema } from '../input/hooks.js';
 import { visible } from '../input/visible.js';
-import type { OrderPaidEvent, UnknownEvent } from '../schemas/event.js';
+import type { EventFunctions, UnknownEvent } from '../schemas/event.js';
 import { lateChecks } from './checks.js';
 import type { Delivery } from './delivery.js';
-import { readHooks, type WebhookHookFacts, type WebhookHooks, webhookHooks } from './hooks.js';
-import { invalidOptions, isThenable, ownOptions, readFunction, unfinished } from './own-options.js';
+import { eventFunctions, functionFor } from './event-functions.js';
+import { hookCaller, type WebhookHookFacts, type WebhookHooks, webhookHooks } from './hooks.js';
+import { invalidOptions, optionsObject, readWebhookOptions } from './options.js';
 import type { RefusedDelivery } from './refused.js';
 import {
   createResponder,
@@ -14,8 +18,8 @@ import {
   type ReceiverOptions,
   type Reply,
   type Responder,
-  readReport,
-  receiverOptions,
+  receiverShape,
+  reporter,
 } from './responder.js';
 
 interface CommonOptions extends ReceiverOptions {
@@ -26,11 +30,8 @@ interface CommonOptions extends ReceiverOptions {
 /** Handles events inside the request. Nothing is stored: if your function fails, the event is lost unless the service retries. */
 export interface OnOptions extends CommonOptions {
   /** Your functions, by event type. The response is sent once the promise settles: 500 if it rejects, or for a result that may not have run. */
-  on: {
-    /** A customer paid: fulfil the order. */
-    'order.paid': (event: OrderPaidEvent) => unknown;
-  };
-  /** Gets events of a type that this version does not know; the response is 200. Default: nothing. */
+  on: EventFunctions;
+  /** Gets events that `on` has no function for, also of types that this version does not know; the response is 200. Default: nothing. */
   onUnknown?: ((event: UnknownEvent) => unknown) | undefined;
   accept?: undefined;
   refused?: undefined;
@@ -57,36 +58,37 @@ export interface AcceptOptions extends CommonOptions {
 /** Options of `webhooks.handler()` and `webhooks.nodeHandler()`: either `on` or `accept`. */
 export type HandlerOptions = OnOptions | AcceptOptions;
 
-const absent = {
-  ...receiverOptions,
-  on: undefined,
-  onUnknown: undefined,
-  accept: undefined,
-  refused: undefined,
-};
+const handlerOptions = optionsObject('{ secret, on }', {
+  ...receiverShape,
+  hooks: z.optional(hooksSchema<WebhookHookFacts>(webhookHooks)),
+  on: z.optional(eventFunctions<[]>()),
+  onUnknown: z.optional(functionSchema<[UnknownEvent]>()),
+  accept: z.optional(functionSchema<[Delivery]>()),
+  refused: z.optional(functionSchema<[RefusedDelivery]>()),
+});
 
 /** Checks a handler's options, and returns what it does with each request: run `on`, or hand over to `accept`. */
 export function readOnOrAccept(options: HandlerOptions, what: string): Responder {
-  const own = ownOptions(options, absent, what);
-  const accept = readFunction<[Delivery]>(own.accept, 'accept');
-  const refused = readFunction<[RefusedDelivery]>(own.refused, 'refused');
-  if (accept && (own.on !== undefined || own.onUnknown !== undefined)) {
+  const own = readWebhookOptions(what, handlerOptions, options);
+  const { accept, refused, on, onUnknown } = own;
+  if (accept && (on || onUnknown)) {
     throw invalidOptions(`${what}: "accept" gets every event, so pass no "on" and no "onUnknown" beside it.`);
   }
-  if (!accept && own.on === undefined) {
+  if (!accept && !on) {
     throw invalidOptions(
       `${what}: pass "on" to handle events in the request, or "accept" to store them first.`,
     );
   }
+  if (on && !on['order.paid'])
+    throw invalidOptions(`${what}: on has no function for "order.paid", so orders would be lost.`);
   if (refused && !accept)
     throw invalidOptions(
       `${what}: "refused" keeps what was not authentic, and goes with "accept", not with "on".`,
     );
-  const callHook = readHooks<WebhookHookFacts>(own.hooks, webhookHooks, what);
-  const report = readReport(own.onError);
-  const on = accept ? undefined : readOn(own, what);
+  const callHook = hookCaller<WebhookHookFacts>(own.hooks);
+  const report = reporter(own.onError);
   const seen = new Map<string, Seen>();
-  const respond = createResponder(own, {
+  const respond = createResponder(own.scheme, {
     checks: lateChecks(own),
     callHook,
     report,
@@ -107,7 +109,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
     }
     seen.set(key, { digest, reply: inProgress });
     const reply = await run(delivery, async () => {
-      const result = await (event.type === 'unknown' ? on?.onUnknown?.(event) : on?.onPaid(event));
+      const result = await functionFor(event, on, onUnknown)?.();
       const problem = unfinished(result, 'Your function');
       if (problem) throw problem;
     });
@@ -176,11 +178,4 @@ async function store<Given>(
   }
   const problem = unfinished(await storing, name);
   if (problem) throw problem;
-}
-
-function readOn(own: { on: unknown; onUnknown: unknown }, what: string) {
-  const on = ownOptions(own.on, { 'order.paid': undefined }, `${what}: on`, [], 'event type');
-  const onPaid = readFunction<[OrderPaidEvent]>(on['order.paid'], 'on["order.paid"]');
-  if (!onPaid) throw invalidOptions(`${what}: on has no function for "order.paid", so orders would be lost.`);
-  return { onPaid, onUnknown: readFunction<[UnknownEvent]>(own.onUnknown, 'onUnknown') };
 }

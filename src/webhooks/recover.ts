@@ -1,8 +1,8 @@
 import { WebhookVerificationError } from '../errors.js';
 import { readBody } from './body.js';
-import { type Checks, readChecks } from './checks.js';
+import { type Checks, readGivenChecks } from './checks.js';
 import { type Delivery, deliveryOf } from './delivery.js';
-import { invalidOptions, ownOptions } from './own-options.js';
+import { invalidOptions } from './options.js';
 import { decodeRecoded } from './recoded.js';
 import type { RefusedDelivery } from './refused.js';
 import { defaultToleranceSeconds } from './timestamp.js';
@@ -32,8 +32,7 @@ export type RecoverOptions = Pick<VerifyOptions, 'secret' | 'scheme' | 'toleranc
  * ```
  */
 export function recover(records: readonly RefusedDelivery[], options: RecoverOptions): Delivery[] {
-  const absent = { secret: undefined, scheme: undefined, toleranceSeconds: undefined };
-  const checks = readChecks(ownOptions(options, absent, 'webhooks.recover()'));
+  const checks = readGivenChecks('webhooks.recover()', options);
   if (!Array.isArray(records))
     throw invalidOptions('webhooks.recover() takes an array of refused deliveries.');
   const recovered: Delivery[] = [];

@@ -1,16 +1,19 @@
+import * as z from 'zod/mini';
 import {
   isPaymentsError,
   WebhookConfigError,
   WebhookPayloadError,
   WebhookVerificationError,
 } from '../errors.js';
+import { functionSchema } from '../input/functions.js';
+import { checkPrototype } from '../input/pollution.js';
 import type { RawBody } from './body.js';
-import type { Checks, LateSecret } from './checks.js';
+import { type Checks, checksShape, type LateSecret } from './checks.js';
 import { type Delivery, deliveryOf, typeOf } from './delivery.js';
 import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
-import { readFunction } from './own-options.js';
+import { invalidOptions } from './options.js';
 import { type RefusedDelivery, toRefused } from './refused.js';
-import { readScheme } from './scheme.js';
+import type { Scheme } from './scheme.js';
 import { readable, type VerifyOptions, verifyDelivery } from './verify.js';
 import { within } from './within.js';
 
@@ -57,13 +60,8 @@ export type Report = (error: unknown, happened?: string) => Promise<void>;
 export const okReply: Reply = { status: 200, body: { received: true } };
 export const failedReply: Reply = { status: 500, body: { error: 'internal_error' } };
 
-export const receiverOptions = {
-  secret: undefined,
-  toleranceSeconds: undefined,
-  scheme: undefined,
-  onError: undefined,
-  hooks: undefined,
-};
+/** What every receiver has among its options. */
+export const receiverShape = { ...checksShape, onError: z.optional(functionSchema<[unknown]>()) };
 
 interface Destination {
   checks(): Promise<Checks>;
@@ -79,17 +77,16 @@ interface Destination {
 
 /** Verifies requests, and hands authentic deliveries over. Rejects only if `handOver` does. */
 export function createResponder(
-  own: Pick<Record<keyof ReceiverOptions, unknown>, 'scheme'>,
+  { signatureHeader, timestampHeader, verify }: Scheme,
   { checks, callHook, report, mustRead, handOver, keep }: Destination,
 ): Respond {
-  const { signatureHeader, timestampHeader, verify } = readScheme(own.scheme);
-
   return async ({ method, headers, read }) => {
     if (method !== 'POST') return { status: 405, body: { error: 'method_not_allowed' } };
     let delivery: Delivery;
     let rawBody: RawBody | undefined;
     const receivedAt = new Date();
     try {
+      checkPrototype(invalidOptions);
       rawBody = await read();
       if (rawBody === undefined) return refuse({ status: 413, body: { error: 'body_too_large' } });
       const verified = verifyDelivery(await checks(), { rawBody, headers, now: receivedAt.getTime() });
@@ -131,9 +128,8 @@ export function createResponder(
 /** How long a response waits for `onError`. */
 const longestReportMs = 2000;
 
-/** The option `onError`, or its default: one line for an error of this package, the whole of any other. */
-export function readReport(given: unknown): Report {
-  const onError = readFunction<[unknown]>(given, 'onError');
+/** Returns what passes errors to the option `onError`, or prints them: one line for an error of this package, the whole of any other. */
+export function reporter(onError: ((error: unknown) => unknown) | undefined): Report {
   return async (error, happened) => {
     try {
       await within(longestReportMs, onError ? onError(error) : print(error, happened));

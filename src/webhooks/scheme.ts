@@ -1,4 +1,6 @@
-import { invalidOptions, isOneOf, ownOptions, readFunction } from './own-options.js';
+import * as z from 'zod/mini';
+import { functionSchema } from '../input/functions.js';
+import { readWebhookOptions } from './options.js';
 
 /** The argument of a scheme's custom `verify`. */
 export interface SignedMessage {
@@ -50,96 +52,62 @@ export interface Scheme extends Omit<SignatureScheme, 'verify'> {
   after: readonly string[];
 }
 
-const absent = {
-  algorithm: undefined,
-  encoding: undefined,
-  prefix: undefined,
-  separator: undefined,
-  content: undefined,
-  timestamp: undefined,
-  secretEncoding: undefined,
-  signatureHeader: undefined,
-  timestampHeader: undefined,
-  verify: undefined,
-};
-
-const algorithms = ['sha256', 'sha384', 'sha512'] as const;
-const encodings = ['hex', 'base64', 'base64url'] as const;
-const separators = [',', ' ', ';'] as const;
-const timestamps = ['auto', 'seconds', 'milliseconds', 'iso8601'] as const;
-const secretEncodings = ['utf8', 'base64', 'hex'] as const;
-const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
-
-const assumed = checkScheme({});
-
-/** The default scheme with the given fields, or an error that names the invalid one. */
-export function readScheme(given: unknown): Scheme {
-  return given === undefined ? assumed : checkScheme(given);
+function headerName(usual: string) {
+  const error = `must be the name of a header, such as "${usual}".`;
+  const name = z.string(error).check(z.regex(/^[\w!#$%&'*+.^`|~-]+$/, error), z.toLowerCase());
+  return z._default(name, usual);
 }
 
-function checkScheme(given: unknown): Scheme {
-  const own = ownOptions(given, absent, 'scheme');
-  const prefix = text(own, 'prefix', '');
-  const separator = own.separator === undefined ? undefined : choice(own, 'separator', separators);
-  if (separator !== undefined && prefix.includes(separator)) {
-    throw invalidOptions('scheme.prefix contains scheme.separator, so the signatures cannot be separated.');
-  }
-  const signatureHeader = header(own, 'signatureHeader', 'x-service-signature');
-  const timestampHeader = header(own, 'timestampHeader', 'x-service-timestamp');
-  if (signatureHeader === timestampHeader) {
-    throw invalidOptions('scheme.signatureHeader and scheme.timestampHeader name the same header.');
-  }
-  return {
-    algorithm: choice(own, 'algorithm', algorithms),
-    encoding: choice(own, 'encoding', encodings),
-    prefix,
-    separator,
-    ...readContent(text(own, 'content', '{timestamp}.{body}')),
-    timestamp: choice(own, 'timestamp', timestamps),
-    secretEncoding: choice(own, 'secretEncoding', secretEncodings),
-    signatureHeader,
-    timestampHeader,
-    verify: readFunction<[SignedMessage]>(own.verify, 'scheme.verify'),
-  };
+const schemeFields = z.strictObject({
+  algorithm: z._default(z.enum(['sha256', 'sha384', 'sha512']), 'sha256'),
+  encoding: z._default(z.enum(['hex', 'base64', 'base64url']), 'hex'),
+  prefix: z._default(z.string(), ''),
+  separator: z.optional(z.enum([',', ' ', ';'])),
+  content: z._default(z.string(), '{timestamp}.{body}'),
+  timestamp: z._default(z.enum(['auto', 'seconds', 'milliseconds', 'iso8601']), 'auto'),
+  secretEncoding: z._default(z.enum(['utf8', 'base64', 'hex']), 'utf8'),
+  signatureHeader: headerName('x-service-signature'),
+  timestampHeader: headerName('x-service-timestamp'),
+  verify: z.optional(functionSchema<[SignedMessage]>()),
+});
+
+/** A scheme as a caller passes it: fields that differ from the default. */
+export const schemeSchema = z.pipe(
+  schemeFields,
+  z.transform((scheme, { issues }): Scheme => {
+    const refuse = (field: keyof SignatureScheme, message: string) =>
+      issues.push({ code: 'custom', message, input: scheme, path: [field] });
+    const { content, prefix, separator, signatureHeader, timestampHeader, verify } = scheme;
+    if (separator !== undefined && prefix.includes(separator))
+      refuse('prefix', 'contains scheme.separator, so the signatures cannot be separated.');
+    if (signatureHeader === timestampHeader)
+      refuse('signatureHeader', 'and scheme.timestampHeader name the same header.');
+    const cut = cutContent(content);
+    if (typeof cut === 'string') refuse('content', cut);
+    const parts = typeof cut === 'string' ? { before: [], after: [] } : cut;
+    return { ...scheme, separator, verify, ...parts };
+  }),
+);
+
+/** The option `scheme`, or the default scheme. */
+export const schemeOption = z._default(schemeSchema, z.parse(schemeSchema, {}));
+
+const schemeAlone = z.strictObject({ scheme: schemeOption });
+
+/** Returns the default scheme with the given fields, or throws an error that names the invalid one. */
+export function readScheme(scheme: unknown): Scheme {
+  return readWebhookOptions('SignatureScheme', schemeAlone, { scheme }).scheme;
 }
 
-type Field = keyof typeof absent;
-type Fields = Record<Field, unknown>;
-
-/** A field with a fixed set of values, of which the first is the default. */
-function choice<Value extends string>(
-  own: Fields,
-  field: Field,
-  values: readonly [Value, ...Value[]],
-): Value {
-  const value = own[field];
-  if (value === undefined) return values[0];
-  if (isOneOf(value, values)) return value;
-  throw invalidOptions(`scheme.${field} must be one of ${values.map((each) => `"${each}"`).join(', ')}.`);
-}
-
-function text(own: Fields, field: Field, otherwise: string): string {
-  const value = own[field];
-  if (value === undefined) return otherwise;
-  if (typeof value === 'string') return value;
-  throw invalidOptions(`scheme.${field} must be a string.`);
-}
-
-function header(own: Fields, field: Field, otherwise: string): string {
-  const name = text(own, field, otherwise);
-  if (headerName.test(name)) return name.toLowerCase();
-  throw invalidOptions(`scheme.${field} must be the name of a header, such as "${otherwise}".`);
-}
-
-/** A template without the body, or with an unknown placeholder, would sign less than it shows. */
-function readContent(content: string): Pick<Scheme, 'content' | 'before' | 'after'> {
+/** Returns the template cut at its placeholders, or what is wrong with it: one without the body, or with an unknown placeholder, would sign less than it shows. */
+function cutContent(content: string): Pick<Scheme, 'before' | 'after'> | string {
   const [before, after, ...more] = content.split('{body}');
   if (before === undefined || after === undefined || more.length > 0) {
-    throw invalidOptions('scheme.content must hold {body} exactly once.');
+    return 'must hold {body} exactly once.';
   }
   const cut = { before: before.split('{timestamp}'), after: after.split('{timestamp}') };
   if ([...cut.before, ...cut.after].some((part) => /[{}]/.test(part))) {
-    throw invalidOptions('scheme.content may hold only the placeholders {timestamp} and {body}.');
+    return 'may hold only the placeholders {timestamp} and {body}.';
   }
-  return { content, ...cut };
+  return cut;
 }

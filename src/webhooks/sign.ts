@@ -1,9 +1,11 @@
+import * as z from 'zod/mini';
+import { validDate } from '../input/fields.js';
 import { type RawBody, readBody } from './body.js';
-import { invalidOptions, ownOptions } from './own-options.js';
-import { readScheme, type Scheme, type SignatureScheme } from './scheme.js';
+import { invalidOptions, optionsObject, readWebhookOptions } from './options.js';
+import { type Scheme, type SignatureScheme, schemeOption } from './scheme.js';
 import { readKey, type WebhookSecret } from './secret.js';
 import { macOf } from './signature.js';
-import { readDate, readTimestamp } from './timestamp.js';
+import { readTimestamp } from './timestamp.js';
 
 /** Options of `webhooks.sign()`. */
 export interface SignOptions {
@@ -17,12 +19,12 @@ export interface SignOptions {
   scheme?: Partial<SignatureScheme> | undefined;
 }
 
-const absent = {
-  rawBody: undefined,
-  secret: undefined,
-  timestamp: undefined,
-  scheme: undefined,
-};
+const signOptions = optionsObject('{ rawBody, secret }', {
+  rawBody: z.optional(z.unknown()),
+  secret: z.optional(z.unknown()),
+  timestamp: z.optional(validDate),
+  scheme: schemeOption,
+});
 
 /**
  * Signs a body as the service would, for tests: the two headers by name. `webhooks.verify()` of the same scheme
@@ -37,12 +39,16 @@ const absent = {
  * ```
  */
 export function sign(options: SignOptions): Record<string, string> {
-  const own = ownOptions(options, absent, 'webhooks.sign()');
-  const scheme = readScheme(own.scheme);
+  const {
+    rawBody,
+    secret,
+    timestamp: date = new Date(),
+    scheme,
+  } = readWebhookOptions('webhooks.sign()', signOptions, options);
   if (scheme.verify) throw invalidOptions('scheme.verify cannot sign: sign with its private key yourself.');
-  const key = readKey(own.secret, scheme);
-  const timestamp = writeTimestamp(readDate(own.timestamp, 'timestamp'), scheme.timestamp);
-  const mac = macOf(key, timestamp, readBody(own.rawBody), scheme);
+  const key = readKey(secret, scheme);
+  const timestamp = writeTimestamp(date.getTime(), scheme.timestamp);
+  const mac = macOf(key, timestamp, readBody(rawBody), scheme);
   return {
     [scheme.signatureHeader]: scheme.prefix + mac.toString(scheme.encoding),
     [scheme.timestampHeader]: timestamp,

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { WebhookConfigError, WebhookVerificationError } from '../errors.js';
+import { isThenable } from '../input/functions.js';
 import type { HeaderReader } from './headers.js';
-import { invalidOptions, isThenable } from './own-options.js';
+import { invalidOptions } from './options.js';
 import type { Scheme, SignedMessage } from './scheme.js';
 import type { WebhookSecret } from './secret.js';
 

@@ -1,6 +1,7 @@
+import * as z from 'zod/mini';
 import { WebhookVerificationError } from '../errors.js';
+import { convertedField, isValidDate } from '../input/fields.js';
 import { firstMillisecond, readIsoMoment } from '../schemas/moment.js';
-import { invalidOptions } from './own-options.js';
 import type { Scheme } from './scheme.js';
 
 const unixTime = /^[1-9]\d{0,13}$/;
@@ -53,24 +54,16 @@ export function checkFreshness(
 /** How far the clocks of sender and receiver may be apart. */
 export const defaultToleranceSeconds = 300;
 
-export function readTolerance(value: unknown): number {
-  if (value === undefined) return defaultToleranceSeconds;
-  if (typeof value === 'number' && value > 0) return value;
-  throw invalidOptions('toleranceSeconds must be a number above 0; write Infinity to switch the check off.');
-}
+/** How far a timestamp may be from the clock, in seconds. */
+export const tolerance = z.custom<number>(
+  (value) => typeof value === 'number' && value > 0,
+  'must be a number above 0; write Infinity to switch the check off.',
+);
 
-/** When a delivery was received, in Unix milliseconds; now if that is not given. */
-export function readReceivedAt(value: unknown): number {
-  const read = typeof value === 'string' && value.length <= longestIso ? readIsoMoment(value) : undefined;
-  return readDate(read ?? value, 'receivedAt', 'a valid Date or ISO 8601 with a zone');
-}
+export const toleranceSeconds = z._default(tolerance, defaultToleranceSeconds);
 
-/** A `Date` of the caller in Unix milliseconds; now if there is none. */
-export function readDate(value: unknown, option: string, form = 'a valid Date'): number {
-  if (value === undefined) return Date.now();
-  if (Object.prototype.toString.call(value) === '[object Date]') {
-    const time = Date.prototype.getTime.call(value);
-    if (!Number.isNaN(time)) return time;
-  }
-  throw invalidOptions(`${option} must be ${form}.`);
-}
+/** When a delivery was received, read in Unix milliseconds. */
+export const receivedAtMs = convertedField((value, refuse): number => {
+  const date = typeof value === 'string' && value.length <= longestIso ? readIsoMoment(value) : value;
+  return isValidDate(date) ? date.getTime() : refuse('must be a valid Date or ISO 8601 with a zone.');
+});

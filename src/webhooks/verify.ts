@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { readEvent, unreadable, type WebhookEvent } from '../schemas/event.js';
 import { type RawBody, rawBytes, readBody } from './body.js';
-import { type Checks, readChecks } from './checks.js';
+import { type Checks, checksShape, readChecks } from './checks.js';
 import { checkContainer, type HeaderReader, readHeaders, type WebhookHeaders } from './headers.js';
-import { ownOptions } from './own-options.js';
+import { optionsObject, readWebhookOptions } from './options.js';
 import { decodeRecoded, decodingOf } from './recoded.js';
 import type { SignatureScheme } from './scheme.js';
 import type { WebhookSecret } from './secret.js';
 import { isAccepted, isSigned, readSignatures } from './signature.js';
-import { checkFreshness, readReceivedAt, readTimestamp } from './timestamp.js';
+import { checkFreshness, readTimestamp, receivedAtMs } from './timestamp.js';
 
 /** Options of `webhooks.verify()`. */
 export interface VerifyOptions {
@@ -29,17 +30,23 @@ export interface VerifyOptions {
   scheme?: Partial<SignatureScheme> | undefined;
 }
 
-const absent = {
-  rawBody: undefined,
-  headers: undefined,
-  secret: undefined,
-  toleranceSeconds: undefined,
-  receivedAt: undefined,
-  scheme: undefined,
-  encoding: undefined,
-};
-/** Fields of a `Delivery`, stored or as an inbox passes it, that are not options: the event is read from the body again. */
-const ofDelivery = ['key', 'event', 'digest', 'attempt', 'commit', 'done', 'signal'];
+const anything = z.optional(z.unknown());
+
+const verifyOptions = optionsObject('{ rawBody, headers, secret }', {
+  rawBody: anything,
+  headers: anything,
+  ...checksShape,
+  receivedAt: z.optional(receivedAtMs),
+  encoding: z.optional(z.literal('base64', 'must be "base64", or left out where rawBody is text.')),
+  // Fields of a `Delivery`, stored or as an inbox passes it, that are no options: the event is read from the body again.
+  key: anything,
+  event: anything,
+  digest: anything,
+  attempt: anything,
+  commit: anything,
+  done: anything,
+  signal: anything,
+});
 /** Made with the first delivery: Jest with jsdom has no TextDecoder, and can load this file all the same. */
 let utf8: TextDecoder | undefined;
 
@@ -68,9 +75,9 @@ let utf8: TextDecoder | undefined;
  * ```
  */
 export function verify(options: VerifyOptions): WebhookEvent {
-  const own = ownOptions(options, absent, 'webhooks.verify()', ofDelivery);
-  const checks = readChecks(own);
-  return readable(verifyDelivery(checks, { ...own, now: readReceivedAt(own.receivedAt) }).event);
+  const own = readWebhookOptions('webhooks.verify()', verifyOptions, options);
+  const { rawBody, encoding, headers, receivedAt: now = Date.now() } = own;
+  return readable(verifyDelivery(readChecks(own), { rawBody, encoding, headers, now }).event);
 }
 
 /** An authentic delivery. */

@@ -7,7 +7,7 @@ import type {
 } from '../../src/inbox/index.js';
 import { Connection } from '../../src/inbox/sqlite.js';
 import { SqliteStore } from '../../src/inbox/sqlite-store.js';
-import { hasMethods } from '../../src/webhooks/own-options.js';
+import { hasMethods } from '../../src/input/functions.js';
 import { connect, hurried, opened, orderPaid, received, temporaryFile } from './inboxes.js';
 
 /** As Node 22.13 to 22.15 have it: without `isTransaction`. */

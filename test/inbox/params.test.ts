@@ -1,6 +1,15 @@
 import { InvalidParamsError } from 'merchant-payments';
 import { describe, expect, it } from 'vitest';
-import { readAge, readDelivery, readDeliveryKey, readList } from '../../src/inbox/params.js';
+import {
+  drainParams,
+  listParams,
+  purgeParams,
+  readDelivery,
+  readDeliveryKey,
+  refusedParams,
+  retryOptions,
+} from '../../src/inbox/params.js';
+import { readParams } from '../../src/input/read.js';
 
 /** Runs a reader with what its type forbids. */
 function refused(read: (...args: never[]) => unknown, ...args: unknown[]) {
@@ -12,6 +21,9 @@ function refused(read: (...args: never[]) => unknown, ...args: unknown[]) {
     return error;
   }
 }
+
+const readList = (params: unknown) => readParams('inbox.list', listParams, params);
+const readAge = (olderThan: unknown) => readParams('inbox.purge', purgeParams, { olderThan }).olderThan;
 
 const noKey = 'must be the key of a delivery, such as "order.paid:ord_1001".';
 
@@ -28,11 +40,12 @@ describe('list()', () => {
   });
 
   it.each([
-    [{ state: 'lost' }, 'state must be one of "pending", "running", "done", "parked", "discarded".'],
-    [{ limit: 0 }, 'limit must be an integer from 1 to 1000.'],
-    [{ limit: 1001 }, 'limit must be an integer from 1 to 1000.'],
-    [{ limit: 1.5 }, 'limit must be an integer from 1 to 1000.'],
-    [{ limit: '5' }, 'limit must be an integer from 1 to 1000.'],
+    [{ state: 'lost' }, 'state must be "pending", "running", "done", "parked" or "discarded", got a string.'],
+    [{ limit: 0 }, 'limit must be an integer from 1 to 1000, got the number 0.'],
+    [{ limit: 1001 }, 'limit must be an integer from 1 to 1000, got the number 1001.'],
+    [{ limit: 1.5 }, 'limit must be an integer from 1 to 1000, got the number 1.5.'],
+    [{ limit: '5' }, 'limit must be an integer from 1 to 1000, got a string.'],
+    [{ stat: 'parked' }, 'stat is unknown. Did you mean state?'],
     [{ after: '' }, `after ${noKey}`],
     [{ after: 5 }, `after ${noKey}`],
   ])('refuses %j', (params, problem) => {
@@ -70,6 +83,19 @@ describe('purge()', () => {
   });
 });
 
+it.each([
+  ['retry', retryOptions, { forced: true }, 'forced is unknown. Did you mean force?'],
+  ['retry', retryOptions, { force: 'yes' }, 'force must be true or false, got a string.'],
+  ['drain', drainParams, { forMs: '5s', limit: 1 }, 'limit is unknown. Known are forMs.'],
+  ['drain', drainParams, {}, 'forMs is missing. Pass a duration such as "30s", "5m", "2h" or "1d".'],
+  ['refused', refusedParams, { limt: 1 }, 'limt is unknown. Did you mean limit?'],
+  ['purge', purgeParams, { olderThan: '90d', dry: true }, 'dry is unknown. Known are olderThan.'],
+])('%s() refuses what it does not know', (method, schema, params, problem) => {
+  expect(refused(readParams, `inbox.${method}`, schema, params)).toMatchObject({
+    message: `inbox.${method}: ${problem}`,
+  });
+});
+
 describe('accept()', () => {
   const delivery = {
     key: 'order.paid:ord_1',
@@ -98,7 +124,7 @@ describe('accept()', () => {
     [{ ...delivery, event: null }, 'event must be an event of verify().'],
     [{ ...delivery, event: { type: 5 } }, 'event must be an event of verify().'],
     [{ ...delivery, event: { type: 'unknown' } }, 'event must be an event of verify().'],
-    [{ ...delivery, rawBody: Buffer.from('{}') }, 'rawBody must be a string.'],
+    [{ ...delivery, rawBody: Buffer.from('{}') }, 'rawBody must be a string, got an object.'],
     [{ ...delivery, headers: null }, 'headers must be an object.'],
     [{ ...delivery, headers: 'a: b' }, 'headers must be an object.'],
     [{ ...delivery, receivedAt: new Date() }, 'receivedAt must be ISO 8601 with a zone.'],

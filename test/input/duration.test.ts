@@ -31,7 +31,7 @@ test.each<[unknown, string]>([
   [-1, '-1 is not a duration. Pass one such as "30s", "5m", "2h" or "1d".'],
   [Number.NaN, 'NaN is not a duration. Pass one such as "30s", "5m", "2h" or "1d".'],
   [null, 'null is not a duration. Pass one such as "30s", "5m", "2h" or "1d".'],
-  [undefined, 'undefined is not a duration. Pass one such as "30s", "5m", "2h" or "1d".'],
+  [undefined, 'is missing. Pass a duration such as "30s", "5m", "2h" or "1d".'],
   [['5s'], 'an array is not a duration. Pass one such as "30s", "5m", "2h" or "1d".'],
 ])('%o is refused', (given, message) => {
   expect(z.safeParse(durationMs(), given).error?.issues).toMatchObject([{ message }]);

@@ -224,7 +224,7 @@ const wrong: [path: string, problem: string, params: object][] = [
     '"2 hours" is not a duration. Pass one such as "30s", "5m", "2h" or "1d".',
     { lateFor: '2 hours' },
   ],
-  ['now', 'must be a valid Date.', { now: 1 }],
+  ['now', 'must be a valid Date, got the number 1.', { now: 1 }],
   ['overdueMs', 'must be a number of milliseconds.', { overdueMs: Number.NaN }],
   ['trustReturn', 'is unknown. Did you mean trustReturns?', { trustReturn: true }],
 ];

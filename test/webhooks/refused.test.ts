@@ -172,7 +172,7 @@ describe('recover', () => {
     ['no array', [{ secret }, { secret }], /takes an array/],
     ['a record of other columns', [[{ raw_body: '{}', headers: {} }], { secret }], /record 0 lacks rawBody/],
     ['no secret', [[], {}], /secret/],
-    ['an unknown option', [[], { secret, schema: {} }], /there is no option "schema"\. Write "scheme"/],
+    ['an unknown option', [[], { secret, schema: {} }], /schema is unknown. Did you mean scheme\?/],
   ])('refuses %s', (_what, given, message) => {
     expect(() => Reflect.apply(recover, undefined, given)).toThrow(
       expect.objectContaining({ name: 'WebhookConfigError', message: expect.stringMatching(message) }),

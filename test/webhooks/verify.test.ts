@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, sign as signWithKey, verify as verifyW
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { runInNewContext } from 'node:vm';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type SignedMessage,
   sign,
@@ -741,12 +741,6 @@ describe('toleranceSeconds and receivedAt', () => {
 });
 
 describe('options', () => {
-  afterEach(() => {
-    for (const name of ['toleranceSeconds', 'secret', 'scheme', 'verify', 'order_id']) {
-      Reflect.deleteProperty(Object.prototype, name);
-    }
-  });
-
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['null', null],
@@ -778,13 +772,13 @@ describe('options', () => {
   ])('named %s is refused, with %s as the likely one', (name, likely) => {
     expect(attempt({ ...good, [name]: 1 })).toMatchObject({
       code: 'invalid_options',
-      message: expect.stringContaining(`Write "${likely}"`),
+      message: expect.stringContaining(`Did you mean ${likely}?`),
     });
   });
 
   it('of a name that resembles none are refused with the list of all', () => {
     expect(attempt({ ...good, verbose: true })).toMatchObject({
-      message: expect.stringMatching(/"verbose".*rawBody, headers, secret/),
+      message: expect.stringMatching(/verbose is unknown\. Known are rawBody, headers, secret/),
     });
     expect(attempt({ ...good, constructor: 1 })).toMatchObject({ code: 'invalid_options' });
     expect(String(attempt({ ...good, [`a"${rawBody}`]: 1 }))).not.toContain('19.90');
@@ -793,57 +787,41 @@ describe('options', () => {
   it('of a name that is no word are refused without repeating it', () => {
     for (const name of ['ord 1001', '"ord_1001', `${'a'.repeat(41)}`]) {
       const error = attempt({ ...good, [name]: 1 });
-      expect(error).toMatchObject({ message: expect.stringContaining('no option of that name') });
+      expect(error).toMatchObject({ message: expect.stringContaining('a name is unknown') });
       expect(String(error)).not.toContain(name);
     }
   });
 
-  it('that throw when read are refused', () => {
-    const trap = Object.defineProperty({ ...good }, 'rawBody', {
-      enumerable: true,
-      get() {
-        throw new TypeError(secret);
-      },
-    });
-    expect(attempt(trap)).toMatchObject({ code: 'invalid_options' });
-    expect(String(attempt(trap))).not.toContain(secret);
-  });
-
-  it('never come from Object.prototype', () => {
-    Reflect.set(Object.prototype, 'toleranceSeconds', Number.POSITIVE_INFINITY);
-    expect(attempt({ ...good, receivedAt: new Date(0) })).toMatchObject({ code: 'timestamp_in_future' });
-    Reflect.set(Object.prototype, 'secret', secret);
-    const { secret: _, ...withoutSecret } = good;
-    expect(attempt(withoutSecret)).toMatchObject({ code: 'invalid_secret' });
-    Reflect.set(Object.prototype, 'scheme', { verify: () => true });
-    Reflect.set(Object.prototype, 'verify', () => true);
-    expect(attempt({ ...good, rawBody: 'x' })).toMatchObject({ code: 'signature_mismatch' });
-    expect(attempt({ ...good, rawBody: 'x', scheme: {} })).toMatchObject({ code: 'signature_mismatch' });
-  });
-
-  it('of an event never come from Object.prototype', () => {
-    Reflect.set(Object.prototype, 'order_id', 'ord_forged');
-    const body = '{"type":"order.paid","data":{"amount":"1.00","currency":"USD"}}';
-    expect(attempt({ ...good, ...signed(body) })).toMatchObject({ code: 'invalid_event' });
+  it.each([
+    ['toleranceSeconds', Number.POSITIVE_INFINITY],
+    ['secret', secret],
+    ['scheme', { verify: () => true }],
+    ['order_id', 'ord_forged'],
+  ])('are not believed while Object.prototype has %s', (name, value) => {
+    Reflect.set(Object.prototype, name, value);
+    const error = attempt(good);
+    Reflect.deleteProperty(Object.prototype, name);
+    expect(error).toMatchObject({ name: 'WebhookConfigError', code: 'invalid_options', httpStatus: 500 });
+    expect(String(error)).toContain(`Object.prototype has the field "${name}"`);
   });
 });
 
 describe('scheme', () => {
   it.each<[string, unknown, RegExp]>([
-    ['null', null, /scheme must be one object/],
-    ['text', 'sha256', /scheme must be one object/],
-    ['an array', [], /scheme must be one object/],
-    ['an unknown field', { encodng: 'hex' }, /Write "encoding"/],
-    ['an unknown algorithm', { algorithm: 'md5' }, /algorithm.*"sha256", "sha384", "sha512"/],
+    ['null', null, /scheme must be an object/],
+    ['text', 'sha256', /scheme must be an object/],
+    ['an array', [], /scheme must be an object/],
+    ['an unknown field', { encodng: 'hex' }, /Did you mean encoding/],
+    ['an unknown algorithm', { algorithm: 'md5' }, /algorithm.*"sha256", "sha384" or "sha512"/],
     ['SHA-1', { algorithm: 'sha1' }, /algorithm/],
     ['an algorithm in capitals', { algorithm: 'SHA256' }, /algorithm/],
     ['an algorithm that is null', { algorithm: null }, /algorithm/],
     ['an inherited name as algorithm', { algorithm: 'toString' }, /algorithm/],
     ['a list as algorithm', { algorithm: ['sha256'] }, /algorithm/],
-    ['an unknown encoding', { encoding: 'latin1' }, /encoding.*"hex", "base64", "base64url"/],
+    ['an unknown encoding', { encoding: 'latin1' }, /encoding.*"hex", "base64" or "base64url"/],
     ['a prefix that is no text', { prefix: 1 }, /prefix must be a string/],
     ['a prefix that is null', { prefix: null }, /prefix must be a string/],
-    ['an unknown separator', { separator: '|' }, /separator.*",", " ", ";"/],
+    ['an unknown separator', { separator: '|' }, /separator.*",", " " or ";"/],
     ['an empty separator', { separator: '' }, /separator/],
     ['a separator that is null', { separator: null }, /separator/],
     [
@@ -1114,11 +1092,7 @@ describe('every message says what happened and what to do', () => {
     'request `await request.arrayBuffer()`; in NestJS `rawBody: true` and req.rawBody.';
 
   it.each<[unknown, string]>([
-    [
-      undefined,
-      'webhooks.verify() takes one object with the options rawBody, headers, secret, toleranceSeconds, receivedAt, scheme, encoding.',
-    ],
-    [touchy(), 'webhooks.verify() could not be read.'],
+    [undefined, 'webhooks.verify() takes one options object, such as { rawBody, headers, secret }.'],
     [
       { ...good, rawBody: {} },
       `The webhook cannot be verified: rawBody is a parsed object, and the signature covers the bytes that were received. ${rawBytes}`,
@@ -1198,9 +1172,9 @@ describe('every message says what happened and what to do', () => {
   it.each<[object, string]>([
     [
       { rawBody, secret, tolerance: 1 },
-      'webhooks.sign(): there is no option "tolerance". There are rawBody, secret, timestamp, scheme.',
+      'webhooks.sign(): tolerance is unknown. Known are rawBody, secret, timestamp, scheme.',
     ],
-    [{ rawBody, secret, timestamp: 1 }, 'timestamp must be a valid Date.'],
+    [{ rawBody, secret, timestamp: 1 }, 'webhooks.sign(): timestamp must be a valid Date, got the number 1.'],
     [
       { rawBody, secret, timestamp: new Date(-1) },
       'timestamp is outside the range that the header can hold.',

@@ -97,7 +97,7 @@ describe('a function that never ends', () => {
   });
 
   it.each([0, '8d', 'soon', Number.NaN])('must not have attemptMs %s', (attemptMs) => {
-    expect(() => Reflect.apply(opened, undefined, [{ attemptMs }])).toThrow('attemptMs must be a duration');
+    expect(() => Reflect.apply(opened, undefined, [{ attemptMs }])).toThrow(/attemptMs .* Pass /);
   });
 });
 

@@ -130,9 +130,9 @@ describe('list()', () => {
   it.each<[object, string]>([
     [
       { state: 'failed' },
-      'inbox.list: state must be one of "pending", "running", "done", "parked", "discarded".',
+      'inbox.list: state must be "pending", "running", "done", "parked" or "discarded", got a string.',
     ],
-    [{ limit: 0 }, 'inbox.list: limit must be an integer from 1 to 1000.'],
+    [{ limit: 0 }, 'inbox.list: limit must be an integer from 1 to 1000, got the number 0.'],
     [{ limit: 1001 }, 'inbox.list: limit'],
     [{ limit: 1.5 }, 'inbox.list: limit'],
     [{ after: '' }, 'inbox.list: after'],
@@ -208,6 +208,6 @@ describe('purge()', () => {
   it('and drain() name the parameter that is missing', async () => {
     const { inbox } = opened();
     await expect(Reflect.apply(inbox.purge, undefined, [])).rejects.toThrow('inbox.purge: olderThan must be');
-    await expect(Reflect.apply(inbox.drain, undefined, [])).rejects.toThrow('inbox.drain: forMs must be');
+    await expect(Reflect.apply(inbox.drain, undefined, [])).rejects.toThrow('inbox.drain: forMs is missing');
   });
 });
