@@ -32,6 +32,8 @@ export interface PaymentsClientOptions {
   userAgent?: string | undefined;
   /** Allows `http:` to hosts other than the local machine, for payment pages too. The API key is then sent in clear text. Default false. */
   allowInsecureHttp?: boolean | undefined;
+  /** On Node, connections of the built-in transport that may be open at once, 1 to 65 535. Further calls wait for one, within their time limits. Default 100. */
+  maxConnections?: number | undefined;
   /** Allows a client in a browser, where anybody can read its API key. Default false. */
   dangerouslyAllowBrowser?: boolean | undefined;
 }
@@ -69,6 +71,7 @@ function settingsFrom(options: PaymentsClientOptions): ClientSettings {
     hooks: read.hooks ?? Object.create(null),
     userAgent: `merchant-payments/${version}${read.userAgent ? ` ${read.userAgent}` : ''}`,
     allowInsecureHttp,
+    maxConnections: read.maxConnections ?? 100,
   });
 }
 
@@ -106,6 +109,10 @@ function optionsSchema(allowInsecureHttp: boolean) {
       'must be an ASCII string without line breaks.',
     ),
     allowInsecureHttp: trueOrFalse,
+    maxConnections: optionalField<number>(
+      (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535,
+      'must be an integer from 1 to 65535.',
+    ),
     dangerouslyAllowBrowser: trueOrFalse,
   });
 }

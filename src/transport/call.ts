@@ -15,6 +15,7 @@ export interface ClientSettings extends TimeLimits {
   hooks: Hooks;
   userAgent: string;
   allowInsecureHttp: boolean;
+  maxConnections: number;
   /** The option of that name. */
   fetch?: Fetch | undefined;
 }

@@ -99,13 +99,15 @@ function isDelimited({ headers }: ResponseHead): boolean {
 /** Why a body cannot be parsed. */
 type Fault = Pick<Problem, 'reason' | 'problem' | 'isForeign'>;
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
+/** Made with the first response: Jest with jsdom has no TextDecoder, and can load this file all the same. */
+let decoder: TextDecoder | undefined;
 
 /** Parses a body. JSON is accepted under any content type, and is always UTF-8. */
 function parseBody(head: ResponseHead, bytes: Uint8Array): { body?: unknown; fault?: Fault } {
   const isForeign = hasForeignType(head);
   if (bytes.byteLength === 0) return { fault: { reason: 'empty', problem: 'the body is empty', isForeign } };
   let text: string;
+  decoder ??= new TextDecoder('utf-8', { fatal: true });
   try {
     text = decoder.decode(bytes);
   } catch {

@@ -76,9 +76,10 @@ function failureOf(error: unknown, { isBegun }: RequestProgress): Failure {
 }
 
 /** In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */
-function carrierOf({ baseUrl, fetch }: ClientSettings): Carrier {
+function carrierOf({ baseUrl, fetch, maxConnections }: ClientSettings): Carrier {
   if (fetch) return givenFetch(fetch, true);
-  return hasNodeHttp() ? nodeHttp(baseUrl) : givenFetch((url, init) => globalThis.fetch(url, init), false);
+  if (hasNodeHttp()) return nodeHttp(baseUrl, maxConnections);
+  return givenFetch((url, init) => globalThis.fetch(url, init), false);
 }
 
 function hasNodeHttp(): boolean {

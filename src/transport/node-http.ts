@@ -1,5 +1,6 @@
-import type { RequestOptions } from 'node:https';
+import type https from 'node:https';
 import { isObject } from '../input/object.js';
+import { keepConnections } from './connections.js';
 import { Failure, readError } from './failure.js';
 import type { Carrier } from './given-fetch.js';
 import { encodingsOf, headersFrom, largestBody, ReceivedResponse } from './response.js';
@@ -8,33 +9,35 @@ import { encodingsOf, headersFrom, largestBody, ReceivedResponse } from './respo
  * `fetch` over `node:http` and `node:https`: half the cost of Node's own, and exact about how far a request got.
  * Redirects are not followed, compression is not asked for, and no body is read beyond the limit.
  *
- * The modules come from `process`: importing `node:http` as ESM would load all of Node's fetch with it.
+ * The modules are required, which tracers watch; importing `node:http` as ESM would load all of Node's fetch with it.
  */
-export function nodeHttp(baseUrl: URL): Carrier {
+export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
   const secure = baseUrl.protocol === 'https:';
-  const http = process.getBuiltinModule(secure ? 'node:https' : 'node:http');
+  const require = process.getBuiltinModule('node:module').createRequire('/');
+  const http: typeof https = require(secure ? 'node:https' : 'node:http');
   const globalOptions: unknown = Reflect.get(http.globalAgent, 'options');
-  const proxyEnv = isObject(globalOptions) && globalOptions.proxyEnv;
-  const agent = new http.Agent({
-    // Deno sends a request again, a write too, if a connection breaks that was used before.
-    keepAlive: !process.versions.deno,
-    scheduling: 'lifo',
-    // Idle sockets are closed before a server or gateway drops them, just as a write is sent.
-    timeout: 4_000,
-    // Only the global agent has the proxy of NODE_USE_ENV_PROXY.
-    ...(proxyEnv ? { proxyEnv } : {}),
-  });
+  const { proxyEnv, ca } = isObject(globalOptions) ? globalOptions : {};
+  // Only the global agent has the proxy of NODE_USE_ENV_PROXY, and the certificate authorities that a program gave it.
+  const shared = { ...(isObject(proxyEnv) && { proxyEnv }), ...(ca !== undefined && { ca }) };
+  const connections = keepConnections(http, { maxSockets: maxConnections, ...shared });
+  const { agent } = connections;
   const { host, origin, protocol, port } = baseUrl;
   const hostname = baseUrl.hostname.replace(/^\[|\]$/g, '');
   // Whatever NODE_TLS_REJECT_UNAUTHORIZED says, no stranger gets the key.
-  const server: RequestOptions = { agent, protocol, hostname, port, rejectUnauthorized: true };
+  const server: https.RequestOptions = { agent, protocol, hostname, port, rejectUnauthorized: true };
   const socketClass: unknown = secure
     ? process.getBuiltinModule('node:tls').TLSSocket
     : process.getBuiltinModule('node:net').Socket;
   const connectEvent = secure ? 'secureConnect' : 'connect';
 
-  return (url, { method, headers, body, signal }, progress) =>
-    new Promise((resolve, reject) => {
+  return async (url, init, progress) => {
+    await connections.closeUnusable(init.method !== 'GET');
+    return send(url, init, progress);
+  };
+
+  function send(...[url, { method, headers, body, signal }, progress]: Parameters<Carrier>) {
+    return new Promise<ReceivedResponse>((resolve, reject) => {
+      if (signal.aborted) return reject(new Failure('timeout'));
       const allHeaders: Record<string, string> = { host, ...headers };
       if (method !== 'GET') allHeaders['content-length'] = String(Buffer.byteLength(body ?? ''));
       const path = url.slice(origin.length);
@@ -105,6 +108,7 @@ export function nodeHttp(baseUrl: URL): Carrier {
       request.on('error', failWith);
       request.end(body ?? undefined);
     });
+  }
 }
 
 /**

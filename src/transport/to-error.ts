@@ -214,6 +214,10 @@ function failureInWords(call: CallDescription, failure: Failure, phase: Phase): 
   const failed = `connection to ${call.host} failed${why}`;
   if (kind === 'tls') return `${got[phase]}: the secure ${failed}. Check the scheme and host of baseUrl`;
   if (phase !== 'connect') return `${got[phase]}: the ${failed}`;
+  if (details.code === 'EMFILE' || details.code === 'ENFILE') {
+    const whose = details.code === 'EMFILE' ? 'this process' : 'this machine';
+    return `was not sent: ${whose} has no free file descriptor${why}. Lower maxConnections, or raise the limit (ulimit -n)`;
+  }
   return details.code === 'ENOTFOUND'
     ? `was not sent: the host ${call.host} does not resolve${why}. Check baseUrl`
     : `was not sent: ${call.host} could not be reached${why}`;

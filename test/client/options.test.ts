@@ -358,6 +358,7 @@ test.each<[string, unknown, string]>([
   ['userAgent', 'shop\r\nx-evil: 1', 'userAgent must be an ASCII string without line breaks.'],
   ['userAgent', 'café', 'userAgent must be an ASCII string without line breaks.'],
   ['userAgent', 5, 'userAgent must be an ASCII string without line breaks.'],
+  ['maxConnections', 0, 'maxConnections must be an integer from 1 to 65535.'],
   ['allowInsecureHttp', 'yes', 'allowInsecureHttp must be true or false.'],
   ['dangerouslyAllowBrowser', 1, 'dangerouslyAllowBrowser must be true or false.'],
   ['hooks', 'log', 'hooks is not an object of functions.'],
@@ -375,7 +376,7 @@ test.each<[string, unknown, string]>([
 
 describe('unknown options', () => {
   const known =
-    'Known are apiKey, baseUrl, timeoutMs, totalTimeoutMs, maxRetries, headers, hooks, fetch, userAgent, allowInsecureHttp, dangerouslyAllowBrowser.';
+    'Known are apiKey, baseUrl, timeoutMs, totalTimeoutMs, maxRetries, headers, hooks, fetch, userAgent, allowInsecureHttp, maxConnections, dangerouslyAllowBrowser.';
   test.each([
     ['maxRetry', 'Did you mean maxRetries?'],
     ['apikey', 'Did you mean apiKey?'],

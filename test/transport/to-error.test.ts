@@ -63,6 +63,18 @@ describe('a connection that fails', () => {
     ['network', 'ENOTFOUND', 'the host api.example does not resolve (ENOTFOUND). Check baseUrl.', 'any'],
     ['network', 'ECONNREFUSED', 'api.example could not be reached (ECONNREFUSED).', 'any'],
     [
+      'network',
+      'EMFILE',
+      'this process has no free file descriptor (EMFILE). Lower maxConnections, or raise the limit (ulimit -n).',
+      'any',
+    ],
+    [
+      'network',
+      'ENFILE',
+      'this machine has no free file descriptor (ENFILE). Lower maxConnections, or raise the limit (ulimit -n).',
+      'any',
+    ],
+    [
       'tls',
       'ERR_SSL_WRONG_VERSION_NUMBER',
       'the secure connection to api.example failed (ERR_SSL_WRONG_VERSION_NUMBER). Check the scheme and host of baseUrl.',
