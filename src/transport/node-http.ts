@@ -52,6 +52,8 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       const breakOff = (result: ReceivedResponse | Failure) => {
         finish(result);
         request.destroy();
+        // Of a response that ended, the agent would keep the connection.
+        request.socket?.destroy();
       };
       const fail = (...failure: ConstructorParameters<typeof Failure>) => breakOff(new Failure(...failure));
       const failWith = (error: unknown) => {

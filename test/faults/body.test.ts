@@ -3,8 +3,15 @@ import { expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
 import { bodyCanary } from '../helpers/canary.js';
 import { faultTable, notHttp } from '../helpers/fault-table.js';
-import { type Behaviour, rawResponse, respondsWith, stalls, writes } from '../helpers/faulty-server.js';
-import { carriers, meet, methods, watch } from '../helpers/meeting.js';
+import {
+  type Behaviour,
+  FaultyServer,
+  rawResponse,
+  respondsWith,
+  stalls,
+  writes,
+} from '../helpers/faulty-server.js';
+import { call, carriers, clientOf, meet, methods, settled, watch } from '../helpers/meeting.js';
 
 watch();
 
@@ -208,13 +215,16 @@ test.each(carriers)(
   },
 );
 
-test('of a bomb that has arrived, nothing is decompressed once it is refused', async () => {
+test('of a bomb that has arrived, nothing is decompressed once it is refused, and its connection is closed', async () => {
   const decompress = vi.spyOn(zlib, 'brotliDecompressSync');
-  const bomb = brotliCompressSync(Buffer.alloc(100 * 1024 * 1024));
-  const { error } = await meet(respondsWith(200, bomb, { 'content-encoding': 'br' }), 'http', 'POST');
+  const bomb = brotliCompressSync(Buffer.alloc(16 * 1024 * 1024));
+  const server = await FaultyServer.start(respondsWith(200, bomb, { 'content-encoding': 'br' }));
+  const { error } = await settled(call(clientOf('http', server.url), 'POST'));
   expect(error).toMatchObject({ reason: 'too_large', outcome: 'unknown' });
   expect(decompress.mock.calls).toMatchObject([[{}, { maxOutputLength: 8 * 1024 * 1024 }]]);
   decompress.mockRestore();
+  await vi.waitFor(() => expect(server.sockets.size).toBe(0), { interval: 1 });
+  await server.close();
 });
 
 test('a body in two encodings is refused, and the message names them', async () => {
