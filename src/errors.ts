@@ -338,11 +338,17 @@ export type AnyPaymentsError =
   | WebhookConfigError
   | WebhookVerificationError
   | WebhookPayloadError
-  | InboxError;
+  | InboxError
+  | OrderBookError;
 
 /** An error of the inbox: `commit()` or `done()` was refused, your function took too long, or tables were dropped, or the database was locked. */
 export interface InboxError extends PaymentsError {
   readonly code: 'inbox_commit' | 'inbox_busy' | 'inbox_tables';
+}
+
+/** An error of the order book: it has no such order or payment, or the state of one forbids the call. Nothing was written. */
+export interface OrderBookError extends PaymentsError {
+  readonly code: 'order_unknown' | 'order_conflict';
 }
 
 /** Every code of this package's errors, those of the inbox and the sandbox included. */

@@ -1,14 +1,15 @@
 import { ConfigurationError } from '../errors.js';
 import { escapedUnit } from '../input/visible.js';
+import { orderTables } from './order-tables.js';
 import { errorCode, type PostgresPool, quoted } from './postgres.js';
 import { transaction } from './postgres-connections.js';
 import { now, type Row, type Statement } from './sql.js';
 import {
   type ColumnTypes,
+  inboxTables,
   isCurrent,
   probeOf,
   type TableSet,
-  tableSets,
   tablesOf,
   versionsOf,
 } from './tables.js';
@@ -28,6 +29,9 @@ const columnTypes: ColumnTypes = {
   counted: 'GENERATED ALWAYS AS IDENTITY',
   unique: (table, column) => `CONSTRAINT ${table}_${column} EXCLUDE USING hash (${column} WITH =)`,
 };
+
+/** Those that `inbox --print-schema` prints. */
+const tableSets: readonly TableSet[] = [inboxTables, orderTables];
 
 /** The advisory lock held while tables are created: a random number, which no other program is likely to lock. */
 const lockId = 7_263_549_180_021;

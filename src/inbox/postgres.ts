@@ -55,6 +55,15 @@ export function hasChanged(result: unknown, id: number): boolean | undefined {
   return Object.values(Object(rows[0])).some((value) => Number(value) === id) || undefined;
 }
 
+/** Returns the rows of a statement, from the result of any driver; `undefined` if it has none, such as a count. */
+export function rowsOfAny(result: unknown): Row[] | undefined {
+  const rows: unknown = Array.isArray(result) ? result : Reflect.get(Object(result), 'rows');
+  if (!Array.isArray(rows)) return undefined;
+  // Such as the `[rows, count]` of TypeORM and Sequelize.
+  if (Array.isArray(rows[0])) return rowsOfAny(rows[0]);
+  return rows.filter((row): row is Row => typeof row === 'object' && row !== null);
+}
+
 /** The code of an error of PostgreSQL, or of the network. */
 export function errorCode(error: unknown): unknown {
   return error instanceof Error ? Reflect.get(error, 'code') : undefined;

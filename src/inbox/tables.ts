@@ -74,9 +74,6 @@ CREATE TABLE IF NOT EXISTS payments_inbox_version (
 INSERT INTO payments_inbox_version VALUES (1, false) ON CONFLICT DO NOTHING;`,
 };
 
-/** Those that `inbox --print-schema` prints. */
-export const tableSets: readonly TableSet[] = [inboxTables];
-
 /** The tables of a set, each with its columns. */
 export function tablesOf(set: TableSet): [table: string, columns: string][] {
   const text = set.create({ id: '', counted: '', unique: () => '' });

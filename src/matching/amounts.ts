@@ -19,10 +19,14 @@ const notDecimal = 'must be a decimal string such as "19.90".';
 /** The schema of an amount, with any number of decimals. */
 export const decimalAmount = z.string(notDecimal).check(z.regex(/^\d+(\.\d+)?$/, notDecimal));
 
-const likeAPrice = decimalAmount.check(
+/** The schema of an amount that a price can have. */
+export const likeAPrice = decimalAmount.check(
   z.refine((amount) => /^\d+(\.\d{1,2})?$/.test(withoutZeros(amount)), 'has more than two decimals.'),
 );
-const aboveZero = likeAPrice.check(z.refine((amount) => /[1-9]/.test(amount), 'must be more than zero.'));
+/** The same, more than zero. */
+export const aboveZero = likeAPrice.check(
+  z.refine((amount) => /[1-9]/.test(amount), 'must be more than zero.'),
+);
 
 const isIterable = (value: unknown) =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
@@ -51,14 +55,19 @@ export function freeAmount(params: FreeAmountParams): string | undefined {
   checkPrototype();
   const { price, taken, most, step } = readParams('freeAmount', freeAmountParams, params);
   const used = new Set(taken.map(withoutZeros));
-  const decimals = [price, most, step].some((amount) => amount.includes('.')) ? 2 : 0;
-  const least = hundredths(price) - hundredths(most);
-  for (let free = hundredths(price); free > 0n && free >= least; free -= hundredths(step)) {
-    const digits = String(free).padStart(3, '0');
-    const amount = `${digits.slice(0, -2)}.${digits.slice(-2)}`;
-    if (!used.has(withoutZeros(amount))) return decimals === 0 ? digits.slice(0, -2) : amount;
-  }
+  const isWhole = ![price, most, step].some((amount) => amount.includes('.'));
+  for (const amount of amountsBelow({ price, most, step }))
+    if (!used.has(withoutZeros(amount))) return isWhole ? withoutZeros(amount) : amount;
   return undefined;
+}
+
+/** Yields each amount from the price down to `most` below it, with two decimals. */
+export function* amountsBelow({ price, most, step }: Record<'price' | 'most' | 'step', string>) {
+  const least = hundredths(price) - hundredths(most);
+  for (let amount = hundredths(price); amount > 0n && amount >= least; amount -= hundredths(step)) {
+    const digits = String(amount).padStart(3, '0');
+    yield `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  }
 }
 
 /** Returns an amount of at most two decimals in hundredths. */

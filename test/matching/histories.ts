@@ -30,14 +30,35 @@ export interface Tables {
   now: Date;
 }
 
+/** What happens in a minute: somebody orders, pays or comes back, or the shop works on a webhook. */
+export interface Step {
+  at: number;
+  ordered?: TrueOrder;
+  paid?: TrueOrder;
+  returned?: TrueOrder;
+  payment?: TruePayment;
+}
+
 /** Plays a history, and calls `match` whenever the shop would. It takes what is credited out of the tables. */
-export function play(seed: number, { attackers, late }: Rules, match: (tables: Tables) => void): void {
+export function play(seed: number, rules: Rules, match: (tables: Tables) => void): void {
+  const tables: Tables = { orders: [], payments: [], now: new Date(0) };
+  for (const { at, ordered, paid, returned, payment } of history(seed, rules)) {
+    tables.now = new Date(at * minute);
+    if (ordered) tables.orders.push(ordered);
+    if (paid) paid.paid = true;
+    if (returned) returned.returnedAt ??= tables.now;
+    if (payment) tables.payments.push(payment);
+    if (returned || payment) match(tables);
+  }
+}
+
+/** What happens in a shop, in order. */
+export function history(seed: number, { attackers, late }: Rules): Step[] {
   const random = randomFrom(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   const oneOf = <One>(some: readonly One[]): One => some[below(some.length)] as One;
-  const tables: Tables = { orders: [], payments: [], now: new Date(0) };
-  const steps: { at: number; run(): void; matches: boolean }[] = [];
-  const then = (at: number, run: () => void, matches: boolean) => steps.push({ at, run, matches });
+  const steps: Step[] = [];
+  const then = (at: number, step: Omit<Step, 'at'>) => steps.push({ at, ...step });
 
   const span = oneOf([20, 60, week + 60]);
   const amounts = oneOf([['19.90'], ['19.9', '19.90'], ['19.90', '34.00']]);
@@ -52,21 +73,15 @@ export function play(seed: number, { attackers, late }: Rules, match: (tables: T
       expiresAt: expires === undefined ? undefined : new Date(expires * minute),
       paid: false,
     };
-    then(opens, () => void tables.orders.push(order), false);
-    const comeBack = () => {
-      order.returnedAt ??= tables.now;
-    };
+    then(opens, { ordered: order });
     const pays = opens + below((expires ?? opens + lifetime) - opens + 1);
     if (random() < 0.35) {
-      if (attackers) then(opens + below(span), comeBack, true);
+      if (attackers) then(opens + below(span), { returned: order });
       continue;
     }
-    const pay = () => {
-      order.paid = true;
-    };
-    then(pays, pay, false);
-    if (random() < 0.6) then(pays + oneOf([0, 0, 1, below(60), below(2 * week)]), comeBack, true);
-    else if (attackers && random() < 0.3) then(opens + below(span), comeBack, true);
+    then(pays, { paid: order });
+    if (random() < 0.6) then(pays + oneOf([0, 0, 1, below(60), below(2 * week)]), { returned: order });
+    else if (attackers && random() < 0.3) then(opens + below(span), { returned: order });
     if (random() < 0.15) continue; // the webhook is lost
     const latest = (expires ?? pays) + late - pays;
     const receivedAt = pays + Math.min(latest, oneOf([0, 0, 1, below(30), below(latest + 1), latest]));
@@ -78,15 +93,10 @@ export function play(seed: number, { attackers, late }: Rules, match: (tables: T
       of: order,
     };
     // Received and stored in time, and worked on later: the shop's database was away.
-    const workedOn = receivedAt + oneOf([0, 0, 0, below(120), below(week)]);
-    then(workedOn, () => void tables.payments.push(payment), true);
+    then(receivedAt + oneOf([0, 0, 0, below(120), below(week)]), { payment });
   }
   // Those of one minute happen in any order, but nobody pays before ordering.
-  for (const { at, run, matches } of steps.sort((one, other) => one.at - other.at)) {
-    tables.now = new Date(at * minute);
-    run();
-    if (matches) match(tables);
-  }
+  return steps.sort((one, other) => one.at - other.at);
 }
 
 export function shuffled<One>(all: readonly One[], random: () => number): One[] {

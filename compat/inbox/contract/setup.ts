@@ -1,10 +1,15 @@
 // Puts the contract of the inbox on PostgreSQL: each test gets schemas of its own in the database of INBOX_DATABASE_URL.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeEach } from 'vitest';
-import { openInbox } from '../../../src/inbox/index.js';
-import { insertPaid, placeInboxesIn } from '../../../test/inbox/contract/places.js';
+import { type OrderBook, openInbox, openOrderBook } from '../../../src/inbox/index.js';
+import {
+  type ContractBook,
+  deathAt,
+  insertPaid,
+  placeInboxesIn,
+} from '../../../test/inbox/contract/places.js';
 
 const url = process.env.INBOX_DATABASE_URL ?? '';
 // An idle connection has no timer: tests count those of the inbox.
@@ -27,11 +32,16 @@ placeInboxesIn({
     if (schema === undefined) throw new Error('A test takes three places at most.');
     const named = (sql: string) =>
       sql
+        .replace(/\$(order\w*)/g, `"${schema}".payments_$1`)
         .replace('$inbox', `"${schema}".payments_inbox`)
         .replace('$paid', `"${schema}".paid`)
         .replace('$past', '0');
     return {
       open: (options) => openInbox({ pool, schema, ...options }),
+      openBook: (options) => {
+        const book = openOrderBook({ pool, schema, ...options });
+        return { ...book, within: withinPostgres(book) };
+      },
       run: async (sql) => (await pool.query(named(sql))).rows,
       pay: (db) => 'query' in db && db.query(named(insertPaid)),
       args: [url, '--schema', schema],
@@ -39,3 +49,30 @@ placeInboxesIn({
     };
   },
 });
+
+function withinPostgres({ credit, decide, cancel, returned }: OrderBook<PoolClient>): ContractBook['within'] {
+  return async (work, killAt) => {
+    const client = await pool.connect();
+    const dies = deathAt(killAt);
+    const run = (sql: string, values: string[]) => {
+      dies();
+      return client.query(sql, values);
+    };
+    let isOver = false;
+    try {
+      await client.query('BEGIN');
+      const result = await work({
+        credit: (data, receivedAt) => credit(run, data, { receivedAt }),
+        decide: (paymentId, orderId) => decide(paymentId, orderId, run),
+        cancel: (orderId) => cancel(orderId, client),
+        returned: (orderId) => returned(orderId, client),
+      });
+      dies();
+      await client.query('COMMIT');
+      isOver = true;
+      return result;
+    } finally {
+      client.release(!isOver);
+    }
+  };
+}

@@ -4,11 +4,15 @@ import {
   type CommonInboxOptions,
   type Inbox,
   type InboxDelivery,
+  type OrderBook,
+  type OrderBookOptions,
   openInbox,
+  openOrderBook,
+  type PaidOrder,
   type PostgresClient,
   type SqliteDatabase,
 } from '../../../src/inbox/index.js';
-import { connect, noted, type Opened, temporaryFile } from '../inboxes.js';
+import { connect, later, noted, type Opened, temporaryFile } from '../inboxes.js';
 
 /** A delivery of either store: `commit()` passes the store's own client, and may be asynchronous. */
 export interface ContractDelivery extends Omit<InboxDelivery, 'commit'> {
@@ -19,10 +23,32 @@ export interface ContractDelivery extends Omit<InboxDelivery, 'commit'> {
 
 type ContractOptions = CommonInboxOptions<ContractDelivery>;
 
+/** Options of an order book of either store. */
+export type BookOptions = Omit<OrderBookOptions, 'file' | 'database' | 'pool' | 'schema'>;
+
+/** What an order book writes in a transaction of the shop's. */
+export interface BoundBook {
+  credit(data: { order_id: string; amount: string; currency: string }, receivedAt?: Date): Paid;
+  decide(paymentId: string, orderId: string): Paid;
+  cancel(orderId: string): Paid;
+  returned(orderId: string): Paid;
+}
+type Paid = PaidOrder[] | Promise<PaidOrder[]>;
+
+/** An order book of either store. */
+export interface ContractBook extends Pick<OrderBook, 'reserve' | 'open' | 'held' | 'dismiss' | 'overdue'> {
+  cancel(orderId: string): Promise<void>;
+  returned(orderId: string): Promise<void>;
+  decide(paymentId: string, orderId: string): Promise<PaidOrder[]>;
+  /** Runs `work` in a transaction of the shop's. `killAt`: its process dies before that statement of the book. */
+  within<Result>(work: (book: BoundBook) => Result | Promise<Result>, killAt?: number): Promise<Result>;
+}
+
 /** Where an inbox is: a file, or a schema of a database. It has a table `paid` of the shop's own. */
 export interface Place {
   open(options: ContractOptions): Inbox;
-  /** As another program: $inbox and $paid are the tables, $past is long ago. */
+  openBook(options?: BookOptions): ContractBook;
+  /** As another program: $inbox, $paid, $order and $order_payment are the tables, $past is long ago. */
   run(sql: string): Promise<Record<string, unknown>[]>;
   /** Inside commit(): writes into `paid`. */
   pay(db: SqliteDatabase | PostgresClient): unknown;
@@ -46,9 +72,18 @@ const sqlite: Store = {
     const other = connect(file);
     other.exec('CREATE TABLE paid (order_id TEXT)');
     const named = (sql: string) =>
-      sql.replace('$inbox', 'payments_inbox').replace('$paid', 'paid').replace('$past', '0');
+      sql
+        .replace(/\$(order\w*)/g, 'payments_$1')
+        .replace('$inbox', 'payments_inbox')
+        .replace('$paid', 'paid')
+        .replace('$past', '0');
     return {
       open: (options) => openInbox({ file, ...options }),
+      openBook: (options) => {
+        const book = openOrderBook({ file, ...options });
+        later(() => book.close());
+        return { ...book, within: withinSqlite(book, file) };
+      },
       run: async (sql) => other.prepare(named(sql)).all(),
       pay: (db) => 'prepare' in db && db.prepare(named(insertPaid)).run(),
       args: [file],
@@ -56,6 +91,51 @@ const sqlite: Store = {
     };
   },
 };
+
+function withinSqlite({ credit, decide, cancel, returned }: OrderBook, file: string): ContractBook['within'] {
+  return async (work, killAt) => {
+    const database = connect(file);
+    const dies = deathAt(killAt);
+    const mortal: SqliteDatabase = {
+      exec: (sql) => database.exec(sql),
+      close: () => database.close(),
+      prepare(sql) {
+        const statement = database.prepare(sql);
+        const all: typeof statement.all = (...values) => {
+          dies();
+          return statement.all(...values);
+        };
+        return {
+          all,
+          get: (...values) => statement.get(...values),
+          run: (...values) => statement.run(...values),
+        };
+      },
+    };
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = await work({
+        credit: (data, receivedAt) => credit(mortal, data, { receivedAt }),
+        decide: (paymentId, orderId) => decide(paymentId, orderId, mortal),
+        cancel: (orderId) => cancel(orderId, mortal),
+        returned: (orderId) => returned(orderId, mortal),
+      });
+      dies();
+      database.exec('COMMIT');
+      return result;
+    } finally {
+      database.close();
+    }
+  };
+}
+
+/** Returns a function that throws when it is called for the nth time. */
+export function deathAt(count: number | undefined): () => void {
+  let calls = 0;
+  return () => {
+    if (++calls === count) throw new Error('killed');
+  };
+}
 
 let used = sqlite;
 

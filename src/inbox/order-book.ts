@@ -1,0 +1,189 @@
+import {
+  type CreditOptions,
+  type OpenParams,
+  type OrderBookOptions,
+  type ReserveParams,
+  readBookOptions,
+  readCredit,
+  readOpen,
+  readOrderId,
+  readPaymentId,
+  readReserve,
+} from './order-book-options.js';
+import { PostgresBook, SqliteBook } from './order-place.js';
+import type { BookOrder, HeldPayment, PaidOrder } from './orders.js';
+import * as orders from './orders.js';
+import type { PostgresClient, PostgresRun } from './postgres.js';
+import type { Work } from './sql.js';
+import type { GivenDatabase, SqliteDatabase } from './sqlite.js';
+
+/** Your transaction: the client or database that `commit()` passes, or the `run` that you pass to `done()`. */
+export type BookTransaction<Client> = [Client] extends [never]
+  ? SqliteDatabase | GivenDatabase
+  : Client | PostgresRun;
+
+/** What a method that writes in your transaction returns: a promise on PostgreSQL, the result itself on SQLite. */
+export type InTransaction<Client, Result> = [Client] extends [never] ? Result : Promise<Result>;
+
+/**
+ * Which order a payment is for. Methods need no `this`. What is invalid is refused with `InvalidParamsError`; an order or
+ * payment that the book does not have, with the code `order_unknown`; what its state forbids, with `order_conflict`.
+ *
+ * Your SQL may read the tables, and must not write them. `payments_order` has `id`, `amount`, `currency`, `state` (`reserved`,
+ * `open`, `paid`, `cancelled`), `payment_id`, and in milliseconds `created_at`, `expires_at`, `returned_at`, `paid_at`.
+ * `payments_order_payment` has `id`, `amount`, `currency`, `state` (`held`, `credited`, `dismissed`), `received_at`, `order_id`.
+ */
+export interface OrderBook<Client = never> {
+  /**
+   * Reserves an amount that no other order has: of those that are free the one that has been free for the longest, the price
+   * first. `null` if none is free: pass a larger `most`, or let the customer try again later. Without `open()`, the
+   * reservation ends after ten minutes. An order that is reserved again keeps its amount, also for a second checkout.
+   */
+  reserve: (params: ReserveParams) => Promise<{
+    /** What to create the checkout with; `null` if none is free. */
+    amount: string | null;
+  }>;
+  /** Says that the order has a checkout. Call it before you send the customer there; if it rejects, do not send them. */
+  open: (orderId: ReserveParams['id'], params?: OpenParams) => Promise<void>;
+  /**
+   * Closes an order: nothing is credited to it any more, except by hand. Its amount is free at once if it was only reserved, else
+   * once its checkout is over. In your transaction, it also credits what has become certain by that, and returns those orders.
+   */
+  cancel: {
+    (orderId: ReserveParams['id']): Promise<void>;
+    (orderId: ReserveParams['id'], transaction: BookTransaction<Client>): InTransaction<Client, PaidOrder[]>;
+  };
+  /**
+   * Says that a customer came back, which proves nothing: see `overdue()`. With `trustReturns`, pass your transaction: it also
+   * credits what has become certain, and returns those orders.
+   */
+  returned: {
+    (orderId: ReserveParams['id']): Promise<void>;
+    (orderId: ReserveParams['id'], transaction: BookTransaction<Client>): InTransaction<Client, PaidOrder[]>;
+  };
+  /**
+   * Takes a payment once, in the transaction of its delivery, and returns the orders that are paid by it: none, if a person has to
+   * decide or if it is known; one; or several, as it may make another payment certain. Fulfil them in that transaction.
+   *
+   * @throws {OrderBookError} `order_conflict`: the payment came before, with another amount or currency.
+   */
+  credit: (
+    transaction: BookTransaction<Client>,
+    data: {
+      /** The service's id of the payment. */
+      order_id: string;
+      /** A decimal string. */
+      amount: string;
+      /** Such as `USD`. */
+      currency: string;
+    },
+    options?: CreditOptions,
+  ) => InTransaction<Client, PaidOrder[]>;
+  /** The payments that a person has to decide on, the oldest first, at most 1000. */
+  held: () => Promise<HeldPayment[]>;
+  /**
+   * Credits a payment by hand, and returns the orders that are paid by that. The webhook of the payment may not have come: when it
+   * does, with the amount of the order, it changes nothing. Pass your transaction to fulfil the order in it.
+   */
+  decide: {
+    (paymentId: string, orderId: ReserveParams['id']): Promise<PaidOrder[]>;
+    (
+      paymentId: string,
+      orderId: ReserveParams['id'],
+      transaction: BookTransaction<Client>,
+    ): InTransaction<Client, PaidOrder[]>;
+  };
+  /** Says that a payment is for no order, as after a refund. `decide()` can still credit it. */
+  dismiss: (paymentId: string) => Promise<void>;
+  /** Unpaid orders whose customer came back more than 15 minutes ago, at most 1000: a webhook may be lost. Cancel those that are not paid. */
+  overdue: () => Promise<BookOrder[]>;
+  /** Closes its `file`. Your own `database` or `pool` stays open. */
+  close: () => Promise<void>;
+  /** `close()`, for `await using`. */
+  [Symbol.asyncDispose]: () => Promise<void>;
+}
+
+/**
+ * Opens the order book: it gives each order an amount of its own, and says by that which order a payment is for, as no
+ * documented field of `order.paid` does. Pass the same `file`, `database` or `pool` as to `openInbox()`.
+ *
+ * @throws {ConfigurationError} an option is invalid, or the file or database cannot be used. What is wrong with a `pool` rejects
+ * the first method.
+ * @example
+ * ```ts no-run: needs Node 22.13
+ * import { DatabaseSync } from 'node:sqlite';
+ * import { openInbox, openOrderBook } from 'merchant-payments/inbox';
+ *
+ * const database = new DatabaseSync('shop.sqlite');
+ * const book = openOrderBook({ database });
+ * const { amount } = await book.reserve({ id: 'order 7', price: '19.90', currency: 'USD' });
+ * // Create a product and a checkout at that amount, then:
+ * await book.open('order 7', { expiresAt: new Date(Date.now() + 30 * 60_000) });
+ *
+ * const inbox = openInbox({
+ *   database,
+ *   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
+ *   on: {
+ *     'order.paid': ({ data }, { commit }) => {
+ *       commit((db) => {
+ *         for (const { id } of book.credit(db, data)) console.log(`${id} is paid`); // fulfil it here
+ *       });
+ *     },
+ *   },
+ * });
+ * ```
+ */
+export function openOrderBook<Client extends PostgresClient = never>(
+  options: OrderBookOptions<Client>,
+): OrderBook<Client>;
+export function openOrderBook(options: unknown): Record<keyof OrderBook, unknown> {
+  const { place, most, ...rule } = readBookOptions(options);
+  const book = 'pool' in place ? new PostgresBook(place) : new SqliteBook(place);
+  const rules: orders.BookRules = { ...rule, lock: book.lock, find: book.find };
+
+  /** Credits what has become certain only in a transaction of the shop's, which fulfils it there. */
+  const inEither = (transaction: unknown, read: () => (isWithin: boolean) => Work<PaidOrder[]>) => {
+    if (transaction !== undefined) return book.within(transaction, () => read()(true));
+    const alone = async () => {
+      const work = read();
+      return book.run(() => work(false));
+    };
+    return alone();
+  };
+  return {
+    async reserve(params: unknown) {
+      const wanted = readReserve(params, most);
+      return { amount: await book.run(() => orders.reserve(rules, wanted)) };
+    },
+    async open(orderId: unknown, params: unknown = {}) {
+      const id = readOrderId('open', orderId);
+      const checkout = readOpen(params);
+      await book.run(() => orders.open(id, checkout));
+    },
+    cancel: (orderId: unknown, transaction?: unknown) =>
+      inEither(transaction, () => {
+        const id = readOrderId('cancel', orderId);
+        return (isWithin) => orders.cancel(rules, id, isWithin);
+      }),
+    returned: (orderId: unknown, transaction?: unknown) =>
+      inEither(transaction, () => {
+        const id = readOrderId('returned', orderId);
+        return (isWithin) => orders.noteReturn(rules, id, isWithin);
+      }),
+    credit: (transaction: unknown, data: unknown, settings: unknown = {}) =>
+      book.within(transaction, () => orders.credit(rules, readCredit(data, settings))),
+    held: () => book.run(() => orders.held(rules)),
+    decide: (payment: unknown, order: unknown, transaction?: unknown) =>
+      inEither(transaction, () => {
+        const [paymentId, orderId] = [readPaymentId('decide', payment), readOrderId('decide', order)];
+        return (isWithin) => orders.decide(rules, paymentId, orderId, isWithin);
+      }),
+    async dismiss(payment: unknown) {
+      const paymentId = readPaymentId('dismiss', payment);
+      await book.run(() => orders.dismiss(paymentId));
+    },
+    overdue: () => book.run(orders.overdue),
+    close: () => book.close(),
+    [Symbol.asyncDispose]: () => book.close(),
+  };
+}

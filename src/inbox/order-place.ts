@@ -1,0 +1,134 @@
+import { ConfigurationError } from '../errors.js';
+import { hasMethods } from '../input/functions.js';
+import { once } from '../webhooks/once.js';
+import { within } from '../webhooks/within.js';
+import { orderTables } from './order-tables.js';
+import { type Run, rowsOfAny } from './postgres.js';
+import { transaction } from './postgres-connections.js';
+import { decoded, explained, openTables, type PostgresPlace, written } from './postgres-tables.js';
+import { raw, type Statement, sql, type Work } from './sql.js';
+import { Connection, type SqliteDatabase } from './sqlite.js';
+import { execute as executeOn, finish, identityOf, type SqlitePlace, SqliteTables } from './sqlite-tables.js';
+
+/** Where the tables of an order book are. */
+export interface BookPlace {
+  /** Executes statements in a transaction of their own. */
+  run<Result>(work: () => Work<Result>): Promise<Result>;
+  /** Executes statements in a transaction of the shop's. On SQLite it returns the result itself. */
+  within<Result>(transaction: unknown, work: () => Work<Result>): Result | Promise<Result>;
+  /** Lets one transaction at a time work on what has this name. */
+  readonly lock: (name: string) => Statement;
+  /** Returns one row if there is such a table. */
+  readonly find: (table: string) => Statement;
+  close(): Promise<void>;
+}
+
+/** An order book in SQLite. */
+export class SqliteBook implements BookPlace {
+  readonly #tables: SqliteTables;
+
+  constructor(place: SqlitePlace) {
+    this.#tables = new SqliteTables(place, orderTables);
+  }
+
+  run<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#tables.run(work, 'durably');
+  }
+
+  within<Result>(given: unknown, work: () => Work<Result>): Result {
+    const db = this.#inTransaction(given);
+    return finish(work, (statement) => executeOn(db, statement));
+  }
+
+  /** One process writes at a time. */
+  readonly lock = () => sql`SELECT 1`;
+  readonly find = (table: string) => sql`SELECT 1 FROM sqlite_schema WHERE name = ${table}`;
+
+  async close(): Promise<void> {
+    this.#tables.close();
+  }
+
+  #inTransaction(given: unknown): Connection {
+    if (!hasMethods<SqliteDatabase>(given, 'prepare', 'exec')) throw new ConfigurationError(noDatabase);
+    const db = connections.get(given) ?? new Connection(given);
+    connections.set(given, db);
+    const { file, connection } = this.#tables;
+    const isSame = given === connection.database || (file !== undefined && identityOf(db.path) === file);
+    if (!isSame) throw new ConfigurationError(otherDatabase);
+    if (!db.hasTransaction()) throw new ConfigurationError(noTransaction);
+    return db;
+  }
+}
+
+/** A connection keeps its compiled statements. */
+const connections = new WeakMap<object, Connection>();
+
+const noDatabase =
+  'The order book takes a transaction on SQLite as the database that commit() passes: book.credit(db, event.data).';
+const otherDatabase =
+  'The transaction is of another database than the order book. Open both with the same file or database as the inbox.';
+const noTransaction =
+  'No transaction is open on this database. Call the order book inside commit(), or between BEGIN and COMMIT, so that it is ' +
+  'written with your own order or not at all.';
+
+/** An order book in PostgreSQL. */
+export class PostgresBook implements BookPlace {
+  readonly #place: PostgresPlace;
+  readonly #ready: () => Promise<unknown>;
+
+  constructor(place: PostgresPlace) {
+    this.#place = place;
+    this.#ready = once(() => openTables(place, orderTables));
+    // Early: a transaction of the shop's may have the only connection, and does not wait for it for long.
+    this.#ready().catch(() => {});
+  }
+
+  async run<Result>(work: () => Work<Result>): Promise<Result> {
+    await this.#ready();
+    return transaction(this.#place.pool, (run) => this.#finish(run, work));
+  }
+
+  async within<Result>(given: unknown, work: () => Work<Result>): Promise<Result> {
+    const execute: unknown = typeof given === 'function' ? given : Reflect.get(Object(given), 'query');
+    if (given === this.#place.pool || typeof execute !== 'function') throw new ConfigurationError(noClient);
+    await within(tablesMs, this.#ready()).catch(() => {});
+    const run: Run = async (text, values = []) => {
+      const rows = rowsOfAny(await Reflect.apply(execute, given, [text, values]));
+      if (!rows) throw new ConfigurationError(noRows);
+      return rows;
+    };
+    try {
+      return await this.#finish(run, work);
+    } catch (error) {
+      throw explained(error, this.#place.schema);
+    }
+  }
+
+  readonly lock = (name: string) =>
+    sql`SELECT pg_advisory_xact_lock(${lockClass}, hashtext(${`${this.#place.schema} ${name}`}))`;
+  readonly find = (table: string) =>
+    sql`SELECT 1 AS found WHERE to_regclass(${raw(`$payments$${table}$payments$`)}) IS NOT NULL`;
+
+  async close(): Promise<void> {}
+
+  async #finish<Result>(run: Run, work: () => Work<Result>): Promise<Result> {
+    const { schema } = this.#place;
+    const steps = work();
+    let step = steps.next([]);
+    while (!step.done) step = steps.next((await run(...written(schema, step.value))).map(decoded));
+    return step.value;
+  }
+}
+
+const noClient =
+  'A statement through the pool is in no transaction. Pass the order book what commit() passes: book.credit(tx, event.data), or ' +
+  'the function that you pass to done().';
+const noRows =
+  'The function passed to the order book must return the rows of each statement, or a result that has them as "rows": with ' +
+  'Prisma use $queryRawUnsafe.';
+
+/** How long a transaction of the shop's waits until the tables are there. */
+const tablesMs = 2000;
+
+/** Of the locks that a book takes: a random number, which no other program is likely to lock. */
+const lockClass = 726_354_918;
