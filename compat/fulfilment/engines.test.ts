@@ -6,10 +6,11 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createNodeRedisClient, Queue } from 'bullmq';
-import { type Delivery, sign } from 'merchant-payments/webhooks';
+import { type Delivery, type SignatureScheme, sign } from 'merchant-payments/webhooks';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Client } from 'pg';
 import { createClient } from 'redis';
-import { type Server, startPostgres, startRedis } from '../lib/servers.js';
+import { type Server, startMariadb, startPostgres, startRedis } from '../lib/servers.js';
 import { ShopProcess } from './processes.js';
 import { secret } from './sender.js';
 
@@ -96,23 +97,49 @@ test('BullMQ: one order with another amount is parked, shown, and fulfilled once
   assert.equal(await run('bullmq.ts', 'parked'), '');
 });
 
+test('MySQL: what another scheme signed is kept, and fulfilled once the scheme is known; what cannot be read is parked', async () => {
+  const mysql = await startMariadb('shop');
+  try {
+    const scheme = { encoding: 'base64' } as const;
+    await open('mysql.ts', mysql);
+    assert.equal(await deliver({ order_id: 'ord_1', amount: '10.00', currency: 'USD' }, scheme), 400);
+    assert.equal(await deliver({ order_id: 'ord_2', amount: '19,90', currency: 'USD' }), 200);
+    assert.match(await run('mysql.ts', 'parked', mysql), /19,90.*data\.amount: expected a decimal amount/);
+    assert.equal(await run('mysql.ts', 'recover', mysql), 'Recovered: 0\n');
+    assert.equal(await run('mysql.ts', 'recover', mysql, JSON.stringify(scheme)), 'Recovered: 1\n');
+    assert.equal(await run('mysql.ts', 'retry', mysql), 'To be tried again: 1\n');
+    const connection = await createConnection(`${mysql.url}/shop`);
+    await until(async () => {
+      const [rows] = await connection.query<RowDataPacket[]>(
+        'SELECT CAST(order_id AS CHAR) AS id FROM fulfilments',
+      );
+      return rows.length === 1 && rows[0]?.id === 'ord_1';
+    });
+    await connection.end();
+  } finally {
+    await shop?.stop();
+    await mysql.stop();
+  }
+});
+
 const file = (example: string) => new URL(`../.examples/fulfilment/${example}`, import.meta.url).pathname;
-const env = () => ({
+const env = (mysql?: Server) => ({
   ...process.env,
+  MYSQL_URL: `${mysql?.url}/shop`,
   DATABASE_URL: postgres.url,
   REDIS_URL: redis.url,
   PAYMENTS_WEBHOOK_SECRET: secret,
 });
 
-async function open(example: string): Promise<void> {
-  shop = await ShopProcess.start({ file: file(example), web: true }, tmpdir(), env());
+async function open(example: string, mysql?: Server): Promise<void> {
+  shop = await ShopProcess.start({ file: file(example), web: true }, tmpdir(), env(mysql));
   await shop.untilReady();
 }
 
 /** What the program prints in one of its modes, and that it ends by itself. */
-async function run(example: string, mode: string): Promise<string> {
-  const options = { env: env(), timeout: 60_000 };
-  return (await promisify(execFile)(process.execPath, [file(example), mode], options)).stdout;
+async function run(example: string, mode: string, mysql?: Server, ...more: string[]): Promise<string> {
+  const options = { env: env(mysql), timeout: 60_000 };
+  return (await promisify(execFile)(process.execPath, [file(example), mode, ...more], options)).stdout;
 }
 
 /** What a stored delivery of this event has, which the version that stored it could not read. */
@@ -121,11 +148,11 @@ function signed(data: object): Pick<Delivery, 'rawBody' | 'headers'> {
   return { rawBody, headers: { ...sign({ rawBody, secret }) } };
 }
 
-async function deliver(data: object): Promise<number> {
+async function deliver(data: object, scheme?: Partial<SignatureScheme>): Promise<number> {
   const { rawBody } = signed(data);
   const url = `http://127.0.0.1:${shop?.port}/webhooks`;
   for (;;) {
-    const headers = { ...sign({ rawBody, secret }) };
+    const headers = { ...sign({ rawBody, secret, scheme }) };
     const response = await fetch(url, { method: 'POST', body: rawBody, headers }).catch(() => undefined);
     if (response) return response.status;
     await wait(50); // the worker says that it works before the server listens

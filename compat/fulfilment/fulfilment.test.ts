@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { Client } from 'pg';
-import { type Server, startPostgres, startRedis } from '../lib/servers.js';
+import { type Server, startMariadb, startPostgres, startRedis } from '../lib/servers.js';
 import { delayed } from './delay.js';
 import { makePlan, scale } from './plan.js';
 import { ShopProcess } from './processes.js';
@@ -23,6 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'fulfilment-'));
 let sandbox: Sandbox;
 let redis: Server;
 let postgres: Server;
+let mariadb: Server;
 let databases = 0;
 
 before(async () => {
@@ -30,9 +31,10 @@ before(async () => {
   sandbox = await createSandbox().listen(); // sells the products of the shop; this suite sends the webhooks
   redis = await startRedis({ durable: true });
   postgres = await startPostgres();
+  mariadb = await startMariadb('shop');
 });
 after(async () => {
-  await Promise.all([redis?.stop(), postgres?.stop(), sandbox?.close()]);
+  await Promise.all([redis?.stop(), postgres?.stop(), mariadb?.stop(), sandbox?.close()]);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -72,6 +74,7 @@ async function run(way: Way, patienceMs: number): Promise<Verdict> {
     folder: mkdtempSync(join(folder, 'run-')),
     postgresUrl: await newDatabase(),
     redisUrl: redis.url,
+    mysqlUrl: `${mariadb.url}/shop`,
   };
   const through = await Promise.all([delayed(stores.postgresUrl, 2), delayed(stores.redisUrl, 2)]);
   const [{ url: postgresUrl }, { url: redisUrl }] = through;
@@ -82,6 +85,7 @@ async function run(way: Way, patienceMs: number): Promise<Verdict> {
     PAYMENTS_WEBHOOK_SECRET: secret,
     DATABASE_URL: postgresUrl,
     REDIS_URL: redisUrl,
+    MYSQL_URL: stores.mysqlUrl,
     NOTICE_SECONDS: '5',
     LOCK_MS: '5000',
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createNodeRedisClient, Queue } from 'bullmq';
 import { openInbox } from 'merchant-payments/inbox';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Client } from 'pg';
 import { createClient } from 'redis';
 import type { Order } from './plan.js';
@@ -17,6 +18,7 @@ export interface Stores {
   /** Of a database of its own. */
   postgresUrl: string;
   redisUrl: string;
+  mysqlUrl: string;
 }
 
 export interface Way {
@@ -60,6 +62,11 @@ export const durable: Way[] = [
       const left = await jobsOfBullmq(redisUrl);
       return { ...(await postgresBooks(postgresUrl)), left };
     },
+  },
+  {
+    name: 'mysql',
+    programs: roles(example('mysql.ts')),
+    books: async ({ mysqlUrl }) => mysqlBooks(mysqlUrl),
   },
 ];
 
@@ -128,6 +135,22 @@ async function jobsOfBullmq(url: string): Promise<string[]> {
   await queue.close();
   await client.close();
   return jobs.flatMap((job) => job?.data.rawBody ?? []);
+}
+
+async function mysqlBooks(uri: string): Promise<Books> {
+  const connection = await createConnection(uri);
+  const select = async (sql: string) => (await connection.query<RowDataPacket[]>(sql))[0];
+  const left = await select("SELECT delivery FROM webhook_inbox WHERE state <> 'done'");
+  const orders = await select(
+    'SELECT CONVERT(order_id USING utf8mb4) AS id, ROUND(amount * 100) AS cents FROM fulfilments',
+  );
+  const [takings] = await select('SELECT COALESCE(ROUND(SUM(amount) * 100), 0) AS cents FROM takings');
+  await connection.end();
+  return {
+    fulfilled: orders.map(({ id, cents }) => ({ id: String(id), cents: Number(cents) })),
+    takenCents: Number(takings?.cents),
+    left: left.map(({ delivery }) => JSON.parse(String(delivery)).rawBody),
+  };
 }
 
 async function rows(url: string, sql: string) {

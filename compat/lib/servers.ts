@@ -1,7 +1,8 @@
-// Redis, PostgreSQL and PgBouncer as Debian packages them, each on a free loopback port with its data in a temporary folder.
+// Redis, PostgreSQL, PgBouncer and MariaDB as Debian packages them, each on a free loopback port with its data in a temporary folder.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   chownSync,
   existsSync,
   mkdtempSync,
@@ -30,7 +31,7 @@ export interface Postgres extends Server {
   freeze(): () => void;
 }
 
-const packages = 'Debian: apt-get install redis-server postgresql pgbouncer';
+const packages = 'Debian: apt-get install redis-server postgresql pgbouncer mariadb-server';
 
 /** `durable`: every write is on the disk before Redis replies. */
 export async function startRedis({ durable = false } = {}): Promise<Server> {
@@ -51,6 +52,35 @@ export async function startRedis({ durable = false } = {}): Promise<Server> {
   ];
   const child = await launch('redis-server', options, port);
   return { url: `redis://127.0.0.1:${port}`, stop: () => end(child, 'SIGTERM', folder) };
+}
+
+/** MariaDB, which speaks MySQL's protocol, with a database for each name. */
+export async function startMariadb(...databases: string[]): Promise<Server> {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const user = userInfo().uid === 0 ? ['--user=mysql'] : [];
+  chmodSync(folder, 0o777);
+  const init = join(folder, 'init.sql');
+  // One statement a line.
+  const statements = ["CREATE USER shop@'127.0.0.1';", "GRANT ALL ON *.* TO shop@'127.0.0.1';"];
+  statements.push(...databases.map((name) => `CREATE DATABASE ${name};`));
+  writeFileSync(init, statements.join('\n'));
+  const data = `--datadir=${join(folder, 'data')}`;
+  const made = spawnSync('mariadb-install-db', [data, '--skip-test-db', ...user], { encoding: 'utf8' });
+  if (made.status !== 0)
+    throw new Error(`mariadb-install-db failed: ${made.error ?? made.stderr}. ${packages}`);
+  const options = [data, ...user, `--port=${port}`, '--bind-address=127.0.0.1', '--skip-name-resolve'];
+  const child = await launch(
+    'mariadbd',
+    [
+      ...options,
+      `--socket=${join(folder, 'socket')}`,
+      `--pid-file=${join(folder, 'pid')}`,
+      `--init-file=${init}`,
+    ],
+    port,
+  );
+  return { url: `mysql://shop@127.0.0.1:${port}`, stop: () => end(child, 'SIGTERM', folder) };
 }
 
 /** With `primary`, a read-only copy that follows it. */
