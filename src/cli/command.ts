@@ -22,6 +22,8 @@ export interface Command<Name extends string = never> {
   readonly flags: FlagTable & Readonly<Record<Name, Flag>>;
   /** How many arguments it takes at the most. Default 0. */
   readonly words?: number;
+  /** Returns the command for an action that the arguments name. */
+  actionOf?(args: readonly string[]): Command | undefined;
   /** Whether what follows `--` belongs to another program. */
   readonly passesOn?: true;
   run(given: Flags<Name>, passedOn: readonly string[]): Promise<number>;

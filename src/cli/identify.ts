@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import * as z from 'zod/mini';
 import { type Identification, identifyScheme } from '../doctor/identify.js';
-import { isJsonObject, parseObject } from '../doctor/json.js';
+import { isJsonObject } from '../doctor/json.js';
 import { fieldsOf, findLink, type Link } from '../doctor/link.js';
 import { eventLinks } from '../sandbox/service/event.js';
 import { command, type Flags, type FlagTable } from './command.js';
+import { contentOf, deliveryInFile } from './delivery-file.js';
 import { webhookSecret } from './signing.js';
 import { CommandError, literal, paragraphs, refuseUnless, show, verdict } from './terminal.js';
 
@@ -38,7 +37,10 @@ known scheme, or no field, fits.`,
     const delivery = deliveryOf(given);
     if (given.has('link')) return showLink(delivery.rawBody, given.has('json'));
     const secret = await webhookSecret();
-    return showIdentification(given, identifyScheme({ ...delivery, secret, url }));
+    return showIdentification(
+      given,
+      identifyScheme({ rawBody: delivery.rawBody, headers: delivery.headers, secret, url }),
+    );
   },
 });
 
@@ -50,38 +52,11 @@ function deliveryOf(given: Flags<keyof typeof flags>) {
   const [body, signature, timestamp] = [given.text('body'), given.text('signature'), given.text('timestamp')];
   const usage = 'Pass one file with a delivery, or --body, --signature and --timestamp.';
   refuseUnless((file === undefined) !== ((body ?? signature ?? timestamp) === undefined), usage);
-  if (file !== undefined) return readDelivery(file);
+  if (file !== undefined) return deliveryInFile(file);
   refuseUnless(body, `--body is missing. ${usage}`);
   refuseUnless(signature || given.has('link'), `--signature is missing. ${usage}`);
   const headers = { 'x-service-signature': signature, 'x-service-timestamp': timestamp };
   return { rawBody: contentOf(body, 'the raw body'), headers };
-}
-
-/** What `capture` writes. */
-const captured = z.object({ headers: z.array(z.tuple([z.string(), z.string()])), bodyBase64: z.string() });
-
-/** A `Delivery`, as a receiver of this package stores it: in base64 if its body is not UTF-8. */
-const stored = z.object({
-  headers: z.record(z.string(), z.string()),
-  rawBody: z.string(),
-  encoding: z.optional(z.literal('base64')),
-});
-
-function readDelivery(name: string) {
-  const content = new TextDecoder().decode(contentOf(name, 'the delivery'));
-  const { data } = z.union([captured, stored]).safeParse(parseObject(content));
-  if (!data) throw new CommandError(`${name} holds no delivery. If it is a raw body, pass it with --body.`);
-  const { headers } = data;
-  if ('bodyBase64' in data) return { rawBody: Buffer.from(data.bodyBase64, 'base64'), headers };
-  return { rawBody: Buffer.from(data.rawBody, data.encoding ?? 'utf8'), headers };
-}
-
-function contentOf(name: string, what: string): Buffer {
-  try {
-    return readFileSync(name);
-  } catch {
-    throw new CommandError(`${name} cannot be read. Pass the file that holds ${what}.`);
-  }
 }
 
 export function describeIdentification(result: Identification): string {

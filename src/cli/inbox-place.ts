@@ -1,17 +1,19 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { PaymentsError } from '../errors.js';
 import { type Inbox, openInbox } from '../inbox/open-inbox.js';
 import { type PostgresPool, quoted } from '../inbox/postgres.js';
-import { lockTimeout } from '../inbox/postgres-store.js';
+import { lockTimeout, PostgresStore } from '../inbox/postgres-store.js';
 import { defaultSchema, findTables } from '../inbox/postgres-tables.js';
 import { Connection, findDatabaseClass, isSqliteDatabase, type SqliteDatabase } from '../inbox/sqlite.js';
+import { SqliteStore } from '../inbox/sqlite-store.js';
 import { hasTables } from '../inbox/sqlite-tables.js';
+import type { InboxStore } from '../inbox/store.js';
 import { inboxTables } from '../inbox/tables.js';
 import { hasMethods } from '../input/functions.js';
 import { webhookSecret } from './signing.js';
-import { CommandError, codeOf, refuseUnless } from './terminal.js';
+import { CommandError, codeOf, refuseUnless, warn } from './terminal.js';
 
 /** In quotes, after a name, without a scheme or its slashes, or as keywords: never a file. */
 const almostUrl = /:\/\/|^\W*postgres\w*:|:[^/:\\]*@|\bpassword\s*=/i;
@@ -24,30 +26,60 @@ function isUrl(place: string): boolean {
   return false;
 }
 
+type Place = { pool: OpenPool; schema: string | undefined } | { database: SqliteDatabase };
+
 /** Opens the inbox in a file, or in the database that a URL names, for the time of `work`. */
-export async function withInbox<Result>(
+export function withInbox<Result>(
   given: string,
   schema: string | undefined,
   work: (inbox: Inbox) => Promise<Result>,
 ): Promise<Result> {
-  const place = given.trim();
-  const pool = isUrl(place) ? poolOf(place) : undefined;
+  return withPlace(given, schema, async (place) => {
+    const inbox = openInbox({ ...place, secret: webhookSecret, work: false });
+    return work(inbox).finally(inbox.close);
+  });
+}
+
+/** Opens the tables of an inbox alone. With `create`, they are made if there are none. */
+export function withStore<Result>(
+  given: string,
+  schema: string | undefined,
+  work: (store: InboxStore) => Promise<Result>,
+  create = false,
+): Promise<Result> {
+  const stored = (place: Place) =>
+    work(
+      'pool' in place
+        ? new PostgresStore({ pool: place.pool, schema: place.schema ?? defaultSchema }, warnOf)
+        : new SqliteStore(place),
+    );
+  return withPlace(given, schema, stored, create);
+}
+
+const warnOf = (error: unknown) => warn(error instanceof Error ? error.message : String(error));
+
+/** Connects to a file, or to the database that a URL names, for the time of `work`. */
+async function withPlace<Result>(
+  given: string,
+  schema: string | undefined,
+  work: (place: Place) => Promise<Result>,
+  create = false,
+): Promise<Result> {
+  const name = given.trim();
+  const pool = isUrl(name) ? poolOf(name) : undefined;
   refuseUnless(pool || schema === undefined, 'A file has no schema. Leave --schema out.');
-  const common = { secret: webhookSecret, work: false };
-  let inbox: Inbox | undefined;
   let database: SqliteDatabase | undefined;
   try {
     if (pool) {
-      await checkSchema(pool, schema ?? defaultSchema);
-      inbox = openInbox({ ...common, pool, schema });
-    } else {
-      checkAccess(place);
-      // Not `file`, which becomes one with a write-ahead log: the shop's own database may not be that.
-      database = openDatabase(resolve(place));
-      await checkVersion(database, JSON.stringify(place));
-      inbox = openInbox({ ...common, database });
+      if (!create) await checkSchema(pool, schema ?? defaultSchema);
+      return await work({ pool, schema });
     }
-    return await work(inbox);
+    if (create) createFile(name);
+    checkAccess(name);
+    // Not `file`, which becomes one with a write-ahead log: the shop's own database may not be that.
+    database = openDatabase(resolve(name));
+    if (!create) await checkVersion(database, JSON.stringify(name));
+    return await work({ database });
   } catch (error) {
     const remedy = 'Try again, or look for a function that hangs in commit() or done().';
     if (codeOf(error) === lockTimeout)
@@ -55,11 +87,19 @@ export async function withInbox<Result>(
     const isOurs = error instanceof PaymentsError || error instanceof CommandError;
     if (isOurs || !(pool || /SQLITE/.test(codeOf(error) ?? ''))) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`${pool ? 'The database' : JSON.stringify(place)} cannot be used: ${reason}.`);
+    throw new CommandError(`${pool ? 'The database' : JSON.stringify(name)} cannot be used: ${reason}.`);
   } finally {
-    await inbox?.close();
     database?.close();
     await pool?.end();
+  }
+}
+
+/** Creates a file that only its owner may read, as openInbox() does, if there is none. */
+function createFile(name: string): void {
+  try {
+    closeSync(openSync(name, 'a', 0o600));
+  } catch (error) {
+    throw new CommandError(`${JSON.stringify(name)} cannot be made (${codeOf(error)}).`);
   }
 }
 

@@ -49,7 +49,8 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
   }
 }
 
-async function run(command: Command, args: readonly string[]): Promise<number> {
+async function run(named: Command, args: readonly string[]): Promise<number> {
+  const command = named.actionOf?.(args) ?? named;
   const end = command.passesOn ? args.indexOf('--') : -1;
   const own = end === -1 ? args : args.slice(0, end);
   const passedOn = args.slice(own.length + 1);

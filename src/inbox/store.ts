@@ -3,6 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
 import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
+import {
+  addDeliveries,
+  addRefused,
+  type Copied,
+  deliveriesAfter,
+  nothingCopied,
+  pageSize,
+  refusedAfter,
+} from './copy.js';
 import type { Claim, InboxState, RefusedEntry, Settlement } from './entry.js';
 import { storedEvent, toClaim, toEntry, toRefusedEntry } from './entry.js';
 import type { ListParams } from './params.js';
@@ -277,6 +286,27 @@ export abstract class InboxStore {
     await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id} AND
       received_at = ${Date.parse(receivedAt)} AND headers = ${JSON.stringify(headers)} AND raw_body = ${rawBody}
       RETURNING id`);
+  }
+
+  /** Copies every delivery and the quarantine into another inbox, a page at a time. What is there already is left as it is. */
+  async copyTo(target: InboxStore): Promise<Copied> {
+    const result = nothingCopied();
+    const copy = async (
+      after: (id: number) => Statement,
+      add: (rows: readonly Row[], result: Copied) => Work<() => void>,
+    ) => {
+      for (let [last, isLast] = [0, false]; !isLast; ) {
+        const rows = await this.execute(after(last));
+        isLast = rows.length < pageSize;
+        last = Number(rows.at(-1)?.id);
+        // A transaction that is repeated counts once.
+        const count = await target.run(() => add(rows, result), 'durably');
+        count();
+      }
+    };
+    await copy(deliveriesAfter, addDeliveries);
+    await copy(refusedAfter, addRefused);
+    return result;
   }
 
   /** Returns how many rows a statement with RETURNING changed. */

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { sign } from '../../../src/webhooks/index.js';
-import { orderPaid, secret } from '../inboxes.js';
+import { orderPaid, secret, temporaryFile, temporaryFolder } from '../inboxes.js';
 import { runInbox } from '../program.js';
 import { isPostgres, newPlace, opened, type Place } from './places.js';
 
@@ -122,7 +124,7 @@ describe('merchant-payments inbox', () => {
       'x-service-timestamp': '1',
     });
     const { stdout } = run(all.place, 'refused');
-    expect(stdout).toMatch(/^RECEIVED AT +REFUSED BECAUSE +BYTES +HEADERS +BODY\n/);
+    expect(stdout).toMatch(/^ID +RECEIVED AT +TIMES +REFUSED BECAUSE +BYTES +HEADERS +BODY\n/);
     expect(stdout).toContain('signature_mismatch');
     expect(stdout).toContain('"order_id":"ord_8"');
     expect(stdout).toContain('evil\\u001b[2J\\u202e');
@@ -244,6 +246,110 @@ describe('merchant-payments inbox', () => {
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1001)
       SELECT 'signature_mismatch', 0, 4, '{}', 'body' FROM n`);
     expect(run(place, 'refused').stdout).toMatch(/\n\nThese are the newest 1000 of 1001\./);
+  });
+
+  it('lists what waits for its next attempt, and tries it now', async () => {
+    const place = newPlace();
+    const mail = { isDown: true };
+    const { inbox, post } = opened({
+      place,
+      retries: ['2h'],
+      on: {
+        'order.paid': () => {
+          if (mail.isDown) throw new Error('the mail server is down');
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await vi.waitFor(async () => expect((await inbox.list())[0]?.lastError).toContain('mail'));
+    const [entry] = await inbox.list();
+    expect(run(place, 'list', '--pending').stdout).toBe(
+      [
+        'KEY                STATE     ATTEMPTS   NEXT ATTEMPT               LAST ERROR',
+        `order.paid:ord_1   pending   1          ${entry?.nextAttemptAt}   Error: the mail server is down`,
+        '',
+      ].join('\n'),
+    );
+    expect(run(place, 'list', '--parked').stdout).toBe('There is none.\n');
+    mail.isDown = false;
+    expect(run(place, 'retry', '--pending').stdout).toContain('1 due now');
+    await vi.waitFor(async () => expect(await inbox.stats()).toMatchObject({ done: 1 }));
+  });
+
+  it('empties the quarantine', async () => {
+    const { place, post, inbox } = await filled();
+    for (const id of ['ord_6', 'ord_7', 'ord_8'])
+      await post(orderPaid(id), sign({ rawBody: orderPaid(id), secret: 'whsec_of_another_shop' }));
+    const [newest] = await inbox.refused();
+    expect(run(place, 'refused', '--discard', `${newest?.id}`).stdout).toContain('1 discarded');
+    expect(run(place, 'refused', '--discard', `${newest?.id}`)).toMatchObject({ status: 1 });
+    expect(run(place, 'refused', '--discard', '--older-than', '1h').stdout).toContain('0 discarded');
+    expect(run(place, 'refused', '--discard', '--json').stdout).toBe('{"discarded":2}\n');
+    expect(await inbox.stats()).toMatchObject({ refused: 0 });
+  });
+
+  it('accepts a captured delivery once it is verified', async () => {
+    const { place, inbox } = await filled();
+    const folder = temporaryFolder();
+    const stored = (body: string, key: string) => {
+      const captured = {
+        receivedAt: '2026-01-31T10:00:00.000Z',
+        headers: Object.entries(
+          sign({ rawBody: body, secret: key, timestamp: new Date('2026-01-31T10:00:00Z') }),
+        ),
+        bodyBase64: Buffer.from(body).toString('base64'),
+      };
+      const file = join(folder, 'captured.json');
+      writeFileSync(file, JSON.stringify(captured));
+      return file;
+    };
+    vi.stubEnv('PAYMENTS_WEBHOOK_SECRET', secret);
+    const forged = run(place, 'accept', stored(orderPaid('ord_9'), 'whsec_of_another_shop'));
+    expect(forged).toMatchObject({ status: 1, stderr: expect.stringContaining('signature') });
+    const file = stored(orderPaid('ord_9'), secret);
+    expect(run(place, 'accept', file).stdout).toContain('stored as order.paid:ord_9');
+    await vi.waitFor(async () =>
+      expect(await inbox.get('order.paid:ord_9')).toMatchObject({ state: 'done' }),
+    );
+    expect(await inbox.get('order.paid:ord_9')).toMatchObject({ receivedAt: '2026-01-31T10:00:00.000Z' });
+    expect(run(place, 'accept', file).stdout).toContain('order.paid:ord_9 was stored before');
+    const other = stored(orderPaid('ord_9').replace('19.90', '9.90'), secret);
+    expect(run(place, 'accept', other).stdout).toMatch(/stored as order\.paid:ord_9#[0-9a-f]{16}/);
+  });
+
+  it('copies every delivery and the quarantine into another inbox, and again what came in meanwhile', async () => {
+    const { place, post, inbox } = await filled();
+    const refused = orderPaid('ord_7');
+    for (const key of ['whsec_first', 'whsec_last'])
+      await post(refused, sign({ rawBody: refused, secret: key }));
+    await inbox.discard('order.paid:ord_2');
+    await post('{"type":"refund.created","data":{}}');
+    await inbox.idle();
+    await place.run(`INSERT INTO $inbox (key, digest, state, received_at, attempts, due_at, due_set_at, started_at)
+      VALUES ('order.paid:held', 'd', 'running', 1000, 1, 9000000000000, 1000, 1000)`);
+    const before = [await inbox.list(), await inbox.refused()];
+    const file = temporaryFile();
+    const counts = { pending: 1, running: 0, done: 1, parked: 1, discarded: 1 };
+    const first = run(place, 'copy', '--to', file, '--json');
+    expect(JSON.parse(first.stdout)).toEqual({ copied: counts, present: 0, refused: 1, refusedPresent: 0 });
+    const second = newPlace();
+    const back = () => run({ args: [file], cwd: place.cwd }, 'copy', '--to', ...second.args);
+    expect(back().stdout).toContain('4 deliveries copied, 0 were there');
+    await post(orderPaid('ord_3'));
+    await vi.waitFor(async () =>
+      expect(await inbox.get('order.paid:ord_3')).toMatchObject({ state: 'done' }),
+    );
+    expect(run(place, 'copy', '--to', file).stdout).toContain('1 deliveries copied, 4 were there');
+    expect(back().stdout).toMatch(/1 deliveries copied, 4 were there[\s\S]*refused, were there +1/);
+    expect([(await inbox.list()).slice(1), await inbox.refused()]).toEqual(before);
+    const copy = opened({ place: second, work: false });
+    const withoutTimes = (entry: object) => ({ ...entry, state: '', nextAttemptAt: '' });
+    expect((await copy.inbox.list()).map(withoutTimes)).toEqual((await inbox.list()).map(withoutTimes));
+    expect(await copy.inbox.get('order.paid:held')).toMatchObject({ state: 'pending', attempts: 1 });
+    expect(await copy.inbox.refused()).toMatchObject(
+      before[1]?.map(({ id: _, ...rest }: { id?: unknown }) => rest) ?? [],
+    );
+    expect(await copy.inbox.recover({ secret: 'whsec_last' })).toMatchObject({ recovered: 1 });
   });
 
   it.each(['0s', '2', 'soon', '-1h'])('refuses --tolerance=%s', (tolerance) => {

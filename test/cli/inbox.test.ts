@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connect, opened, orderPaid, temporaryFile } from './inboxes.js';
-import { runInbox } from './program.js';
+import { connect, opened, orderPaid, temporaryFile } from '../inbox/inboxes.js';
+import { runInbox } from '../inbox/program.js';
 
 /** What it does with an inbox, on both stores, is in contract/. */
 describe('merchant-payments inbox', () => {
@@ -10,22 +11,46 @@ describe('merchant-payments inbox', () => {
     ['neither file nor URL', [], 'Pass the file of the inbox or the URL of its database'],
     [
       'another action',
-      ['inbox.sqlite', 'list'],
-      '"list" is not an action. There are stats, show, retry, discard, purge, refused, recover; without one, the states and what is parked are listed.',
+      ['inbox.sqlite', 'shw'],
+      '"shw" is not an action. There are stats, list, show, retry, discard, purge, refused, recover, accept, copy; without one, the states and what is parked are shown.',
     ],
     ['show without a key', ['inbox.sqlite', 'show'], 'Pass the key of a delivery'],
     ['retry without a key', ['inbox.sqlite', 'retry'], 'Pass the key of a delivery'],
-    ['retry of one and of all', ['inbox.sqlite', 'retry', 'k', '--parked'], '"k" is not expected here.'],
+    [
+      'retry of one and of all',
+      ['inbox.sqlite', 'retry', 'k', '--parked'],
+      'Pass a key, --parked or --pending',
+    ],
+    [
+      'retry of two kinds',
+      ['inbox.sqlite', 'retry', '--pending', '--parked'],
+      'Pass a key, --parked or --pending',
+    ],
+    ['a list of two kinds', ['inbox.sqlite', 'list', '--pending', '--parked'], 'Pass --pending or --parked'],
     ['two keys', ['inbox.sqlite', 'show', 'a', 'b'], '"b" is not expected here.'],
-    ['a flag of another action', ['inbox.sqlite', 'show', 'k', '--force'], 'show takes no --force.'],
-    ['a value of another action', ['inbox.sqlite', 'purge', '--tolerance=2h'], 'purge takes no --tolerance.'],
-    ['a flag without its action', ['inbox.sqlite', '--identify'], 'stats takes no --identify.'],
-    ['a flag with --print-schema', ['--print-schema', '--parked'], '--print-schema takes no --parked.'],
+    ['a flag of another action', ['inbox.sqlite', 'show', 'k', '--force'], '--force is not a flag.'],
+    ['a value of another action', ['inbox.sqlite', 'purge', '--tolerance=2h'], '--tolerance is not a flag.'],
+    ['a flag without its action', ['inbox.sqlite', '--identify'], '--identify is not a flag.'],
+    ['a flag with --print-schema', ['--print-schema', '--parked'], '--parked is not a flag.'],
     [
       'a scheme to list by',
       ['inbox.sqlite', 'refused', '--scheme={}'],
       'refused takes --scheme and --url only with',
     ],
+    [
+      'an id without --discard',
+      ['inbox.sqlite', 'refused', '17'],
+      'takes an id, --older-than and --all only with',
+    ],
+    [
+      'an id that is none',
+      ['inbox.sqlite', 'refused', '--discard', 'x'],
+      '"x" is no id of a refused delivery.',
+    ],
+    ['an id and all', ['inbox.sqlite', 'refused', '--discard', '1', '--all'], 'one of them'],
+    ['accept without a file', ['inbox.sqlite', 'accept'], 'Pass the file of a delivery'],
+    ['copy without a place', ['inbox.sqlite', 'copy'], 'Pass --to with the file or URL of the other inbox.'],
+    ['copy to itself', ['inbox.sqlite', 'copy', '--to', 'inbox.sqlite'], 'Both are the same inbox.'],
     ['a schema in a file', ['inbox.sqlite', '--schema', 'shop'], 'A file has no schema.'],
     ['force of all', ['inbox.sqlite', 'retry', '--parked', '--force'], '--force takes one running delivery'],
     ['purge without a time', ['inbox.sqlite', 'purge'], 'Pass --older-than'],
@@ -120,5 +145,52 @@ describe('merchant-payments inbox', () => {
     const before = readFileSync(other);
     expect(runInbox([other])).toMatchObject({ status: 1, stderr: expect.stringContaining('holds no inbox') });
     expect(readFileSync(other)).toEqual(before);
+  });
+});
+
+describe('the help of merchant-payments inbox', () => {
+  it('lists the actions', () => {
+    const { status, stdout } = runInbox(['--help']);
+    expect(status).toBe(0);
+    for (const name of [
+      'stats',
+      'list',
+      'show',
+      'retry',
+      'discard',
+      'purge',
+      'refused',
+      'recover',
+      'accept',
+      'copy',
+    ])
+      expect(stdout).toMatch(new RegExp(`^  ${name} +[a-z]`, 'm'));
+  });
+
+  it.each([
+    [['retry', '--help'], '--force'],
+    [['orders.sqlite', 'retry', '--help'], '--pending'],
+    [['--schema', 'shop', 'postgres://h/d', 'refused', '-h'], '--discard'],
+    [['copy', '--help'], '--to <place>'],
+  ])('%j is that of the action, with its own flags', (args, flag) => {
+    const { status, stdout } = runInbox(args);
+    expect(status).toBe(0);
+    const action = args.find((word) => ['retry', 'refused', 'copy'].includes(word));
+    expect(stdout).toContain(`Usage: merchant-payments inbox <file>|<postgres://…> ${action}`);
+    expect(stdout).toContain(flag);
+    expect(stdout).not.toContain('--print-schema');
+  });
+});
+
+describe('on a Node without SQLite', () => {
+  it('the command says which Node to run it with', () => {
+    const file = temporaryFile();
+    writeFileSync(file, '');
+    const withoutSqlite = `data:text/javascript,process.getBuiltinModule = () => undefined;`;
+    const { status, stderr } = runInbox([file], tmpdir(), [], ['--import', withoutSqlite]);
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      `which Node ${process.version} does not have. Run the command with Node 22.13 or later`,
+    );
   });
 });

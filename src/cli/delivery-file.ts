@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import * as z from 'zod/mini';
+import { parseObject } from '../doctor/json.js';
+import { CommandError } from './terminal.js';
+
+/** What `capture` writes. */
+const captured = z.object({
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  bodyBase64: z.string(),
+  receivedAt: z.optional(z.string()),
+});
+
+/** A `Delivery`, as a receiver of this package stores it: in base64 if its body is not UTF-8. */
+const stored = z.object({
+  headers: z.record(z.string(), z.string()),
+  rawBody: z.string(),
+  encoding: z.optional(z.literal('base64')),
+  receivedAt: z.optional(z.string()),
+});
+
+/** Reads a file with one delivery. A file that does not say when it was received is of now. */
+export function deliveryInFile(name: string) {
+  const content = new TextDecoder().decode(contentOf(name, 'the delivery'));
+  const { data } = z.union([captured, stored]).safeParse(parseObject(content));
+  if (!data) throw new CommandError(`${name} holds no delivery. If it is a raw body, pass it with --body.`);
+  const { headers, receivedAt = new Date().toISOString() } = data;
+  if ('bodyBase64' in data) return { rawBody: Buffer.from(data.bodyBase64, 'base64'), headers, receivedAt };
+  return { rawBody: Buffer.from(data.rawBody, data.encoding ?? 'utf8'), headers, receivedAt };
+}
+
+export function contentOf(name: string, what: string): Buffer {
+  try {
+    return readFileSync(name);
+  } catch {
+    throw new CommandError(`${name} cannot be read. Pass the file that holds ${what}.`);
+  }
+}

@@ -1,0 +1,98 @@
+import type { Inbox } from '../inbox/open-inbox.js';
+import { readDuration } from '../input/duration.js';
+import { visible } from '../input/visible.js';
+import { type Command, command, type Flag, type Flags, refuseWords } from './command.js';
+import { withInbox } from './inbox-place.js';
+import { CommandError, columns, refuseUnless, show } from './terminal.js';
+
+/** The flags of every action. */
+const everyFlag = {
+  schema: ['<name>', 'the schema of its tables in PostgreSQL; default payments_inbox'],
+  json: ['', 'prints the result as JSON'],
+} satisfies Record<string, Flag>;
+
+type EveryFlag = keyof typeof everyFlag;
+
+export type Result = readonly [text: string, json: unknown, isOk?: boolean];
+
+/** What is told of an action, and the words that come after the place and its name. */
+interface Told<Name extends string> extends Pick<Command, 'summary'> {
+  name: string;
+  usage: string;
+  example: string;
+  flags?: Readonly<Record<Name, Flag>>;
+  words?: number;
+}
+
+interface Action<Name extends string> extends Told<Name> {
+  /** Reads the flags and words, before the inbox is opened, and returns what to do with it. */
+  plan(given: Flags<Name | EveryFlag>, words: readonly string[]): (inbox: Inbox) => Promise<Result>;
+}
+
+/** An action of `inbox` is a command that opens the inbox first. */
+export function action<const Name extends string = never>({ plan, ...told }: Action<Name>): Command {
+  return actionAt(told, async (place, given, words) => {
+    const act = plan(given, words);
+    return withInbox(place, given.text('schema'), act);
+  });
+}
+
+/** The same for an action that opens what it needs by itself. */
+export function actionAt<const Name extends string = never>(
+  { name, usage, example, summary, flags, words: most = 0 }: Told<Name>,
+  run: (place: string, given: Flags<Name | EveryFlag>, words: readonly string[]) => Promise<Result>,
+): Command {
+  return command<string>({
+    summary,
+    usage: `inbox <file>|<postgres://…> ${name}${usage}`,
+    example: `inbox orders.sqlite ${name}${example}`,
+    flags: { ...flags, ...everyFlag },
+    words: most + 2,
+    async run(given) {
+      const { place, words } = partsOf(given.positionals, name);
+      refuseWords(words.slice(most));
+      refuseUnless(place, 'Pass the file of the inbox or the URL of its database, or set DATABASE_URL.');
+      const [text, json, isOk = true] = await run(place, given, words);
+      return show(given.has('json'), json, () => text, isOk);
+    },
+  });
+}
+
+/** Without a place, DATABASE_URL says where the inbox is. Without a name, the action is the usual one. */
+function partsOf(positionals: readonly string[], name: string) {
+  const [first, ...rest] = positionals;
+  if (first === name) return { place: process.env.DATABASE_URL, words: rest };
+  const place = first ?? process.env.DATABASE_URL;
+  return { place, words: rest[0] === name ? rest.slice(1) : rest };
+}
+
+/** The key of a delivery among the words of an action. */
+export function keyIn([key = '']: readonly string[]): string {
+  refuseUnless(key, 'Pass the key of a delivery, such as order.paid:ord_1001.');
+  return key;
+}
+
+/** A flag that is a duration, in milliseconds; `undefined` if it was not passed. */
+export function durationIn(text: string | undefined, flag: string, example: string): number | undefined {
+  const ms = readDuration(text);
+  const isFine = text === undefined || ms !== undefined;
+  refuseUnless(isFine, `Pass ${flag} with a duration such as ${example}.`);
+  return ms;
+}
+
+/** The flag --tolerance, in seconds. */
+export function toleranceIn(text: string | undefined): number | undefined {
+  const ms = readDuration(text);
+  const isFine = text === undefined || ms;
+  refuseUnless(isFine, 'Pass --tolerance with a duration above 0, such as 10m or 2h.');
+  return ms === undefined ? undefined : ms / 1000;
+}
+
+export function notWaiting(key: string, states = 'pending or parked'): CommandError {
+  return new CommandError(`There is no delivery ${JSON.stringify(key)} that is ${states}.`);
+}
+
+export function tableText(rows: readonly (readonly unknown[])[]): string {
+  const cells = rows.map((row) => row.map((cell) => visible(String(cell ?? '-'))));
+  return columns(cells, '   ');
+}

@@ -1,0 +1,77 @@
+import { type InboxState, inboxStates } from './entry.js';
+import { now, type Row, type Statement, sql, type Work } from './sql.js';
+
+/** What was copied from one inbox to another, and what was there before. */
+export interface Copied {
+  /** Deliveries by the state that they have now: what was running is pending. */
+  copied: Record<InboxState, number>;
+  /** Deliveries whose key was there before: they were left as they are. */
+  present: number;
+  /** Refused deliveries. */
+  refused: number;
+  /** Refused deliveries whose body was there before. */
+  refusedPresent: number;
+}
+
+export function nothingCopied(): Copied {
+  const copied = { pending: 0, running: 0, done: 0, parked: 0, discarded: 0 };
+  return { copied, present: 0, refused: 0, refusedPresent: 0 };
+}
+
+/** How many rows are read at once, and written in one transaction. */
+export const pageSize = 200;
+
+export const deliveriesAfter = (id: number): Statement => sql`
+  SELECT * FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)
+  WHERE id > ${id} ORDER BY id LIMIT ${pageSize}`;
+
+export const refusedAfter = (id: number): Statement => sql`
+  SELECT * FROM payments_inbox_refused WHERE id > ${id} ORDER BY id LIMIT ${pageSize}`;
+
+/** Stores deliveries of another inbox, and counts them in `result` once all of them are written. */
+export function* addDeliveries(rows: readonly Row[], result: Copied): Work<() => void> {
+  const added: InboxState[] = [];
+  for (const row of rows) {
+    const isRunning = row.state === 'running';
+    const state = isRunning ? 'pending' : inboxStates.find((known) => known === row.state);
+    if (!state) continue;
+    const due = state === 'pending' ? (isRunning ? now : number(row.due_at)) : null;
+    const [known] = yield sql`SELECT id FROM payments_inbox WHERE key = ${String(row.key)}`;
+    if (known) continue;
+    const [stored] = yield sql`INSERT INTO payments_inbox
+        (key, digest, state, received_at, attempts, failures, lost, due_at, due_set_at, finished_at, last_error)
+      VALUES (${String(row.key)}, ${text(row.digest)}, ${state}, ${number(row.received_at)}, ${number(row.attempts)},
+        ${number(row.failures)}, ${number(row.lost)}, ${due}, ${due === null ? null : now}, ${number(row.finished_at)},
+        ${text(row.last_error)})
+      ON CONFLICT DO NOTHING RETURNING id`;
+    if (!stored) continue;
+    if (row.raw_body !== null)
+      yield sql`INSERT INTO payments_inbox_content (id, event, raw_body, encoding, headers) VALUES
+        (${Number(stored.id)}, ${text(row.event)}, ${text(row.raw_body)}, ${text(row.encoding)}, ${text(row.headers)})`;
+    added.push(state);
+  }
+  return () => {
+    for (const state of added) result.copied[state]++;
+    result.present += rows.length - added.length;
+  };
+}
+
+/** The same for the quarantine. */
+export function* addRefused(rows: readonly Row[], result: Copied): Work<() => void> {
+  let added = 0;
+  for (const row of rows) {
+    const [stored] = yield sql`INSERT INTO payments_inbox_refused
+        (code, received_at, bytes, headers, raw_body, encoding, body_hash, times, last_at, last_headers)
+      VALUES (${text(row.code)}, ${number(row.received_at)}, ${number(row.bytes)}, ${text(row.headers)}, ${text(row.raw_body)},
+        ${text(row.encoding)}, ${text(row.body_hash)}, ${number(row.times)}, ${number(row.last_at)}, ${text(row.last_headers)})
+      ON CONFLICT DO NOTHING RETURNING id`;
+    if (stored) added++;
+  }
+  return () => {
+    result.refused += added;
+    result.refusedPresent += rows.length - added;
+  };
+}
+
+const text = (value: unknown) => (value === null ? null : String(value));
+const number = (value: unknown) => (value === null ? null : Number(value));
