@@ -10,6 +10,7 @@ export const pages = {
     'docs/when-the-webhook-never-comes.md',
     'docs/signature-schemes.md',
     'docs/webhook-troubleshooting.md',
+    'docs/crash-test.md',
   ],
   Client: ['docs/products.md', 'docs/errors.md', 'docs/configuration.md'],
   Sandbox: ['docs/testing.md', 'docs/sandbox.md', 'docs/commands.md'],

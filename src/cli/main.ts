@@ -5,6 +5,7 @@ import { version } from '../version.js';
 import { capture } from './capture.js';
 import { type Command, describeFlags, Flags } from './command.js';
 import { advance, deliver, reset, trigger } from './control.js';
+import { crashTest } from './crash-test.js';
 import { doctor } from './doctor.js';
 import { examples } from './examples.js';
 import { exec } from './exec.js';
@@ -15,7 +16,7 @@ import { sandbox } from './sandbox.js';
 import { CommandError, columns, print, UsageError, warn } from './terminal.js';
 
 /** In the order of the overview: what most people need comes first. */
-const usual = { sandbox, exec, trigger, deliver, fault, doctor };
+const usual = { sandbox, exec, trigger, deliver, fault, doctor, 'crash-test': crashTest };
 const commands = new Map<string, Command>(
   Object.entries({ ...usual, capture, identify, inbox, advance, reset, examples }),
 );

@@ -16,6 +16,9 @@ const isTaken = (port: number, host: string): Promise<boolean> =>
     (error) => error.code === 'EADDRINUSE',
   );
 
+/** Returns a port that nothing listens on. */
+export const freePort = (): Promise<number> => listenBriefly(0, '127.0.0.1');
+
 async function listenBriefly(port: number, host: string): Promise<number> {
   const server = createServer();
   try {

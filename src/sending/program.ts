@@ -26,7 +26,7 @@ export function programEnvironment(sandbox: ProgramSandbox, port?: number): Node
  */
 export function startProgram(
   [program = '', ...args]: readonly string[],
-  options: { env: NodeJS.ProcessEnv; stdio: StdioOptions; cwd?: string },
+  options: { env: NodeJS.ProcessEnv; stdio: StdioOptions; cwd?: string; detached?: boolean },
 ): ChildProcess {
   return spawn(program, [...args], options);
 }

@@ -24,10 +24,11 @@ const rooms = new Map(
     'matching/': 'zod, schemas/money.ts, input/, errors.ts',
     'sending/': 'node:, cross-spawn, webhooks/, input/',
     'doctor/': 'node:, sending/, webhooks/, input/, errors.ts, version.ts',
+    'crash-test/': 'node:, sending/, webhooks/, input/',
     'sandbox/':
       'hono, @hono/node-server, uqr, zod, node:, schemas/params.ts, type schemas/, input/, webhooks/, sending/, doctor/, errors.ts, version.ts',
     'cli/':
-      'node:, zod, sandbox/, doctor/, inbox/, webhooks/, sending/, input/, errors.ts, version.ts, merchant-payments',
+      'node:, zod, sandbox/, doctor/, crash-test/, inbox/, webhooks/, sending/, input/, errors.ts, version.ts, merchant-payments',
   }).map(([room, allowed]) => [room, allowed.split(', ')]),
 );
 

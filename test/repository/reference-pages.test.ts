@@ -8,6 +8,7 @@ const command = z.object({
   usage: z.string(),
   flags: z.record(z.string(), z.unknown()),
 });
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const files = readdirSync('src/cli').filter((file) => file !== 'main.ts');
 const modules = await Promise.all(
   files.map((file): Promise<object> => import(`../../src/cli/${file.slice(0, -3)}.ts`)),
@@ -16,7 +17,7 @@ const commands = modules
   .flatMap((module) => Object.entries(module))
   .flatMap(([name, value]) => {
     const { success, data } = command.safeParse(value);
-    return success ? [{ name, flags: Object.keys(data.flags) }] : [];
+    return success ? [{ name: kebab(name), flags: Object.keys(data.flags) }] : [];
   });
 
 const page = readFileSync('docs/commands.md', 'utf8');
@@ -45,7 +46,7 @@ test.each(commands)('$name has every flag that its section of docs/commands.md n
 
 const pages = ['README.md', 'AGENTS.md', 'llms.txt', 'examples/README.md', ...docs()];
 const calls = pages.flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/npx merchant-payments (\w+)([^\n`]*)/g)].map(
+  [...readFileSync(file, 'utf8').matchAll(/npx merchant-payments ([\w-]+)([^\n`]*)/g)].map(
     ([call, name = '', rest = '']) => ({ call, file, name, flags: flagsIn(rest.split(' -- ')[0] ?? '') }),
   ),
 );

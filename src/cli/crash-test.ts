@@ -1,0 +1,255 @@
+import { randomInt } from 'node:crypto';
+import * as z from 'zod/mini';
+import {
+  type BookLine,
+  BooksCommandError,
+  BooksError,
+  readSettledBooks,
+  runBooks,
+} from '../crash-test/books.js';
+import { currency, makePlan, type Plan } from '../crash-test/plan.js';
+import { Program, ProgramError } from '../crash-test/program.js';
+import { type CrashReport, explain, findingInWords, summary } from '../crash-test/report.js';
+import { type Answer, runPlan } from '../crash-test/run.js';
+import { runShell } from '../crash-test/shell.js';
+import { countUnanswered, isComplete, judge } from '../crash-test/verdict.js';
+import { durationMs } from '../input/duration.js';
+import { createSandbox } from '../sandbox/index.js';
+import { freePort } from '../sending/ports.js';
+import { programEnvironment } from '../sending/program.js';
+import { command, type Flags, type FlagTable } from './command.js';
+import { withInbox } from './inbox-place.js';
+import { readSchemeFlag, schemeFlag } from './signing.js';
+import { CommandError, paint, paragraphs, print, refuseUnless, verdict, warn } from './terminal.js';
+
+const flags = {
+  'webhook-path': ['<path>', 'the path of your receiver; each instance gets a PORT to listen on'],
+  'webhook-url': ['<url>', 'in place of the path: the address of your receiver, for one instance'],
+  books: ['<command>', 'prints what your shop has fulfilled, a line each: order_id,amount or JSON'],
+  inbox: ['<file or url>', 'what is parked in this inbox of openInbox() counts as held'],
+  open: ['<command>', 'gets a JSON line for each order on its standard input, and opens it in your shop'],
+  orders: ['<number>', 'how many orders are paid; default 200'],
+  instances: ['<number>', 'how many copies of the program run at once; default 1'],
+  seed: ['<integer>', 'decides orders, deliveries and kills; default: another one each time'],
+  settle: ['<duration>', 'how long the books may take to settle; default 90s'],
+  scheme: schemeFlag,
+  retries: ['', 'sends again what got no 200, after 5 s, 30 s, 2 min and 10 min, as the sandbox does'],
+  json: ['', 'prints the verdict as JSON, all else on standard error'],
+} satisfies FlagTable;
+
+type Name = keyof typeof flags;
+
+/** What stopped the test, as `--json` names it; exit code 2. */
+class CannotTest extends Error {
+  readonly code: string;
+  readonly line: number | undefined;
+
+  constructor(code: string, message: string, line?: number) {
+    super(message);
+    this.code = code;
+    this.line = line;
+  }
+}
+
+const startMs = 60_000;
+const retryMs = [5000, 30_000, 120_000, 600_000];
+
+export const crashTest = command({
+  summary: 'kills your shop while it takes payments, and compares its books with what was paid',
+  usage:
+    'crash-test [flags] --books <command> -- <command…>\n\n' +
+    'Runs the command beside a sandbox, sends it what a service may send, kills it and starts it again. Exit code 1 on a finding,\n' +
+    '2 if the test could not run.',
+  example: `crash-test --webhook-path /webhooks --books "sqlite3 -csv shop.sqlite 'SELECT order_id, amount FROM paid'" -- node shop.mjs`,
+  flags,
+  passesOn: true,
+  async run(given, program) {
+    const asJson = given.has('json');
+    const interrupt = new AbortController();
+    const stop = () => interrupt.abort();
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+    try {
+      const report = await test(given, program, interrupt.signal);
+      if (asJson) print(JSON.stringify(report));
+      else print(reportInWords(report));
+      if (report.interrupted) return 130;
+      return report.ok ? 0 : 1;
+    } catch (error) {
+      const { code, message, line } = whyNotTested(error);
+      if (asJson) print(JSON.stringify({ ok: false, error: { code, message, ...(line && { line }) } }));
+      else warn(message);
+      return 2;
+    } finally {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, stop);
+    }
+  },
+});
+
+async function test(
+  given: Flags<Name>,
+  command: readonly string[],
+  signal: AbortSignal,
+): Promise<CrashReport> {
+  const instances = given.integer('instances', 1, 16) ?? 1;
+  const booksCommand = given.text('books');
+  refuseUnless(booksCommand, '--books is missing. Pass a command that prints what your shop has fulfilled.');
+  const path = given.text('webhook-path');
+  const url = given.url('webhook-url');
+  refuseUnless((path === undefined) !== (url === undefined), 'Pass --webhook-path or --webhook-url.');
+  refuseUnless(path === undefined || path.startsWith('/'), '--webhook-path begins with /, as in /webhooks.');
+  refuseUnless(
+    url === undefined || instances === 1,
+    '--instances goes with --webhook-path, not with an address.',
+  );
+  const scheme = readSchemeFlag(given.text('scheme')) ?? {};
+  const settleMs = settleLimit(given.text('settle') ?? '90s');
+  const seed = given.integer('seed', 0, 2 ** 31 - 1) ?? randomInt(2 ** 31);
+  const openCommand = given.text('open');
+  const plan = makePlan({
+    seed,
+    orders: given.integer('orders', 20, 10_000) ?? 200,
+    instances,
+    sharesAmounts: openCommand !== undefined,
+  });
+  warn(`Seed ${seed}: ${plan.orders.length} orders, ${plan.deliveries.length} deliveries.`);
+
+  const sandbox = await createSandbox({ unspecified: { signature: scheme } }).listen();
+  const ports = await portsFor(instances);
+  const programs = ports.map(
+    (port) =>
+      new Program({
+        command,
+        env: programEnvironment(sandbox, port),
+        url: url ?? `http://localhost:${port}${path}`,
+        startMs,
+      }),
+  );
+  const abandon = () => void Promise.all(programs.map((program) => program.stop()));
+  signal.addEventListener('abort', abandon);
+  const progress = progressLine(plan);
+  try {
+    await Promise.all(programs.map((program) => program.ready()));
+    const env = programEnvironment(sandbox, ports[0]);
+    if (openCommand !== undefined && !signal.aborted) await openOrders(openCommand, plan, env);
+    const answers = await runPlan({
+      plan,
+      programs,
+      secret: sandbox.webhookSecret,
+      scheme,
+      signal,
+      onProgress: progress.show,
+      ...(given.has('retries') && { retryMs }),
+    });
+    progress.end();
+    const sentAt = performance.now();
+    const inbox = given.text('inbox');
+    const read = async (): Promise<BookLine[]> => [
+      ...(await runBooks(booksCommand, env)),
+      ...(inbox === undefined ? [] : await parkedIn(inbox)),
+    ];
+    const books = await readSettledBooks(read, (lines) => isComplete(answers, lines), settleMs, signal);
+    const settledMs = Math.round(performance.now() - sentAt);
+    return reportOf(plan, answers, books, programs, settledMs, signal.aborted);
+  } finally {
+    progress.end();
+    signal.removeEventListener('abort', abandon);
+    await Promise.all(programs.map((program) => program.stop()));
+    await sandbox.close();
+  }
+}
+
+function settleLimit(text: string): number {
+  const { data, error } = z.safeParse(durationMs(0, '1h'), text);
+  refuseUnless(data !== undefined, `--settle: ${error?.issues[0]?.message}`);
+  return data;
+}
+
+async function portsFor(instances: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < instances) ports.add(await freePort());
+  return [...ports];
+}
+
+async function openOrders(openCommand: string, plan: Plan, env: NodeJS.ProcessEnv): Promise<void> {
+  const lines = plan.orders.map(({ reference, amount }) => JSON.stringify({ reference, amount, currency }));
+  const { code, output, errors } = await runShell(openCommand, env, `${lines.join('\n')}\n`);
+  if (code !== 0)
+    throw new CannotTest('open_failed', `The --open command ended with ${code}: ${errors || output}`);
+}
+
+/** Returns what is parked in an inbox as lines that are held for a person. */
+function parkedIn(place: string): Promise<BookLine[]> {
+  return withInbox(place, undefined, async (inbox) => {
+    const lines: BookLine[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await inbox.list({ state: 'parked', limit: 1000, after });
+      for (const { event } of page)
+        lines.push({ orderId: /ord_\w+/.exec(JSON.stringify(event))?.[0] ?? '', isHeld: true });
+      after = page.at(-1)?.key;
+      if (after === undefined) return lines;
+    }
+  });
+}
+
+function reportOf(
+  plan: Plan,
+  answers: readonly Answer[],
+  books: readonly BookLine[],
+  programs: readonly Program[],
+  settledMs: number,
+  interrupted: boolean,
+): CrashReport {
+  // What an interrupted run has not waited for may be on its way.
+  const unfinished = ['lost', 'conflict_dropped'];
+  const found = judge(plan, answers, books).filter(({ code }) => !interrupted || !unfinished.includes(code));
+  const unanswered = countUnanswered(plan, answers);
+  return {
+    ok: !interrupted && found.every(({ isWarning }) => isWarning),
+    seed: plan.seed,
+    orders: plan.orders.length,
+    delivered: plan.orders.length - unanswered,
+    unanswered,
+    kills: programs.reduce((sum, { kills }) => sum + kills, 0),
+    settledMs,
+    interrupted,
+    findings: explain(found),
+  };
+}
+
+function reportInWords(report: CrashReport): string {
+  const findings = report.findings.map((finding) => {
+    const { title, lines } = findingInWords(finding);
+    const head = finding.warning ? paint('yellow', `! ${title}`) : verdict(false, title);
+    return [head, ...lines.map((line) => `  ${line}`)].join('\n');
+  });
+  return paragraphs(...findings, verdict(report.ok, summary(report)));
+}
+
+/** On a terminal one line that is rewritten, elsewhere a line every five seconds; both on standard error. */
+function progressLine({ deliveries }: Plan) {
+  const planned = deliveries.filter(({ kill }) => kill && kill.signal !== 'SIGSTOP').length;
+  let text = '';
+  const isTerminal = process.stderr.isTTY;
+  const timer = setInterval(() => text && warn(text), 5000);
+  if (isTerminal) clearInterval(timer);
+  return {
+    show(delivered: number, kills: number): void {
+      text = `${delivered}/${deliveries.length} delivered, ${kills} of ${planned} kills`;
+      if (isTerminal) process.stderr.write(`\r${text}\u001b[K`);
+    },
+    end(): void {
+      clearInterval(timer);
+      if (isTerminal && text) process.stderr.write('\r\u001b[K');
+      text = '';
+    },
+  };
+}
+
+function whyNotTested(error: unknown): CannotTest {
+  if (error instanceof CannotTest) return error;
+  if (error instanceof ProgramError) return new CannotTest(error.code, error.message);
+  if (error instanceof BooksError) return new CannotTest('books_unreadable', error.message, error.line);
+  if (error instanceof BooksCommandError || error instanceof CommandError)
+    return new CannotTest('books_failed', error.message);
+  throw error;
+}

@@ -1,0 +1,106 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { isObject } from '../input/object.js';
+import { runShell } from './shell.js';
+
+/** One line of the merchant's books: a fulfilment, or what the shop keeps for a person. */
+export interface BookLine {
+  readonly orderId: string;
+  /** A decimal without needless zeros, or what the shop has in its place. Absent only where it is held. */
+  readonly amount?: string | undefined;
+  readonly reference?: string | undefined;
+  readonly isHeld: boolean;
+}
+
+/** A line that is in neither form. */
+export class BooksError extends Error {
+  readonly line: number;
+
+  constructor(line: number, text: string) {
+    const shown = JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+    super(
+      `Line ${line} of the books is ${shown}. Print order_id,amount or {"order_id":"…","amount":"…"}, without a header.`,
+    );
+    this.line = line;
+  }
+}
+
+/** Reads what the books command printed: a line for each fulfilment, as CSV, separated by tabs, or as JSON. */
+export function readBooks(output: string): BookLine[] {
+  return output.split(/\r?\n/).flatMap((text, index) => {
+    if (text.trim() === '') return [];
+    const line = text.trimStart().startsWith('{') ? fromJson(text) : fromColumns(text);
+    if (line === undefined) throw new BooksError(index + 1, text);
+    return [line];
+  });
+}
+
+const quietMs = 2000;
+
+/** Reads the books again and again until they are complete and unchanged for two seconds, or the time is over. */
+export async function readSettledBooks(
+  read: () => Promise<BookLine[]>,
+  isComplete: (books: readonly BookLine[]) => boolean,
+  settleMs: number,
+  signal: AbortSignal,
+): Promise<BookLine[]> {
+  const startedAt = performance.now();
+  let books = await read();
+  let changedAt = startedAt;
+  for (;;) {
+    const now = performance.now();
+    if (signal.aborted || now - startedAt >= settleMs) return books;
+    if (isComplete(books) && now - changedAt >= quietMs) return books;
+    await wait(200, undefined, { signal }).catch(() => {});
+    const next = await read();
+    if (JSON.stringify(next) !== JSON.stringify(books)) changedAt = performance.now();
+    books = next;
+  }
+}
+
+/** The books command failed. */
+export class BooksCommandError extends Error {}
+
+/** Runs the books command and reads what it prints. */
+export async function runBooks(command: string, env: NodeJS.ProcessEnv): Promise<BookLine[]> {
+  const { code, output, errors } = await runShell(command, env);
+  if (code !== 0) throw new BooksCommandError(`The books command ended with ${code}: ${errors || output}`);
+  return readBooks(output);
+}
+
+/** Returns a decimal amount with at least two decimals and no other needless zeros; `undefined` if it is none. */
+export function plainAmount(amount: unknown): string | undefined {
+  const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(String(amount)) ?? [];
+  if (whole === undefined) return undefined;
+  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
+/** Returns an amount as it is compared. One with a digit that is no decimal, such as `11,90`, stays as it is. */
+function amountOf(given: unknown): string | undefined {
+  const text = typeof given === 'number' ? String(given) : given;
+  return typeof text === 'string' && /\d/.test(text) ? (plainAmount(text) ?? text) : undefined;
+}
+
+function fromJson(text: string): BookLine | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const { order_id: orderId, held = false } = value;
+  const amount = amountOf(value.amount);
+  if (typeof orderId !== 'string' || typeof held !== 'boolean') return undefined;
+  if (amount === undefined && !held) return undefined;
+  return { orderId, amount, reference: textOf(value.reference), isHeld: held };
+}
+
+const textOf = (value: unknown): string | undefined =>
+  value === undefined || value === null ? undefined : String(value);
+
+/** `psql -At -F,` and `sqlite3 -csv` print commas, `mysql -N` tabs. What follows the id is the amount, even one with a comma. */
+function fromColumns(text: string): BookLine | undefined {
+  const [, orderId = '', given = ''] = /^"?([^",\t]+)"?[,\t]"?([^"\t]+?)"?$/.exec(text) ?? [];
+  const amount = amountOf(given);
+  return amount === undefined ? undefined : { orderId, amount, isHeld: false };
+}

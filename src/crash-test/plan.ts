@@ -1,0 +1,150 @@
+import { unevenlySpaced } from '../sending/delivery.js';
+
+/** An order that a customer pays. */
+export interface PlannedOrder {
+  /** The service's `order_id`. */
+  readonly id: string;
+  /** The shop's own name of the order, for `--open`. */
+  readonly reference: string;
+  readonly amount: string;
+}
+
+/** `payment` is the first delivery of an order, `again` a duplicate, `conflict` the same order with another amount. */
+export type DeliveryKind = 'payment' | 'again' | 'conflict' | 'unreadable' | 'forged' | 'unknown';
+
+/** A signal, and when it is sent: a share of the median response time after the delivery was. */
+export interface Kill {
+  readonly signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
+  readonly share: number;
+}
+
+export interface PlannedDelivery {
+  readonly kind: DeliveryKind;
+  readonly orderId: string;
+  readonly amount: string;
+  readonly body: string;
+  /** The instances that get it, at the same moment. */
+  readonly instances: readonly number[];
+  /** The signal that its instance gets meanwhile. */
+  readonly kill?: Kill | undefined;
+  /** True if it is sent again after a kill that left it without a response. */
+  readonly repeatsAfterKill: boolean;
+  /** True if it is sent again after any other failure. */
+  readonly repeatsAfterFailure: boolean;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly orders: readonly PlannedOrder[];
+  readonly deliveries: readonly PlannedDelivery[];
+}
+
+export interface PlanOptions {
+  seed: number;
+  orders: number;
+  instances: number;
+  /** True if every tenth order has the amount of the next one. */
+  sharesAmounts: boolean;
+}
+
+export const currency = 'USD';
+
+/** Returns what a run sends, to which instance, and what is killed when: the same everywhere for the same seed. */
+export function makePlan({ seed, orders: count, instances, sharesAmounts }: PlanOptions): Plan {
+  const random = randomFrom(seed);
+  const below = (limit: number): number => Math.floor(random() * limit);
+  const part = (share: number): number => Math.max(1, Math.round(count * share));
+  const newId = (): string => `ord_${Array.from({ length: 12 }, () => below(36).toString(36)).join('')}`;
+
+  const customers = Array.from({ length: count }, (_, number) => {
+    const cents = 1000 + (sharesAmounts && number % 10 === 1 ? number - 1 : number);
+    return { id: newId(), reference: `o${number + 1}`, cents };
+  });
+  const deliveryOf = (kind: DeliveryKind, orderId: string, amount: string, copies = 1): PlannedDelivery => {
+    const first = below(instances);
+    return {
+      kind,
+      orderId,
+      amount,
+      body: bodyOf(kind, orderId, amount),
+      instances: Array.from({ length: copies }, (_, copy) => (first + copy) % instances),
+      repeatsAfterKill: random() < 0.75,
+      repeatsAfterFailure: random() < 0.5,
+    };
+  };
+
+  const deliveries = withKills(
+    shuffled(customers, below).map(({ id, cents }, place) =>
+      deliveryOf('payment', id, decimal(cents), place < part(0.02) ? 3 : 1),
+    ),
+    instances,
+    random,
+  );
+  /** Inserts a delivery anywhere after the first one of an order, or anywhere at all. */
+  const insert = (delivery: PlannedDelivery, first?: string): void => {
+    const place = deliveries.findIndex(({ orderId }) => orderId === first);
+    deliveries.splice(place + 1 + below(deliveries.length - place), 0, delivery);
+  };
+  for (const { id, cents } of shuffled(customers, below).slice(0, part(0.1)))
+    insert(deliveryOf('again', id, decimal(cents)), id);
+  for (const { id, cents } of shuffled(customers, below).slice(0, part(0.02)))
+    insert(deliveryOf('conflict', id, decimal(cents + 100_000)), id);
+  for (let number = 0; number < part(0.01); number++)
+    insert(deliveryOf('unreadable', newId(), `${10 + number},90`));
+  for (const [number, { id, cents }] of shuffled(customers, below).slice(0, part(0.04)).entries())
+    insert(
+      number % 2 === 0
+        ? deliveryOf('forged', newId(), decimal(cents))
+        : deliveryOf('forged', id, decimal(cents + 200_000)),
+    );
+  for (let number = 0; number < 3; number++) insert(deliveryOf('unknown', newId(), '1.00'));
+
+  const orders = customers.map(({ id, reference, cents }) => ({ id, reference, amount: decimal(cents) }));
+  return { seed, orders, deliveries };
+}
+
+/** Spreads kills over the run, three SIGKILL for each SIGTERM, and one SIGSTOP if there are several instances. */
+function withKills(
+  deliveries: PlannedDelivery[],
+  instances: number,
+  random: () => number,
+): PlannedDelivery[] {
+  const kills = Math.min(deliveries.length, Math.max(10, Math.round(deliveries.length / 20)));
+  const stride = deliveries.length / kills;
+  const planned = [...deliveries];
+  for (let number = 0; number < kills; number++) {
+    const place = Math.floor((number + random()) * stride);
+    const signal = number % 4 === 3 ? 'SIGTERM' : 'SIGKILL';
+    const delivery = planned[place];
+    if (delivery) planned[place] = { ...delivery, kill: { signal, share: random() * 1.4 } };
+  }
+  const free = planned.findIndex(({ kill }, place) => !kill && place >= deliveries.length / 2);
+  const delivery = planned[free];
+  if (instances > 1 && delivery)
+    planned[free] = { ...delivery, kill: { signal: 'SIGSTOP', share: random() * 1.4 } };
+  return planned;
+}
+
+function bodyOf(kind: DeliveryKind, orderId: string, amount: string): string {
+  const type = kind === 'unknown' ? 'test.unknown' : 'order.paid';
+  return unevenlySpaced({ type, data: { order_id: orderId, amount, currency } });
+}
+
+const decimal = (cents: number): string =>
+  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+
+function shuffled<T>(list: readonly T[], below: (limit: number) => number): T[] {
+  const all = list.map((value) => ({ value, at: below(2 ** 31) }));
+  return all.sort((one, other) => one.at - other.at).map(({ value }) => value);
+}
+
+/** Mulberry32: small, and the same on every platform. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
