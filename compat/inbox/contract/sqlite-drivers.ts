@@ -1,8 +1,13 @@
 // Puts the contract of the inbox on a SQLite driver of the shop's own: the package that INBOX_DRIVER names, as `database`.
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { type GivenDatabase, openInbox, type SqliteStatement } from '../../../src/inbox/index.js';
-import { insertPaid, placeInboxesIn } from '../../../test/inbox/contract/places.js';
+import {
+  type GivenDatabase,
+  openInbox,
+  openOrderBook,
+  type SqliteStatement,
+} from '../../../src/inbox/index.js';
+import { insertPaid, placeInboxesIn, withinSqlite } from '../../../test/inbox/contract/places.js';
 import { later, temporaryFile } from '../../../test/inbox/inboxes.js';
 
 type Database = GivenDatabase & { prepare(sql: string): SqliteStatement & { reader: boolean } };
@@ -24,9 +29,17 @@ placeInboxesIn({
     const other = connect(file);
     other.exec('PRAGMA journal_mode = WAL; CREATE TABLE paid (order_id TEXT)');
     const named = (sql: string) =>
-      sql.replace('$inbox', 'payments_inbox').replace('$paid', 'paid').replace('$past', '0');
+      sql
+        .replace(/\$(order\w*)/g, 'payments_$1')
+        .replace('$inbox', 'payments_inbox')
+        .replace('$paid', 'paid')
+        .replace('$past', '0');
     return {
       open: (options) => openInbox({ database: connect(file), ...options }),
+      openBook: (options) => {
+        const book = openOrderBook({ database: connect(file), ...options });
+        return { ...book, within: withinSqlite(book, () => connect(file)) };
+      },
       run: async (sql) => {
         const statement = other.prepare(named(sql));
         if (statement.reader) return statement.all();

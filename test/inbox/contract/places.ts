@@ -2,6 +2,7 @@
 import { expect, vi } from 'vitest';
 import {
   type CommonInboxOptions,
+  type GivenDatabase,
   type Inbox,
   type InboxDelivery,
   type OrderBook,
@@ -82,7 +83,7 @@ const sqlite: Store = {
       openBook: (options) => {
         const book = openOrderBook({ file, ...options });
         later(() => book.close());
-        return { ...book, within: withinSqlite(book, file) };
+        return { ...book, within: withinSqlite(book, () => connect(file)) };
       },
       run: async (sql) => other.prepare(named(sql)).all(),
       pay: (db) => 'prepare' in db && db.prepare(named(insertPaid)).run(),
@@ -92,26 +93,22 @@ const sqlite: Store = {
   },
 };
 
-function withinSqlite({ credit, decide, cancel, returned }: OrderBook, file: string): ContractBook['within'] {
+/** Runs the shop's transactions on a connection of their own. */
+export function withinSqlite(
+  { credit, decide, cancel, returned }: OrderBook,
+  connectAgain: () => SqliteDatabase | GivenDatabase,
+): ContractBook['within'] {
   return async (work, killAt) => {
-    const database = connect(file);
+    const database = connectAgain();
     const dies = deathAt(killAt);
-    const mortal: SqliteDatabase = {
-      exec: (sql) => database.exec(sql),
-      close: () => database.close(),
-      prepare(sql) {
-        const statement = database.prepare(sql);
-        const all: typeof statement.all = (...values) => {
-          dies();
-          return statement.all(...values);
-        };
-        return {
-          all,
-          get: (...values) => statement.get(...values),
-          run: (...values) => statement.run(...values),
-        };
+    const mortal = new Proxy(database, {
+      get(target, name) {
+        const found: unknown = Reflect.get(target, name, target);
+        if (typeof found !== 'function') return found;
+        if (name !== 'prepare') return found.bind(target);
+        return (sql: string) => withDeath(Reflect.apply(found, target, [sql]), dies);
       },
-    };
+    });
     database.exec('BEGIN IMMEDIATE');
     try {
       const result = await work({
@@ -127,6 +124,20 @@ function withinSqlite({ credit, decide, cancel, returned }: OrderBook, file: str
       database.close();
     }
   };
+}
+
+/** A statement whose rows a dying process does not get. */
+function withDeath(statement: object, dies: () => void): object {
+  return new Proxy(statement, {
+    get(target, name) {
+      const found: unknown = Reflect.get(target, name, target);
+      if (typeof found !== 'function') return found;
+      return (...values: unknown[]) => {
+        if (name === 'all') dies();
+        return Reflect.apply(found, target, values);
+      };
+    },
+  });
 }
 
 /** Returns a function that throws when it is called for the nth time. */
