@@ -257,6 +257,46 @@ for (const way of ['before', 'after'] as const) {
   });
 }
 
+test('what a claim took whose response was lost does not wait for its lease, and is its first attempt', async () => {
+  const cutter = await newCutter(await newDatabase(postgres.url));
+  const attempts: number[] = [];
+  const shop = open(cutter.url, {
+    on: { 'order.paid': (_event, { attempt }) => void attempts.push(attempt) },
+  });
+  await shop.inbox.stats();
+  cutter.arm('after', 'AS MATERIALIZED', true);
+  assert.equal(await shop.post('ord_1'), 200);
+  for (let tries = 0; tries < 100 && attempts.length === 0; tries++) await wait(50);
+  assert.deepEqual([attempts, cutter.cuts()], [[1], 1]);
+});
+
+test('what was claimed ahead of slow functions is given back, and is as if it had not been claimed', async () => {
+  const url = await newDatabase(postgres.url);
+  const web = open(url, { work: false });
+  for (let number = 0; number < 30; number++) await web.post(`ord_${number}`);
+  let isSlow = false;
+  const attempts: number[] = [];
+  const slow = open(url, {
+    concurrency: 2,
+    on: {
+      'order.paid': async (_event, { attempt, signal }) => {
+        attempts.push(attempt);
+        isSlow ||= attempts.length > 6;
+        if (isSlow) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+    },
+  });
+  for (let tries = 0; tries < 100 && !isSlow; tries++) await wait(20);
+  await wait(1500);
+  assert.equal((await web.inbox.stats()).running, 2);
+  const other = open(url, { on: { 'order.paid': (_event, { attempt }) => void attempts.push(attempt) } });
+  for (let tries = 0; tries < 100 && (await web.inbox.stats()).done < 28; tries++) await wait(50);
+  await slow.close();
+  await other.inbox.idle();
+  assert.equal((await web.inbox.stats()).done, 30);
+  assert.deepEqual(attempts.filter((attempt) => attempt > 1).length, 2, 'those that close() aborted');
+});
+
 test('pool.end() without inbox.close() ends the work with one line, and the process ends', async () => {
   const url = await newDatabase(postgres.url);
   const program = `

@@ -67,11 +67,11 @@ export interface Claim {
   delivery: Delivery;
 }
 
-/** How a claimed delivery ends. A `lastError` of a pending one counts as a failed attempt. */
+/** How a claimed delivery ends. A `lastError` of a pending one counts as a failed attempt, one that is `isUnused` as none. */
 export type Settlement =
   | { state: 'done' }
   | { state: 'parked'; lastError: string }
-  | { state: 'pending'; waitMs: number; lastError?: string };
+  | { state: 'pending'; waitMs: number; lastError?: string; isUnused?: boolean };
 
 export function lostLease(): PaymentsError {
   return commitError(

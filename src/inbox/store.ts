@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '../errors.js';
 import type { Delivery } from '../webhooks/delivery.js';
@@ -25,6 +25,9 @@ const wrongClockMs = 10_000;
 
 const purgedAtOnce = 500;
 
+/** How long to look for what a claim took whose response was lost. */
+const unansweredMs = 5000;
+
 /** Deliveries in a database. Each method is atomic, and waits for locks without blocking. Processes compare `now` alone. */
 export abstract class InboxStore {
   /** Which database it is in: inboxes of one process with the same share their work. */
@@ -38,6 +41,9 @@ export abstract class InboxStore {
   get isEnded(): boolean | undefined {
     return undefined;
   }
+
+  /** The last claim whose response was lost. */
+  #unanswered: { claim: string; until: number } | undefined;
 
   /** What `ON CONFLICT` names to find a key that is there already. */
   protected abstract readonly knownKey: Statement;
@@ -102,23 +108,14 @@ export abstract class InboxStore {
   /**
    * Takes up to `most` deliveries that are due or whose lease has ended, the longest due first. Leaves out those in `held`,
    * whose functions run in this process, unless they were taken by force. `waitMs`: until the next one is due, if any is.
+   * With `isBehind`, it takes what is due without a look before.
    */
-  async claimDue(most: number, held: readonly number[], leaseMs: number) {
-    // Looks first: a claim locks the database of SQLite.
-    const [row = {}] = await this.execute(sql`SELECT
-      (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS due_in,
-      (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) - ${now} AS later_in,
-      (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS set_in`);
-    const waitMs = (ms: unknown) => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
-    // What waits is due now. A function may still run, whose process has until the end of a lease to renew it.
-    if (Number(row.set_in) > wrongClockMs)
-      await this.execute(
-        sql`UPDATE payments_inbox
-          SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
-          WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`,
-        'quickly',
-      );
-    else if (waitMs(row.due_in) > 0) return { claims: [], waitMs: waitMs(row.due_in) };
+  async claimDue(most: number, held: readonly number[], leaseMs: number, isBehind = false) {
+    const unanswered = await this.#lookUpClaims();
+    if (unanswered.length > 0) return { claims: unanswered, waitMs: 0 };
+    const { isDue, waitMs } = isBehind ? { isDue: true, waitMs: 0 } : await this.#look(leaseMs);
+    if (!isDue) return { claims: [], waitMs };
+    const claim = randomUUID();
     const taking = sql`WITH due AS MATERIALIZED (
         SELECT id FROM payments_inbox
         WHERE due_at <= ${now} AND NOT (id IN (${[0, ...held]}) AND (state = 'running' OR forced < attempts))
@@ -126,12 +123,45 @@ export abstract class InboxStore {
       )
       UPDATE payments_inbox
       SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
-        due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}
+        due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}, claim = ${raw(`'${claim}'`)}
       WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`;
-    const rows = await this.execute(taking, 'quickly');
-    // Stored first, begun first: a statement returns its rows in any order.
-    const claims = rows.map(toClaim).sort((a, b) => a.id - b.id);
-    return { claims, waitMs: rows.length === most ? 0 : waitMs(row.later_in) };
+    try {
+      const claims = inOrder(await this.execute(taking, 'quickly'));
+      return { claims, waitMs: claims.length === most ? 0 : waitMs };
+    } catch (error) {
+      this.#unanswered = { claim, until: performance.now() + unansweredMs };
+      throw error;
+    }
+  }
+
+  /** Says if anything is due, and how long until the next one is. It locks nothing, and a claim locks the database of SQLite. */
+  async #look(leaseMs: number) {
+    const [row = {}] = await this.execute(sql`SELECT
+      (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS due_in,
+      (SELECT min(due_at) FROM payments_inbox WHERE due_at > ${now}) - ${now} AS later_in,
+      (SELECT max(due_set_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS set_in`);
+    const waitMs = (ms: unknown) => (ms === null ? Number.POSITIVE_INFINITY : Number(ms));
+    const dueIn = waitMs(row.due_in);
+    if (Number(row.set_in) <= wrongClockMs)
+      return dueIn > 0 ? { isDue: false, waitMs: dueIn } : { isDue: true, waitMs: waitMs(row.later_in) };
+    // What waits is due now. A function may still run, whose process has until the end of a lease to renew it.
+    const correcting = sql`UPDATE payments_inbox
+      SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
+      WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`;
+    await this.execute(correcting, 'quickly');
+    return { isDue: true, waitMs: waitMs(row.later_in) };
+  }
+
+  /** Returns what an earlier claim took whose response was lost: it need not wait for the end of its lease. */
+  async #lookUpClaims(): Promise<Claim[]> {
+    if (!this.#unanswered) return [];
+    const { claim, until } = this.#unanswered;
+    const taken = sql`SELECT payments_inbox.*, ${content} FROM payments_inbox
+      WHERE due_at IS NOT NULL AND state = 'running' AND claim = ${raw(`'${claim}'`)}`;
+    const claims = inOrder(await this.execute(taken));
+    // The database may still be at it.
+    if (claims.length > 0 || performance.now() > until) this.#unanswered = undefined;
+    return claims;
   }
 
   /** Extends a claim, and returns whose it is. A row that is locked is being committed: it is not waited for, and not lost. */
@@ -164,8 +194,8 @@ export abstract class InboxStore {
     const [row = {}] = await this.execute(sql`SELECT
       ${countOf('pending')}, ${countOf('running')}, ${countOf('done')}, ${countOf('parked')},
       (SELECT count(*) FROM payments_inbox_refused) AS refused,
-      ${now} - (SELECT min(received_at) FROM payments_inbox WHERE state = 'pending') AS pending_ms,
-      ${now} - (SELECT min(started_at) FROM payments_inbox WHERE state = 'running') AS running_ms`);
+      ${now} - (SELECT min(received_at) FROM payments_inbox WHERE ${isIn('pending')}) AS pending_ms,
+      ${now} - (SELECT min(started_at) FROM payments_inbox WHERE ${isIn('running')}) AS running_ms`);
     const age = (ms: unknown) => (ms === null ? null : Math.max(0, Number(ms)));
     return {
       pending: Number(row.pending),
@@ -179,7 +209,7 @@ export abstract class InboxStore {
   }
 
   async list({ state, limit = 100, after }: ListParams) {
-    const inState = state === undefined ? sql`` : sql`AND state = ${state}`;
+    const inState = state === undefined ? sql`` : sql`AND ${isIn(state)}`;
     const older =
       after === undefined ? sql`` : sql`AND id < (SELECT id FROM payments_inbox WHERE key = ${after})`;
     const page = sql`${entries} WHERE true ${inState} ${older} ORDER BY id DESC LIMIT ${limit}`;
@@ -199,12 +229,12 @@ export abstract class InboxStore {
 
   /** All but another content under a known key: a person decides about those one by one. */
   retryParked(): Promise<number> {
-    return this.#makeDue(sql`state = 'parked' AND replace(key, '#' || digest, '') = key`);
+    return this.#makeDue(sql`${isIn('parked')} AND replace(key, '#' || digest, '') = key`);
   }
 
   /** Those that wait for their next attempt are due now. */
   retryPending(): Promise<number> {
-    return this.#makeDue(sql`state = 'pending'`);
+    return this.#makeDue(sql`${isIn('pending')}`);
   }
 
   /** With `force`, what a function still does for an earlier attempt does not hold the delivery up. */
@@ -323,16 +353,24 @@ function timeBefore(time: { ageMs: number } | Date): Statement {
 export function settling(claim: Claim, settlement: Settlement, from: InboxState = 'running'): Statement {
   const lastError = 'lastError' in settlement ? settlement.lastError : undefined;
   const isPending = settlement.state === 'pending';
+  const isUnused = isPending && settlement.isUnused;
   return sql`UPDATE payments_inbox
     SET state = ${raw(`'${settlement.state}'`)}, started_at = NULL,
       due_at = ${isPending ? sql`${now} + ${Math.ceil(settlement.waitMs)}` : null}, due_set_at = ${isPending ? now : null},
       failures = failures + ${lastError === undefined ? 0 : 1}, last_error = ${lastError ?? null},
-      finished_at = ${settlement.state === 'done' ? now : null}
+      finished_at = ${settlement.state === 'done' ? now : null}, attempts = attempts - ${isUnused ? 1 : 0}
     WHERE id = ${claim.id} AND state = ${raw(`'${from}'`)} AND attempts = ${claim.attempt} RETURNING id`;
 }
 
+/** The condition for all in a state. What waits has a time, and an index of its own: that of the others is never one for a claim. */
+const isIn = (state: InboxState) =>
+  raw(`state = '${state}' AND due_at IS ${state === 'pending' || state === 'running' ? 'NOT NULL' : 'NULL'}`);
+
 const countOf = (state: InboxState) =>
-  raw(`(SELECT count(*) FROM payments_inbox WHERE state = '${state}') AS ${state}`);
+  sql`(SELECT count(*) FROM payments_inbox WHERE ${isIn(state)}) AS ${raw(state)}`;
+
+/** Stored first, begun first: a statement returns its rows in any order. */
+const inOrder = (rows: Row[]): Claim[] => rows.map(toClaim).sort((a, b) => a.id - b.id);
 
 /** SQLite returns columns of the table alone that it updates. */
 const content = raw(

@@ -36,6 +36,7 @@ export const inboxTables: TableSet = {
   attempts integer NOT NULL DEFAULT 0,
   failures integer NOT NULL DEFAULT 0,
   lost integer NOT NULL DEFAULT 0,
+  claim text, -- which statement claimed it last
   forced integer NOT NULL DEFAULT 0, -- the last attempt from whose function retry() took the delivery
   due_at bigint,
   due_set_at bigint, -- when due_at was set: tells a clock that was wrong
@@ -46,7 +47,7 @@ export const inboxTables: TableSet = {
 );
 CREATE INDEX IF NOT EXISTS payments_inbox_due ON payments_inbox (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS payments_inbox_due_set ON payments_inbox (due_set_at) WHERE due_at IS NOT NULL;
-CREATE INDEX IF NOT EXISTS payments_inbox_state ON payments_inbox (state);
+CREATE INDEX IF NOT EXISTS payments_inbox_state ON payments_inbox (state, id) WHERE due_at IS NULL;
 CREATE TABLE IF NOT EXISTS payments_inbox_content (
   id ${id} PRIMARY KEY,
   event text NOT NULL,

@@ -7,6 +7,8 @@ import { type Claim, lostLease } from './entry.js';
 const registry = Symbol.for('merchant-payments.inbox');
 
 const longestPauseMs = 30_000;
+/** How many deliveries to claim ahead for each slot while there is a backlog. */
+const aheadOfSlots = 4;
 /** How often to look if the pool has ended. */
 const endedMs = 500;
 const forced = 'retry() with force took this delivery from its function.';
@@ -23,6 +25,12 @@ export class Worker {
   #timer: NodeJS.Timeout | undefined;
   /** Notices that the shop has ended its pool: the inbox must not keep the process alive then. */
   #watch: NodeJS.Timeout | undefined;
+  /** True if there was more to claim than it took: then it claims ahead. */
+  #isBehind = false;
+  /** Claimed ahead of free slots, which begin these without a claim of their own. */
+  #ahead: Claim[] = [];
+  #aheadSince = 0;
+  #aheadTimer: NodeJS.Timeout | undefined;
   #isWoken = false;
   #isLooking = false;
   /** Since it last looked without one. */
@@ -55,16 +63,20 @@ export class Worker {
   /** Resolves when what is claimed or runs now has finished. */
   async settled(): Promise<void> {
     await this.#claiming;
+    await this.giveBackAhead();
     await Promise.all(this.running.values());
   }
 
   /** Works in place of the one before: a module that is loaded again opens the inbox again, with newer functions. */
   takeOver(): void {
     if (isBuilding()) return;
-    if (this.active)
+    const earlier = this.active;
+    if (earlier) {
       console.warn(
         'merchant-payments: this inbox is open in this process already. The one opened last does the work from now on.',
       );
+      void earlier.giveBackAhead();
+    }
     const { concurrency } = this.#settings;
     if (this.#atOnce < concurrency)
       console.warn(
@@ -86,6 +98,7 @@ export class Worker {
 
   /** Frees the slot of a delivery that somebody takes from its function. */
   async release(key: string): Promise<void> {
+    this.#ahead = this.#ahead.filter(({ delivery }) => delivery.key !== key);
     const attempts = [...this.running.keys()].filter(({ claim }) => claim.delivery.key === key);
     await Promise.all(attempts.map((attempt) => attempt.release(forced)));
   }
@@ -115,6 +128,7 @@ export class Worker {
     // The one before works again.
     this.active?.wake();
     await this.#claiming;
+    await this.giveBackAhead();
     // Renewals keep the process alive meanwhile.
     await Promise.race([Promise.all(this.running.values()), sleep(graceMs, undefined, { ref: false })]);
     const attempts = [...this.running.keys()];
@@ -125,6 +139,7 @@ export class Worker {
 
   #stopTimers(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#aheadTimer);
     clearInterval(this.#watch);
   }
 
@@ -132,6 +147,7 @@ export class Worker {
     if (!this.#settings.store.isEnded || !this.#open.delete(this)) return;
     this.works = false;
     this.#stopTimers();
+    this.#ahead = [];
     console.warn(
       'merchant-payments: the pool of the inbox was ended, so the inbox works on nothing more. Call inbox.close() before pool.end().',
     );
@@ -172,13 +188,54 @@ export class Worker {
 
   async #claim() {
     const { store, leaseMs } = this.#settings;
-    const most = this.#atOnce - this.running.size;
+    const free = this.#atOnce - this.running.size;
+    const most = free + (this.#isBehind ? this.#atOnce * aheadOfSlots : 0) - this.#ahead.length;
     if (!this.#open.has(this) || most <= 0) return { waitMs: Number.POSITIVE_INFINITY, isFull: most <= 0 };
-    const held = this.together.flatMap(({ running }) => [...running.keys()].map(({ claim }) => claim.id));
-    const { claims, waitMs } = await store.claimDue(most, held, leaseMs);
-    if (!this.#open.has(this)) await Promise.all(claims.map((claim) => this.#giveBack(claim)));
-    else for (const claim of claims) this.#begin(claim);
-    return { waitMs, isFull: claims.length === most };
+    const held = this.together.flatMap(({ held }) => held);
+    const { claims, waitMs } = await store.claimDue(most, held, leaseMs, this.#isBehind);
+    this.#isBehind = claims.length >= most;
+    this.#ahead.push(...claims);
+    if (this.#open.has(this)) this.#beginAhead();
+    // Another one may have taken over meanwhile.
+    if (!this.#open.has(this) || (this.active ?? this) !== this) await this.giveBackAhead();
+    return { waitMs, isFull: this.#isBehind };
+  }
+
+  /** The ids of what it has claimed. */
+  get held(): number[] {
+    return [...[...this.running.keys()].map(({ claim }) => claim), ...this.#ahead].map(({ id }) => id);
+  }
+
+  /** Begins what was claimed while there are free slots. */
+  #beginAhead(): void {
+    for (let free = this.#atOnce - this.running.size; free > 0; free--) {
+      const claim = this.#ahead.shift();
+      if (!claim) return;
+      this.#aheadSince = performance.now();
+      this.#begin(claim);
+    }
+    if (this.#ahead.length > 0)
+      this.#aheadTimer ??= setTimeout(() => this.#checkAhead(), this.#longestAheadMs());
+  }
+
+  /** Functions that are slow leave to other processes what was claimed ahead. */
+  #checkAhead(): void {
+    const leftMs = this.#longestAheadMs() - (performance.now() - this.#aheadSince);
+    this.#aheadTimer = leftMs > 0 ? setTimeout(() => this.#checkAhead(), leftMs) : undefined;
+    if (leftMs <= 0) void this.giveBackAhead();
+  }
+
+  /** Nothing renews the leases of what was not begun. */
+  #longestAheadMs(): number {
+    return Math.min(1000, this.#settings.leaseMs / 3);
+  }
+
+  /** Gives back what was claimed and not begun, as if it had not been claimed. */
+  async giveBackAhead(): Promise<void> {
+    clearTimeout(this.#aheadTimer);
+    this.#aheadTimer = undefined;
+    this.#isBehind = false;
+    await Promise.all(this.#ahead.splice(0).map((claim) => this.#giveBack(claim, { isUnused: true })));
   }
 
   #begin(claim: Claim): void {
@@ -193,7 +250,8 @@ export class Worker {
       .finally(() => {
         clearInterval(renewals);
         this.running.delete(attempt);
-        this.wake();
+        this.#beginAhead();
+        if (this.#ahead.length <= this.#atOnce) this.wake();
       });
     this.running.set(attempt, run);
   }
@@ -207,9 +265,11 @@ export class Worker {
   }
 
   /** Where that is not possible, its lease ends by itself. */
-  async #giveBack(claim: Claim): Promise<void> {
+  async #giveBack(claim: Claim, { isUnused = false } = {}): Promise<void> {
     const { store, report } = this.#settings;
-    await store.settle(claim, { state: 'pending', waitMs: 0 }).catch((error: unknown) => void report(error));
+    await store
+      .settle(claim, { state: 'pending', waitMs: 0, isUnused })
+      .catch((error: unknown) => void report(error));
   }
 }
 

@@ -5,8 +5,8 @@ import { freePort } from '../../../test/helpers/ports.js';
 
 export interface Cutter {
   url: string;
-  /** Breaks the connection of the next COMMIT of a transaction in which a text was sent, or of another statement that `end` names. */
-  arm(way: 'before' | 'after', text: string, end?: string): void;
+  /** Breaks the connection of the next COMMIT of a transaction in which a text was sent; with `atOnce`, of the next statement with it. */
+  arm(way: 'before' | 'after', text: string, atOnce?: boolean): void;
   /** Cuts all connections that are open. */
   cutAll(): void;
   /** Passes nothing more on in the connections that are open, and keeps them open. */
@@ -23,7 +23,7 @@ export async function startCutter(url: string): Promise<Cutter> {
   const own = await freePort();
   const open = new Set<Socket>();
   let forgotten = new Set<Socket>();
-  let armed: { way: 'before' | 'after'; text: string; end: string } | undefined;
+  let armed: { way: 'before' | 'after'; text: string; atOnce: boolean } | undefined;
   let cuts = 0;
   const server = createServer((near) => {
     const far = connect(Number(port), hostname);
@@ -41,10 +41,12 @@ export async function startCutter(url: string): Promise<Cutter> {
       });
     }
     near.on('data', (chunk) => {
-      transaction += chunk.toString('latin1');
+      const sent = chunk.toString('latin1');
+      transaction += sent;
       if (forgotten.has(near)) return;
-      const isCommit = transaction.includes(armed?.end ?? 'COMMIT');
-      const way = isCommit && armed && transaction.includes(armed.text) ? armed.way : undefined;
+      const isCommit = transaction.includes('COMMIT');
+      const searched = armed?.atOnce ? sent : isCommit ? transaction : '';
+      const way = armed && searched.includes(armed.text) ? armed.way : undefined;
       if (isCommit) transaction = '';
       if (way) {
         armed = undefined;
@@ -62,8 +64,8 @@ export async function startCutter(url: string): Promise<Cutter> {
   through.port = `${own}`;
   return {
     url: through.href,
-    arm: (way, text, end = 'COMMIT') => {
-      armed = { way, text, end };
+    arm: (way, text, atOnce = false) => {
+      armed = { way, text, atOnce };
     },
     cutAll: () => {
       for (const socket of open) socket.destroy();
