@@ -2,8 +2,6 @@
 import { PaymentsClient } from 'merchant-payments';
 
 const [baseUrl] = process.argv.slice(2);
-const client = new PaymentsClient({ apiKey: 'key', baseUrl, allowInsecureHttp: true, maxRetries: 0 });
-const { available } = await client.balance
-  .retrieve()
-  .catch(({ phase, outcome }) => ({ available: `${phase}, ${outcome}` }));
+const client = new PaymentsClient({ apiKey: 'key', baseUrl, allowInsecureHttp: true });
+const { available } = await client.balance.retrieve().catch(({ message }) => ({ available: message }));
 process.stdout.write(available);

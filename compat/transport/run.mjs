@@ -28,8 +28,22 @@ for (const version of [24, 26]) {
     proxied(version, 'http://payments.invalid', '1.00', 'GET http://payments.invalid/v1/balance'),
   );
   await check(`Node ${version}: NODE_USE_ENV_PROXY, to https through a proxy that refuses`, () =>
-    proxied(version, 'https://payments.invalid', 'connect, not_sent', 'CONNECT payments.invalid:443'),
+    proxied(
+      version,
+      'https://payments.invalid',
+      'GET /v1/balance was not sent: the proxy PROXY refused the tunnel (407).',
+      'CONNECT payments.invalid:443',
+    ),
   );
+  await check(`Node ${version}: NODE_USE_ENV_PROXY, with a proxy that is gone`, async () => {
+    const env = { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'http://127.0.0.1:9' };
+    const files = [join(here, 'balance.mjs'), 'https://payments.invalid'];
+    const { stdout } = await promisify(execFile)(nodeOf(version), files, { env });
+    assert.equal(
+      stdout,
+      'GET /v1/balance was not sent: the proxy 127.0.0.1:9 could not be reached (ECONNREFUSED).',
+    );
+  });
 }
 
 const reason = missing();
@@ -65,7 +79,7 @@ async function proxied(version, baseUrl, expected, request) {
   });
   proxy.on('connect', ({ url }, socket) => {
     seen.push(`CONNECT ${url}`);
-    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
@@ -74,7 +88,7 @@ async function proxied(version, baseUrl, expected, request) {
     const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, HTTPS_PROXY: address };
     const files = [join(here, 'balance.mjs'), baseUrl];
     const { stdout } = await promisify(execFile)(nodeOf(version), files, { env });
-    assert.equal(stdout, expected);
+    assert.equal(stdout.replace(new URL(address).host, 'PROXY'), expected);
     assert.deepEqual(seen, [request]);
   } finally {
     proxy.closeAllConnections();

@@ -26,6 +26,12 @@ interface FailureDetails {
   code?: string | undefined;
   /** What the option `fetch` did, in words that may hold anything. */
   detail?: string | undefined;
+  /** The host and port that failed, if they are not the service's: those of a proxy. */
+  elsewhere?: string | undefined;
+  /** The status with which a proxy refused to open a tunnel. */
+  tunnelStatus?: number | undefined;
+  /** A sentence more. */
+  note?: string | undefined;
   /** What the platform threw, if it is safe to show. */
   cause?: unknown;
 }
@@ -103,17 +109,36 @@ function isElsewhere(error: Record<string, unknown>, target: string): boolean {
   return named.href !== target;
 }
 
-/** Those of the error, its causes and the errors of an AggregateError, from the outside in. */
+/** Reads what an error says of a proxy on the way to `target`: its host and port, and the status with which it refused a tunnel. */
+export function readProxy(error: unknown, target: string) {
+  for (const link of linksOf(error)) {
+    if (link.code === 'ERR_PROXY_TUNNEL') {
+      const elsewhere = / via https?:\/\/(?:[^/\s]*@)?([^/\s]*[^/\s:])/.exec(String(link.message))?.[1];
+      return { elsewhere, tunnelStatus: typeof link.statusCode === 'number' ? link.statusCode : undefined };
+    }
+    const host = link.hostname ?? link.host ?? link.address;
+    if (typeof host !== 'string' || !isElsewhere(link, target)) continue;
+    const port = link.port === undefined ? '' : `:${link.port}`;
+    return { elsewhere: `${host.includes(':') ? `[${host}]` : host}${port}` };
+  }
+  return {};
+}
+
+/** Returns the codes of the error, its causes and the errors of an AggregateError, from the outside in. */
 function codesOf(error: unknown): string[] {
+  return linksOf(error)
+    .map(({ code }) => code)
+    .filter(isCode);
+}
+
+/** Returns the error, its causes and the errors of an AggregateError, from the outside in. */
+function linksOf(error: unknown): Record<string, unknown>[] {
   const links = new Set([error]); // each once: an error may be its own cause
-  const codes: unknown[] = [];
   for (const link of links) {
-    if (!isObject(link)) continue;
-    codes.push(link.code);
-    if (links.size > 100) continue;
+    if (!isObject(link) || links.size > 100) continue;
     for (const inner of [link.errors, link.cause].flat()) links.add(inner);
   }
-  return codes.filter(isCode);
+  return [...links].filter(isObject);
 }
 
 function ruleFor(code = '') {

@@ -1,6 +1,6 @@
 import { isObject } from '../input/object.js';
 import { onAbort } from './aborts.js';
-import { Failure, type FailureKind, readError } from './failure.js';
+import { Failure, type FailureKind, readError, readProxy } from './failure.js';
 import {
   headersFrom,
   largestBody,
@@ -147,6 +147,7 @@ function failureFrom(error: unknown, progress: RequestProgress, target: string |
   return new Failure(known === 'fetch' && !isMistake ? 'network' : known, {
     code,
     detail: target === undefined ? undefined : detail,
+    ...(target && readProxy(error, target)),
   });
 }
 

@@ -1,7 +1,7 @@
 import type https from 'node:https';
 import { isObject } from '../input/object.js';
 import { keepConnections } from './connections.js';
-import { Failure, readError } from './failure.js';
+import { Failure, readError, readProxy } from './failure.js';
 import type { Carrier } from './given-fetch.js';
 import { encodingsOf, headersFrom, largestBody, ReceivedResponse } from './response.js';
 
@@ -60,7 +60,8 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
         const { kind, code, unsent } = readError(error);
         // Without a connection TLS can only have failed in its handshake.
         if (progress.phase === 'connect' && !unsent && kind !== 'tls') progress.phase = 'exchange';
-        fail(kind ?? 'network', { code });
+        const note = kind === 'tls' ? uncheckedIsIgnored() : undefined;
+        fail(kind ?? 'network', { code, note, ...readProxy(error, url) });
       };
       const stop = () => fail('timeout');
       signal.addEventListener('abort', stop);
@@ -111,6 +112,13 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       request.end(body ?? undefined);
     });
   }
+}
+
+function uncheckedIsIgnored(): string | undefined {
+  const isUnchecked = process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0';
+  return isUnchecked
+    ? 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored, so that no stranger gets the API key'
+    : undefined;
 }
 
 /**

@@ -67,7 +67,9 @@ export function noResponse(
   const error = isTimeout
     ? new errors.TimeoutError(message, { ...facts, scope: limit.scope })
     : new errors.ConnectionError(message, facts);
-  const mayPass = isTimeout ? limit.scope === 'attempt' : kind === 'network';
+  // Nothing passes a proxy that asks for credentials or forbids the host.
+  const isForbidden = failure.details.tunnelStatus === 403 || failure.details.tunnelStatus === 407;
+  const mayPass = isTimeout ? limit.scope === 'attempt' : kind === 'network' && !isForbidden;
   if (!mayPass) return { error, retriable: 'never' };
   return { error, retriable: phase === 'connect' ? 'any' : 'get' };
 }
@@ -126,6 +128,7 @@ const refusals: ReadonlyMap<number, Refusal> = new Map([
   [403, [errors.PermissionDeniedError, ' This API key is not allowed to do that.']],
   [404, [errors.NotFoundError, ' Check the id, and that baseUrl names the right environment.']],
   [409, [errors.ConflictError, '']],
+  [407, [errors.ApiError, ': the proxy asks for credentials. Put them in its URL.']],
   [413, invalidRequest],
   [422, invalidRequest],
   [429, [errors.RateLimitError, ' Wait before the next request.']],
@@ -203,24 +206,39 @@ function failureInWords(call: CallDescription, failure: Failure, phase: Phase): 
   const { kind, details } = failure;
   const what = details.code ?? details.detail;
   const why = what === undefined ? '' : ` (${oneLine(shown(call, what))})`;
-  if (kind === 'fetch') return `failed, because the ${mistakeOfFetch(call, failure)}`;
-  if (kind === 'protocol') return `got a response that cannot be read as HTTP${why}. Check baseUrl`;
-  if (kind === 'encoding') return `got a response that cannot be decompressed${why}`;
   const got = {
     connect: 'was not sent',
     exchange: 'got no response',
     body: 'got only a part of the response',
   };
-  const failed = `connection to ${call.host} failed${why}`;
-  if (kind === 'tls') return `${got[phase]}: the secure ${failed}. Check the scheme and host of baseUrl`;
+  const { elsewhere, tunnelStatus } = details;
+  if (tunnelStatus !== undefined) {
+    return `${got[phase]}: the proxy ${shown(call, elsewhere ?? '')} refused the tunnel (${tunnelStatus})`;
+  }
+  if (kind === 'fetch') return `failed, because the ${mistakeOfFetch(call, failure)}`;
+  if (kind === 'protocol') return `got a response that cannot be read as HTTP${why}. Check baseUrl`;
+  if (kind === 'encoding') return `got a response that cannot be decompressed${why}`;
+  // Of our own transport, only a proxy is elsewhere; a given `fetch` may have called anybody.
+  const other =
+    elsewhere && (details.detail === undefined ? `the proxy ${elsewhere}` : `${elsewhere}, not the service,`);
+  const host = other ? shown(call, other) : call.host;
+  const failed = `connection to ${host} failed${why}`;
+  if (kind === 'tls') {
+    const isUnknownIssuer = /^UNABLE_TO_|SELF_SIGNED/.test(details.code ?? '');
+    const advice = isUnknownIssuer
+      ? "If a company's proxy inspects TLS, start Node with NODE_EXTRA_CA_CERTS"
+      : 'Check the scheme and host of baseUrl';
+    return `${got[phase]}: the secure ${failed}. ${advice}${details.note ? `. ${details.note}` : ''}`;
+  }
   if (phase !== 'connect') return `${got[phase]}: the ${failed}`;
   if (details.code === 'EMFILE' || details.code === 'ENFILE') {
     const whose = details.code === 'EMFILE' ? 'this process' : 'this machine';
     return `was not sent: ${whose} has no free file descriptor${why}. Lower maxConnections, or raise the limit (ulimit -n)`;
   }
+  if (other) return `was not sent: ${host} could not be reached${why}`;
   return details.code === 'ENOTFOUND'
-    ? `was not sent: the host ${call.host} does not resolve${why}. Check baseUrl`
-    : `was not sent: ${call.host} could not be reached${why}`;
+    ? `was not sent: the host ${host} does not resolve${why}. Check baseUrl`
+    : `was not sent: ${host} could not be reached${why}`;
 }
 
 function mistakeOfFetch(call: CallDescription, { details }: Failure): string {

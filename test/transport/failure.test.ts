@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readError } from '../../src/transport/failure.js';
+import { readError, readProxy } from '../../src/transport/failure.js';
 
 interface Shown {
   code?: unknown;
@@ -164,4 +164,23 @@ test('an error that is its own cause is read once', () => {
   const error = failing({});
   error.cause = error;
   expect(readError(error)).toEqual({ kind: undefined, code: undefined, unsent: false });
+});
+
+test.each([
+  [
+    {
+      code: 'ERR_PROXY_TUNNEL',
+      statusCode: 407,
+      message: 'Failed … to api.example:443 via http://user:pw@10.0.0.1:3128/: HTTP/1.1 407',
+    },
+    { elsewhere: '10.0.0.1:3128', tunnelStatus: 407 },
+  ],
+  [{ syscall: 'connect', address: '10.0.0.1', port: 3128 }, { elsewhere: '10.0.0.1:3128' }],
+  [{ syscall: 'getaddrinfo', hostname: 'proxy.internal' }, { elsewhere: 'proxy.internal' }],
+  [{ syscall: 'connect', address: '10.0.0.1', port: 443 }, {}],
+  [{ syscall: 'getaddrinfo', hostname: 'api.example' }, {}],
+])('of a proxy, %j says', (cause, expected) => {
+  expect(readProxy(new TypeError('fetch failed', { cause }), 'https://api.example/v1/products')).toEqual(
+    expected,
+  );
 });

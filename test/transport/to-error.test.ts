@@ -58,6 +58,46 @@ const itWasDone = ' It was done. Look for it.';
 const isJust = (error: unknown, itsClass: new (...args: never[]) => Error) =>
   expect(Object.getPrototypeOf(error)).toBe(itsClass.prototype);
 
+describe('a proxy', () => {
+  const elsewhere = '10.0.0.1:3128';
+  test.each([
+    [403, 'never'],
+    [407, 'never'],
+    [502, 'any'],
+  ] as const)('that refuses a tunnel with %i is named', (tunnelStatus, retriable) => {
+    const details = { code: 'ERR_PROXY_TUNNEL', elsewhere, tunnelStatus };
+    const { error, ...rest } = failed(write, 'connect', 'network', details);
+    expect(error.message).toBe(
+      `POST /v1/products was not sent: the proxy 10.0.0.1:3128 refused the tunnel (${tunnelStatus}).`,
+    );
+    expect(rest.retriable).toBe(retriable);
+  });
+
+  test('that is gone is not called the service', () => {
+    const { error } = failed(write, 'connect', 'network', { code: 'ECONNREFUSED', elsewhere });
+    expect(error.message).toBe(
+      'POST /v1/products was not sent: the proxy 10.0.0.1:3128 could not be reached (ECONNREFUSED).',
+    );
+  });
+
+  test('of a given fetch is not called the service, either', () => {
+    const details = { code: 'ECONNREFUSED', elsewhere, detail: 'threw TypeError: fetch failed' };
+    const { error } = failed(read, 'exchange', 'network', details);
+    expect(error.message).toBe(
+      'GET /v1/balance got no response: the connection to 10.0.0.1:3128, not the service, failed (ECONNREFUSED).',
+    );
+  });
+
+  test('that inspects TLS is what an unknown issuer hints at', () => {
+    for (const code of ['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY']) {
+      const { error } = failed(read, 'connect', 'tls', { code, note: 'It is ignored' });
+      expect(error.message).toBe(
+        `GET /v1/balance was not sent: the secure connection to api.example failed (${code}). If a company's proxy inspects TLS, start Node with NODE_EXTRA_CA_CERTS. It is ignored.`,
+      );
+    }
+  });
+});
+
 describe('a connection that fails', () => {
   test.each([
     ['network', 'ENOTFOUND', 'the host api.example does not resolve (ENOTFOUND). Check baseUrl.', 'any'],
