@@ -6,11 +6,10 @@ export async function inProcess({ main, webhooks, createSandbox }) {
   const secret = 'a-secret-of-this-test';
   const sandbox = createSandbox({
     webhookSecret: secret,
-    webhook: async (request) => {
-      const rawBody = await request.arrayBuffer();
-      delivered.push(webhooks.verify({ rawBody, headers: request.headers, secret }).data);
-      return new Response();
-    },
+    webhook: webhooks.handler({
+      secret: () => secret,
+      accept: async ({ event }) => delivered.push(event.data),
+    }),
   });
   const payments = new main.PaymentsClient(sandbox.clientOptions);
   const url = await shop(main, payments);

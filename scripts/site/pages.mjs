@@ -10,6 +10,8 @@ export const pages = {
     'docs/when-the-webhook-never-comes.md',
     'docs/signature-schemes.md',
     'docs/webhook-troubleshooting.md',
+    'docs/frameworks.md',
+    'docs/places.md',
     'docs/crash-test.md',
   ],
   Client: ['docs/products.md', 'docs/errors.md', 'docs/configuration.md'],
