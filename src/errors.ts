@@ -343,7 +343,7 @@ export type AnyPaymentsError =
 
 /** An error of the inbox: `commit()` or `done()` was refused, your function took too long, or tables were dropped, or the database was locked. */
 export interface InboxError extends PaymentsError {
-  readonly code: 'inbox_commit' | 'inbox_busy' | 'inbox_tables';
+  readonly code: 'inbox_commit' | 'inbox_busy' | 'inbox_parked' | 'inbox_tables';
 }
 
 /** An error of the order book: it has no such order or payment, or the state of one forbids the call. Nothing was written. */

@@ -34,7 +34,11 @@ export interface Shop {
 
 export function openShop(
   url: string,
-  options: Partial<PostgresInboxOptions<PoolClient>> & { config?: PoolConfig; sameProcess?: boolean } = {},
+  options: Partial<Omit<PostgresInboxOptions<PoolClient>, 'pool'>> & {
+    pool?: Pool;
+    config?: PoolConfig;
+    sameProcess?: boolean;
+  } = {},
 ): Shop {
   const { config, sameProcess = false, ...own } = options;
   // Each is as alone as in a process of its own.

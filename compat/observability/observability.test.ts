@@ -1,6 +1,7 @@
 // The examples of examples/observability with the real OpenTelemetry, pino and diagnostics_channel.
 import assert from 'node:assert/strict';
 import diagnosticsChannel from 'node:diagnostics_channel';
+import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, test } from 'node:test';
 import { metrics, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -16,12 +17,17 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { type Hooks, PaymentsClient } from 'merchant-payments';
+import { type InboxHooks, openInbox } from 'merchant-payments/inbox';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
-import { handler, type WebhookHooks } from 'merchant-payments/webhooks';
+import { handler, sign, type WebhookHooks } from 'merchant-payments/webhooks';
 import { pino } from 'pino';
 import { diagnosticsHooks } from '../.examples/observability/diagnostics-channel.js';
-import { openTelemetryHooks, openTelemetryWebhookHooks } from '../.examples/observability/opentelemetry.js';
-import { pinoHooks, pinoWebhookHooks } from '../.examples/observability/pino.js';
+import {
+  openTelemetryHooks,
+  openTelemetryInboxHooks,
+  openTelemetryWebhookHooks,
+} from '../.examples/observability/opentelemetry.js';
+import { pinoHooks, pinoInboxHooks, pinoWebhookHooks } from '../.examples/observability/pino.js';
 
 let sandbox: Sandbox;
 const client = (hooks: Hooks) => new PaymentsClient({ apiKey: sandbox.apiKey, baseUrl: sandbox.url, hooks });
@@ -177,6 +183,78 @@ test('pino gets a line for each webhook, without secret, signature or body', asy
   assert.equal(lines.at(-1)?.err.message, 'out of stock');
   assert.ok(!text.includes(sandbox.webhookSecret));
 });
+
+test('pino gets one line from an inbox for each delivery that somebody must look at', async () => {
+  let text = '';
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  await parkFour(pinoInboxHooks(pino(sink)));
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ level }) => level >= 40);
+  assert.deepEqual(
+    lines.map(({ level, msg }) => `${level} ${msg.replace(/[:#][0-9a-f]{16,}.*| parked: .*/, '')}`).sort(),
+    ['50 invalid', '50 order.paid:ord_1', '50 order.paid:ord_2', '50 refund.created'],
+  );
+});
+
+test('OpenTelemetry counts what an inbox parks, whatever the reason', async () => {
+  metrics.disable();
+  const measurements = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter: measurements, exportIntervalMillis: 60_000 });
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+  await parkFour(openTelemetryInboxHooks());
+  await reader.forceFlush();
+  const points = measurements
+    .getMetrics()
+    .flatMap((one) => one.scopeMetrics.flatMap((scope) => scope.metrics))
+    .filter(({ descriptor }) => descriptor.name === 'merchant_payments.webhooks')
+    .flatMap(({ dataPoints }) => dataPoints.map(({ attributes, value }) => ({ ...attributes, value })))
+    .filter((point) => 'state' in point && point.state === 'parked');
+  assert.deepEqual(
+    new Set(points),
+    new Set([
+      { state: 'parked', type: 'order.paid', value: 3 },
+      { state: 'parked', type: 'refund.created', value: 1 },
+    ]),
+  );
+  await reader.shutdown();
+});
+
+/** An event that cannot be read, a conflict, an unknown type and a last failure, in an inbox. */
+async function parkFour(hooks: InboxHooks): Promise<void> {
+  const secret = 'whsec_of_the_inbox';
+  const on = {
+    'order.paid': ({ data }: { data: { order_id: string } }) => {
+      if (data.order_id === 'ord_2') throw new RangeError('out of stock');
+    },
+  };
+  const place = process.getBuiltinModule('node:sqlite')
+    ? { file: ':memory:' }
+    : { database: new (createRequire(import.meta.url)('better-sqlite3'))(':memory:') };
+  const inbox = openInbox({ ...place, secret, on, hooks, retries: [], onError: () => {} });
+  const paid = (order_id: unknown, amount = '10.00') =>
+    JSON.stringify({ type: 'order.paid', data: { order_id, amount, currency: 'USD' } });
+  const bodies = [
+    paid(7),
+    paid('ord_1'),
+    paid('ord_1', '9.00'),
+    paid('ord_2'),
+    '{"type":"refund.created","data":{}}',
+  ];
+  for (const rawBody of bodies) {
+    const headers = sign({ rawBody, secret });
+    await inbox.handler(new Request('http://shop/', { method: 'POST', body: rawBody, headers }));
+  }
+  await inbox.idle();
+  await inbox.close();
+}
 
 test('diagnostics_channel subscribers hear of requests, responses, retries, errors and ends of calls', async () => {
   const heard: string[] = [];

@@ -5,9 +5,11 @@
  *
  *     new PaymentsClient({ hooks: openTelemetryHooks() })
  *     webhooks.nodeHandler({ secret, on, hooks: openTelemetryWebhookHooks() })
+ *     openInbox({ file, secret, on, hooks: openTelemetryInboxHooks() })
  */
 import { type Attributes, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { HookFacts, Hooks } from 'merchant-payments';
+import type { InboxHooks } from 'merchant-payments/inbox';
 import type { WebhookHooks } from 'merchant-payments/webhooks';
 
 export function openTelemetryHooks(): Hooks {
@@ -86,6 +88,17 @@ export function openTelemetryWebhookHooks(): WebhookHooks {
       const name = error instanceof Error ? error.name : typeof error;
       deliveries.add(1, { state: 'failed', type, 'error.type': name });
       duration.record(durationMs / 1000, { type, 'error.type': name });
+    },
+  };
+}
+
+/** The same for an inbox: of what fails, `parked` counts what is not tried again (`delayMs: null`), and what could not be read. */
+export function openTelemetryInboxHooks(): InboxHooks {
+  const deliveries = metrics.getMeter('merchant-payments').createCounter('merchant_payments.webhooks');
+  return {
+    ...openTelemetryWebhookHooks(),
+    parked: ({ type }) => {
+      deliveries.add(1, { state: 'parked', type });
     },
   };
 }

@@ -3,8 +3,10 @@
  *
  *     new PaymentsClient({ hooks: pinoHooks(pino()) })
  *     webhooks.nodeHandler({ secret, on, hooks: pinoWebhookHooks(pino()), onError: () => {} })
+ *     openInbox({ file, secret, on, hooks: pinoInboxHooks(pino()), onError: () => {} })
  */
 import type { Hooks } from 'merchant-payments';
+import type { InboxHooks } from 'merchant-payments/inbox';
 import type { WebhookHooks } from 'merchant-payments/webhooks';
 import type { Logger } from 'pino';
 
@@ -45,6 +47,20 @@ export function pinoWebhookHooks(logger: Logger): WebhookHooks {
     },
     failed: ({ error, ...facts }) => {
       log.error({ ...facts, err: error }, `${facts.key} failed`);
+    },
+  };
+}
+
+/** Leaves one line for each delivery that somebody must look at: after its last failure, `parked` has it. */
+export function pinoInboxHooks(logger: Logger): InboxHooks {
+  const log = logger.child({ module: 'merchant-payments/inbox' });
+  return {
+    ...pinoWebhookHooks(logger),
+    failed: ({ error, ...facts }) => {
+      if (facts.delayMs !== null) log.warn({ ...facts, err: error }, `${facts.key} is tried again`);
+    },
+    parked: (facts) => {
+      log.error(facts, `${facts.key} parked: ${facts.lastError}`);
     },
   };
 }

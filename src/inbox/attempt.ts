@@ -217,16 +217,20 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     // Ten percent either way, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     callHook('failed', { ...facts, durationMs: durationMs(), error, delayMs });
-    void report(error);
+    const nextAt = delayMs === null ? undefined : new Date(Date.now() + delayMs).toISOString();
+    const then = nextAt === undefined ? ' and is parked' : `, the next one follows at ${nextAt}`;
+    void report(error, visible(`${facts.key} failed in attempt ${facts.attempt}${then}`));
     const lastError = await textOf(error);
     if (taken) return;
-    if (delayMs === null) return park(lastError);
+    if (delayMs === null) return park(lastError, { isReported: true });
     await store.settle(claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
   }
 
-  async function park(lastError: string): Promise<void> {
-    if (await store.settle(claim, { state: 'parked', lastError }))
-      callHook('parked', { ...facts, lastError });
+  async function park(lastError: string, { isReported = false } = {}): Promise<void> {
+    if (!(await store.settle(claim, { state: 'parked', lastError }))) return;
+    callHook('parked', { ...facts, lastError });
+    const message = visible(`${lastError} It is parked as ${JSON.stringify(facts.key)}.`);
+    if (!isReported) void report(new PaymentsError(message, { code: 'inbox_parked' }));
   }
 }
 

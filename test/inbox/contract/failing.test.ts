@@ -160,7 +160,7 @@ describe('a function that fails', () => {
       const { inbox, calls, errors } = opened({ place });
       await settled(inbox, ['done', 'parked']);
       expect(calls).toEqual([['whole', 1]]);
-      expect(errors).toEqual([]);
+      expect(errors).toMatchObject([{ code: 'inbox_parked' }]);
       expect(await inbox.get('order.paid:damaged')).toMatchObject({
         state: 'parked',
         lastError: expect.stringContaining('cannot read it'),
