@@ -33,6 +33,7 @@ const parts = {
     'inbox/contract/contract.test.ts',
     'inbox/chaos/chaos.test.ts',
   ],
+  'crash-test': [...tests, 'crash-test/crash-test.test.ts'],
   signatures: [...tests, 'signatures/signatures.test.ts'],
   conformance: [...tests, 'conformance/conformance.test.mjs', 'conformance/languages.test.ts'],
   types: ['node_modules/typescript/bin/tsc'],

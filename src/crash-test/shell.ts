@@ -11,7 +11,7 @@ export async function runShell(command: string, env: NodeJS.ProcessEnv, input = 
     read.output += chunk;
   });
   child.stderr.on('data', (chunk) => {
-    read.errors = (read.errors + chunk).slice(-500);
+    read.errors = (read.errors + chunk).slice(0, 500);
   });
   child.stdin.on('error', () => {}); // a command that reads no input closes it
   child.stdin.end(input);

@@ -66,6 +66,12 @@ const rows: Row[] = [
     [],
   ],
   [
+    'a second amount that was fulfilled first, and the first one held',
+    [paid(200), answer('conflict', 'ord_1', '99.00', 200)],
+    [line('ord_1', '99.00'), line('ord_1', '10.00', { isHeld: true })],
+    [],
+  ],
+  [
     'a second amount, answered 200 and nowhere',
     [paid(200), answer('conflict', 'ord_1', '99.00', 200)],
     [line('ord_1', '10.00')],
