@@ -6,12 +6,12 @@ const printedAmount = /^-?\d+(?:\.\d{1,2})?$/;
 
 /** An amount in either of its wire forms, read as a decimal string with at least two decimals. */
 export const money = convertedField(
-  (value, refuse) => readMoney(value) ?? refuse('expected a decimal amount'),
+  (value, refuse) => readMoney(value) ?? refuse(`expected a decimal amount${limitOf(value)}`),
 );
 
 /** An amount that cannot be negative: a price, or what a customer pays. */
 export const price = convertedField(
-  (value, refuse) => readPrice(value) ?? refuse('expected a decimal amount, not negative'),
+  (value, refuse) => readPrice(value) ?? refuse(`expected a decimal amount, not negative${limitOf(value)}`),
 );
 
 /**
@@ -32,6 +32,11 @@ export function readMoney(value: unknown): string | undefined {
 export function readPrice(value: unknown): string | undefined {
   const text = readMoney(value);
   return text?.startsWith('-') ? undefined : text;
+}
+
+/** Says what holds for numbers alone: a string keeps its decimals. */
+function limitOf(value: unknown): string {
+  return typeof value === 'number' ? ', with at most two decimal places' : '';
 }
 
 /** True unless JSON.parse may have lost a difference: beyond these limits two amounts share one double. */

@@ -59,7 +59,9 @@ export async function readData<T>(
   if (data === undefined || data === null)
     return unusable(call, response, { reason: 'envelope', problem: 'it has no data', outcome: 'done' });
   const issues = describeIssues(parsed.error.issues.slice(0, 100));
-  const named = issues.slice(0, 5).map(({ path, message }) => `${path || 'data'}: ${message}`);
+  const named = issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path || 'data'}: ${message}${itemAt(path, data)}`);
   if (issues.length > 5) named.push('and more');
   const { data: id } = z.safeParse(idParam, fieldsOf(data).id);
   return unusable(call, response, {
@@ -69,6 +71,19 @@ export async function readData<T>(
     issues,
     id,
   });
+}
+
+/** Names the item of a list that a path leads into, by its page and its id. */
+function itemAt(path: string, data: unknown): string {
+  const { items, pagination } = fieldsOf(data);
+  const [name, index] = path.split('.');
+  if (name !== 'items' || index === undefined || !Array.isArray(items)) return '';
+  const { page } = fieldsOf(pagination);
+  const { data: id } = z.safeParse(idParam, fieldsOf(items[Number(index)]).id);
+  const facts = [isInteger(page) && `page ${page}`, id !== undefined && `id ${JSON.stringify(id)}`].filter(
+    Boolean,
+  );
+  return facts.length === 0 ? '' : ` (${facts.join(', ')})`;
 }
 
 /** Says what a schema expected. It never quotes the value, which may be secret. */
@@ -148,8 +163,10 @@ function isInteger(value: unknown): value is number {
   return Number.isInteger(value);
 }
 
+type FieldName = 'code' | 'message' | 'error' | 'data' | 'id' | 'items' | 'pagination' | 'page';
+
 /** Returns the fields of a JSON object; none if it is not an object. */
-function fieldsOf(body: unknown): Partial<Record<'code' | 'message' | 'error' | 'data' | 'id', unknown>> {
+function fieldsOf(body: unknown): Partial<Record<FieldName, unknown>> {
   return isObject(body) ? body : {};
 }
 

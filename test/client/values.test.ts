@@ -288,3 +288,12 @@ test('a list of two million wrong items is refused as a whole', async () => {
   expect(await refusedFields(call)).toEqual(['items']);
   await expect(call).rejects.toThrow('items: expected at most 1000.');
 });
+
+test('one odd product of a list is named by its page and its id, and its limit in words', async () => {
+  const items = [list.data.items[0], { ...list.data.items[1], id: 'prod_odd', price: 19.999 }];
+  const pagination = { ...list.data.pagination, page: 3 };
+  service.on('GET /v1/products', success({ items, pagination }));
+  await expect(payments.products.list({ page: 3 })).rejects.toThrow(
+    'items.1.price: expected a decimal amount, not negative, with at most two decimal places (page 3, id "prod_odd").',
+  );
+});
