@@ -4,6 +4,7 @@ import { visible } from '../input/visible.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import { factsOf } from '../webhooks/responder.js';
 import { within } from '../webhooks/within.js';
+import { type AttemptEvent, type AttemptState, isOver, isTaken, stateAfter } from './attempt-state.js';
 import { type Claim, commitError, lostLease } from './entry.js';
 import type { AttemptDelivery, InboxSettings } from './options.js';
 import type { InboxStore } from './store.js';
@@ -48,8 +49,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   const startedAt = performance.now();
   const durationMs = () => performance.now() - startedAt;
   let stopWaiting: (reason: Error) => void = () => {};
-  /** `marking` once `done()` was called; `over` once nothing more can begin. */
-  let phase: 'open' | 'committing' | 'committed' | 'marking' | 'over' = 'open';
+  let state: AttemptState = 'open';
   /** Why it is somebody else's. */
   let taken: Error | undefined;
   /** Rejects if `commit()` or `done()` failed. */
@@ -57,8 +57,6 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   let commitFailure: unknown;
   /** Settles once it is known what the attempt came to. */
   let ended: Promise<void> | undefined;
-  /** Whether it is done because its function returned, without `commit()` and `done()`. */
-  let hasReturned = false;
   return { claim, run, release, lose, stop };
 
   async function run(): Promise<void> {
@@ -90,7 +88,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     }
     ended = end(failure).finally(() => clearTimeout(timer));
     // Whoever has taken it does not wait for what became of it here.
-    if (taken) ended.catch((error: unknown) => void report(error));
+    if (isTaken(state)) ended.catch((error: unknown) => void report(error));
     else await ended;
   }
 
@@ -104,25 +102,25 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
       // A later error does not undo it, and nobody can take it any more.
       if (thrown && thrown.error !== taken) void report(thrown.error);
     } else {
-      if (taken) return;
+      if (isTaken(state)) return;
       if (thrown) return fail(thrown);
       if (!(await store.settle(claim, { state: 'done' }))) throw lostLease();
-      hasReturned = true;
+      advance('returned');
     }
     callHook('done', { ...facts, durationMs: durationMs() });
   }
 
   /** Takes the delivery from its function, unless it is done. After `done()`, only its row says whether it is. */
   async function release(reason: string): Promise<void> {
-    const entry = phase === 'marking' ? store.get(claim.delivery.key) : undefined;
+    const entry = state === 'marking' ? store.get(claim.delivery.key) : undefined;
     const isDone = entry && (await entry.catch(() => undefined))?.state === 'done';
-    if (!isDone && phase !== 'committed') stop(reason, { isTaken: true });
+    if (!isDone && state !== 'committed') stop(reason, { isTaken: true });
   }
 
   /** Somebody else has the delivery: it can write nothing more. */
   function lose(reason: Error): void {
     taken ??= reason;
-    if (phase === 'open') phase = 'over';
+    advance('taken');
     aborter.abort(reason);
   }
 
@@ -137,28 +135,26 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   /** Throws the error of a failed commit even if your function caught it, and waits for one that nobody awaits. */
   async function hasCommitted(): Promise<boolean> {
     try {
-      if (phase !== 'marking') {
+      if (state !== 'marking' && state !== 'taken while marking') {
         // No turn may pass without one: a commit() could begin in it.
         if (committing) await committing;
-        return phase === 'committed';
+        return hasState('committed');
       }
       const rolledBack = () => commitError('The transaction that called done() was rolled back.');
       const error = await committing?.then(rolledBack, (failure: unknown) => failure);
       if (await store.isDone?.(claim)) return true;
       throw error;
     } finally {
-      phase = 'over';
+      advance('ended');
     }
   }
 
   function commit(fn: unknown): unknown {
-    if (phase === 'over') return late('commit()');
-    begin('committing');
+    if (isOver(state)) return late('commit()');
+    begin('commit');
     try {
       const result = store.commit(claim, fn, signal);
-      const committed = () => {
-        phase = 'committed';
-      };
+      const committed = () => advance('committed');
       if (isThenable(result)) committing = heard(Promise.resolve(result).then(committed));
       else committed();
       return result;
@@ -170,8 +166,8 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   }
 
   async function done(run: unknown): Promise<unknown> {
-    if (phase === 'over') return late('done()');
-    begin('marking');
+    if (isOver(state)) return late('done()');
+    begin('done');
     const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     const marking = store.done?.(claim, run);
     committing = heard(Promise.race([marking, aborted]));
@@ -180,7 +176,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
 
   /** Where `commit()` may be async, it rejects once the delivery is parked: an unhandled rejection may end the process. */
   function late(name: string): Promise<never> {
-    const advice = hasReturned ? ' Return or await what your function starts.' : '';
+    const advice = state === 'returned' ? ' Return or await what your function starts.' : '';
     const error = commitError(`${name} came after the attempt had ended. Nothing was written.${advice}`);
     const parked = reopen(error.message).catch(report);
     if (!store.done) throw error;
@@ -192,7 +188,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   /** A function that returns and commits later had not finished: its delivery is not done. */
   async function reopen(lastError: string): Promise<void> {
     await ended?.catch(() => {});
-    if (!hasReturned) return;
+    if (state !== 'returned') return;
     if (!(await store.settle(claim, { state: 'parked', lastError }, 'done'))) return;
     callHook('parked', { ...facts, lastError });
     await report(commitError(lastError));
@@ -204,11 +200,20 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     return promise;
   }
 
-  function begin(next: 'committing' | 'marking'): void {
-    if (phase !== 'open')
+  function begin(event: 'commit' | 'done'): void {
+    if (state !== 'open')
       throw commitError('commit() can be called once per attempt. Nothing was written by this call.');
     signal.throwIfAborted();
-    phase = next;
+    advance(event);
+  }
+
+  function advance(event: AttemptEvent): void {
+    state = stateAfter(state, event);
+  }
+
+  /** Asks after an await, during which it may have changed. */
+  function hasState(other: AttemptState): boolean {
+    return state === other;
   }
 
   async function fail({ error, isFinal }: Failure): Promise<void> {
@@ -221,7 +226,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     const then = nextAt === undefined ? ' and is parked' : `, the next one follows at ${nextAt}`;
     void report(error, visible(`${facts.key} failed in attempt ${facts.attempt}${then}`));
     const lastError = await textOf(error);
-    if (taken) return;
+    if (isTaken(state)) return;
     if (delayMs === null) return park(lastError, { isReported: true });
     await store.settle(claim, { state: 'pending', waitMs: delayMs, ...(isBusy ? {} : { lastError }) });
   }
