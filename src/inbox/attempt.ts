@@ -13,7 +13,7 @@ import type { InboxStore } from './store.js';
 export interface AttemptSettings extends InboxSettings {
   store: InboxStore;
   textOf(error: unknown): Promise<string>;
-  /** Stores what an earlier version could not read as this version reads it; `false` if it cannot either. */
+  /** Stores what an earlier version did not know or could not read as this version reads it; `false` if it cannot either. */
   reread(claim: Claim): Promise<boolean>;
 }
 
@@ -60,13 +60,13 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   return { claim, run, release, lose, stop };
 
   async function run(): Promise<void> {
-    const problem = unreadableBecause(claim.delivery.event);
-    if (problem !== undefined) {
-      if (!(await reread(claim))) await park(unreadableText(problem));
-      return;
-    }
+    const { event } = claim.delivery;
+    // An earlier version may have stored it, which did not know its type or could not read it.
+    if (event.type === 'unknown' && (await reread(claim))) return;
+    const problem = unreadableBecause(event);
+    if (problem !== undefined) return park(unreadableText(problem));
     if (claim.lost >= mostLost) return park(lostEach);
-    const fn = find(claim.delivery.event);
+    const fn = find(event);
     const type = JSON.stringify(facts.type);
     if (!fn) return park(visible(`There is no function for events of type ${type}.`));
     callHook('started', facts);

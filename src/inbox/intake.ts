@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { visible } from '../input/visible.js';
+import { contentOf, idOf } from '../schemas/event.js';
 import type { Checks } from '../webhooks/checks.js';
 import { type Delivery, deliveryOf, unreadableBecause } from '../webhooks/delivery.js';
 import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
@@ -55,13 +56,12 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     return known === undefined;
   }
 
-  /** Reads a claimed delivery again that an earlier version could not read; `false` if it still cannot be read. */
+  /** Reads a claimed delivery again whose type or content an earlier version did not know; `false` if nothing changed. */
   async function reread(claim: Claim): Promise<boolean> {
     const delivery = readAgain(claim.delivery);
-    const isUnread = unreadableBecause(delivery.event) !== undefined;
     // Under its own key, also as another content, it would be a duplicate of itself, and be gone.
     const own = [delivery.key, `${delivery.key}#${delivery.digest}`];
-    if (isUnread || own.includes(claim.delivery.key)) return false;
+    if (delivery === claim.delivery || own.includes(claim.delivery.key)) return false;
     await put(delivery);
     // Only now: after a crash in between, it is read again, and is a duplicate.
     await store.remove(claim);
@@ -110,21 +110,22 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
   }
 }
 
-/** The delivery as this version reads it, if an earlier one could not. */
+/** Returns the delivery as this version reads it, if an earlier one could not, or did not know its type. */
 function readAgain(delivery: Delivery): Delivery {
-  if (unreadableBecause(delivery.event) === undefined) return delivery;
+  if (delivery.event.type !== 'unknown') return delivery;
   const body = Buffer.from(delivery.rawBody, delivery.encoding ?? 'utf8');
   const { headers, receivedAt } = delivery;
   const read = deliveryOf({ event: eventOf(body), body, headers }, new Date(receivedAt));
-  return unreadableBecause(read.event) === undefined ? read : delivery;
+  const isNew = read.event.type !== 'unknown' || unreadableBecause(delivery.event) !== undefined;
+  return isNew && unreadableBecause(read.event) === undefined ? read : delivery;
 }
 
 function conflictText(key: string, before: WebhookEvent | null, now: WebhookEvent): string {
-  const [other, own] = [before, now].map((event) => event?.type === 'order.paid' && event.data.order_id);
+  const [other, own] = [before, now].map((event) => event && event.type !== 'unknown' && idOf(event));
   if (other && own && other !== own)
     return (
-      `${JSON.stringify(key)} was taken: the payment of order ${JSON.stringify(other)} is stored under it, and this one ` +
-      `is of order ${JSON.stringify(own)}. Compare it with your order, then retry or discard this one.`
+      `${JSON.stringify(key)} was taken: ${JSON.stringify(other)} is stored under it, and this one ` +
+      `is ${JSON.stringify(own)}. Compare it with your order, then retry or discard this one.`
     );
   const [first, second] = [before, now].map(contentText);
   const fields = first === second ? ' Other fields differ.' : '';
@@ -136,7 +137,5 @@ function conflictText(key: string, before: WebhookEvent | null, now: WebhookEven
 
 function contentText(event: WebhookEvent | null): string {
   if (event === null) return 'a content that was purged';
-  return event.type === 'order.paid'
-    ? JSON.stringify(`${event.data.amount} ${event.data.currency}`).slice(1, -1)
-    : 'other data';
+  return event.type === 'unknown' ? 'other data' : JSON.stringify(contentOf(event)).slice(1, -1);
 }

@@ -49,6 +49,8 @@ interface EventType<Event extends KnownEvent> {
   schema: z.ZodMiniType<Event>;
   /** The field of `data` that is the same in each delivery of one event, and differs between events. */
   key: keyof Event['data'] & string;
+  /** The fields of `data` that tell a person what differs between two deliveries of one key. */
+  content: readonly (keyof Event['data'] & string)[];
 }
 
 const text = z.string().check(z.minLength(1));
@@ -61,6 +63,7 @@ const eventTypes: { [Type in KnownEvent['type']]: EventType<Extract<KnownEvent, 
       data: z.looseObject({ order_id: text, amount: price, currency: text }),
     }),
     key: 'order_id',
+    content: ['amount', 'currency'],
   },
 };
 
@@ -83,6 +86,11 @@ export function readEvent(body: unknown): WebhookEvent {
 /** Returns what identifies an event, such as its `order_id`. */
 export function idOf(event: KnownEvent): string {
   return String(Reflect.get(event.data, eventTypes[event.type].key));
+}
+
+/** Returns the content of an event for a person, such as `19.90 USD`. */
+export function contentOf(event: KnownEvent): string {
+  return eventTypes[event.type].content.map((name) => String(Reflect.get(event.data, name))).join(' ');
 }
 
 function isKnownType(type: string): type is KnownEvent['type'] {

@@ -77,7 +77,7 @@ describe('another content under a known key', () => {
       event: { data: { order_id: id } },
       state: 'parked',
       lastError:
-        `"order.paid:${id}" was taken: the payment of order "ord_1" is stored under it, and this one is of order "${id}". ` +
+        `"order.paid:${id}" was taken: "ord_1" is stored under it, and this one is "${id}". ` +
         'Compare it with your order, then retry or discard this one.',
     });
   });
@@ -211,6 +211,29 @@ describe('an authentic event that cannot be read', () => {
     expect(calls).toEqual([]);
     expect(before.calls).toEqual([['ord_1', 1]]);
   });
+
+  it.each(['retry', 'retryParked'] as const)(
+    'reaches its function once its type is known, under its real key: %s()',
+    async (method) => {
+      const place = newPlace();
+      const body = orderPaid('ord_1');
+      const earlier = vi
+        .spyOn(reading, 'readEvent')
+        .mockReturnValue({ type: 'unknown', originalType: 'order.paid', data: JSON.parse(body).data });
+      const before = opened({ place });
+      await before.post(body);
+      await before.inbox.idle();
+      const [parked] = await before.inbox.list({ state: 'parked' });
+      await before.inbox.close();
+      earlier.mockRestore();
+      const { inbox, calls } = opened({ place });
+      if (method === 'retry') expect(await inbox.retry(parked?.key ?? '')).toBe(true);
+      else expect(await inbox.retryParked()).toBe(1);
+      await inbox.idle();
+      expect(calls).toEqual([['ord_1', 1]]);
+      expect(await inbox.list()).toMatchObject([{ key: 'order.paid:ord_1', state: 'done' }]);
+    },
+  );
 
   it('is not read again once it was discarded', async () => {
     const { inbox, post, calls } = opened();
