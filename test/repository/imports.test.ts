@@ -20,7 +20,7 @@ const rooms = new Map(
     'client.ts': 'zod, options.ts, transport/, resources/, errors.ts, api-promise.ts',
     'index.ts':
       'client.ts, errors.ts, api-promise.ts, pagination.ts, webhooks/, type options.ts, type resources/, type schemas/, type transport/',
-    'inbox/': 'node:, zod, webhooks/, errors.ts, schemas/moment.ts, type schemas/, input/, matching/',
+    'inbox/': 'node:, zod, webhooks/, errors.ts, schemas/, input/, matching/',
     'matching/': 'zod, schemas/money.ts, input/, errors.ts',
     'sending/': 'node:, cross-spawn, webhooks/, input/',
     'doctor/': 'node:, sending/, webhooks/, input/, errors.ts, version.ts',
