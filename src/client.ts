@@ -1,5 +1,5 @@
 import { ApiPromise } from './api-promise.js';
-import { type PaymentsClientOptions, readOptions } from './options.js';
+import { type PaymentsClientOptions, readClientOptions } from './options.js';
 import { BalanceResource } from './resources/balance.js';
 import { CheckoutsResource } from './resources/checkouts.js';
 import type { PaymentsApi } from './resources/payments-api.js';
@@ -32,7 +32,7 @@ export class PaymentsClient implements PaymentsApi {
   readonly #transport: Transport;
 
   constructor(options: PaymentsClientOptions = {}) {
-    const settings = readOptions(options);
+    const settings = readClientOptions(options);
     this.#transport = new Transport(settings);
     this.products = new ProductsResource(this.#transport);
     this.checkouts = new CheckoutsResource(this.#transport, settings.allowInsecureHttp);

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
-import { ConfigurationError, isPaymentsError } from './errors.js';
-import { didYouMean } from './input/closest.js';
-import { convertedField, field, getterThrew, optionalField, readFields } from './input/fields.js';
-import { isPlainObject, ownFields } from './input/object.js';
+import { ConfigurationError, type Issue } from './errors.js';
+import { valueWithout } from './input/fields.js';
+import { hooksSchema } from './input/hooks.js';
+import { integer, readInto } from './input/read.js';
 import { hasBlankOrControl, isLoopback, isQuoted, parseAbsoluteUrl, urlText } from './input/url.js';
 import type { ClientSettings } from './transport/call.js';
-import { sharedFields, timeProblems } from './transport/call-options.js';
+import { sharedShape, timeProblems } from './transport/call-options.js';
 import type { Fetch } from './transport/given-fetch.js';
-import { type Hooks, hookNames } from './transport/hooks.js';
+import { type HookFactsByName, type Hooks, hookNames } from './transport/hooks.js';
 import { version } from './version.js';
 
 /** Options of `new PaymentsClient()`. */
@@ -38,92 +38,66 @@ export interface PaymentsClientOptions {
   dangerouslyAllowBrowser?: boolean | undefined;
 }
 
-/** Options and environment, checked; throws a `ConfigurationError` with every problem and its fix. */
-export function readOptions(options: PaymentsClientOptions): ClientSettings {
-  try {
-    return settingsFrom(options);
-  } catch (error) {
-    if (isPaymentsError(error)) throw error;
-    throw new ConfigurationError(`new PaymentsClient(): the options ${getterThrew}`);
-  }
-}
-
-function settingsFrom(options: PaymentsClientOptions): ClientSettings {
-  const given = ownFields(options, Object.keys(secureOptions.shape));
-  if (!given) throw new ConfigurationError('new PaymentsClient(): the options must be an object.');
-  const { apiKey = environment('PAYMENTS_API_KEY'), baseUrl = environment('PAYMENTS_BASE_URL') } = given;
-  const allowInsecureHttp = given.allowInsecureHttp === true;
-  const issues = timeProblems(given);
-  const schema = allowInsecureHttp ? insecureOptions : secureOptions;
-  const read = readFields(issues, schema, { ...given, apiKey, baseUrl }, 'an option');
-  const problems = issues.map(({ path, message }) => `${path} ${message}`);
-  const problem = environmentProblem(given.dangerouslyAllowBrowser === true);
+/** Reads options and environment; throws a `ConfigurationError` with every problem and its fix. */
+export function readClientOptions(options: PaymentsClientOptions): ClientSettings {
+  const { allowInsecureHttp, dangerouslyAllowBrowser }: PaymentsClientOptions = Object(options);
+  const issues: Issue[] = [];
+  const read = readInto(issues, allowInsecureHttp === true ? insecureOptions : secureOptions, options);
+  issues.push(...timeProblems(read ?? {}));
+  const problems = issues.map(({ path, message }) => `${path || 'the options'} ${message}`);
+  const problem = environmentProblem(dangerouslyAllowBrowser === true);
   if (problem) problems.unshift(problem);
   if (!read || problems.length > 0)
     throw new ConfigurationError(`new PaymentsClient(): ${problems.join(' ')}`);
   const url = new URL(read.baseUrl);
-  // Onto what was read: it inherits nothing.
-  return Object.assign(read, {
+  return {
+    ...read,
     baseUrl: url,
     base: url.href.replace(/(?<!\/)\/+$/, ''),
-    maxRetries: read.maxRetries ?? 2,
-    headers: read.headers ?? {},
-    hooks: read.hooks ?? Object.create(null),
     userAgent: `merchant-payments/${version}${read.userAgent ? ` ${read.userAgent}` : ''}`,
-    allowInsecureHttp,
-    maxConnections: read.maxConnections ?? 100,
-  });
+  };
 }
 
-const trueOrFalse = optionalField<boolean>((value) => typeof value === 'boolean', 'must be true or false.');
+/** Stands for what neither the options nor the environment have. */
+const missing = Symbol('missing');
 
-/** Hooks by name, bound to their object: its fields and the methods of its class, but not those of every object. */
-const hooksField = convertedField((hooks, refuse): Hooks => {
-  if (typeof hooks !== 'object' || hooks === null) return refuse('is not an object of functions.');
-  const read: Hooks = Object.create(null);
-  for (const name of hookNames) {
-    const hook: unknown = Reflect.get(hooks, name);
-    if (hook === undefined || hook === Reflect.get(Object.prototype, name)) continue;
-    read[name] = typeof hook === 'function' ? hook.bind(hooks) : refuse('is not a function.', [name]);
-  }
-  if (isPlainObject(hooks)) {
-    for (const name of Object.keys(hooks).filter((each) => !hookNames.some((known) => known === each)))
-      refuse(`is not a hook. ${didYouMean(name, hookNames)}`, [name]);
-  } else if (Object.keys(read).length === 0) refuse(`has none of the methods ${hookNames.join(', ')}.`);
-  return read;
-});
-
-// Made as the file is loaded: zod reads its own parameters by name, which a polluted prototype would fill in.
 const secureOptions = optionsSchema(false);
 const insecureOptions = optionsSchema(true);
 
 function optionsSchema(allowInsecureHttp: boolean) {
-  return z.strictObject({
-    apiKey: field<string>(apiKeyProblem),
-    baseUrl: field<string | URL>((baseUrl) => baseUrlProblem(baseUrl, allowInsecureHttp)),
-    ...sharedFields,
-    hooks: z.optional(hooksField),
-    fetch: optionalField<Fetch>((value) => typeof value === 'function', 'is not a function.'),
-    userAgent: optionalField<string>(
-      (value) => typeof value === 'string' && /^[\x20-\x7e]*$/.test(value),
-      'must be an ASCII string without line breaks.',
-    ),
-    allowInsecureHttp: trueOrFalse,
-    maxConnections: optionalField<number>(
-      (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535,
-      'must be an integer from 1 to 65535.',
-    ),
-    dangerouslyAllowBrowser: trueOrFalse,
-  });
+  const fits = (text: string) => /^[\x20-\x7e]*$/.test(text);
+  const noAscii = 'must be an ASCII string without line breaks.';
+  return z.strictObject(
+    {
+      apiKey: z.prefault(
+        valueWithout<string>(apiKeyProblem),
+        () => environment('PAYMENTS_API_KEY') ?? missing,
+      ),
+      baseUrl: z.prefault(
+        valueWithout<string | URL>((baseUrl) => baseUrlProblem(baseUrl, allowInsecureHttp)),
+        () => environment('PAYMENTS_BASE_URL') ?? missing,
+      ),
+      ...sharedShape,
+      maxRetries: z._default(integer(0, 100), 2),
+      headers: z._default(sharedShape.headers.def.innerType, {}),
+      hooks: z._default(hooksSchema<HookFactsByName>(hookNames), {}),
+      fetch: z.optional(z.custom<Fetch>((value) => typeof value === 'function', 'is not a function.')),
+      userAgent: z.optional(z.string(noAscii).check(z.refine(fits, noAscii))),
+      allowInsecureHttp: z._default(z.boolean('must be true or false.'), false),
+      maxConnections: z._default(integer(1, 65_535), 100),
+      dangerouslyAllowBrowser: z._default(z.boolean('must be true or false.'), false),
+    },
+    'must be an object.',
+  );
 }
 
 const browserProblem =
   'In a browser anybody can read the API key. Use it on a server, ' +
   'or pass dangerouslyAllowBrowser: true for a test key.';
 
-/** Never quotes the key. */
+/** Returns what is wrong with a key, which is never quoted. */
 function apiKeyProblem(apiKey: unknown): string | undefined {
-  if (apiKey === undefined || apiKey === '')
+  if (apiKey === missing || apiKey === '')
     return `is ${apiKey === '' ? 'empty' : 'missing'}. Pass it, or set PAYMENTS_API_KEY.`;
   if (typeof apiKey !== 'string') return 'is not a string. Pass the key from the dashboard, under Developer.';
   if (!/^[\x21-\x7e]+$/.test(apiKey))
@@ -131,9 +105,9 @@ function apiKeyProblem(apiKey: unknown): string | undefined {
   return isQuoted(apiKey) ? 'is in quotes or <…>. Pass the key alone, as the dashboard shows it.' : undefined;
 }
 
-/** Quotes only the scheme, host and port of the URL: the rest may contain credentials. */
+/** Returns what is wrong with a base URL. Of it, only scheme, host and port are quoted: the rest may contain credentials. */
 function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | undefined {
-  if (baseUrl === undefined || baseUrl === '') return 'is missing. Pass it, or set PAYMENTS_BASE_URL.';
+  if (baseUrl === missing || baseUrl === '') return 'is missing. Pass it, or set PAYMENTS_BASE_URL.';
   const text = urlText(baseUrl);
   const url = typeof text === 'string' ? parseAbsoluteUrl(text) : undefined;
   if (typeof baseUrl === 'string' && hasBlankOrControl(baseUrl))

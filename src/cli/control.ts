@@ -106,7 +106,7 @@ export const trigger = runningCommand({
   words: 1,
   request(given) {
     const type = given.word('event type', 'trigger order.paid');
-    const problem = notKnown(type, 'an event type', Object.keys(eventTypes));
+    const problem = notKnown(type, Object.keys(eventTypes));
     refuseUnless(Object.hasOwn(eventTypes, type), JSON.stringify(type) + problem);
     const price = { amount: given.text('amount'), currency: given.text('currency') };
     const { error } = z.object(costs).safeParse(price);

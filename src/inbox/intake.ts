@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
 import { visible } from '../input/visible.js';
-import { contentOf, idOf } from '../schemas/event.js';
+import { idOf, summaryOf } from '../schemas/event.js';
 import type { Checks } from '../webhooks/checks.js';
 import { type Delivery, deliveryOf, unreadableBecause } from '../webhooks/delivery.js';
 import type { RefusedDelivery, WebhookEvent } from '../webhooks/index.js';
@@ -137,5 +137,5 @@ function conflictText(key: string, before: WebhookEvent | null, now: WebhookEven
 
 function contentText(event: WebhookEvent | null): string {
   if (event === null) return 'a content that was purged';
-  return event.type === 'unknown' ? 'other data' : JSON.stringify(contentOf(event)).slice(1, -1);
+  return event.type === 'unknown' ? 'other data' : JSON.stringify(summaryOf(event)).slice(1, -1);
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { InvalidParamsError, type Issue } from '../errors.js';
 import { didYouMean } from './closest.js';
+import { isObject, isPlainObject } from './object.js';
 import { kindOf, quote, visible } from './visible.js';
 
 /**
@@ -40,22 +41,37 @@ export function readInto<T>(
   given: unknown,
   at: readonly string[] = [],
 ): T | undefined {
-  // A body that is passed as the options has a million names.
-  const fields = ArrayBuffer.isView(given) ? null : given;
-  const { data, error } = z.safeParse(schema, fields, { error: wordIssue });
-  for (const issue of error?.issues ?? []) {
-    const path = [...at, ...issue.path];
-    if (issue.code !== 'unrecognized_keys') issues.push(issueAt(path, issue.message));
-    else for (const key of issue.keys) issues.push(unknownName(path, key, namesIn(schema, issue.path)));
-  }
+  const { data, error } = z.safeParse(schema, fieldsOf(given, namesIn(schema, [])), { error: wordIssue });
+  if (error) issues.push(...describeIssues(error.issues, schema, at));
   return data;
+}
+
+/** Returns what zod found as paths and messages, with the likely name for an unknown one of `schema`. */
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[],
+  schema?: z.ZodMiniType,
+  at: readonly string[] = [],
+): Issue[] {
+  return issues.flatMap((issue) => {
+    const path = [...at, ...issue.path];
+    if (issue.code !== 'unrecognized_keys') return issueAt(path, issue.message);
+    return issue.keys.map((key) => unknownName(path, key, namesIn(schema, issue.path)));
+  });
+}
+
+/** Returns the own fields of an object, and of an instance of a class also its accessors of these names. */
+function fieldsOf(given: unknown, names: readonly string[]): unknown {
+  // A body that is passed as the options has a million names.
+  if (ArrayBuffer.isView(given)) return null;
+  if (!isObject(given)) return given;
+  const ofClass = isPlainObject(given) ? [] : names.filter((name) => name in given);
+  const fields = ofClass.map((name) => [name, Reflect.get(given, name)]);
+  return Object.assign(Object.create(null), Object.fromEntries(fields), given);
 }
 
 /** Returns the problem that a name is none of the known ones, with the one that was likely meant. */
 export function unknownName(path: readonly PropertyKey[], name: string, known: readonly string[]): Issue {
-  // Another text than a word could be data that was passed in the place of a name.
-  const shown = /^[\w$.-]{1,40}$/.test(name) ? name : 'a name';
-  return issueAt([...path, shown], `is unknown. ${didYouMean(name, known)}`);
+  return issueAt([...path, name.slice(0, 60)], `is unknown. ${didYouMean(name, known)}`);
 }
 
 function issueAt(path: readonly PropertyKey[], message: string): Issue {
@@ -97,13 +113,14 @@ function oneOfThese(values: readonly unknown[]): string {
 }
 
 /** Returns the `error` of a schema: that a value is missing, or must be `wanted`. */
-export function mustBe(wanted: string, example = wanted) {
+export function mustBe(wanted: string, example = wanted, kind = kindOf) {
   return ({ input }: { input?: unknown }): string =>
-    input === undefined ? `is missing. Pass ${example}.` : `must be ${wanted}, got ${kindOf(input)}.`;
+    input === undefined ? `is missing. Pass ${example}.` : `must be ${wanted}, got ${kind(input)}.`;
 }
 
 /** Returns the schema of an integer within two limits. */
 export function integer(least: number, most: number) {
   const error = mustBe(`an integer from ${least} to ${most}`);
-  return z.int({ error }).check(z.gte(least, { error }), z.lte(most, { error }));
+  const fits = (value: number) => Number.isInteger(value) && value >= least && value <= most;
+  return z.number({ error }).check(z.refine(fits, { error }));
 }

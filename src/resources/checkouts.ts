@@ -1,5 +1,5 @@
 import { ApiPromise } from '../api-promise.js';
-import { readFields } from '../input/fields.js';
+import { readInto } from '../input/read.js';
 import { type CheckoutSession, type CreatedCheckout, checkoutSchemas } from '../schemas/checkout.js';
 import { type CheckoutCreateParams, checkoutCreateParams, idParams } from '../schemas/params.js';
 import type { CallOptions } from '../transport/call-options.js';
@@ -47,7 +47,7 @@ export class CheckoutsResource {
   create(params: CheckoutCreateParams, options?: CallOptions): ApiPromise<CreatedCheckout> {
     return new ApiPromise(
       this.#transport.send(create, this.#schemas.created, options, (issues) => ({
-        body: readFields(issues, checkoutCreateParams, params),
+        body: readInto(issues, checkoutCreateParams, params),
       })),
     );
   }
@@ -67,7 +67,7 @@ export class CheckoutsResource {
   retrieve(id: string, options?: CallOptions): ApiPromise<CheckoutSession> {
     return new ApiPromise(
       this.#transport.send(retrieve, this.#schemas.session, options, (issues) =>
-        readFields(issues, idParams, { id }),
+        readInto(issues, idParams, { id }),
       ),
     );
   }

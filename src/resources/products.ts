@@ -1,14 +1,13 @@
 import { ApiPromise, type Completed } from '../api-promise.js';
 import type { Issue } from '../errors.js';
-import { readFields } from '../input/fields.js';
-import { ownFields } from '../input/object.js';
+import { readInto } from '../input/read.js';
 import { ListPromise, Page } from '../pagination.js';
 import {
   idParams,
+  newProductParams,
   type ProductCreateParams,
   type ProductListParams,
   type ProductUpdateParams,
-  productCreateParams,
   productListParams,
   productUpdateParams,
 } from '../schemas/params.js';
@@ -63,7 +62,7 @@ export class ProductsResource {
   create(params: ProductCreateParams, options?: CallOptions): ApiPromise<Product> {
     return new ApiPromise(
       this.#transport.send(create, productSchema, options, (issues) => ({
-        body: readFields(issues, productCreateParams, withoutNulls(params)),
+        body: readInto(issues, newProductParams, params),
       })),
     );
   }
@@ -81,7 +80,7 @@ export class ProductsResource {
    * ```
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
-    const readParts: ReadParts = (issues) => ({ query: readFields(issues, productListParams, params) });
+    const readParts: ReadParts = (issues) => ({ query: readInto(issues, productListParams, params) });
     const leaving = new AbortController();
     return new ListPromise(this.#listPage(options, readParts, leaving), leaving, list.operation);
   }
@@ -117,21 +116,15 @@ export class ProductsResource {
   update(id: string, params: ProductUpdateParams, options?: CallOptions): ApiPromise<UpdatedProduct> {
     return new ApiPromise(
       this.#transport.send(update, updatedProductSchema, options, (issues) => ({
-        ...readFields(issues, idParams, { id }),
+        ...readInto(issues, idParams, { id }),
         body: checkUpdate(issues, params),
       })),
     );
   }
 }
 
-/** `null`, as another product may have it, is the same as absent for `description` and `image`. */
-function withoutNulls(params: ProductCreateParams): unknown {
-  const own = ownFields(params, Object.keys(productCreateParams.shape));
-  return own ? { ...own, description: own.description ?? undefined, image: own.image ?? undefined } : params;
-}
-
 function checkUpdate(issues: Issue[], params: ProductUpdateParams): ProductUpdateParams | undefined {
-  const body = readFields(issues, productUpdateParams, params);
+  const body = readInto(issues, productUpdateParams, params);
   if (body && Object.values(body).every((value) => value === undefined))
     issues.push({ path: '', message: 'are empty. Pass at least one field to change.' });
   return body;

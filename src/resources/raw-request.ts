@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { didYouMean } from '../input/closest.js';
-import { isObject, ownFields } from '../input/object.js';
+import { valueWithout } from '../input/fields.js';
+import { readInto } from '../input/read.js';
 import { hasBlankOrControl } from '../input/url.js';
-import { quote, visible } from '../input/visible.js';
+import { quote } from '../input/visible.js';
 import type { Operation, Query, ReadParts, RequestParts } from '../transport/call.js';
 
 /** A request to an operation that has no method of its own. */
@@ -18,47 +18,54 @@ export interface RawRequest {
   body?: unknown;
 }
 
-const methods: readonly unknown[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const partNames = ['method', 'path', 'query', 'body'];
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Reads the fields of a request: what errors and hooks call it, and how it is checked. */
+const noMethod = 'Pass GET, POST, PUT, PATCH or DELETE.';
+const noValue = 'must be a string, finite number or boolean, or an array of them.';
+const value = z.union([z.string(), z.number(), z.boolean()]);
+
+const requestParams = z.strictObject({
+  method: z.enum(methods, {
+    error: ({ input }) =>
+      `${input === undefined ? 'is missing' : `${quote(input)} is not supported`}. ${noMethod}`,
+  }),
+  path: valueWithout<string>((path) =>
+    problemOfPath(path)?.concat(' Pass one under baseUrl, such as "/v1/products".'),
+  ),
+  query: z.optional(
+    z.record(
+      z.string(),
+      z.optional(z.union([value, z.array(value)], noValue)),
+      'is not an object of names and values.',
+    ),
+  ),
+  body: z.optional(z.unknown()),
+});
+
+/** Reads a request: what errors and hooks call it, and its parts. */
 export function readRawRequest(request: RawRequest): { operation: Operation; readParts: ReadParts } {
-  const copy = ownFields<Partial<RawRequest>>(request, partNames) ?? {};
-  const { method, path } = copy;
+  const { method, path }: Partial<Record<keyof RawRequest, unknown>> = Object(request);
   const operation = {
     operation: 'request',
-    method: methods.includes(method) ? String(method) : '',
+    method: methods.find((known) => known === method) ?? '',
     path: typeof path === 'string' ? path : '',
     recoveryHint: 'Check whether it was done before you send it again.',
     mayBeEmpty: method !== 'GET',
   };
-  return { operation, readParts: (issues) => check(issues, copy) };
+  return { operation, readParts: (issues) => readRequestParts(issues, request) };
+}
+
+function readRequestParts(issues: Issue[], request: RawRequest): RequestParts {
+  const { method, query, body } = readInto(issues, requestParams, request) ?? {};
+  if (method === 'GET' && body !== undefined)
+    issues.push({ path: 'body', message: 'is not allowed with GET. Use query.' });
+  return { query, body };
 }
 
 /** A schema that takes any data, of whatever type the caller says: `never` is assignable to every type. */
 export const unchecked = z.custom<never>();
 
-/** Returns query and body of a request, and adds what is wrong with it to `issues`. */
-function check(issues: Issue[], request: Partial<RawRequest>): RequestParts {
-  const refuse = (field: string, message: string) => issues.push({ path: visible(field), message });
-  const { method, path, query, body, ...rest } = request;
-  for (const name of Object.keys(rest))
-    refuse(name, `is not a field of a request. ${didYouMean(name, partNames)}`);
-  const whatIsWrong = method === undefined ? 'is missing' : `${quote(method)} is not supported`;
-  if (!methods.includes(method)) refuse('method', `${whatIsWrong}. Pass GET, POST, PUT, PATCH or DELETE.`);
-  const pathProblem = problemOfPath(path);
-  if (pathProblem) refuse('path', `${pathProblem} Pass one under baseUrl, such as "/v1/products".`);
-  if (query !== undefined && (!isObject(query) || Symbol.iterator in query))
-    refuse('query', 'is not an object of names and values.');
-  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
-  for (const [name, value] of pairs)
-    if (![value].flat().every((each) => Number.isFinite(each) || ['string', 'boolean'].includes(typeof each)))
-      refuse(`query.${name}`, 'must be a string, finite number or boolean, or an array of them.');
-  if (method === 'GET' && body !== undefined) refuse('body', 'is not allowed with GET. Use query.');
-  return { query: Object.fromEntries(pairs), body };
-}
-
-/** A path must not lead to another path, origin or query: the URL parser must leave it unchanged. */
+/** Returns what is wrong with a path. It must not lead to another path, origin or query: the URL parser must leave it unchanged. */
 function problemOfPath(path: unknown): string | undefined {
   if (path === undefined) return 'is missing.';
   if (typeof path !== 'string') return 'is not a string.';

@@ -63,29 +63,29 @@ export function problemIn(schema: z.ZodMiniType, value: unknown): string | undef
   return error && problemOf(error);
 }
 
-/** An object with these fields and no others. `noun` says in messages what a field is: `a choice`. */
-export function closed<const Shape extends z.core.$ZodLooseShape>(noun: string, shape: Shape) {
+/** An object with these fields and no others. */
+export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) => {
       const [key] = issue.code === 'unrecognized_keys' ? issue.keys : [];
-      return key === undefined ? 'pass an object.' : key + notKnown(key, noun, Object.keys(shape));
+      return key === undefined ? 'pass an object.' : key + notKnown(key, Object.keys(shape));
     },
   });
 }
 
 /** The same with fields that are all alike, each of which may be missing. */
-export const alike = <T>(noun: string, names: readonly string[], field: z.ZodMiniType<T>) =>
-  closed(noun, Object.fromEntries(names.map((name) => [name, z.optional(field)])));
+export const alike = <T>(names: readonly string[], field: z.ZodMiniType<T>) =>
+  closed(Object.fromEntries(names.map((name) => [name, z.optional(field)])));
 
 /** The options of a method, if none has another name than these. What reads them checks the rest. */
 export function named<T extends object>(what: string, options: T, names: readonly (keyof T & string)[]): T {
-  checked(alike('an option', names, z.unknown()), options, what);
+  checked(alike(names, z.unknown()), options, what);
   return options;
 }
 
 /** Says that a name is none of the known ones, and which was likely meant: to follow the name. */
-export const notKnown = (name: string, noun: string, known: readonly string[]) =>
-  ` is not ${noun}. ${known.length === 0 ? 'There are none.' : didYouMean(name, known)}`;
+export const notKnown = (name: string, known: readonly string[]) =>
+  ` is unknown. ${known.length === 0 ? 'There are none.' : didYouMean(name, known)}`;
 
 export const oneOf = <const T extends string>(values: readonly T[]) =>
   z.enum(values, `pass one of ${values.join(', ')}.`);

@@ -44,7 +44,7 @@ export function openSandbox(options: SandboxOptions): SandboxContext {
   return context;
 }
 
-const resetOptions = closed('an option', { seed: z.optional(z.int('pass an integer.')) });
+const resetOptions = closed({ seed: z.optional(z.int('pass an integer.')) });
 
 function localSandbox(parts: SandboxParts): Sandbox {
   const { settings, store, clock, payments, schedule, deliveries, faults, requests, reach, deeds } = parts;

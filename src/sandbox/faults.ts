@@ -90,7 +90,7 @@ function possible({ value, issues }: z.core.ParsePayload<object>): void {
 }
 
 const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
-  closed('a field of a fault', { ...requests, ...fields }).check(possible);
+  closed({ ...requests, ...fields }).check(possible);
 
 const makes = (make: (value: unknown) => unknown) => (value: unknown) => {
   try {
@@ -108,7 +108,7 @@ const headers = z
 const saysHow = ({ webhook: _, times: _times, ...ways }: WebhookFault) => Object.values(ways).some(Boolean);
 
 const kinds: Record<string, z.ZodMiniType<Fault>> = {
-  webhook: closed('a field of a webhook fault', {
+  webhook: closed({
     webhook: z.literal(true, 'pass true.'),
     times,
     duplicate: z.optional(integer(1, 100)),
@@ -124,10 +124,10 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
   }),
   network: requestFault({ network: oneOf(networkFaults) }),
   malformed: requestFault({ malformed: oneOf(malformedFaults) }),
-  delay: closed('a field of a fault', { ...requests, delay: duration }).check(possible),
+  delay: closed({ ...requests, delay: duration }).check(possible),
 };
 
-const anyField = alike('a field of a fault', Object.keys({ ...kinds, ...requests }), z.unknown());
+const anyField = alike(Object.keys({ ...kinds, ...requests }), z.unknown());
 
 export function readFault(value: unknown, what: string): Fault {
   const names = Object.keys(value ?? {});
@@ -144,7 +144,7 @@ export function readFault(value: unknown, what: string): Fault {
 /** Checks what the control route takes: a fault, or `{ clear: true }`, which is none. */
 export function readOrder(value: object, what: string): Fault | undefined {
   if (!('clear' in value)) return readFault(value, what);
-  checked(closed('a field of {"clear": true}', { clear: z.literal(true, 'pass true.') }), value, what);
+  checked(closed({ clear: z.literal(true, 'pass true.') }), value, what);
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Duration } from '../input/duration.js';
-import { describeIssues, field } from '../input/fields.js';
+import { valueWithout } from '../input/fields.js';
+import { describeIssues } from '../input/read.js';
 import { hasBlankOrControl, parseAbsoluteUrl } from '../input/url.js';
 import { type NewProduct, productCreateParams } from '../schemas/params.js';
 import { resolvedProblem, targetProblem } from '../sending/address.js';
@@ -61,10 +62,10 @@ const text = (message: string, fits: (value: string) => boolean) =>
 
 const anyText = z.string('pass a string.');
 
-const product = field<NewProduct>((value) => {
+const product = valueWithout<NewProduct>((value) => {
   if (Object(value) !== value) return 'pass an object, such as { "name": "Mug", "price": "19.90" }.';
   const issues = productCreateParams.safeParse(value).error?.issues;
-  const problems = issues && describeIssues(issues, Object.keys(productCreateParams.def.shape));
+  const problems = issues && describeIssues(issues, productCreateParams);
   return problems?.map(({ path, message }) => `${path} ${message}`).join(' ');
 });
 
@@ -76,7 +77,7 @@ const firstAttempt = z.union(
   'pass "auto", "manual" or { delay: "10s" }.',
 );
 
-const schema = closed('an option', {
+const schema = closed({
   apiKey: z.optional(token),
   webhookSecret: z.optional(token),
   webhook: z.optional(z.custom<WebhookTarget>()),

@@ -89,7 +89,7 @@ export function idOf(event: KnownEvent): string {
 }
 
 /** Returns the content of an event for a person, such as `19.90 USD`. */
-export function contentOf(event: KnownEvent): string {
+export function summaryOf(event: KnownEvent): string {
   return eventTypes[event.type].content.map((name) => String(Reflect.get(event.data, name))).join(' ');
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { convertedField, field } from '../input/fields.js';
+import { convertedField } from '../input/fields.js';
 import { isObject, isPlainObject } from '../input/object.js';
+import { mustBe } from '../input/read.js';
 import { hasBlankOrControl, parseAbsoluteUrl, unsafeSchemes, urlText } from '../input/url.js';
 import { kindAndText, quote } from '../input/visible.js';
 import type { CurrencyCode } from './currency.js';
@@ -66,50 +67,38 @@ export const limits = {
   pageSize: 100,
 } as const;
 
-/** What to say of a value that is missing or of another type. */
-function mustBe(type: string, value: unknown, wanted = type): string {
-  return value === undefined ? `is missing. Pass ${wanted}.` : `must be ${type}, got ${kindAndText(value)}.`;
-}
-
-/** A string. `hint` says more of a value of another type. */
-function text(
-  type: string,
-  problemOf: (value: string) => string | undefined = () => undefined,
-  wanted = type,
-  hint: (value: unknown) => string = () => '',
-) {
-  return field<string>((value) =>
-    typeof value === 'string' ? problemOf(value) : mustBe(type, value, wanted) + hint(value),
-  );
-}
+/** Returns the `error` of a parameter, which may quote what was passed. */
+const wanted = (kind: string, example?: string) => mustBe(kind, example, kindAndText);
 
 /** Counts code points, so that most emoji are one. */
-function atMost(most: number, value: string): string | undefined {
-  if (value.length <= most) return undefined;
-  const length = [...value].length;
-  return length > most ? `has ${length} characters. Pass at most ${most}.` : undefined;
+const characters = (most: number) =>
+  z.refine<string>((value) => value.length <= most || [...value].length <= most, {
+    error: ({ input }) => `has ${[...String(input)].length} characters. Pass at most ${most}.`,
+  });
+
+const name = z
+  .string({ error: wanted(`a string of 1 to ${limits.nameLength} characters`) })
+  .check(z.minLength(1, 'is empty. Pass at least one character.'), characters(limits.nameLength));
+
+const description = z
+  .string({ error: wanted(`a string of at most ${limits.descriptionLength} characters`) })
+  .check(characters(limits.descriptionLength));
+
+const noString = wanted('a string', 'a decimal string, such as "19.90"');
+const price = z
+  .string({ error: ({ input }) => noString({ input }) + priceForNumber(input) })
+  .check(
+    z.regex(limits.price, { error: ({ input }) => formProblem(String(input)), abort: true }),
+    z.regex(/[1-9]/, { error: ({ input }) => `${quote(input)} is below the least price, "0.01".` }),
+  );
+
+function formProblem(value: string): string {
+  return /^\d+\.\d{3,}$/.test(value)
+    ? `${quote(value)} has more than two decimals. Pass at most two, such as "0.01".`
+    : `${quote(value)} is not a decimal amount. Pass digits with at most two decimals, such as "19.90".`;
 }
 
-const name = text(`a string of 1 to ${limits.nameLength} characters`, (value) =>
-  value === '' ? 'is empty. Pass at least one character.' : atMost(limits.nameLength, value),
-);
-
-const description = text(`a string of at most ${limits.descriptionLength} characters`, (value) =>
-  atMost(limits.descriptionLength, value),
-);
-
-const price = text('a string', priceProblem, 'a decimal string, such as "19.90"', priceForNumber);
-
-function priceProblem(value: string): string | undefined {
-  if (!limits.price.test(value)) {
-    return /^\d+\.\d{3,}$/.test(value)
-      ? `${quote(value)} has more than two decimals. Pass at most two, such as "0.01".`
-      : `${quote(value)} is not a decimal amount. Pass digits with at most two decimals, such as "19.90".`;
-  }
-  return /[1-9]/.test(value) ? undefined : `${quote(value)} is below the least price, "0.01".`;
-}
-
-/** The string to write for a number. An integer may count units or cents, and only the caller knows. */
+/** Returns the string to write for a number. An integer may count units or cents, and only the caller knows. */
 function priceForNumber(value: unknown): string {
   if (value === undefined) return '';
   const units = typeof value === 'number' && value > 0 ? readMoney(value) : undefined;
@@ -119,17 +108,19 @@ function priceForNumber(value: unknown): string {
   return ` Pass "${units}"${cents}.`;
 }
 
-const currency = text('a three-letter ISO code, such as "USD"', (value) => {
-  if (/^[A-Z]{3}$/.test(value)) return undefined;
-  return /^[A-Za-z]{3}$/.test(value)
-    ? `${quote(value)} is not in upper case. Pass "${value.toUpperCase()}".`
-    : `${quote(value)} is not a three-letter ISO code, such as "USD".`;
-});
+const currency = z.string({ error: wanted('a three-letter ISO code, such as "USD"') }).check(
+  z.regex(/^[A-Z]{3}$/, {
+    error: ({ input }) =>
+      /^[A-Za-z]{3}$/.test(String(input))
+        ? `${quote(input)} is not in upper case. Pass "${String(input).toUpperCase()}".`
+        : `${quote(input)} is not a three-letter ISO code, such as "USD".`,
+  }),
+);
 
-const anUrl = 'an absolute URL, such as "https://shop.example/thanks"';
+const noUrl = wanted('an absolute URL, such as "https://shop.example/thanks"');
 const url = convertedField((given, refuse) => {
   const value = urlText(given);
-  if (typeof value !== 'string') return refuse(mustBe(anUrl, value));
+  if (typeof value !== 'string') return refuse(noUrl({ input: value }));
   const parsed = parseAbsoluteUrl(value);
   if (!parsed)
     return refuse(`${quote(value)} is not an absolute URL. Pass one such as "https://shop.example/thanks".`);
@@ -139,14 +130,19 @@ const url = convertedField((given, refuse) => {
 });
 
 const theId = 'the id that the service assigned';
+const noId = wanted('a string', theId);
+const hasId = (value: unknown) => isObject(value) && typeof value.id === 'string';
 
 /** An id becomes one segment of the path and must not change the rest of it. */
-export const idParam = text(
-  'a string',
-  (id) => idProblem(id)?.concat(`. Pass ${theId}.`),
-  theId,
-  (value) => (isObject(value) && typeof value.id === 'string' ? ' Pass its id, such as product.id.' : ''),
-);
+export const idParam = z
+  .string({
+    error: ({ input }) => noId({ input }) + (hasId(input) ? ' Pass its id, such as product.id.' : ''),
+  })
+  .check(
+    z.refine((id) => idProblem(id) === undefined, {
+      error: ({ input }) => `${idProblem(String(input))}. Pass ${theId}.`,
+    }),
+  );
 
 function idProblem(value: string): string | undefined {
   if (value === '') return 'is empty';
@@ -158,7 +154,7 @@ function idProblem(value: string): string | undefined {
 
 /** Not `z.record`, which drops a key `__proto__` without a word. */
 const metadata = convertedField((value, refuse): Metadata => {
-  if (!isPlainObject(value)) return refuse(mustBe('a plain object of string values', value));
+  if (!isPlainObject(value)) return refuse(wanted('a plain object of string values')({ input: value }));
   const pairs = Object.entries(value).map(([key, entry]): [string, string] => {
     if (key === '__proto__') return refuse('is reserved by JavaScript. Choose another name.', [key]);
     return [
@@ -169,15 +165,11 @@ const metadata = convertedField((value, refuse): Metadata => {
   return Object.fromEntries(pairs);
 });
 
-function integer(wanted: string, most: number) {
-  const isRight = (value: unknown) =>
-    Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most;
-  return field<number>((value) => (isRight(value) ? undefined : mustBe(wanted, value)));
+function count(kind: string, most: number) {
+  const error = wanted(kind);
+  const fits = (value: number) => Number.isInteger(value) && value >= 1 && value <= most;
+  return z.number({ error }).check(z.refine(fits, { error }));
 }
-
-const status = field<'ACTIVE' | 'ARCHIVED'>((value) =>
-  value === 'ACTIVE' || value === 'ARCHIVED' ? undefined : mustBe('"ACTIVE" or "ARCHIVED"', value),
-);
 
 const optionalFields = {
   description: z.optional(description),
@@ -186,12 +178,27 @@ const optionalFields = {
   metadata: z.optional(metadata),
 };
 
+/** Takes `null` for an absent field, as another product may have it. */
+const orNull = <T>(schema: z.ZodMiniType<T>) =>
+  z.optional(
+    z.pipe(
+      z.transform((value: unknown): unknown => value ?? undefined),
+      z.optional(schema),
+    ),
+  );
+
 export const idParams = z.strictObject({ id: idParam });
 
 export const productCreateParams = z.strictObject(
   { name, price, ...optionalFields },
   'must be an object, as in products.create({ name: "Mug", price: "19.90" }).',
 ) satisfies z.ZodMiniType<NewProduct>;
+
+/** What a caller passes: also what was read from another product. */
+export const newProductParams = z.extend(productCreateParams, {
+  description: orNull(description),
+  image: orNull(url),
+}) satisfies z.ZodMiniType<NewProduct>;
 
 export const productUpdateParams = z.strictObject(
   { name: z.optional(name), price: z.optional(price), ...optionalFields },
@@ -200,9 +207,9 @@ export const productUpdateParams = z.strictObject(
 
 export const productListParams = z.strictObject(
   {
-    status: z.optional(status),
-    page: z.optional(integer('an integer of at least 1', Number.MAX_SAFE_INTEGER)),
-    size: z.optional(integer(`an integer from 1 to ${limits.pageSize}`, limits.pageSize)),
+    status: z.optional(z.enum(['ACTIVE', 'ARCHIVED'], { error: wanted('"ACTIVE" or "ARCHIVED"') })),
+    page: z.optional(count('an integer of at least 1', Number.MAX_SAFE_INTEGER)),
+    size: z.optional(count(`an integer from 1 to ${limits.pageSize}`, limits.pageSize)),
   },
   'must be an object, as in products.list({ page: 2 }).',
 ) satisfies z.ZodMiniType<ProductListParams>;
@@ -212,7 +219,7 @@ export const checkoutCreateParams = z.strictObject(
     productId: idParam,
     successUrl: z.optional(url),
     cancelUrl: z.optional(url),
-    displayMerchantName: z.optional(text('a string')),
+    displayMerchantName: z.optional(z.string({ error: wanted('a string') })),
   },
   'must be an object, as in checkouts.create({ productId: product.id }).',
 ) satisfies z.ZodMiniType<CheckoutCreateParams>;

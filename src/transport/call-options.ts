@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { convertedField, optionalField, type Refuse, readFields } from '../input/fields.js';
-import { isObject, ownFields } from '../input/object.js';
+import { convertedField, type Refuse } from '../input/fields.js';
+import { isObject } from '../input/object.js';
+import { integer, readInto } from '../input/read.js';
 
 /** Options of one call. They override those of the client. */
 export interface CallOptions {
@@ -26,68 +27,60 @@ export interface ListOptions extends CallOptions {
 /** The longest delay that setTimeout accepts. */
 const longestTimerMs = 2 ** 31 - 1;
 
-function isMilliseconds(value: unknown): value is number {
-  return typeof value === 'number' && value > 0 && value <= longestTimerMs;
-}
-
-const milliseconds = optionalField<number>(
-  isMilliseconds,
-  `must be a number of milliseconds above 0, at most ${longestTimerMs}.`,
-);
-
-const integer = (least: number, most: number) =>
-  optionalField<number>(
-    (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
-    `must be an integer from ${least} to ${most}.`,
-  );
+const noTime = `must be a number of milliseconds above 0, at most ${longestTimerMs}.`;
+const milliseconds = z.number(noTime).check(z.gt(0, noTime), z.lte(longestTimerMs, noTime));
 
 /** The options that client and call have in common. */
-export const sharedFields = {
-  timeoutMs: milliseconds,
-  totalTimeoutMs: milliseconds,
-  maxRetries: integer(0, 100),
+export const sharedShape = {
+  timeoutMs: z.optional(milliseconds),
+  totalTimeoutMs: z.optional(milliseconds),
+  maxRetries: z.optional(integer(0, 100)),
   headers: z.optional(convertedField(readHeaders)),
 };
 
-const callOptions = z.strictObject({
-  signal: optionalField<AbortSignal>(isSignal, 'is not an AbortSignal.'),
-  ...sharedFields,
-});
-const listOptions = z.strictObject({ ...callOptions.shape, prefetch: integer(1, 8) });
+const callShape = {
+  signal: z.optional(z.custom<AbortSignal>(isSignal, 'is not an AbortSignal.')),
+  ...sharedShape,
+};
+const callOptions = z.strictObject(callShape, 'is not an object.');
+const listOptions = z.strictObject(
+  { ...callShape, prefetch: z.optional(integer(1, 8)) },
+  'is not an object.',
+);
 
-/** The options of a call, copied; adds what is wrong with them to `issues`. */
+/** Reads the options of a call; adds what is wrong with them to `issues`. */
 export function readCallOptions(
   issues: Issue[],
   options: ListOptions,
   isList: boolean,
   client: TimeLimits,
 ): ListOptions {
-  const schema = isList ? listOptions : callOptions;
-  const own = ownFields(options, Object.keys(schema.shape));
-  if (!own) issues.push({ path: 'options', message: 'is not an object.' });
   if (isSignal(options)) issues.push({ path: 'options', message: 'is an AbortSignal. Pass { signal }.' });
-  // Most calls have none.
-  if (!own || Object.keys(own).length === 0) return own ?? options;
-  const problems = timeProblems({ ...own, totalTimeoutMs: own.totalTimeoutMs ?? client.totalTimeoutMs });
-  const read = readFields(problems, schema, own, 'an option');
-  issues.push(...problems.map(({ path, message }) => ({ path: `options.${path}`, message })));
-  return read ?? own;
+  else {
+    const read: ListOptions | undefined = readInto(issues, isList ? listOptions : callOptions, options, [
+      'options',
+    ]);
+    const { timeoutMs, totalTimeoutMs = client.totalTimeoutMs } = read ?? {};
+    issues.push(...timeProblems({ timeoutMs, totalTimeoutMs }, 'options.timeoutMs'));
+    if (read) return read;
+  }
+  return {};
 }
 
 /** The limits of time that were given, in milliseconds. */
 export type TimeLimits = Pick<CallOptions, 'timeoutMs' | 'totalTimeoutMs'>;
 
-/** A limit of one attempt that the limit of the whole call makes void. */
-export function timeProblems({ timeoutMs, totalTimeoutMs }: TimeLimits): Issue[] {
+/** Returns the problem that a limit of one attempt is void, as the limit of the whole call is shorter. */
+export function timeProblems({ timeoutMs, totalTimeoutMs }: TimeLimits, path = 'timeoutMs'): Issue[] {
+  if (timeoutMs === undefined || totalTimeoutMs === undefined || timeoutMs <= totalTimeoutMs) return [];
   const message = `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`;
-  const isVoid = isMilliseconds(timeoutMs) && isMilliseconds(totalTimeoutMs) && timeoutMs > totalTimeoutMs;
-  return isVoid ? [{ path: 'timeoutMs', message }] : [];
+  return [{ path, message }];
 }
 
 const ownedHeader = /^(?:x-api-key|content-type|host|content-length)$/i;
 const framingHeader = /^(?:connection|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Headers that a caller adds, with lower-case names. No value is quoted: it may be a credential. */
+/** Reads headers that a caller adds, with lower-case names. No value is quoted: it may be a credential. */
 function readHeaders(headers: unknown, refuse: Refuse): Record<string, string> {
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers)
     return refuse('must be an object of string values.');
@@ -103,7 +96,7 @@ function readHeaders(headers: unknown, refuse: Refuse): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Checked by shape: jsdom and edge runtimes have their own AbortSignal. */
+/** True for any AbortSignal: jsdom and edge runtimes have their own. */
 function isSignal(value: unknown): boolean {
   return isObject(value) && 'throwIfAborted' in value && 'addEventListener' in value;
 }

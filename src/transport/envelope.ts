@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { describeIssues } from '../input/fields.js';
 import { isObject } from '../input/object.js';
+import { describeIssues } from '../input/read.js';
 import { idParam } from '../schemas/params.js';
 import {
   encodingsOf,

@@ -50,5 +50,8 @@ export interface Hooks {
   end?: ((facts: EndFacts) => unknown) | undefined;
 }
 
+/** What each hook receives. */
+export type HookFactsByName = { [Name in keyof Hooks]-?: Parameters<NonNullable<Hooks[Name]>>[0] };
+
 /** The names of all hooks. */
 export const hookNames = ['request', 'response', 'retry', 'error', 'end'] as const;

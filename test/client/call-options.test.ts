@@ -13,7 +13,7 @@ function callOptions(options: unknown): CallOptions {
 }
 
 const number = 'must be a number of milliseconds above 0, at most 2147483647.';
-const retries = 'must be an integer from 0 to 100.';
+const retries = 'must be an integer from 0 to 100, got';
 test.each<[string, unknown, string]>([
   ['timeoutMs', 0, number],
   ['timeoutMs', -1, number],
@@ -23,22 +23,18 @@ test.each<[string, unknown, string]>([
   ['timeoutMs', '1000', number],
   ['timeoutMs', null, number],
   ['totalTimeoutMs', 0, number],
-  ['maxRetries', -1, retries],
-  ['maxRetries', 1.5, retries],
-  ['maxRetries', '2', retries],
+  ['maxRetries', -1, `${retries} the number -1.`],
+  ['maxRetries', 1.5, `${retries} the number 1.5.`],
+  ['maxRetries', '2', `${retries} a string.`],
   ['signal', {}, 'is not an AbortSignal.'],
   ['signal', null, 'is not an AbortSignal.'],
   ['signal', new AbortController(), 'is not an AbortSignal.'],
   ['headers', 'x-tenant: one', 'must be an object of string values.'],
-  ['timeout', 5, 'is not an option. Did you mean timeoutMs?'],
-  ['Signal', 5, 'is not an option. Did you mean signal?'],
-  [
-    'idempotencyKey',
-    'x',
-    'is not an option. Known are signal, timeoutMs, totalTimeoutMs, maxRetries, headers.',
-  ],
-  ['apiKey', 'other', 'is not an option. Known are signal, timeoutMs, totalTimeoutMs, maxRetries, headers.'],
-  ['prefetch', 2, 'is not an option. Known are signal, timeoutMs, totalTimeoutMs, maxRetries, headers.'],
+  ['timeout', 5, 'is unknown. Did you mean timeoutMs?'],
+  ['Signal', 5, 'is unknown. Did you mean signal?'],
+  ['idempotencyKey', 'x', 'is unknown. Known are signal, timeoutMs, totalTimeoutMs, maxRetries, headers.'],
+  ['apiKey', 'other', 'is unknown. Known are signal, timeoutMs, totalTimeoutMs, maxRetries, headers.'],
+  ['prefetch', 2, 'is unknown. Known are signal, timeoutMs, totalTimeoutMs, maxRetries, headers.'],
 ])('%s %o is refused, and nothing is sent', async (name, value, message) => {
   const call = payments.balance.retrieve(callOptions({ [name]: value }));
   await expect(call).rejects.toBeInstanceOf(InvalidParamsError);

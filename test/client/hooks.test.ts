@@ -234,7 +234,7 @@ describe('an instance of a class as hooks', () => {
 
   test('that has none of the hooks is refused', () => {
     const hooks: Hooks = Object.create({ requests() {} });
-    expect(() => createClient({ hooks })).toThrow(/hooks has none of the methods request, response/);
+    expect(() => createClient({ hooks })).toThrow(/hooks must have a method request, response/);
   });
 });
 

@@ -242,7 +242,7 @@ describe('numbers', () => {
 
   test('maxRetries must be an integer from 0 to 100', () => {
     for (const value of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 101, '2', null, true]) {
-      expect(refusal({ maxRetries: value })).toBe('maxRetries must be an integer from 0 to 100.');
+      expect(refusal({ maxRetries: value })).toContain('maxRetries must be an integer from 0 to 100, got');
     }
     for (const value of [0, 1, 100]) expect(() => createClient({ maxRetries: value })).not.toThrow();
   });
@@ -358,18 +358,14 @@ test.each<[string, unknown, string]>([
   ['userAgent', 'shop\r\nx-evil: 1', 'userAgent must be an ASCII string without line breaks.'],
   ['userAgent', 'café', 'userAgent must be an ASCII string without line breaks.'],
   ['userAgent', 5, 'userAgent must be an ASCII string without line breaks.'],
-  ['maxConnections', 0, 'maxConnections must be an integer from 1 to 65535.'],
+  ['maxConnections', 0, 'maxConnections must be an integer from 1 to 65535, got the number 0.'],
   ['allowInsecureHttp', 'yes', 'allowInsecureHttp must be true or false.'],
   ['dangerouslyAllowBrowser', 1, 'dangerouslyAllowBrowser must be true or false.'],
-  ['hooks', 'log', 'hooks is not an object of functions.'],
-  ['hooks', null, 'hooks is not an object of functions.'],
-  ['hooks', { request: 'log' }, 'hooks.request is not a function.'],
-  ['hooks', { reqest: () => {} }, 'hooks.reqest is not a hook. Did you mean request?'],
-  [
-    'hooks',
-    { finish: () => {} },
-    'hooks.finish is not a hook. Known are request, response, retry, error, end.',
-  ],
+  ['hooks', 'log', 'hooks must be an object of functions, got a string.'],
+  ['hooks', null, 'hooks must be an object of functions, got null.'],
+  ['hooks', { request: 'log' }, 'hooks.request must be a function, got a string.'],
+  ['hooks', { reqest: () => {} }, 'hooks.reqest is unknown. Did you mean request?'],
+  ['hooks', { finish: () => {} }, 'hooks.finish is unknown. Known are request, response, retry, error, end.'],
 ])('%s %o is refused', (name, value, message) => {
   expect(refusal({ [name]: value })).toBe(message);
 });
@@ -388,7 +384,7 @@ describe('unknown options', () => {
     ['defaultHeaders', 'Did you mean headers?'],
     ['secret', known],
   ])('%s is refused with the likely name', (name, hint) => {
-    expect(refusal({ [name]: 'x' })).toBe(`${name} is not an option. ${hint}`);
+    expect(refusal({ [name]: 'x' })).toBe(`${name} is unknown. ${hint}`);
   });
 
   test('of a polluted prototype are not options', () => {
@@ -411,9 +407,9 @@ test('all problems come at once, each with its way out', () => {
       'apiKey is missing. Pass it, or set PAYMENTS_API_KEY.',
       'baseUrl ends in /v1, which the client adds. Remove it.',
       'timeoutMs must be a number of milliseconds above 0, at most 2147483647.',
-      'maxRetries must be an integer from 0 to 100.',
+      'maxRetries must be an integer from 0 to 100, got the number -1.',
       'fetch is not a function.',
-      'apikey is not an option. Did you mean apiKey?',
+      'apikey is unknown. Did you mean apiKey?',
     ].join(' '),
   );
 });
@@ -446,32 +442,6 @@ describe('in a browser', () => {
     vi.stubGlobal('WorkerGlobalScope', class {});
     vi.stubGlobal('navigator', { userAgent });
     expect(() => createClient()).not.toThrow();
-  });
-});
-
-describe('options that cannot be read', () => {
-  const throwing = (name: string) =>
-    Object.defineProperty({}, name, {
-      enumerable: true,
-      get: () => {
-        throw new Error('getter');
-      },
-    });
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-
-  test.each<[string, object]>([
-    ['a getter that throws', throwing('apiKey')],
-    ['a header with such a getter', { apiKey, baseUrl, headers: throwing('x-tenant') }],
-    ['a hook with such a getter', { apiKey, baseUrl, hooks: throwing('end') }],
-    ['a revoked proxy', proxy],
-    ['a revoked proxy as hooks', { apiKey, baseUrl, hooks: proxy }],
-  ])('are refused: %s', (_, options) => {
-    expect(() => new PaymentsClient(options)).toThrow(
-      new ConfigurationError(
-        'new PaymentsClient(): the options cannot be read: a getter or toJSON threw. Pass plain data.',
-      ),
-    );
   });
 });
 

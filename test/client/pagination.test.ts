@@ -189,7 +189,12 @@ describe('laziness', () => {
       const call = payments.products.list({}, { prefetch });
       await expect(call).rejects.toMatchObject({
         name: 'InvalidParamsError',
-        issues: [{ path: 'options.prefetch', message: 'must be an integer from 1 to 8.' }],
+        issues: [
+          {
+            path: 'options.prefetch',
+            message: `must be an integer from 1 to 8, got the number ${prefetch}.`,
+          },
+        ],
       });
       await expect(idsOf(call)).rejects.toThrow('prefetch');
     },

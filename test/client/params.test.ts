@@ -425,7 +425,7 @@ describe('unknown parameters', () => {
     ['quantity', 'Known are name, price, description, image, currency, metadata.'],
     ['id', 'Known are name, price, description, image, currency, metadata.'],
   ])('%s is refused with the likely name', async (name, hint) => {
-    const issue = { path: name, message: `is not a parameter. ${hint}` };
+    const issue = { path: name, message: `is unknown. ${hint}` };
     expect(await issuesOf(createProduct({ [name]: 'x' }))).toEqual([issue]);
     expect(await issuesOf(updateProduct({ [name]: 'x' }))).toEqual([issue]);
   });
@@ -440,14 +440,14 @@ describe('unknown parameters', () => {
     ['amount', 'Known are productId, successUrl, cancelUrl, displayMerchantName.'],
   ])('%s is refused by a checkout', async (name, hint) => {
     expect(await issuesOf(createCheckout({ [name]: 'x' }))).toEqual([
-      { path: name, message: `is not a parameter. ${hint}` },
+      { path: name, message: `is unknown. ${hint}` },
     ]);
   });
 
   test('are refused by a list', async () => {
     expect(await issuesOf(listProducts({ limit: 10, Page: 2 }))).toEqual([
-      { path: 'limit', message: 'is not a parameter. Known are status, page, size.' },
-      { path: 'Page', message: 'is not a parameter. Did you mean page?' },
+      { path: 'limit', message: 'is unknown. Known are status, page, size.' },
+      { path: 'Page', message: 'is unknown. Did you mean page?' },
     ]);
   });
 });

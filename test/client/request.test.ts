@@ -205,9 +205,9 @@ test('request() names every problem at once, with the likely name of an unknown 
   const promise = payments.request(rawRequest({ method: 'FETCH', path: 'x', qurey: {} }));
   await expect(promise).rejects.toMatchObject({
     issues: [
-      { path: 'qurey', message: expect.stringContaining('query') },
       { path: 'method', message: expect.stringContaining('GET, POST, PUT, PATCH or DELETE') },
       { path: 'path', message: expect.stringContaining('"x"') },
+      { path: 'qurey', message: expect.stringContaining('query') },
     ],
   });
 });

@@ -54,8 +54,8 @@ describe('an unknown name', () => {
   test.each([
     ['maxRetry', 'maxRetry is unknown. Did you mean maxRetries?'],
     ['max_retries', 'max_retries is unknown. Did you mean maxRetries?'],
-    ['x'.repeat(41), 'a name is unknown. Known are maxRetries, encoding, strict, name, scheme.'],
-    ['a canary', 'a name is unknown. Known are maxRetries, encoding, strict, name, scheme.'],
+    ['x'.repeat(70), `${'x'.repeat(60)} is unknown. Known are maxRetries, encoding, strict, name, scheme.`],
+    ['a\nb', 'a\\u000ab is unknown. Known are maxRetries, encoding, strict, name, scheme.'],
     ['__proto__', '__proto__ is unknown. Known are maxRetries, encoding, strict, name, scheme.'],
   ])('%j is refused', (name, problem) => {
     expect(problemOf(JSON.parse(`{${JSON.stringify(name)}:1}`))).toBe(problem);

@@ -153,7 +153,7 @@ test.each<[object, string]>([
   [{ status: 500, times: 0 }, 'times: must be an integer from 1 to 1000000, got the number 0.'],
   [{ network: 'gone' }, 'network: pass one of reset, timeout'],
   [{ malformed: 'xml' }, 'malformed: pass one of'],
-  [{ status: 500, tmes: 2 }, 'tmes is not a field of a fault. Did you mean times?'],
+  [{ status: 500, tmes: 2 }, 'tmes is unknown. Did you mean times?'],
   [{ webhook: true, tamper: 'all' }, 'tamper: pass one of'],
   [{ webhook: true }, 'failNext: pass duplicate, hold, drop, tamper or delay'],
   [{ webhook: true, times: 2, drop: false }, 'failNext: pass duplicate, hold, drop, tamper or delay'],

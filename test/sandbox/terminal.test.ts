@@ -475,7 +475,7 @@ test.each<[string[], string]>([
   [['sandbox', '--allow-host', 'a b'], '--allow-host: "a b" is not a host name.'],
   [['sandbox', '--data', ''], '--data is empty. Pass <file>, or leave it out.'],
   [['sandbox', '--unspecified', 'settlement=5'], '--unspecified settlement: "5" has no unit.'],
-  [['sandbox', '--unspecified', 'foo=1'], '--unspecified foo is not a choice.'],
+  [['sandbox', '--unspecified', 'foo=1'], '--unspecified foo is unknown.'],
   [['sandbox', '--unspecified', 'retries=[5]'], '--unspecified retries: "[5]" has no unit.'],
   [
     ['sandbox', '--webhook-url', 'http://93.184.215.14/'],

@@ -18,7 +18,7 @@ describe('input that is wrong is named', () => {
     ['redeliver', [null], 'There is no event null.'],
     ['trigger', ['order.refunded'], 'trigger: type: pass one of order.paid.'],
     ['trigger', ['order.paid', { amount: '0' }], 'trigger: amount: "0" is below the least price, "0.01".'],
-    ['trigger', ['order.paid', { amuont: '1' }], 'trigger: amuont is not an option. Did you mean amount?'],
+    ['trigger', ['order.paid', { amuont: '1' }], 'trigger: amuont is unknown. Did you mean amount?'],
     [
       'advanceTime',
       ['5'],
@@ -26,24 +26,20 @@ describe('input that is wrong is named', () => {
     ],
     ['advanceTime', ['soon'], 'advanceTime: "soon" is not a duration.'],
     ['reset', [{ seed: 1.5 }], 'reset: seed: pass an integer.'],
-    ['reset', [{ sede: 1 }], 'reset: sede is not an option. Did you mean seed?'],
-    ['completeCheckout', ['chk_1', { methd: 'walletA' }], 'completeCheckout: methd is not an option. Did'],
+    ['reset', [{ sede: 1 }], 'reset: sede is unknown. Did you mean seed?'],
+    ['completeCheckout', ['chk_1', { methd: 'walletA' }], 'completeCheckout: methd is unknown. Did'],
     ['completeCheckout', ['chk_1', 'walletA'], 'completeCheckout: pass an object.'],
-    ['setWebhook', [undefined, { secrt: 'whsec_1' }], 'setWebhook: secrt is not an option. Did you mean se'],
-    ['listen', [{ prt: 0 }], 'listen: prt is not an option. Did you mean port?'],
-    ['doctor', ['http://127.0.0.1:1', { amont: '5.00' }], 'doctor: amont is not an option. Did you mean amo'],
-    ['waitForEvent', [undefined, { timeout: 50 }], 'waitForEvent: timeout is not an option. Did you mean ti'],
+    ['setWebhook', [undefined, { secrt: 'whsec_1' }], 'setWebhook: secrt is unknown. Did you mean se'],
+    ['listen', [{ prt: 0 }], 'listen: prt is unknown. Did you mean port?'],
+    ['doctor', ['http://127.0.0.1:1', { amont: '5.00' }], 'doctor: amont is unknown. Did you mean amo'],
+    ['waitForEvent', [undefined, { timeout: 50 }], 'waitForEvent: timeout is unknown. Did you mean ti'],
     ['doctor', ['nowhere'], 'doctor: target: pass an absolute http: or https: URL'],
     ['setWebhook', ['localhost:3000'], 'setWebhook: url: pass an absolute http: or https: URL'],
     ['setWebhook', [undefined, { secret: '' }], 'setWebhook: secret: pass a string without white space.'],
     ['setWebhook', [undefined, { secret: '<secret>' }], 'secret: pass the secret itself'],
     ['setWebhook', [undefined, { scheme: { encoding: 'base32' } }], 'scheme: '],
     ['failNext', [undefined], 'failNext: pass status, network, malformed, delay or webhook'],
-    [
-      'failNext',
-      [{ netwrok: 'reset' }],
-      'failNext: netwrok is not a field of a fault. Did you mean network?',
-    ],
+    ['failNext', [{ netwrok: 'reset' }], 'failNext: netwrok is unknown. Did you mean network?'],
     ...['v1/products', '/products', '/v1/products?page=1', '/v1/*', '/v1/orders', '/v1/checkouts/:id'].map(
       (path): [string, unknown[], string] => [
         'failNext',
@@ -90,13 +86,13 @@ describe('input that is wrong is named', () => {
       'signedRequest: tamper: pass one of body',
     );
     await expect(Reflect.apply(sandbox.signedRequest, sandbox, [event, { tampr: 'body' }])).rejects.toThrow(
-      'signedRequest: tampr is not an option. Did you mean tamper?',
+      'signedRequest: tampr is unknown. Did you mean tamper?',
     );
   });
 
   test.each<[object, string]>([
     [{ products: [{ name: 'Mug' }] }, 'products.0: price '],
-    [{ products: [{ name: 'Mug', price: '1', stock: 3 }] }, 'products.0: stock is not a parameter.'],
+    [{ products: [{ name: 'Mug', price: '1', stock: 3 }] }, 'products.0: stock is unknown.'],
     [{ products: {} }, 'products: pass an array of products.'],
     [{ unspecified: { settlement: '5' } }, 'unspecified: settlement: "5" has no unit.'],
     [{ webhook: 'https://93.184.215.14/' }, 'neither on this machine nor in a private network'],
@@ -117,7 +113,7 @@ describe('input that is wrong is named', () => {
       { secret: '' },
       'The body is invalid: secret: pass a string without white space. Send {"url"',
     ],
-    ['/webhook', { scheme: { encoding: 7 } }, 'The body is invalid: scheme: scheme.encoding must be one of'],
+    ['/webhook', { scheme: { encoding: 7 } }, 'The body is invalid: scheme: scheme.encoding must be'],
     ['/doctor', { target: 'nowhere' }, 'The body is invalid: target: pass an absolute http: or https: URL'],
     [
       '/faults',
@@ -130,11 +126,7 @@ describe('input that is wrong is named', () => {
       { status: 5 },
       'The body is invalid: status: must be an integer from 200 to 599, got the number 5. Send {"status',
     ],
-    [
-      '/faults',
-      { clear: true, status: 500 },
-      'The body is invalid: status is not a field of {"clear": true}.',
-    ],
+    ['/faults', { clear: true, status: 500 }, 'The body is invalid: status is unknown.'],
     ['/faults', { clear: false }, 'The body is invalid: clear: pass true. Send {"status": 503} or'],
     [
       '/clock',
@@ -142,7 +134,7 @@ describe('input that is wrong is named', () => {
       'The body is invalid: to: "1" is not a date with time and zone in ISO 8601. Send',
     ],
     ['/clock', { to: '2026-02-31T00:00:00Z' }, 'to: "2026-02-31T00:00:00Z" is not a date with time'],
-    ['/webhook', { uri: null }, 'uri is not a field of this body. Did you mean url?'],
+    ['/webhook', { uri: null }, 'uri is unknown. Did you mean url?'],
     ['/signed-request', { eventId: 'evt_1', tamper: 'all' }, 'tamper: pass one of body'],
     ['/trigger', { type: 'order.refunded' }, 'type: pass one of order.paid.'],
   ])('POST /_sandbox%s %j', async (path, body, message) => {
@@ -159,13 +151,9 @@ describe('input that is wrong is named', () => {
 });
 
 test.each([
-  [
-    'GET',
-    '/events?wiat=5s',
-    'wiat is not a field of this query. Did you mean wait? Send ?after=evt_…&wait=5s.',
-  ],
+  ['GET', '/events?wiat=5s', 'wiat is unknown. Did you mean wait? Send ?after=evt_…&wait=5s.'],
   ['GET', '/events?wait=5', 'wait: "5" has no unit. Pass "5s" for seconds; the units are'],
-  ['DELETE', '/state?sed=1', 'sed is not a field of this query. Did you mean seed? Send ?seed=1.'],
+  ['DELETE', '/state?sed=1', 'sed is unknown. Did you mean seed? Send ?seed=1.'],
   ['DELETE', '/state?seed=x', 'seed: pass an integer. Send ?seed=1.'],
 ])('%s /_sandbox%s is told what is wrong, and does nothing', async (method, path, message) => {
   const sandbox = createSandbox();

@@ -26,12 +26,9 @@ const date = z.iso.datetime({
 });
 
 const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  fields(shape).check(
+  closed(shape).check(
     z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
   );
-
-const fields = <const Shape extends z.core.$ZodLooseShape>(shape: Shape, of = 'this body') =>
-  closed(`a field of ${of}`, shape);
 
 /** Takes the body of a POST, and the query of any other request. `example` is one, for messages. */
 function takes<Given>(
@@ -53,7 +50,7 @@ function takes<Given>(
 }
 
 const takesNothing = (run: (id: string) => object | Promise<object>) =>
-  takes(fields({}), '{}', (_, id) => run(id));
+  takes(closed({}), '{}', (_, id) => run(id));
 
 /** The control routes under `/_sandbox`, which docs/sandbox.md lists: what `createSandbox()` can do, for any language. */
 export function controls(context: SandboxContext): Table {
@@ -70,7 +67,7 @@ export function controls(context: SandboxContext): Table {
       const { url, balance, products, checkouts, orders, events, requests } = sandbox;
       return { url, ...now(), webhook: webhookUrl(), balance, products, checkouts, orders, events, requests };
     },
-    'DELETE /state': takes(fields({ seed: string }, 'this query'), '?seed=1', ({ seed }) => {
+    'DELETE /state': takes(closed({ seed: string }), '?seed=1', ({ seed }) => {
       sandbox.reset({ seed: seed === undefined ? undefined : Number(seed || 'none') });
       return now();
     }),
@@ -91,17 +88,17 @@ export function controls(context: SandboxContext): Table {
       return waiting();
     }),
     'POST /trigger': takes(
-      fields({ type: z.optional(eventType), ...costs }),
+      closed({ type: z.optional(eventType), ...costs }),
       '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
       ({ type = 'order.paid', ...options }) => sandbox.trigger(type, options),
     ),
     'POST /doctor': takes(
-      fields({ target: string, amount: string, currency: string }),
+      closed({ target: string, amount: string, currency: string }),
       '{"target": "http://127.0.0.1:3000/webhooks"}',
       ({ target, ...price }) => sandbox.doctor(target, price),
     ),
     'POST /webhook': takes(
-      fields({ url: z.optional(z.nullable(text)), secret: string, scheme }),
+      closed({ url: z.optional(z.nullable(text)), secret: string, scheme }),
       '{"url": "http://127.0.0.1:3000/webhooks"} or {"url": null}',
       async ({ url, ...signing }) => {
         const target = url === undefined ? settings.webhook : (url ?? undefined);
@@ -110,12 +107,12 @@ export function controls(context: SandboxContext): Table {
         return { url: webhookUrl() };
       },
     ),
-    'POST /balance': takes(fields({ settle: z.literal(true, 'pass true.') }), '{"settle": true}', () => {
+    'POST /balance': takes(closed({ settle: z.literal(true, 'pass true.') }), '{"settle": true}', () => {
       sandbox.settle();
       return sandbox.balance;
     }),
     'POST /signed-request': takes(
-      fields({ eventId: text, tamper: z.optional(tamper) }),
+      closed({ eventId: text, tamper: z.optional(tamper) }),
       '{"eventId": "evt_…", "tamper": "body"}',
       async ({ eventId, ...options }) => {
         const request = await sandbox.signedRequest(deliveries.event(eventId), options);
@@ -126,12 +123,12 @@ export function controls(context: SandboxContext): Table {
     'POST /snapshot': takesNothing(sandbox.snapshot),
     'POST /key': takesNothing(() => ({ apiKey: sandbox.regenerateKey() })),
     'POST /checkouts/:id/complete': takes(
-      fields({ method: z.optional(paymentMethod) }),
+      closed({ method: z.optional(paymentMethod) }),
       '{"method": "card"}',
       (options, id) => sandbox.completeCheckout(id, options),
     ),
     'POST /checkouts/:id/fail': takes(
-      fields({ reason: z._default(declineReason, 'card_declined') }),
+      closed({ reason: z._default(declineReason, 'card_declined') }),
       '{"reason": "card_declined"}',
       ({ reason }, id) => ({ state: payments.decline(id, reason).state }),
     ),
@@ -142,7 +139,7 @@ export function controls(context: SandboxContext): Table {
     })),
     'POST /products/:id/restore': takesNothing((id) => ({ status: payments.setStatus(id, 'ACTIVE').status })),
     'GET /events': takes(
-      fields({ after: string, wait: z.optional(durationMs()) }, 'this query'),
+      closed({ after: string, wait: z.optional(durationMs()) }),
       '?after=evt_…&wait=5s',
       async ({ after, wait = 0 }, _, gone) => {
         if (after !== undefined) deliveries.event(after);

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
-import { describeIssues } from '../../input/fields.js';
+import type { Issue } from '../../errors.js';
+import { describeIssues, unknownName } from '../../input/read.js';
 import { limits } from '../../schemas/params.js';
 import { excerpt } from '../service/event.js';
 import type { RequestNotes } from './log.js';
@@ -57,11 +58,10 @@ export function readParameters<Params>(schema: ObjectSchema<Params>, given: obje
   const entries = Object.entries(given);
   const listed = Object.fromEntries(entries.filter(([name]) => known.includes(name)));
   const unknown = entries.map(([name]) => name).filter((name) => !known.includes(name));
-  const described = (issues: readonly z.core.$ZodIssue[]) =>
-    describeIssues(issues, known).map(({ path, message }) => `${path}: ${message}`);
-  const strays = described([{ code: 'unrecognized_keys', keys: unknown, path: [], message: '' }]);
+  const described = (issues: readonly Issue[]) => issues.map(({ path, message }) => `${path}: ${message}`);
+  const strays = described(unknown.map((name) => unknownName([], name, known)));
   const result = schema.safeParse(listed);
-  const problems = result.success ? [] : described(result.error.issues);
+  const problems = result.success ? [] : described(describeIssues(result.error.issues));
   if (strays.length > 0) {
     notes.mark('unknownFields');
     if (notes.choices.unknownFields === 'reject') problems.push(...strays);

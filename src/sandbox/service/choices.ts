@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { isPaymentsError } from '../../errors.js';
 import { type Duration, durationMs } from '../../input/duration.js';
-import { field } from '../../input/fields.js';
+import { valueWithout } from '../../input/fields.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
 import { checked, choiceOf, closed, nameIn, problemIn } from '../checks.js';
@@ -85,13 +85,13 @@ const expiry = z.union(
   'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
 );
 
-const schema = closed('a choice', {
+const schema = closed({
   checkoutCreated: choiceOf('session', 'url'),
   expiresIn: z.prefault(expiry, '30m'),
   unknownFields: choiceOf('ignore', 'reject'),
   eventLink: z._default(nameIn(eventLinks), 'none'),
   webhookBody: choiceOf('text', 'number'),
-  signature: z._default(field<Partial<SignatureScheme>>(schemeProblem), {}),
+  signature: z._default(valueWithout<Partial<SignatureScheme>>(schemeProblem), {}),
   retries: z.prefault(z.array(durationMs(), 'pass durations, such as ["5s", "30s"].'), defaultRetries),
   deliveryTimeout: z.prefault(durationMs(), '10s'),
   cancel: choiceOf('stay-open', 'close'),
@@ -104,7 +104,7 @@ export function schemeProblem(scheme: unknown): string | undefined {
     return verify && 'scheme.verify cannot sign. Leave it out: the sandbox signs with a secret.';
   } catch (error) {
     if (!isPaymentsError(error)) throw error;
-    return error.message.replace(/^scheme: /, '');
+    return error.message.replace(/^SignatureScheme: /, '');
   }
 }
 

@@ -194,6 +194,6 @@ const happenings: Record<EventType, (payments: Payments, price: string, currency
 /** Makes an event happen, so that what a handler then reads back exists. `usual` is the balance's currency. */
 export function causeEvent(payments: Payments, type: EventType, options: TriggerOptions = {}, usual: string) {
   const happening = happenings[checked(eventType, type, 'trigger: type')];
-  const { amount = '19.90', currency = usual } = checked(closed('an option', costs), options, 'trigger');
+  const { amount = '19.90', currency = usual } = checked(closed(costs), options, 'trigger');
   return happening(payments, amount, currency);
 }
