@@ -3,6 +3,9 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { PaymentsError } from '../errors.js';
 import { type Inbox, openInbox } from '../inbox/open-inbox.js';
+import { type OrderBook, openOrderBook } from '../inbox/order-book.js';
+import { orderTables } from '../inbox/order-tables.js';
+import type { PaidOrder } from '../inbox/orders.js';
 import { type PostgresPool, quoted } from '../inbox/postgres.js';
 import { lockTimeout, PostgresStore } from '../inbox/postgres-store.js';
 import { defaultSchema, findTables } from '../inbox/postgres-tables.js';
@@ -10,7 +13,7 @@ import { Connection, findDatabaseClass, isSqliteDatabase, type SqliteDatabase } 
 import { SqliteStore } from '../inbox/sqlite-store.js';
 import { hasTables } from '../inbox/sqlite-tables.js';
 import type { InboxStore } from '../inbox/store.js';
-import { inboxTables } from '../inbox/tables.js';
+import { inboxTables, type TableSet } from '../inbox/tables.js';
 import { hasMethods } from '../input/functions.js';
 import { webhookSecret } from './signing.js';
 import { CommandError, codeOf, refuseUnless, warn } from './terminal.js';
@@ -40,6 +43,21 @@ export function withInbox<Result>(
   });
 }
 
+/** Opens the order book in a file, or in the database that a URL names, for the time of `work`. */
+export function withOrderBook<Result>(
+  given: string,
+  schema: string | undefined,
+  work: (book: Pick<OrderBook, 'held' | 'dismiss'> & Deciding) => Promise<Result>,
+): Promise<Result> {
+  const opened = (place: Place) =>
+    'pool' in place ? work(openOrderBook(place)) : work(openOrderBook(place));
+  return withPlace(given, schema, opened, { set: orderTables });
+}
+
+interface Deciding {
+  decide(paymentId: string, orderId: string): Promise<PaidOrder[]>;
+}
+
 /** Opens the tables of an inbox alone. With `create`, they are made if there are none. */
 export function withStore<Result>(
   given: string,
@@ -53,7 +71,7 @@ export function withStore<Result>(
         ? new PostgresStore({ pool: place.pool, schema: place.schema ?? defaultSchema }, warnOf)
         : new SqliteStore(place),
     );
-  return withPlace(given, schema, stored, create);
+  return withPlace(given, schema, stored, { create });
 }
 
 const warnOf = (error: unknown) => warn(error instanceof Error ? error.message : String(error));
@@ -63,7 +81,7 @@ async function withPlace<Result>(
   given: string,
   schema: string | undefined,
   work: (place: Place) => Promise<Result>,
-  create = false,
+  { create = false, set = inboxTables }: { create?: boolean; set?: TableSet } = {},
 ): Promise<Result> {
   const name = given.trim();
   const pool = isUrl(name) ? poolOf(name) : undefined;
@@ -71,14 +89,14 @@ async function withPlace<Result>(
   let database: SqliteDatabase | undefined;
   try {
     if (pool) {
-      if (!create) await checkSchema(pool, schema ?? defaultSchema);
+      if (!create) await checkSchema(pool, schema ?? defaultSchema, set);
       return await work({ pool, schema });
     }
     if (create) createFile(name);
     checkAccess(name);
     // Not `file`, which becomes one with a write-ahead log: the shop's own database may not be that.
     database = openDatabase(resolve(name));
-    if (!create) await checkVersion(database, JSON.stringify(name));
+    if (!create) await checkVersion(database, JSON.stringify(name), set);
     return await work({ database });
   } catch (error) {
     const remedy = 'Try again, or look for a function that hangs in commit() or done().';
@@ -103,10 +121,12 @@ function createFile(name: string): void {
   }
 }
 
-/** Throws if a schema holds no inbox: to open it would create one. */
-async function checkSchema(pool: PostgresPool, schema: string): Promise<void> {
-  if ((await findTables({ pool, schema }, inboxTables)).missing.length === 0) return;
-  throw new CommandError(`Schema ${quoted(schema)} holds no inbox. Pass the schema of openInbox().`);
+/** Throws if a schema does not hold the tables: to open them would create them. */
+async function checkSchema(pool: PostgresPool, schema: string, set: TableSet): Promise<void> {
+  if ((await findTables({ pool, schema }, set)).missing.length === 0) return;
+  throw new CommandError(
+    `Schema ${quoted(schema)} holds ${noneOf(set)}. Pass the schema of ${openers[set.name]}.`,
+  );
 }
 
 /** Who may only read a file would leave a log behind that its server cannot write. */
@@ -121,11 +141,23 @@ function checkAccess(file: string): void {
   }
 }
 
-/** Throws if a file holds no inbox that this version can read, and leaves it as it is. */
-async function checkVersion(database: SqliteDatabase, name: string): Promise<void> {
+/** Such as "no inbox". */
+function noneOf({ holds }: TableSet): string {
+  return holds.replace(/^an? /, 'no ');
+}
+
+/** The function whose options say where a set of tables is. */
+const openers: Readonly<Record<string, string>> = {
+  [inboxTables.name]: 'openInbox()',
+  [orderTables.name]: 'openOrderBook()',
+};
+
+/** Throws if a file does not hold the tables in a version that this one can read, and leaves it as it is. */
+async function checkVersion(database: SqliteDatabase, name: string, set: TableSet): Promise<void> {
   const db = new Connection(database);
-  const isMade = await db.whenFree(() => hasTables(db, inboxTables, name));
-  if (isMade === undefined) throw new CommandError(`${name} holds no inbox. Pass the file of openInbox().`);
+  const isMade = await db.whenFree(() => hasTables(db, set, name));
+  if (isMade === undefined)
+    throw new CommandError(`${name} holds ${noneOf(set)}. Pass the file of ${openers[set.name]}.`);
   // As in the inbox's own file: what purge() deletes is overwritten.
   database.exec('PRAGMA secure_delete = ON');
 }

@@ -2,6 +2,7 @@ import { schemaSql } from '../inbox/postgres-tables.js';
 import { type Command, command, refuseWords } from './command.js';
 import { copy } from './inbox-copy.js';
 import { accept, discard, list, purge, retry, showOne, stats } from './inbox-deliveries.js';
+import { decideHeld } from './inbox-held.js';
 import { listRefused, recoverRefused } from './inbox-refused.js';
 import { columns, print, refuseUnless } from './terminal.js';
 
@@ -17,11 +18,22 @@ const actions = new Map<string, Command>(
     recover: recoverRefused,
     accept,
     copy,
+    held: decideHeld,
   }),
 );
 
 /** Flags of actions whose value is a word of its own. */
-const valued = ['--schema', '--url', '--scheme', '--tolerance', '--older-than', '--to'];
+const valued = [
+  '--schema',
+  '--url',
+  '--scheme',
+  '--tolerance',
+  '--older-than',
+  '--to',
+  '--decide',
+  '--order',
+  '--dismiss',
+];
 
 const summaries = columns(
   [...actions].map(([name, { summary }]) => [`  ${name}`, summary]),

@@ -172,7 +172,7 @@ export function openOrderBook(options: unknown): Record<keyof OrderBook, unknown
       }),
     credit: (transaction: unknown, data: unknown, settings: unknown = {}) =>
       book.within(transaction, () => orders.credit(rules, readCredit(data, settings))),
-    held: () => book.run(() => orders.held(rules)),
+    held: () => book.run(() => orders.listHeld(rules)),
     decide: (payment: unknown, order: unknown, transaction?: unknown) =>
       inEither(transaction, () => {
         const [paymentId, orderId] = [readPaymentId('decide', payment), readOrderId('decide', order)];

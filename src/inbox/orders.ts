@@ -236,7 +236,7 @@ export function* dismiss(id: string): Work<void> {
 }
 
 /** Returns the payments for a person, the oldest first. */
-export function* held(rules: BookRules): Work<HeldPayment[]> {
+export function* listHeld(rules: BookRules): Work<HeldPayment[]> {
   const waiting =
     yield sql`SELECT * FROM payments_order_payment WHERE state = 'held' ORDER BY received_at, id LIMIT ${mostListed}`;
   const listed = waiting.map(toPayment);

@@ -12,7 +12,7 @@ describe('merchant-payments inbox', () => {
     [
       'another action',
       ['inbox.sqlite', 'shw'],
-      '"shw" is not an action. There are stats, list, show, retry, discard, purge, refused, recover, accept, copy; without one, the states and what is parked are shown.',
+      '"shw" is not an action. There are stats, list, show, retry, discard, purge, refused, recover, accept, copy, held; without one, the states and what is parked are shown.',
     ],
     ['show without a key', ['inbox.sqlite', 'show'], 'Pass the key of a delivery'],
     ['retry without a key', ['inbox.sqlite', 'retry'], 'Pass the key of a delivery'],
@@ -163,6 +163,7 @@ describe('the help of merchant-payments inbox', () => {
       'recover',
       'accept',
       'copy',
+      'held',
     ])
       expect(stdout).toMatch(new RegExp(`^  ${name} +[a-z]`, 'm'));
   });

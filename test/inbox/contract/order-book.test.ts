@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { history, randomFrom } from '../../matching/histories.js';
+import { runInbox } from '../program.js';
 import { type BookOptions, type ContractBook, newPlace, opened, type Place } from './places.js';
 
 const minute = 60_000;
@@ -274,6 +275,42 @@ test('ids keep every character', async () => {
   ]);
   await credit(book, 'q');
   expect(await credit(book, paid)).toEqual([]);
+});
+
+test('the command lists what is held with its candidates, decides and dismisses', async () => {
+  const book = openBook();
+  const { args, cwd } = book.place;
+  const [at = '', ...schema] = args;
+  const held = (...flags: string[]) => runInbox([at, 'held', ...flags, ...schema], cwd);
+  await buy(book, 'A');
+  await book.cancel('A');
+  await credit(book, 'ord_1');
+  await credit(book, 'ord_2', '5.00');
+  const listed = held();
+  expect(listed).toMatchObject({ status: 0, stderr: '' });
+  expect(listed.stdout).toMatch(
+    /^PAYMENT .*\nord_1 +19\.90 USD +\S+Z +no open order asks for it +A \(cancelled\)\nord_2 /,
+  );
+  expect(JSON.parse(held('--json').stdout)).toMatchObject([
+    { payment: { id: 'ord_1' } },
+    { payment: { id: 'ord_2' } },
+  ]);
+  expect(held('--decide', 'ord_1', '--order', 'A').stdout).toMatch(
+    /credited to order A\s.*fulfil it by hand/s,
+  );
+  expect(held('--dismiss', 'ord_2')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('dismissed'),
+  });
+  expect(held().stdout).toContain('No payment waits for a person.');
+  expect(held('--dismiss', 'ord_1')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('was credited to order "A"'),
+  });
+  expect(held('--decide', 'ord_1')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('Pass --decide and --order together'),
+  });
 });
 
 const wrong: [name: string, call: (book: ContractBook) => unknown, message: RegExp][] = [

@@ -1,0 +1,58 @@
+import { actionAt, type Result, tableText } from './inbox-action.js';
+import { withOrderBook } from './inbox-place.js';
+import { paragraphs, refuseUnless, verdict } from './terminal.js';
+
+const why = {
+  no_candidate: 'no open order asks for it',
+  several_candidates: 'several orders ask for it',
+  expired: 'its checkout had expired',
+  only_candidate: 'it is certain by now',
+  returned: 'it is certain by now',
+};
+
+/** The command cannot know the tables of the shop. */
+const unfulfilled =
+  'Your shop was not told: fulfil it by hand, or decide in your code, in the transaction that fulfils it.';
+
+export const decideHeld = actionAt(
+  {
+    name: 'held',
+    summary:
+      'lists payments for a person, with the orders that each may be for; decides on one, or dismisses it',
+    usage: ' [--decide <payment> --order <order> | --dismiss <payment>]',
+    example: ' --decide ord_1001 --order 7',
+    flags: {
+      decide: ['<payment>', 'credits it to --order, also before its webhook has come'],
+      order: ['<order>', 'with --decide: the id of the order in your shop'],
+      dismiss: ['<payment>', 'it is for no order, as after a refund'],
+    },
+  },
+  async (place, given): Promise<Result> => {
+    const [decide, order, dismiss] = [given.text('decide'), given.text('order'), given.text('dismiss')];
+    refuseUnless((decide === undefined) === (order === undefined), 'Pass --decide and --order together.');
+    refuseUnless(!(decide && dismiss), 'Pass --decide or --dismiss, not both.');
+    return withOrderBook(place, given.text('schema'), async (book): Promise<Result> => {
+      if (decide !== undefined && order !== undefined) {
+        const paid = await book.decide(decide, order);
+        const text = paid.length > 0 ? `credited to order ${order}` : 'credited before';
+        return [paragraphs(verdict(true, text), paid.length > 0 && unfulfilled), paid];
+      }
+      if (dismiss !== undefined) {
+        await book.dismiss(dismiss);
+        return [verdict(true, 'dismissed'), { dismissed: dismiss }];
+      }
+      const waiting = await book.held();
+      const rows = waiting.map(({ payment, candidates, because }) => [
+        ...[
+          payment.id,
+          `${payment.amount} ${payment.currency}`,
+          payment.receivedAt.toISOString(),
+          why[because],
+        ],
+        candidates.map(({ id, state }) => (state === 'open' ? id : `${id} (${state})`)).join(', '),
+      ]);
+      const head = ['PAYMENT', 'AMOUNT', 'RECEIVED AT', 'HELD BECAUSE', 'IT MAY BE FOR ORDER'];
+      return [rows.length === 0 ? 'No payment waits for a person.' : tableText([head, ...rows]), waiting];
+    });
+  },
+);
