@@ -10,10 +10,12 @@ const program = (path) => join(compat, 'node_modules', path);
 const env = { NODE_ENV: 'test' };
 
 export async function checkTestRunners() {
-  await check('Jest 30, CommonJS', () =>
-    run(process.execPath, [program('jest/bin/jest.js'), '--rootDir', join(here, 'jest')], { env }),
-  );
-  await check('Vitest', () =>
-    run(process.execPath, [program('vitest/vitest.mjs'), 'run', '--root', join(here, 'vitest')], { env }),
-  );
+  for (const folder of ['jest', 'jest-jsdom'])
+    await check(`Jest 30, CommonJS: ${folder}`, () =>
+      run(process.execPath, [program('jest/bin/jest.js'), '--rootDir', join(here, folder)], { env }),
+    );
+  for (const folder of ['vitest', 'vitest-jsdom'])
+    await check(`Vitest: ${folder}`, () =>
+      run(process.execPath, [program('vitest/vitest.mjs'), 'run', '--root', join(here, folder)], { env }),
+    );
 }
