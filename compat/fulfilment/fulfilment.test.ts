@@ -97,7 +97,7 @@ async function run(way: Way, patienceMs: number): Promise<Verdict> {
       await one.untilReady();
     }
     const plan = makePlan(seed);
-    way.prepare?.(stores, [...plan.paid, ...plan.conflicts]);
+    await way.prepare?.(stores, [...plan.paid, ...plan.conflicts]);
     const startedAt = performance.now();
     const replies = await send(plan, shop);
     const sentAt = performance.now();

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { createNodeRedisClient, Queue } from 'bullmq';
 import { openInbox } from 'merchant-payments/inbox';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { createClient } from 'redis';
 import type { Order } from './plan.js';
 import type { Program } from './processes.js';
@@ -25,7 +25,7 @@ export interface Way {
   name: string;
   programs: Program[];
   /** Once the processes run, before anything is delivered. */
-  prepare?(stores: Stores, orders: Order[]): void;
+  prepare?(stores: Stores, orders: Order[]): void | Promise<void>;
   books(stores: Stores): Promise<Books>;
 }
 
@@ -67,6 +67,27 @@ export const durable: Way[] = [
     name: 'mysql',
     programs: roles(example('mysql.ts')),
     books: async ({ mysqlUrl }) => mysqlBooks(mysqlUrl),
+  },
+  {
+    name: 'outbox with pg-boss',
+    programs: twice({ file: example('outbox/pg-boss.ts'), web: true }),
+    books: ({ postgresUrl }) =>
+      outboxBooks(postgresUrl, "SELECT data->>'orderId' AS id FROM pgboss.job WHERE name = 'email'"),
+  },
+  {
+    name: 'outbox with graphile-worker',
+    programs: twice({ file: example('outbox/graphile-worker.ts'), web: true }),
+    // It deletes the jobs that are done.
+    prepare: async ({ postgresUrl }) => {
+      await rows(
+        postgresUrl,
+        `CREATE TABLE enqueued (id text NOT NULL);
+         CREATE FUNCTION note_job() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN INSERT INTO public.enqueued VALUES (NEW.payload->>'orderId'); RETURN NULL; END $$;
+         CREATE TRIGGER note_job AFTER INSERT ON graphile_worker._private_jobs FOR EACH ROW EXECUTE FUNCTION note_job()`,
+      );
+    },
+    books: ({ postgresUrl }) => outboxBooks(postgresUrl, 'SELECT id FROM enqueued'),
   },
 ];
 
@@ -119,6 +140,26 @@ async function postgresBooks(url: string): Promise<Omit<Books, 'left'>> {
   const orders = await rows(url, 'SELECT order_id AS id, (amount * 100)::int AS cents FROM fulfilments');
   const [takings] = await rows(url, 'SELECT coalesce(sum(amount) * 100, 0)::int AS cents FROM takings');
   return { fulfilled: orders.map(({ id, cents }) => ({ id, cents })), takenCents: takings.cents };
+}
+
+/** What counts as fulfilled is an e-mail that was enqueued: one for each order that is paid. */
+async function outboxBooks(url: string, enqueued: string): Promise<Books> {
+  const pool = new Pool({ connectionString: url });
+  const inbox = openInbox({ pool, secret: 'of nobody', work: false });
+  const states = ['pending', 'running', 'parked'] as const;
+  const entries = await Promise.all(states.map((state) => inbox.list({ state, limit: 1000 })));
+  await inbox.close();
+  await pool.end();
+  const emails = await rows(
+    url,
+    `SELECT email.id, (paid.amount * 100)::int AS cents FROM (${enqueued}) email LEFT JOIN paid ON paid.order_id = email.id`,
+  );
+  const [paid] = await rows(url, 'SELECT coalesce(sum(amount) * 100, 0)::int AS cents FROM paid');
+  return {
+    fulfilled: emails.map(({ id, cents }) => ({ id, cents })),
+    takenCents: paid.cents,
+    left: entries.flat().map(({ event }) => JSON.stringify(event)),
+  };
 }
 
 async function jobsOfPgBoss(url: string): Promise<string[]> {

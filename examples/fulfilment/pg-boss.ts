@@ -4,33 +4,30 @@
  * fulfils in one transaction with the completion of the job. Without an argument, one process does both. `parked` lists
  * what could not be read or fulfilled; `retry` runs it again once the cause is fixed.
  *
- * Needs Node 22.18 or later, and `npm install merchant-payments pg pg-boss@12`: without the version, npm under Node 20
+ * Needs Node 22.18 or later, and `npm install merchant-payments pg-boss@12`: without the version, npm under Node 20
  * installs an old pg-boss, on which this fails.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type Delivery, nodeHandler, verify } from 'merchant-payments/webhooks';
-import { Pool } from 'pg';
-import { type Job, PgBoss } from 'pg-boss';
+import { PgBoss } from 'pg-boss';
 
 const [role = 'both'] = process.argv.slice(2);
 const [queue, parked] = ['order.paid', 'order.paid.parked'];
 const secret = process.env.PAYMENTS_WEBHOOK_SECRET;
 const connectionString = process.env.DATABASE_URL ?? 'postgres://localhost/shop';
-const pool = new Pool({ connectionString });
-pool.on('error', console.error);
-await pool.query(`
-  SELECT pg_advisory_xact_lock(1);
-  CREATE TABLE IF NOT EXISTS fulfilments (order_id text PRIMARY KEY, amount numeric NOT NULL, currency text NOT NULL);
-  CREATE TABLE IF NOT EXISTS takings (currency text PRIMARY KEY, amount numeric NOT NULL);
-`);
 
 // How soon a killed worker is noticed. pg-boss looks every minute; the tests cannot wait that long.
 const noticeSeconds = Number(process.env.NOTICE_SECONDS ?? 60);
 const every = { superviseIntervalSeconds: noticeSeconds, monitorIntervalSeconds: noticeSeconds };
-const boss = new PgBoss({ connectionString, ...every });
+const boss = new PgBoss({ connectionString, max: 20, ...every }); // a job holds a connection while it is fulfilled
 boss.on('error', console.error);
 await boss.start();
+await boss.getDb().executeSql(`
+  SELECT pg_advisory_xact_lock(1);
+  CREATE TABLE IF NOT EXISTS fulfilments (order_id text PRIMARY KEY, amount numeric NOT NULL, currency text NOT NULL);
+  CREATE TABLE IF NOT EXISTS takings (currency text PRIMARY KEY, amount numeric NOT NULL);
+`);
 const retentionSeconds = 365 * 24 * 3600; // after 14 days, pg-boss would delete paid orders that nobody fetched
 await boss.createQueue(parked, { retentionSeconds });
 await boss.createQueue(queue, {
@@ -47,9 +44,9 @@ const server = role === 'web' || role === 'both' ? listen() : undefined;
 process.once('SIGTERM', () => void shutDown());
 if (role === 'worker' || role === 'both') {
   // A worker takes one job a poll. At the default, one poll in two seconds, ten of them would fulfil five a second.
-  const options = { localConcurrency: 10, pollingIntervalSeconds: 0.5 };
-  await boss.work<Delivery>(queue, options, async ([job]) => {
-    if (job) await fulfil(job);
+  const options = { localConcurrency: 10, pollingIntervalSeconds: 0.5, transactional: true } as const;
+  await boss.work<Delivery, void, typeof options>(queue, options, async ([job], tx) => {
+    if (job) await fulfil(job.data, tx);
   });
   console.log('Working');
 }
@@ -90,40 +87,29 @@ async function shutDown(): Promise<void> {
     await once(server.close(), 'close');
   }
   await boss.stop({ timeout: 10_000 });
-  await pool.end();
 }
 
-async function fulfil({ id, data }: Job<Delivery>): Promise<void> {
+/** Fulfils in the transaction that completes the job. */
+async function fulfil(delivery: Delivery, tx: ReturnType<PgBoss['getDb']>): Promise<void> {
   // What the version that stored it could not read is read again.
-  const event = data.event.type === 'order.paid' ? data.event : verify({ ...data, secret });
+  const event = delivery.event.type === 'order.paid' ? delivery.event : verify({ ...delivery, secret });
   if (event.type !== 'order.paid') throw new Error(`No code handles ${event.originalType}.`);
   const { order_id, amount, currency } = event.data;
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN');
-    const { rowCount } = await client.query(
-      'INSERT INTO fulfilments VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-      [order_id, amount, currency],
+  const { rows: inserted } = await tx.executeSql(
+    'INSERT INTO fulfilments VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING order_id',
+    [order_id, amount, currency],
+  );
+  if (inserted.length === 1) {
+    // In your shop: find the order that this pays for (merchant-payments/matching), and mark it as paid, here.
+    await tx.executeSql(
+      `INSERT INTO takings VALUES ($1, $2)
+       ON CONFLICT (currency) DO UPDATE SET amount = takings.amount + excluded.amount`,
+      [currency, amount],
     );
-    if (rowCount === 1) {
-      // In your shop: find the order that this pays for (merchant-payments/matching), and mark it as paid, here.
-      await client.query(
-        `INSERT INTO takings VALUES ($1, $2)
-         ON CONFLICT (currency) DO UPDATE SET amount = takings.amount + excluded.amount`,
-        [currency, amount],
-      );
-    } else {
-      const same = 'SELECT FROM fulfilments WHERE order_id = $1 AND amount = $2 AND currency = $3';
-      const { rowCount: known } = await client.query(same, [order_id, amount, currency]);
-      if (known === 0)
-        throw new Error(`${order_id} was fulfilled already, with another amount than ${amount} ${currency}.`);
-    }
-    const transaction = { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) };
-    await boss.complete(queue, id, undefined, { db: transaction });
-    await client.query('COMMIT');
-    client.release();
-  } catch (error) {
-    client.release(true); // closes the connection, and with it the transaction
-    throw error;
+    return;
   }
+  const same = 'SELECT FROM fulfilments WHERE order_id = $1 AND amount = $2 AND currency = $3';
+  const { rows: known } = await tx.executeSql(same, [order_id, amount, currency]);
+  if (known.length === 0)
+    throw new Error(`${order_id} was fulfilled already, with another amount than ${amount} ${currency}.`);
 }
