@@ -13,6 +13,7 @@ const synonyms = new Map([
   ['now', 'receivedAt'],
   ['clock', 'receivedAt'],
   ['webhookSecret', 'secret'],
+  ['retry', 'retries'],
 ]);
 
 /** Returns the end of a message about an unknown name. */

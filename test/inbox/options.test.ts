@@ -90,6 +90,7 @@ describe('options of openInbox()', () => {
     ['no options', undefined, /openInbox\(\) takes one options object, such as \{ file, secret, on \}\./],
     ['an unknown option', { ...good, files: 'x' }, /files is unknown\. Did you mean file\?/],
     ['another unknown option', { ...good, leaseMS: 1 }, /Did you mean leaseMs\?/],
+    ['retry', { ...good, retry: [] }, /Did you mean retries\?/],
     ['accept', { ...good, accept: () => {} }, /accept is unknown/],
     ['no on', { file: ':memory:', secret }, /openInbox\(\): on has no function for "order\.paid"/],
     [

@@ -11,14 +11,20 @@ const command = z.object({
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const files = readdirSync('src/cli').filter((file) => file !== 'main.ts');
 const modules = await Promise.all(
-  files.map((file): Promise<object> => import(`../../src/cli/${file.slice(0, -3)}.ts`)),
+  files.map(async (file): Promise<[string, object]> => [file, await import(`../../src/cli/${file}`)]),
 );
-const commands = modules
-  .flatMap((module) => Object.entries(module))
-  .flatMap(([name, value]) => {
+const exported = modules
+  .flatMap(([file, module]) => Object.entries(module).map(([name, value]) => ({ file, name, value })))
+  .flatMap(({ file, name, value }) => {
     const { success, data } = command.safeParse(value);
-    return success ? [{ name: kebab(name), flags: Object.keys(data.flags) }] : [];
+    // The flags of an action of `inbox` stand in the section of `inbox`.
+    const own = file.startsWith('inbox-') ? 'inbox' : kebab(name);
+    return success ? [{ name: own, flags: Object.keys(data.flags) }] : [];
   });
+const commands = [...new Set(exported.map(({ name }) => name))].map((name) => ({
+  name,
+  flags: [...new Set(exported.filter((each) => each.name === name).flatMap(({ flags }) => flags))],
+}));
 
 const page = readFileSync('docs/commands.md', 'utf8');
 const sections = page.split(/^## /m).slice(1);
