@@ -1,12 +1,12 @@
-/** What is known of the response besides its data. */
+/** The facts of a response besides its data. */
 export interface ResponseFacts {
   /** The HTTP status. */
   status: number;
   /** The headers of the response. */
   headers: Headers;
-  /** What to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
+  /** The id to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
   requestId: string | undefined;
-  /** How many requests it took: 1 when the first got its response. */
+  /** The number of requests that it took: 1 if the first got its response. */
   attempts: number;
   /** From the call to its response, waits included, in milliseconds. */
   durationMs: number;
@@ -14,7 +14,7 @@ export interface ResponseFacts {
 
 /** Data together with the facts of its response. */
 export interface WithResponse<T> {
-  /** What the call resolves to. */
+  /** The value that the call resolves to. */
   data: T;
   /** Status, headers, request id, attempts and duration. */
   response: ResponseFacts;
@@ -27,7 +27,7 @@ export interface Completed<T> {
 }
 
 /**
- * What every call returns: a promise of the data, with the response on request.
+ * The promise that every call returns: of the data, with the response on request.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ export class ApiPromise<T> extends Promise<T> {
     this.#completed = completed;
   }
 
-  /** What `then`, `catch`, `finally` and libraries make from the class of a promise is a plain promise. */
+  /** Has `then`, `catch`, `finally` and libraries, which use the class of a promise, make plain promises. */
   // biome-ignore lint/complexity/useLiteralKeys: only in brackets may an accessor have this name.
   override get ['constructor'](): PromiseConstructor {
     return Promise;

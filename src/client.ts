@@ -23,11 +23,11 @@ import { Transport } from './transport/transport.js';
  * ```
  */
 export class PaymentsClient implements PaymentsApi {
-  /** What the merchant sells. */
+  /** The products that the merchant sells. */
   readonly products: ProductsResource;
   /** The sessions in which customers pay. */
   readonly checkouts: CheckoutsResource;
-  /** What the account holds. */
+  /** The balance of the account. */
   readonly balance: BalanceResource;
   readonly #transport: Transport;
 

@@ -1,5 +1,5 @@
 /**
- * What became of the operation, as far as is known:
+ * The outcome of an operation, as far as it is known:
  *
  * - `not_sent`: the request cannot have reached the service; it is safe to retry
  * - `rejected`: the service refused it
@@ -12,7 +12,7 @@ export type Outcome = 'not_sent' | 'rejected' | 'unknown' | 'done';
 export interface Issue {
   /** Dotted path of the field, such as `items.0.price`; empty for the whole value. */
   path: string;
-  /** What is wrong, and what to write instead. */
+  /** The problem, and what to write instead. */
   message: string;
 }
 
@@ -27,7 +27,7 @@ export class PaymentsError extends Error {
   /** @internal */ static override readonly name: string = 'PaymentsError';
   /** Stable code for programs: one per class (webhook errors have several). Narrowing by it gives the class's facts. */
   readonly code!: ErrorCode;
-  /** What became of the operation. Absent on webhook errors, which belong to no call. */
+  /** The outcome of the operation. Absent on webhook errors, which belong to no call. */
   declare readonly outcome?: Outcome | undefined;
   /** Such as `products.create`; `request` for `client.request()`. */
   declare readonly operation?: string | undefined;
@@ -35,7 +35,7 @@ export class PaymentsError extends Error {
   declare readonly method?: string | undefined;
   /** The path template, such as `/v1/products/{id}`; for `client.request()`, the path that you passed. */
   declare readonly path?: string | undefined;
-  /** How many requests were begun. */
+  /** The number of requests that were begun. */
   declare readonly attempts?: number | undefined;
 
   /** @internal */
@@ -70,7 +70,7 @@ export class PaymentsError extends Error {
     return true;
   }
 
-  /** What `instanceof` asks: it holds across copies of the package. */
+  /** Has `instanceof` hold across copies of the package. */
   static override [Symbol.hasInstance]<Class extends ErrorClass>(
     this: Class,
     value: unknown,
@@ -90,20 +90,20 @@ export type FactsOf<T extends PaymentsError> = Omit<T, keyof Error | 'code' | 't
 
 type ErrorClass = Pick<typeof PaymentsError, 'prototype'>;
 
-/** What `instanceof` narrows to: for `PaymentsError` itself the union of all classes, so that `code` narrows further. */
+/** The type that `instanceof` narrows to: for `PaymentsError` itself the union of all classes, so that `code` narrows further. */
 type InstanceOf<Class extends ErrorClass> = typeof PaymentsError extends Class
   ? AnyPaymentsError
   : Class['prototype'];
 
 /**
- * Whether a class is one of ours. They have their names as enumerable fields, as no class's own name is; so the names
+ * True if a class is one of ours. They have their names as enumerable fields, as no class's own name is; so the names
  * hold where a bundler shortens those of classes, and Node prints them.
  */
 function isNamed(value: unknown): value is { name: string } {
   return typeof value === 'function' && Object.prototype.propertyIsEnumerable.call(value, 'name');
 }
 
-/** Whether a caught value is an error of this package, from whichever copy of it. `switch (error.code)` then narrows. */
+/** True if a caught value is an error of this package, from whichever copy of it. `switch (error.code)` then narrows. */
 export function isPaymentsError(value: unknown): value is AnyPaymentsError {
   return value instanceof PaymentsError;
 }
@@ -146,9 +146,9 @@ export class ConnectionError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ConnectionError';
   override readonly code: 'connection_error' | 'timeout' = 'connection_error';
   declare readonly outcome: Outcome;
-  /** How far the last attempt got: `connect` (nothing was sent), `exchange` (it may have been sent; no response), `body` (the response was cut off). */
+  /** The point that the last attempt reached: `connect` (nothing was sent), `exchange` (it may have been sent; no response), `body` (the response was cut off). */
   declare readonly phase: 'connect' | 'exchange' | 'body';
-  /** Why: the code of the system, such as `ECONNREFUSED`; else `timeout`, `network`, `protocol` (not HTTP) or `fetch` (a mistake of the option). */
+  /** The reason: the code of the system, such as `ECONNREFUSED`; else `timeout`, `network`, `protocol` (not HTTP) or `fetch` (a mistake of the option). */
   declare readonly reason: string;
 }
 
@@ -183,7 +183,7 @@ export class ApiError extends PaymentsError {
   declare readonly retryAfterMs?: number | undefined;
   /** The response's headers; a secret of the client that is echoed there is redacted. Not enumerable, so that logs stay short. */
   declare readonly headers: Headers;
-  /** What to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
+  /** The id to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
   declare readonly requestId?: string | undefined;
   /** The beginning of the body, at most 200 characters, redacted. */
   declare readonly bodySnippet?: string | undefined;
@@ -231,7 +231,7 @@ export class ServerError extends ApiError {
   override readonly code = 'server_error' as const;
 }
 
-/** Why a response could not be used. */
+/** The reason for which a response could not be used. */
 export type InvalidResponseReason =
   | 'redirect'
   | 'empty'
@@ -249,15 +249,15 @@ export class InvalidResponseError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'InvalidResponseError';
   override readonly code = 'invalid_response' as const;
   declare readonly outcome: Outcome;
-  /** What was wrong with the response. */
+  /** The problem of the response. */
   declare readonly reason: InvalidResponseReason;
   /** The HTTP status. */
   declare readonly status: number;
-  /** Which fields broke the contract, of a long list about the first hundred; empty unless `reason` is `schema`. */
+  /** The fields that broke the contract, the first hundred of them; empty unless `reason` is `schema`. */
   declare readonly issues: readonly Issue[];
   /** Id of the created or changed resource, where it could be read. */
   declare readonly id?: string | undefined;
-  /** What to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
+  /** The id to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
   declare readonly requestId?: string | undefined;
 }
 

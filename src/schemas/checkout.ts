@@ -11,7 +11,7 @@ export interface CheckoutSession {
   id: string;
   /** The product that is sold. */
   productId: string;
-  /** What the customer pays: decimal string with at least two decimals. */
+  /** The price to pay: decimal string with at least two decimals. */
   amount: string;
   /** Currency of `amount`. */
   currency: CurrencyCode;
@@ -23,7 +23,7 @@ export interface CheckoutSession {
   createdAt: Date;
 }
 
-/** What creating a checkout returns. The spec guarantees only `url`; the rest is present if the service sends it. */
+/** The session that creating a checkout returns. The spec guarantees only `url`; the rest is present if the service sends it. */
 export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
   /** The hosted payment page, to which the customer is redirected. */
   url: string;

@@ -1,7 +1,7 @@
 import { convertedField } from '../input/fields.js';
 
 const decimalText = /^-?\d+(?:\.\d+)?$/;
-/** How an amount in a number is printed; a fraction below a millionth has an exponent. */
+/** A number that is an amount, as JavaScript prints it; a fraction below a millionth has an exponent. */
 const printedAmount = /^-?\d+(?:\.\d{1,2})?$/;
 
 /** An amount in either of its wire forms, read as a decimal string with at least two decimals. */

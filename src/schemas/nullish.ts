@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { isObject } from '../input/object.js';
 
-/** A field that may be absent; an absent one is read as `null`. */
+/** Makes a field that may be absent or `null`, which is then read as `null`. */
 export function orNull<T>(schema: z.ZodMiniType<T>) {
   return z._default(z.nullable(schema), null);
 }
 
-/** Takes a `null` in a listed field of an object for an absent field, as some services write it. */
+/** Makes an object whose listed fields may be `null`, which is then the same as absent. */
 export function nullIsAbsent<T>(schema: z.ZodMiniObject & z.ZodMiniType<T>): z.ZodMiniType<T> {
   return z.pipe(
     z.transform((value: unknown) =>

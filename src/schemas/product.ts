@@ -23,7 +23,7 @@ export interface Product {
   price: string;
   /** Currency of `price`. */
   currency: CurrencyCode;
-  /** Whether it can be sold. */
+  /** `ACTIVE` if it can be sold. */
   status: ProductStatus;
   /** `{}` if it has none. */
   metadata: Metadata;
@@ -33,7 +33,7 @@ export interface Product {
   updatedAt: Date;
 }
 
-/** What an update returns: the spec leaves `status` out of that response. */
+/** The product that an update returns: the spec leaves `status` out of that response. */
 export interface UpdatedProduct extends Omit<Product, 'status'> {
   /** Absent, unless the service sends it anyway. */
   status?: ProductStatus;
@@ -58,7 +58,7 @@ export const updatedProductSchema: z.ZodMiniType<UpdatedProduct> = nullIsAbsent<
   z.looseObject({ ...product.shape, status: z.exactOptional(z.string()) }),
 );
 
-/** A page has at most 100 items (spec, "GET /v1/products"). zod hands on the issues of an item in one call each, which a list of millions overflows. */
+/** The spec allows 100 items. zod passes all issues of a list as the arguments of one call, which millions overflow. */
 const mostItems = 1000;
 
 /** One page of products as the service sends it. Spec, "Product list". */

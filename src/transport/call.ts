@@ -22,11 +22,11 @@ export interface ClientSettings extends TimeLimits {
 
 /** An operation of the API: its name in errors and hooks, and its endpoint. */
 export interface Operation extends CallName {
-  /** What to do if a write may have been done. */
+  /** The advice if a write may have been done. */
   recoveryHint?: string;
-  /** Whether success may come without a body. */
+  /** True if success may come without a body. */
   mayBeEmpty?: boolean;
-  /** Whether it has the options of a list. */
+  /** True if it has the options of a list. */
   isList?: boolean;
 }
 
@@ -42,14 +42,14 @@ export interface RequestParts {
   body?: unknown;
 }
 
-/** Reads and checks what a call was given, and adds what is wrong with it to `issues`. */
+/** A function that reads and checks what a call was given, and adds its problems to `issues`. */
 export type ReadParts = (issues: Issue[]) => RequestParts | undefined;
 
 /** One call, its parameters and options checked. Times are from `performance.now()`, which clock changes do not affect. */
 export interface Call {
   operation: Operation;
   url: string;
-  /** Those of the client's options and of the call, names in lower case. */
+  /** The headers of the client's options and of the call, names in lower case. */
   headers: Record<string, string>;
   body: string | null;
   startedAt: number;
@@ -59,5 +59,5 @@ export interface Call {
   signal: AbortSignal | undefined;
 }
 
-/** How far a call has come: written by the sender, passed to the hook `end`. */
+/** The state of a call: the sender writes it, the hook `end` gets it. */
 export type Progress = Pick<EndFacts, 'ok' | 'outcome' | 'attempts'>;

@@ -86,14 +86,14 @@ function itemAt(path: string, data: unknown): string {
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`;
 }
 
-/** Says what a schema expected. It never quotes the value, which may be secret. */
+/** Words an issue of zod's. It never quotes the value, which may be secret. */
 function wordIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_type') return `expected ${nouns[issue.expected] ?? issue.expected}`;
   if (issue.code === 'too_small') return `expected at least ${issue.minimum}`;
   return issue.code === 'too_big' ? `expected at most ${issue.maximum}` : 'expected another value';
 }
 
-/** zod's names of types, in words. */
+/** The names that zod gives to types, in words. */
 const nouns: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -111,7 +111,7 @@ function isDelimited({ headers }: ResponseHead): boolean {
   return announced && headers.get('content-encoding') === null;
 }
 
-/** Why a body cannot be parsed. */
+/** The reason for which a body cannot be parsed. */
 type Fault = Pick<Problem, 'reason' | 'problem' | 'isForeign'>;
 
 /** Made with the first response: Jest with jsdom has no TextDecoder, and can load this file all the same. */

@@ -1,14 +1,14 @@
 import { isObject } from '../input/object.js';
 
-/** How far a request got: nothing was sent; it may have been sent; a response began. */
+/** The point that a request reached: nothing was sent; it may have been sent; a response began. */
 export type Phase = 'connect' | 'exchange' | 'body';
 
-/** What failed. Only a `network` failure may pass by itself; time that ran out may be given again. */
+/** The kind of a failure. Only a `network` failure may pass by itself; another attempt gets more time. */
 export type FailureKind =
   | 'network'
   /** A certificate or a handshake. */
   | 'tls'
-  /** What came cannot be read as HTTP. */
+  /** The response cannot be read as HTTP. */
   | 'protocol'
   /** The body is not compressed as its headers say. */
   | 'encoding'
@@ -20,11 +20,11 @@ export type FailureKind =
   /** The request could not be made, so that `fetch` was never called. */
   | 'setup';
 
-/** What else is known of a failure. */
+/** Further facts of a failure. */
 interface FailureDetails {
   /** The code of the system or of the library that failed. */
   code?: string | undefined;
-  /** What the option `fetch` did, in words that may hold anything. */
+  /** The mistake of the option `fetch`, in words that may hold anything. */
   detail?: string | undefined;
   /** The host and port that failed, if they are not the service's: those of a proxy. */
   elsewhere?: string | undefined;
@@ -32,11 +32,11 @@ interface FailureDetails {
   tunnelStatus?: number | undefined;
   /** A sentence more. */
   note?: string | undefined;
-  /** What the platform threw, if it is safe to show. */
+  /** The error that the platform threw, if it is safe to show. */
   cause?: unknown;
 }
 
-/** Why there is no complete response. It stays inside the transport, which turns it into a public error. */
+/** The reason for which there is no complete response. It stays in the transport, which makes a public error of it. */
 export class Failure extends Error {
   constructor(
     readonly kind: FailureKind,
@@ -46,17 +46,17 @@ export class Failure extends Error {
   }
 }
 
-/** No address, nobody listening, no tunnel through the proxy; the last two are Bun's. */
+/** Codes of a host without an address, a port that nobody listens on, a proxy without a tunnel; the last two are Bun's. */
 const noConnection =
   /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/;
-/** Of sockets, undici, Node's streams and HTTP/2, and Bun. */
+/** Codes of sockets, undici, Node's streams and HTTP/2, and Bun. */
 const connectionLost =
   /^(?:E(?:(?:CONN|HOST|NET)[A-Z]+|NOTCONN|PIPE|TIMEDOUT|ADDRNOTAVAIL)|UND_ERR_(?:SOCKET|INFO|\w+_TIMEOUT)|ERR_(?:STREAM_PREMATURE|SOCKET_C|HTTP2_(?:STREAM|SESSION|GOAWAY))\w+|ABORT_ERR|ConnectionClosed)$/;
-/** The certificate was refused, so the key stayed here. */
+/** Codes of a certificate that was refused, so that the key stayed here. */
 const certificateRefused =
   /^(?:CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:VERIFY|GET_ISSUER_CERT)_?\w*|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/;
 
-/** What the code of an error shows; `unsent` where it exists for nothing that happens after connecting. */
+/** The meaning of codes; `unsent` if a code exists for nothing that happens after connecting. */
 const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
   { code: noConnection, kind: 'network', unsent: true },
   { code: connectionLost, kind: 'network' },
@@ -64,7 +64,7 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
   // Any other fault of TLS, ERR_SSL_WRONG_VERSION_NUMBER too, may come after the request was read.
   { code: /^(?:ERR_SSL_|ERR_TLS_|UNABLE_TO_|EPROTO$)/, kind: 'tls' },
   { code: /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH)/, kind: 'protocol' },
-  // Of zlib, and of Brotli, whose codes are ERR__ERROR_FORMAT_….
+  // Codes of zlib, and of Brotli, which begin with ERR__ERROR_FORMAT_.
   { code: /^(?:Z_DATA_ERROR|Z_NEED_DICT|ERR_\w*_ERROR_FORMAT_\w+)$/, kind: 'encoding' },
   { code: /^ERR_BUFFER_TOO_LARGE$/, kind: 'too_large' },
   // Arguments that a fetch refuses, such as an agent made for another one.
@@ -74,8 +74,8 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
 /**
  * Reads an error of any `fetch` or of `node:http`, its causes, and the errors of an AggregateError (one for each
  * address of a host). A system call says more than any code: EHOSTUNREACH comes from `connect`, and from `read` too.
- * `kind` is `undefined` if no code is known; `unsent` says whether the error proves that no byte of the request was sent:
- * an error about another host than that of `target` does not.
+ * `kind` is `undefined` if no code is known; `unsent` is true if the error proves that no byte of the request was sent, which
+ * an error about another host than `target` does not.
  */
 export function readError(error: unknown, target?: string) {
   const codes = codesOf(error);
@@ -87,7 +87,7 @@ export function readError(error: unknown, target?: string) {
 const connectingCalls: readonly unknown[] = ['connect', 'getaddrinfo'];
 const deepest = 8;
 
-/** `undefined` if the error shows nothing. */
+/** True if the error proves that nothing was sent; `undefined` if it shows neither. */
 function isUnsent(error: unknown, target?: string, depth = 0): boolean | undefined {
   if (!isObject(error) || depth > deepest) return undefined;
   if (target && isElsewhere(error, target)) return false;
@@ -101,7 +101,7 @@ function isUnsent(error: unknown, target?: string, depth = 0): boolean | undefin
   return isUnsent(error.cause, target, depth + 1) ?? byCode;
 }
 
-/** Whether an error names another host or port: that of a proxy, or of a request that a `fetch` makes beside ours. */
+/** True if an error names another host or port, such as a proxy's, or that of a request which a `fetch` makes beside ours. */
 function isElsewhere(error: Record<string, unknown>, target: string): boolean {
   const named = new URL(target);
   named.hostname = String(error.hostname ?? error.host ?? named.hostname);
@@ -124,7 +124,7 @@ export function readProxy(error: unknown, target: string) {
   return {};
 }
 
-/** Returns the codes of the error, its causes and the errors of an AggregateError, from the outside in. */
+/** Returns the codes of an error, its causes and the errors of an AggregateError, from the outside in. */
 function codesOf(error: unknown): string[] {
   return linksOf(error)
     .map(({ code }) => code)
@@ -145,7 +145,7 @@ function ruleFor(code = '') {
   return rules.find((rule) => rule.code.test(code));
 }
 
-/** Numbers are of DOMException, and longer texts no code. */
+/** True if a value is a code: a DOMException has numbers, and a longer text is none. */
 function isCode(code: unknown): code is string {
   return typeof code === 'string' && /^\w{1,60}$/.test(code);
 }

@@ -78,7 +78,7 @@ async function readResponse(
   return settled ?? new ReceivedResponse(status, headers, await bodyOf(response, refuse));
 }
 
-/** Web streams and Node streams (node-fetch, which may be of text) can both be iterated; those of older Safari cannot. */
+/** Reads a body: web streams and Node streams (node-fetch, which may be of text) can be iterated, but not those of older Safari. */
 async function bodyOf(response: FetchResponse, refuse: (failure: Failure) => void): Promise<Uint8Array> {
   const { body } = response;
   if (response.bodyUsed) {
@@ -159,8 +159,8 @@ function kindInWords(detail: string, code: string | undefined): FailureKind {
 }
 
 /**
- * How platforms name a connection that failed: Chrome, Firefox, Safari, Node, Deno, Bun, Cloudflare. The Fetch standard
- * forbids some ports, which no other progress changes.
+ * The words for a connection that failed in Chrome, Firefox, Safari, Node, Deno, Bun and Cloudflare. A port that the Fetch
+ * standard forbids is none: no other attempt changes it.
  */
 const noConnection =
   /^threw (?!.*: bad port$)(?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|(?:a )?network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|the internet connection))/i;

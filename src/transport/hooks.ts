@@ -1,6 +1,6 @@
 import type { AnyPaymentsError, Outcome } from '../errors.js';
 
-/** What names a call in hooks. Never a key, a header or a body. */
+/** The name of a call in hooks. No hook gets a key, a header or a body. */
 export interface CallName {
   /** Such as `products.create`. */
   operation: string;
@@ -10,24 +10,24 @@ export interface CallName {
   path: string;
 }
 
-/** The name alone, of an operation or a description that has more. */
+/** Returns the name alone of an operation, or of a description that has more. */
 export function nameOf({ operation, method, path }: CallName): CallName {
   return { operation, method, path };
 }
 
-/** What a hook receives about an attempt. */
+/** The facts of an attempt that a hook gets. */
 export interface HookFacts extends CallName {
   /** Counted from 1. */
   attempt: number;
 }
 
-/** What the hook `end` receives about a call. */
+/** The facts of a call that the hook `end` gets. */
 export interface EndFacts extends CallName {
-  /** Whether the call gave what was asked for. */
+  /** True if the call succeeded. */
   ok: boolean;
-  /** What became of the operation; `done` for a call that succeeded. */
+  /** The outcome of the operation; `done` for a call that succeeded. */
   outcome: Outcome;
-  /** How many requests were begun; 0 for a call that was refused before sending. */
+  /** The number of requests that were begun; 0 for a call that was refused before sending. */
   attempts: number;
   /** From the call to its end, waits included, in milliseconds. */
   durationMs: number;
@@ -44,7 +44,7 @@ export interface Hooks {
   response?: ((facts: HookFacts & { status: number; durationMs: number }) => unknown) | undefined;
   /** An attempt failed; the next one follows after `delayMs`. */
   retry?: ((facts: HookFacts & { delayMs: number; error: AnyPaymentsError }) => unknown) | undefined;
-  /** The call failed for good, other than by the caller's own abort; `attempt` is how many requests it took, and `durationMs` covers them all. */
+  /** The call failed for good, other than by the caller's own abort; `attempt` is the number of requests that it took, and `durationMs` covers them all. */
   error?: ((facts: HookFacts & { durationMs: number; error: AnyPaymentsError }) => unknown) | undefined;
   /** The call is over, with any outcome: once per call, after `error`, and also if the caller aborts it. */
   end?: ((facts: EndFacts) => unknown) | undefined;

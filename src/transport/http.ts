@@ -51,8 +51,8 @@ export function kyRequests(settings: ClientSettings) {
 }
 
 /**
- * What goes with a request as options that ky does not know: it hands those on to `fetch`, in its second argument. The
- * body could be read back from a `Request` as a stream only, which costs more than everything else in ky.
+ * The options of a request that ky does not know: it hands those on to `fetch`, in its second argument. The body could be
+ * read back from a `Request` only as a stream, which costs more than everything else in ky.
  */
 interface Beside {
   text: string | null;

@@ -51,7 +51,7 @@ export class ReceivedResponse implements WholeResponse {
   }
 }
 
-/** How far one request came. It goes with the request, and is read if no response comes back. */
+/** The progress of one request. It goes with the request, and is read if no response comes back. */
 export class RequestProgress {
   /** True once `fetch` was called. */
   isBegun = false;

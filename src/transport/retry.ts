@@ -1,4 +1,4 @@
-/** When a request may be retried. Writes have no idempotency key, so mostly never. */
+/** The requests that may be retried after a failure. Writes have no idempotency key, so mostly none. */
 export type Retriable =
   /** Never sent, or refused before anything was done: reads and writes. */
   | 'any'
@@ -9,12 +9,12 @@ export type Retriable =
 /** If the service asks for a longer wait, the caller gets the error at once. */
 export const longestRetryAfterMs = 30_000;
 
-/** Full jitter: between 0 and 500 ms at first; the upper limit doubles with each attempt, up to 8 s. */
+/** Returns the wait before the next attempt, with full jitter: at first 0 to 500 ms; the upper limit doubles each time, up to 8 s. */
 export function backOffMs(attempt: number): number {
   return Math.round(Math.random() * Math.min(8_000, 500 * 2 ** (attempt - 1)));
 }
 
-/** Whether a request may be retried after this status. */
+/** Returns which requests may be retried after this status. */
 export function retriableStatus(status: number): Retriable {
   if (status === 429) return 'any';
   const transient = [408, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 526);
@@ -24,7 +24,7 @@ export function retriableStatus(status: number): Retriable {
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * What `Retry-After` asks for, in milliseconds: whole seconds or an HTTP date, anything else is ignored. A date is
+ * Returns the wait that `Retry-After` asks for, in milliseconds: whole seconds or an HTTP date, anything else is ignored. A date is
  * compared with the response's own `Date`, so that a wrong local clock does not matter.
  */
 export function readRetryAfterMs(retryAfter: string | null, date: string | null): number | undefined {

@@ -7,19 +7,19 @@ import { nameOf } from './hooks.js';
 import { isSuccess, type RequestProgress, type ResponseHead, type ResponseHeaders } from './response.js';
 import { type Retriable, readRetryAfterMs, retriableStatus } from './retry.js';
 
-/** An attempt that failed: what to tell the caller, and whether another may follow. */
+/** An attempt that failed: the caller's error, and the requests that may be tried again. */
 export interface FailedAttempt {
   error: errors.PaymentsError;
   retriable: Retriable;
 }
 
-/** What error messages say about a call. */
+/** The facts of a call that error messages name. */
 export interface CallDescription extends Operation {
   attempts: number;
   /** Host of `baseUrl`, for messages. */
   host: string;
   redact(text: string): string;
-  /** What became of the attempts before. */
+  /** The outcome of the attempts before. */
   earlier?: Outcome | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface TimeLimit {
   scope: 'attempt' | 'total';
   /** As the option says. */
   limitMs: number;
-  /** What remains of it for this attempt. */
+  /** The rest of it that is left for this attempt. */
   leftMs: number;
 }
 
@@ -47,12 +47,13 @@ export function noResponse(
     return refusal(call, head, {}, note);
   }
   const own = phase === 'connect' ? 'not_sent' : 'unknown';
-  // That the last attempt was not sent says nothing of those before.
+  // An earlier attempt may have been sent, even if the last one was not.
   const outcome = own === 'not_sent' ? (call.earlier ?? own) : own;
   if (head && kind === 'too_large')
     return unusable(call, head, { reason: 'too_large', problem: 'it is larger than 8 MiB', outcome });
   if (kind === 'setup') {
-    const message = `${call.operation}: nothing was sent, because the request could not be made.`;
+    const thrown = cause === undefined ? '' : `: ${oneLine(shown(call, String(cause)))}`;
+    const message = `${call.operation}: nothing was sent, because the request could not be made${thrown}.`;
     return {
       error: new errors.ConfigurationError(message, { ...factsOf(call, outcome), cause }),
       retriable: 'never',
@@ -74,7 +75,7 @@ export function noResponse(
   return { error, retriable: phase === 'connect' ? 'any' : 'get' };
 }
 
-/** What the body of a refusal says, in any of the usual forms. */
+/** The words of a refusal, in any of the usual forms. */
 export interface Said {
   code?: number | string | undefined;
   message?: string | undefined;
@@ -82,7 +83,7 @@ export interface Said {
   snippet?: string | undefined;
 }
 
-/** The service refused the call: by HTTP status, or with 2xx and an envelope `code` other than 0. */
+/** Makes the error of a refusal: by HTTP status, or by 2xx and an envelope `code` other than 0. */
 export function refusal(
   call: CallDescription,
   { status, headers }: ResponseHead,
@@ -134,7 +135,7 @@ const refusals: ReadonlyMap<number, Refusal> = new Map([
   [429, [errors.RateLimitError, ' Wait before the next request.']],
 ]);
 
-/** What is wrong with a response that cannot be used. */
+/** The problem of a response that cannot be used. */
 export interface Problem {
   reason: InvalidResponseReason;
   /** In words, which follow a colon. */
@@ -165,7 +166,7 @@ export function unusable(
   };
 }
 
-/** A copy for the caller, without secrets, and without what `Headers` cannot hold: text that no HTTP header may have. */
+/** Copies headers for the caller, without secrets, and without text that no HTTP header may have: `Headers` refuses it. */
 export function headersOf(headers: ResponseHeaders, redact: (text: string) => string): Headers {
   const copy = new Headers();
   headers.forEach((value, name) => {
@@ -251,7 +252,7 @@ function doubt({ method, recoveryHint = '' }: CallDescription, outcome: Outcome)
   return outcome === 'done' ? ` It was done. ${recoveryHint}` : '';
 }
 
-/** Text of others: without secrets, shortened between two characters (or what shows them), and nothing in it acts on a terminal. */
+/** Makes foreign text fit to show: without secrets or control characters, and cut between two characters, never inside one. */
 function shown({ redact }: CallDescription, text: string, length = 200): string {
   let start = '';
   for (const sign of redact(text).replaceAll('\r\n', '\n')) {

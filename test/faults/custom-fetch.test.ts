@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { type Fetch, type Hooks, PaymentsClient } from 'merchant-payments';
+import { ConfigurationError, type Fetch, type Hooks, PaymentsClient } from 'merchant-payments';
 import { fetch as undiciFetch } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { rightBody } from '../helpers/bodies.js';
@@ -137,6 +137,29 @@ test.each([
   expect(error).toMatchObject({ phase: 'exchange', outcome: 'unknown' });
   expect(String(error)).toContain('threw TypeError: fetch failed, caused by Error: bad port.');
   expect(calls).toHaveBeenCalledTimes(1);
+});
+
+test('a failure before fetch is called is not the network: the call ends at once, and says what was thrown', async () => {
+  const thrown = new ReferenceError('Request is not defined');
+  vi.stubGlobal(
+    'Request',
+    class {
+      constructor() {
+        throw thrown;
+      }
+    },
+  );
+  const { client, calls } = clientWith(() => undefined);
+  const { error } = await settled(call(client, 'GET'));
+  expect(error).toBeInstanceOf(ConfigurationError);
+  expect(error).toMatchObject({
+    operation: 'balance.retrieve',
+    outcome: 'not_sent',
+    attempts: 1,
+    cause: thrown,
+  });
+  expect(String(error)).toContain('the request could not be made: ReferenceError: Request is not defined.');
+  expect(calls).not.toHaveBeenCalled();
 });
 
 test('no port is forbidden without the option fetch', async () => {
