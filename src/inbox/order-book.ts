@@ -111,17 +111,15 @@ export interface OrderBook<Client = never> {
  * the first method.
  * @example
  * ```ts no-run: needs Node 22.13
- * import { DatabaseSync } from 'node:sqlite';
  * import { openInbox, openOrderBook } from 'merchant-payments/inbox';
  *
- * const database = new DatabaseSync('shop.sqlite');
- * const book = openOrderBook({ database });
+ * const book = openOrderBook({ file: 'shop.sqlite' });
  * const { amount } = await book.reserve({ id: 'order 7', price: '19.90', currency: 'USD' });
  * // Create a product and a checkout at that amount, then:
  * await book.open('order 7', { expiresAt: new Date(Date.now() + 30 * 60_000) });
  *
  * const inbox = openInbox({
- *   database,
+ *   file: 'shop.sqlite',
  *   secret: process.env.PAYMENTS_WEBHOOK_SECRET,
  *   on: {
  *     'order.paid': ({ data }, { commit }) => {
