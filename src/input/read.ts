@@ -41,7 +41,7 @@ export function readInto<T>(
   given: unknown,
   at: readonly string[] = [],
 ): T | undefined {
-  const { data, error } = z.safeParse(schema, fieldsOf(given, namesIn(schema, [])), { error: wordIssue });
+  const { data, error } = z.safeParse(schema, fieldsOf(given, schema), { error: wordIssue });
   if (error) issues.push(...describeIssues(error.issues, schema, at));
   return data;
 }
@@ -59,19 +59,20 @@ export function describeIssues(
   });
 }
 
-/** Returns the own fields of an object, and of an instance of a class also its accessors of these names. */
-function fieldsOf(given: unknown, names: readonly string[]): unknown {
+/** Returns the own fields of an object, and of an instance of a class also its accessors that a schema knows. */
+function fieldsOf(given: unknown, schema: z.ZodMiniType): unknown {
   // A body that is passed as the options has a million names.
   if (ArrayBuffer.isView(given)) return null;
   if (!isObject(given)) return given;
-  const ofClass = isPlainObject(given) ? [] : names.filter((name) => name in given);
-  const fields = ofClass.map((name) => [name, Reflect.get(given, name)]);
-  return Object.assign(Object.create(null), Object.fromEntries(fields), given);
+  const fields = Object.create(null);
+  if (!isPlainObject(given))
+    for (const name of namesIn(schema, [])) if (name in given) fields[name] = Reflect.get(given, name);
+  return Object.assign(fields, given);
 }
 
 /** Returns the problem that a name is none of the known ones, with the one that was likely meant. */
 export function unknownName(path: readonly PropertyKey[], name: string, known: readonly string[]): Issue {
-  return issueAt([...path, name.slice(0, 60)], `is unknown. ${didYouMean(name, known)}`);
+  return issueAt([...path, name.slice(0, 60) || '""'], `is unknown. ${didYouMean(name, known)}`);
 }
 
 function issueAt(path: readonly PropertyKey[], message: string): Issue {

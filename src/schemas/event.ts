@@ -73,14 +73,15 @@ const anyEvent = z.looseObject({ type: text, data: z.optional(z.unknown()) });
 
 /** Reads a parsed webhook body; one that cannot be read becomes an event with a `problem`. */
 export function readEvent(body: unknown): WebhookEvent {
-  const any = z.safeParse(anyEvent, body, { error: expected });
-  if (!any.success) return unreadable(problemOf(any.error), '', isObject(body) ? body.data : undefined);
-  const { problem: _, ...fields } = any.data;
-  const { type, data } = fields;
+  const type = isObject(body) ? body.type : undefined;
+  const schema = isKnownType(type) ? eventTypes[type].schema : anyEvent;
+  const { data: event, error } = z.safeParse(schema, body, { error: expected });
+  const data = isObject(body) ? body.data : undefined;
+  if (error) return unreadable(problemOf(error), typeof type === 'string' ? type : '', data);
+  if (isKnownEvent(event)) return event;
   // A field `problem` would look like an event that could not be read. `rawBody` still has it.
-  if (!isKnownType(type)) return { ...fields, type: 'unknown', originalType: type, data };
-  const known = z.safeParse(eventTypes[type].schema, body, { error: expected });
-  return known.success ? known.data : unreadable(problemOf(known.error), type, data);
+  const { problem: _, ...fields } = event;
+  return { ...fields, type: 'unknown', originalType: event.type, data };
 }
 
 /** Returns what identifies an event, such as its `order_id`. */
@@ -93,8 +94,12 @@ export function summaryOf(event: KnownEvent): string {
   return eventTypes[event.type].content.map((name) => String(Reflect.get(event.data, name))).join(' ');
 }
 
-function isKnownType(type: string): type is KnownEvent['type'] {
-  return Object.hasOwn(eventTypes, type);
+function isKnownType(type: unknown): type is KnownEvent['type'] {
+  return typeof type === 'string' && Object.hasOwn(eventTypes, type);
+}
+
+function isKnownEvent(event: { type: string }): event is KnownEvent {
+  return isKnownType(event.type);
 }
 
 /** Never quotes the value. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
+import { isObject } from '../input/object.js';
 import { readEvent, unreadable, type WebhookEvent } from '../schemas/event.js';
 import { type RawBody, rawBytes, readBody } from './body.js';
 import { type Checks, checksShape, readChecks } from './checks.js';
@@ -38,14 +39,6 @@ const verifyOptions = optionsObject('{ rawBody, headers, secret }', {
   ...checksShape,
   receivedAt: z.optional(receivedAtMs),
   encoding: z.optional(z.literal('base64', 'must be "base64", or left out where rawBody is text.')),
-  // Fields of a `Delivery`, stored or as an inbox passes it, that are no options: the event is read from the body again.
-  key: anything,
-  event: anything,
-  digest: anything,
-  attempt: anything,
-  commit: anything,
-  done: anything,
-  signal: anything,
 });
 /** Made with the first delivery: Jest with jsdom has no TextDecoder, and can load this file all the same. */
 let utf8: TextDecoder | undefined;
@@ -75,9 +68,17 @@ let utf8: TextDecoder | undefined;
  * ```
  */
 export function verify(options: VerifyOptions): WebhookEvent {
-  const own = readWebhookOptions('webhooks.verify()', verifyOptions, options);
+  const own = readWebhookOptions('webhooks.verify()', verifyOptions, withoutDelivery(options));
   const { rawBody, encoding, headers, receivedAt: now = Date.now() } = own;
   return readable(verifyDelivery(readChecks(own), { rawBody, encoding, headers, now }).event);
+}
+
+/** Fields of a `Delivery`, stored or as an inbox passes it, that are no options: the event is read from the body again. */
+const ofDelivery = new Set(['key', 'event', 'digest', 'attempt', 'commit', 'done', 'signal']);
+
+function withoutDelivery(options: unknown): unknown {
+  if (!isObject(options) || !('event' in options)) return options;
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !ofDelivery.has(name)));
 }
 
 /** An authentic delivery. */
