@@ -80,8 +80,8 @@ export class Worker {
     const { concurrency } = this.#settings;
     if (this.#atOnce < concurrency)
       console.warn(
-        `merchant-payments: the inbox works on ${this.#atOnce} deliveries at once, not on ${concurrency} (concurrency): ` +
-          `one connection of the pool is kept for storing. Give the pool at least ${concurrency + 1} (max).`,
+        `merchant-payments: the inbox works on ${this.#atOnce} at once, not on ${concurrency} (concurrency), because one ` +
+          `connection of the pool is kept for storing. Give the pool at least ${concurrency + 1} (max).`,
       );
     this.works = true;
     this.wake();
