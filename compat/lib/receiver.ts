@@ -19,9 +19,13 @@ export interface Receiver {
 }
 
 /** Runs `.examples/<name>` on a free port until `stop()`. */
-export async function start(name: string, environment: Record<string, string>): Promise<Receiver> {
+export async function start(
+  name: string,
+  environment: Record<string, string>,
+  node = process.execPath,
+): Promise<Receiver> {
   const port = await freePort();
-  const child = spawn(process.execPath, ['--import', 'tsx', `.examples/${name}`], {
+  const child = spawn(node, ['--import', 'tsx', `.examples/${name}`], {
     cwd: compat,
     env: { ...process.env, ...environment, PORT: String(port) },
   });
