@@ -45,7 +45,7 @@ process.once('SIGTERM', () => void shutDown());
 if (role === 'worker' || role === 'both') {
   // A worker takes one job a poll. At the default, one poll in two seconds, ten of them would fulfil five a second.
   const options = { localConcurrency: 10, pollingIntervalSeconds: 0.5, transactional: true } as const;
-  await boss.work<Delivery, void, typeof options>(queue, options, async ([job], tx) => {
+  await boss.work<Delivery, unknown, typeof options>(queue, options, async ([job], tx) => {
     if (job) await fulfil(job.data, tx);
   });
   console.log('Working');

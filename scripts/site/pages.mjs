@@ -48,6 +48,7 @@ export const firstNames = {
     'nodeHandler',
     'verify',
     'sign',
+    'recover',
     'HandlerOptions',
     'VerifyOptions',
   ],

@@ -96,6 +96,18 @@ describe('a shop that goes live with the wrong scheme', () => {
     expect(await wrong.inbox.recover({ scheme: { verify } })).toMatchObject({ recovered: 1 });
   });
 
+  it('keeps no empty body of an event that was passed in place of its request', async () => {
+    const { inbox } = opened({});
+    const req = new Request('https://shop.example', {
+      method: 'POST',
+      headers: signedOtherwise('{}'),
+      body: '{}',
+    });
+    const event = { req, method: req.method, headers: req.headers }; // as h3 2 has it
+    expect((await Reflect.apply(inbox.handler, undefined, [event])).status).toBe(500);
+    expect(await inbox.refused()).toEqual([]);
+  });
+
   it('recovers what it can, although a verifier throws at something of a stranger', async () => {
     const { inbox, post, calls, errors } = opened({ scheme: { verify: () => false } });
     await post('{}', { 'x-service-signature': 'short', 'x-service-timestamp': '1' });
