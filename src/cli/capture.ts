@@ -1,11 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import { identifyScheme } from '../doctor/identify.js';
 import { visible } from '../input/visible.js';
 import { listenOn } from '../sending/ports.js';
 import { command, type FlagTable } from './command.js';
 import { resultFlags, showIdentification } from './identify.js';
-import { webhookSecret } from './signing.js';
+import { searchScheme } from './signing.js';
 import { CommandError, codeOf, warn } from './terminal.js';
 
 const defaultPort = 4390;
@@ -39,8 +38,7 @@ export const capture = command({
     writeNew(file, `${JSON.stringify(content, null, 2)}\n`);
     warn(`Captured ${rawBody.length} bytes in ${file}. It holds a customer's payment: delete it when done.`);
     warn(`To search again: merchant-payments identify ${file}\n`);
-    const secret = await webhookSecret();
-    return showIdentification(given, identifyScheme({ rawBody, headers, secret, url }));
+    return showIdentification(given, await searchScheme({ rawBody, headers, url }));
   },
 });
 

@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../input/closest.js';
+import { variable } from './environment.js';
 import { columns, refuseUnless } from './terminal.js';
 
 /** The placeholder of its value, such as `<port>`, or an empty string for a switch; what it does; what few have. */
@@ -112,9 +113,9 @@ export class Flags<Name extends string> {
     return isFromEnv ? `${this.#table[name]?.[2]?.env}` : `--${name}`;
   }
 
-  /** An empty variable counts as not set. */
   #env(name: string): string | undefined {
-    return process.env[this.#table[name]?.[2]?.env ?? ''] || undefined;
+    const { env } = this.#table[name]?.[2] ?? {};
+    return env === undefined ? undefined : variable(env);
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../sandbox/checks.js';
-import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/store.js';
+import { readSnapshot, type SandboxSnapshot } from '../sandbox/service/snapshot.js';
 import type { Signal } from '../sandbox/signal.js';
 import { CommandError, codeOf, textIn, warn, whyUnreadable } from './terminal.js';
 

@@ -1,10 +1,12 @@
-import * as z from 'zod/mini';
-import { type DoctorOptions, diagnose, readOrderPrice } from '../doctor/doctor.js';
+import { type Diagnosis, type DoctorOptions, diagnose, readOrderPrice } from '../doctor/doctor.js';
+import type { Finding } from '../doctor/findings.js';
 import { TargetError } from '../sending/address.js';
 import { secretProblem } from '../sending/delivery.js';
 import { command, type Flags, type FlagTable } from './command.js';
-import { ask, readAs, runningFlags } from './control.js';
-import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
+import { ask, runningFlags } from './control.js';
+import { variable } from './environment.js';
+import { withScheme } from './serving.js';
+import { readSchemeFlag, schemeFlag, secretVariable, webhookSecret } from './signing.js';
 import {
   CommandError,
   literal,
@@ -18,6 +20,8 @@ import {
 } from './terminal.js';
 
 const flags = {
+  url: ['<url>', 'your webhook, as the argument does'],
+  verbose: ['', 'lists every delivery and its response'],
   amount: ['<amount>', 'the amount of the test order; default 98765.43, which no shop charges'],
   currency: ['<code>', 'its currency; default USD'],
   scheme: schemeFlag,
@@ -31,16 +35,21 @@ type Name = keyof typeof flags;
 const exampleUrl = 'http://localhost:3000/webhooks';
 
 export const doctor = command({
-  summary: 'explains why valid webhooks are rejected, and the line to change: doctor <url>',
+  summary: 'explains why valid webhooks are rejected, and the line to change',
   usage:
     'doctor [<url of your webhook>] [flags]\n\n' +
-    'With a URL, the secret is read from PAYMENTS_WEBHOOK_SECRET, or you are prompted for it. Without one, a running sandbox examines\n' +
-    'its configured webhook. Exit code 1 on a finding.',
+    'With a URL, the secret is read from PAYMENTS_WEBHOOK_SECRET; if it is not set, the running sandbox whose webhook that is knows\n' +
+    'it, or you are prompted for it. Without one, a running sandbox examines its configured webhook. Exit code 1 on a finding.',
   example: `doctor ${exampleUrl}`,
   flags,
   words: 1,
   async run(given) {
-    const [target] = given.positionals;
+    const { positionals } = given;
+    refuseUnless(
+      positionals.length === 0 || !given.has('url'),
+      'Pass the URL once: as the argument or as --url.',
+    );
+    const target = withScheme(positionals[0] ?? given.text('url'));
     const isUrl = /^https?:\/\/./i.test(target ?? exampleUrl);
     refuseUnless(isUrl, `Pass one URL: your webhook, such as ${exampleUrl}.`);
     const price = { amount: given.text('amount'), currency: given.text('currency') };
@@ -59,17 +68,21 @@ export const doctor = command({
       const diagnosis = await (target === undefined
         ? fromSandbox(given, price)
         : examine(target, given, { ...price, onStep }));
-      const shown = readAs(report, diagnosis);
-      return show(given.has('json'), diagnosis, () => reportOf(shown), shown.ok);
+      return show(
+        given.has('json'),
+        diagnosis,
+        () => reportOf(diagnosis, given.has('verbose')),
+        diagnosis.ok,
+      );
     } finally {
       clearInterval(progress);
     }
   },
 });
 
-async function examine(target: string, given: Flags<Name>, options: DoctorOptions): Promise<object> {
-  const ofSandbox = '--url and --token name a running sandbox, which examines its own webhook: pass no URL.';
-  refuseUnless(!given.has('url') && !given.has('token'), ofSandbox);
+async function examine(target: string, given: Flags<Name>, options: DoctorOptions): Promise<Report> {
+  const knows = variable(secretVariable) === undefined && (await isWebhookOfSandbox(given, target));
+  if (given.has('sandbox') || knows) return fromSandbox(given, { ...priceOf(options), target });
   const scheme = readSchemeFlag(given.text('scheme'));
   const secret = await webhookSecret();
   const problem = secretProblem(secret, scheme ?? {});
@@ -82,11 +95,24 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
   }
 }
 
-async function fromSandbox(given: Flags<Name>, price: DoctorOptions): Promise<object> {
-  const ofUrl = '--scheme and --allow-remote go with a URL; a running sandbox has settings of its own.';
+/** True if a running sandbox sends its events there: it knows the secret. */
+async function isWebhookOfSandbox(given: Flags<Name>, target: string): Promise<boolean> {
+  try {
+    const { webhook } = await ask<{ webhook: string | null }>(given, ['GET', '/state']);
+    return webhook !== null && new URL(webhook).href === new URL(target).href;
+  } catch {
+    return false;
+  }
+}
+
+const priceOf = ({ amount, currency }: DoctorOptions) => ({ amount, currency });
+
+async function fromSandbox(given: Flags<Name>, order: DoctorOptions & { target?: string }): Promise<Report> {
+  const ofUrl =
+    '--scheme and --allow-remote do not go with a running sandbox, which has settings of its own.';
   refuseUnless(!given.has('scheme') && !given.has('allow-remote'), ofUrl);
   try {
-    return await ask(given, ['POST', '/doctor', price]);
+    return await ask<Report>(given, ['POST', '/doctor', order]);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const other = `Or pass the URL of your webhook: merchant-payments doctor ${exampleUrl}`;
@@ -94,44 +120,29 @@ async function fromSandbox(given: Flags<Name>, price: DoctorOptions): Promise<ob
   }
 }
 
-const text = z.string();
-const number = z.number();
-const status = z.optional(number);
-const probe = z.object({ says: text, expected: text, outcome: text, status, durationMs: number });
-const finding = z.object({ code: text, docs: text, problem: text, fix: text, evidence: z.optional(text) });
+/** A diagnosis of this process, or of a running sandbox. */
+type Report = Omit<Diagnosis, 'expects'> & { expects?: object | undefined };
 
-/** The part of a diagnosis that is shown, which a running sandbox of this version responds with. */
-const report = z.object({
-  ok: z.boolean(),
-  target: text,
-  summary: text,
-  findings: z.array(finding),
-  warnings: z.array(finding),
-  notes: z.array(text),
-  probes: z.array(probe),
-  tried: number,
-  expects: z.optional(z.looseObject({})),
-});
-
-type Report = z.output<typeof report>;
-
-function reportOf(diagnosis: Report): string {
+/** Returns the report: what differs, with its evidence and its fix, then how the rest went, and the verdict last. */
+function reportOf(diagnosis: Report, verbose: boolean): string {
   const { ok, target, summary, findings, warnings, notes, probes, tried, expects = {} } = diagnosis;
+  const right = probes.filter(({ expected, outcome }) => outcome === expected).length;
+  const more = verbose ? `to ${target}:\n${table(probes)}` : `to ${target} (--verbose lists them).`;
   const [first, ...others] = findings;
+  const also = others.length > 0 ? ` (And ${others.length} more, above.)` : '';
   return paragraphs(
-    verdict(ok, summary) + (first ? details(first) : ''),
-    ...others.map((one) => verdict(false, `${one.problem} ${one.fix}`) + details(one)),
-    ...warnings.map((one) => paint('yellow', `! ${one.problem} ${one.fix}`) + details(one)),
+    ...findings.map((one) => paint('red', `✗ ${one.problem}`) + details(one)),
+    ...warnings.map((one) => paint('yellow', `! ${one.problem}`) + details(one)),
     Object.keys(expects).length > 0 && `  It would accept: ${literal(expects)}`,
-    `Sent to ${target}:`,
-    table(probes),
-    tried > 0 && `Then ${tried} other ways to sign, to find out what it would accept.`,
-    ...notes,
+    notes.join('\n'),
+    `${right} of ${probes.length} deliveries got the response that they must get, ${more}` +
+      (tried > 0 ? `\nThen ${tried} other ways to sign, to find out what it would accept.` : ''),
+    verdict(ok, first ? first.problem + also : summary),
   );
 }
 
-const details = ({ code, evidence, docs }: Report['findings'][number]): string =>
-  `${evidence === undefined ? '' : `\n  ${evidence}`}\n${paint('dim', `  ${code}: see ${docs}`)}`;
+const details = ({ code, evidence, fix }: Finding): string =>
+  `${evidence === undefined ? '' : `\n  ${evidence}`}\n  Fix: ${fix} ${paint('dim', `[${code}]`)}`;
 
 function table(probes: Report['probes']): string {
   const width = Math.max(...probes.map(({ says }) => says.length));

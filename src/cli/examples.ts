@@ -1,10 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve, sep } from 'node:path';
-import { sandboxSecret } from '../doctor/probes.js';
+import { sandboxKey, sandboxSecret } from '../sending/published.js';
 import { version } from '../version.js';
 import { command } from './command.js';
-import { sandboxKey } from './serving.js';
 import { CommandError, codeOf, print } from './terminal.js';
 
 /** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */
@@ -45,8 +44,11 @@ export const examples = command({
     const folder = given.word('folder', 'examples shop');
     try {
       const { copied, kept } = copyInto(folder);
-      const unchanged = `${kept.length} were there and are unchanged: ${kept.join(', ')}\n`;
-      print(`${copied} files copied to ${folder}\n${kept.length > 0 ? unchanged : ''}\n${nextSteps(folder)}`);
+      const files = `file${kept.length === 1 ? ' is' : 's are'}`;
+      const some = kept.length > 0 && `${kept.length} ${files} there already, unchanged`;
+      const few = copied > 0 && kept.length > 0 ? `: ${kept.join(', ')}` : '';
+      const done = [copied > 0 && `${copied} files copied to ${folder}`, some && some + few].filter(Boolean);
+      print(`${done.join('\n')}\n\n${nextSteps(folder)}`);
       return 0;
     } catch (error) {
       if (!(error instanceof Error) || codeOf(error) === undefined) throw error;

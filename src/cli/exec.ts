@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { chooseProgramPort } from '../sending/ports.js';
 import { programEnvironment, startProgram } from '../sending/program.js';
 import { command } from './command.js';
-import { watchDeliveries } from './sandbox.js';
+import { watch } from './sandbox.js';
 import { servingFlags, startServing } from './serving.js';
 import { codeOf, refuseUnless, warn } from './terminal.js';
 
@@ -18,7 +18,7 @@ export const exec = command({
     ...servingFlags,
     port: ['<port>', 'port of the sandbox; default: a free one', { env: 'SANDBOX_PORT' }],
     'webhook-path': ['<path>', 'sends webhooks to this path of the command, which gets a PORT'],
-    quiet: ['', 'prints neither the address of the dashboard nor deliveries'],
+    quiet: ['', 'prints neither the address of the dashboard nor the log'],
   },
   passesOn: true,
   async run(given, program) {
@@ -31,13 +31,15 @@ export const exec = command({
     }
     const port = path === undefined ? undefined : await shopPort();
     const webhook = port === undefined ? undefined : new URL(`http://localhost:${port}${path}`).href;
-    const { context, end } = await startServing(given, 0, webhook);
+    const { context, end, loaded } = await startServing(given, 0, webhook);
     const { dashboardUrl } = context.sandbox;
     if (!given.has('quiet')) {
-      warn(`Sandbox dashboard: ${dashboardUrl}`);
+      const isNew =
+        'This sandbox is new: it knows no earlier product. To keep its data, pass --data shop.json.';
+      warn(`${loaded ?? isNew}\nSandbox dashboard: ${dashboardUrl}`);
       if (port !== undefined && port !== Number(process.env.PORT || 3000))
         warn(`Port 3000 is taken: the command gets PORT=${port}.`);
-      watchDeliveries(context, false, warn);
+      watch(context, false, warn, ({ type }) => type !== 'request');
     }
     const env = programEnvironment(context.sandbox, port);
     env.SANDBOX_TOKEN = context.guard.accessToken ?? env.SANDBOX_TOKEN;

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { didYouMean } from '../input/closest.js';
 import { visible } from '../input/visible.js';
 import { InvalidField } from '../sandbox/checks.js';
@@ -23,8 +22,8 @@ const flags = {
   list: ['', 'lists the pending faults'],
 } satisfies FlagTable;
 
-export const fault = runningCommand({
-  summary: 'sets a fault in a running sandbox: fault status 503 --times 2 --path /v1/products',
+export const fault = runningCommand<{ faults: { says: string }[] }>()({
+  summary: 'sets a fault in a running sandbox',
   usage: `fault <what> [flags]
 
   fault status <status>    responds with this status instead of doing the work
@@ -47,7 +46,6 @@ export const fault = runningCommand({
     const what = given.word('fault', 'fault status 503. Or --list.');
     return ['POST', '/faults', ordered(what, values, given)];
   },
-  content: z.object({ faults: z.array(z.object({ says: z.string() })) }),
   says: ({ faults }) =>
     faults.length === 0
       ? 'No fault is waiting.'

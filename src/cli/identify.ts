@@ -1,10 +1,11 @@
-import { type Identification, identifyScheme } from '../doctor/identify.js';
+import type { Identification } from '../doctor/identify.js';
 import { isJsonObject } from '../doctor/json.js';
 import { fieldsOf, findLink, type Link } from '../doctor/link.js';
 import { eventLinks } from '../sandbox/service/event.js';
 import { command, type Flags, type FlagTable } from './command.js';
 import { contentOf, deliveryInFile } from './delivery-file.js';
-import { webhookSecret } from './signing.js';
+import { variable } from './environment.js';
+import { searchScheme } from './signing.js';
 import { CommandError, literal, paragraphs, refuseUnless, show, verdict } from './terminal.js';
 
 /** The flags of each command that looks for a scheme in one delivery. */
@@ -17,7 +18,7 @@ const flags = {
   body: ['<file>', 'the raw body, byte for byte'],
   signature: ['<text>', 'the header x-service-signature'],
   timestamp: ['<text>', 'the header x-service-timestamp'],
-  link: ['', 'finds the field that names the checkout instead: by at most five GET /v1/checkouts/{id}'],
+  link: ['', 'finds the field that names the checkout instead: by at most ten GET /v1/checkouts/{id}'],
   ...resultFlags,
 } satisfies FlagTable;
 
@@ -27,7 +28,7 @@ export const identify = command({
        merchant-payments identify --body <file> --signature <text> --timestamp <text>
 
 The file is one that capture wrote, or a Delivery of this package as JSON. The secret is read from PAYMENTS_WEBHOOK_SECRET, or
-you are prompted for it. With --link, no secret is needed, but PAYMENTS_API_KEY and PAYMENTS_BASE_URL. Exit code 1 when no
+you are prompted for it; PAYMENTS_API_KEY is tried as well. With --link, no secret is needed, but PAYMENTS_API_KEY and PAYMENTS_BASE_URL. Exit code 1 when no
 known scheme, or no field, fits.`,
   example: 'identify delivery-2026-01-31.json',
   flags,
@@ -36,11 +37,8 @@ known scheme, or no field, fits.`,
     const url = given.url('url');
     const delivery = deliveryOf(given);
     if (given.has('link')) return showLink(delivery.rawBody, given.has('json'));
-    const secret = await webhookSecret();
-    return showIdentification(
-      given,
-      identifyScheme({ rawBody: delivery.rawBody, headers: delivery.headers, secret, url }),
-    );
+    const { rawBody, headers } = delivery;
+    return showIdentification(given, await searchScheme({ rawBody, headers, url }));
   },
 });
 
@@ -113,6 +111,7 @@ function described({ found, summary, field, undocumented, notes }: Link, sandbox
 
 /** Asks the service of the environment for checkout sessions, as a user of the package would, and for nothing else. */
 async function linkIn(rawBody: Uint8Array): Promise<Link> {
+  for (const name of ['PAYMENTS_API_KEY', 'PAYMENTS_BASE_URL']) variable(name);
   const { ApiError, isPaymentsError, PaymentsClient } = await import('merchant-payments');
   try {
     const payments = new PaymentsClient({ timeoutMs: 10_000, maxRetries: 0 });

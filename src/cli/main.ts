@@ -13,12 +13,12 @@ import { fault } from './fault.js';
 import { identify } from './identify.js';
 import { inbox } from './inbox.js';
 import { sandbox } from './sandbox.js';
-import { CommandError, columns, print, UsageError, warn } from './terminal.js';
+import { CommandError, columns, Interrupted, print, UsageError, warn } from './terminal.js';
 
 /** In the order of the overview: what most people need comes first. */
-const usual = { sandbox, exec, trigger, deliver, fault, doctor, 'crash-test': crashTest };
+const usual = { examples, sandbox, exec, trigger, deliver, fault, doctor, 'crash-test': crashTest };
 const commands = new Map<string, Command>(
-  Object.entries({ ...usual, capture, identify, inbox, advance, reset, examples }),
+  Object.entries({ ...usual, capture, identify, inbox, advance, reset }),
 );
 
 void main(process.argv.slice(2)).then((code) => {
@@ -41,6 +41,7 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
     }
     return 0;
   } catch (error) {
+    if (error instanceof Interrupted) return 130;
     const isUsage = error instanceof UsageError;
     if (!isUsage && !(error instanceof CommandError) && !isPaymentsError(error)) throw error;
     // The sandbox names its option, for which the flag stands.
@@ -60,9 +61,17 @@ async function run(named: Command, args: readonly string[]): Promise<number> {
     return 0;
   }
   // Before the flags: without --, those of the other program would be read as its own.
-  if (command.passesOn && passedOn.length === 0)
-    throw new UsageError('The command to run is missing. Put it after --.');
+  if (command.passesOn && passedOn.length === 0) throw new UsageError(missingProgram(command, own));
   return command.run(new Flags(command.flags, own, command.words), passedOn);
+}
+
+/** Names the word that looks like the program, if one was given. */
+function missingProgram({ flags }: Command, own: readonly string[]): string {
+  const isValue = (at: number) => flags[own[at - 1]?.replace(/^--/, '') ?? '']?.[0];
+  const program = own.find((word, at) => !word.startsWith('-') && !isValue(at));
+  return program === undefined
+    ? 'The command to run is missing. Put it after --.'
+    : `Put -- before ${program}: merchant-payments exec -- ${program}`;
 }
 
 function overview(): string {

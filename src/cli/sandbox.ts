@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { visible } from '../input/visible.js';
-import type { Deed, SandboxContext } from '../sandbox/context.js';
-import type { LoggedRequest } from '../sandbox/http/log.js';
+import { type Activity, describeActivity } from '../sandbox/activity.js';
+import type { SandboxContext } from '../sandbox/context.js';
+import { usualPort } from '../sandbox/http/listening.js';
 import { span } from '../sandbox/service/clock.js';
-import type { Attempt, SandboxEvent } from '../sandbox/service/event.js';
 import { version } from '../version.js';
 import { command } from './command.js';
-import { servingFlags, startServing, usualPort } from './serving.js';
+import { servingFlags, startServing } from './serving.js';
 import { paint, print } from './terminal.js';
 
 export const sandbox = command({
@@ -15,11 +15,11 @@ export const sandbox = command({
   example: 'sandbox --webhook-url http://localhost:3000/webhooks',
   flags: {
     ...servingFlags,
-    quiet: ['', 'no line per request and delivery'],
+    quiet: ['', 'prints no log of what happens'],
     json: ['', 'one JSON object per line, for programs'],
   },
   async run(given) {
-    const { context, end } = await startServing(given, usualPort);
+    const { context, end, loaded } = await startServing(given, usualPort);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name));
     // Also when nobody reads the output. A second signal ends the process at once.
     const ended = Promise.race([...signals, once(process.stdout, 'error')]);
@@ -28,18 +28,28 @@ export const sandbox = command({
       const { url, apiKey, webhookSecret, dashboardUrl } = context.sandbox;
       print(JSON.stringify({ type: 'ready', url, apiKey, webhookSecret, dashboardUrl }));
     } else {
-      print(banner(context, given.text('host')));
+      print(banner(context, given.text('host'), loaded));
       // Apart from the rest, so that a reader such as `head` that has left by now ends the sandbox.
-      setTimeout(() => print(`  ${paint('dim', 'Ctrl+C ends it.')}\n`), 100).unref();
+      setTimeout(
+        () => print(`  ${paint('dim', `Ctrl+C ends it. Times are local (UTC${utcOffset()}).`)}\n`),
+        100,
+      ).unref();
     }
-    if (!given.has('quiet')) watch(context, json);
+    if (!given.has('quiet')) watch(context, json, print);
     await ended;
     await end();
     return 0;
   },
 });
 
-function banner({ sandbox, settings, guard }: SandboxContext, host?: string): string {
+/** Returns the offset of local time, such as `+02:00`. */
+function utcOffset(): string {
+  const minutes = -new Date().getTimezoneOffset();
+  const two = (count: number) => String(Math.floor(count)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+}
+
+function banner({ sandbox, settings, guard }: SandboxContext, host?: string, loaded?: string): string {
   const { url, apiKey, webhookSecret, dashboardUrl } = sandbox;
   const { webhook, webhooks } = settings;
   const when =
@@ -54,7 +64,7 @@ function banner({ sandbox, settings, guard }: SandboxContext, host?: string): st
   Base URL   ${paint('cyan', url)}
   Dashboard  ${paint('cyan', dashboardUrl)}
   Webhooks   ${webhook === undefined ? kept : `to ${String(webhook)}${when}`}
-${guard.accessToken === undefined ? '' : `\n${paint('yellow', warning)}\n`}
+${loaded === undefined ? '' : `  ${loaded}\n`}${guard.accessToken === undefined ? '' : `\n${paint('yellow', warning)}\n`}
   ${paint('dim', '# .env')}
   PAYMENTS_BASE_URL=${url}
   PAYMENTS_API_KEY=${apiKey}
@@ -62,84 +72,77 @@ ${guard.accessToken === undefined ? '' : `\n${paint('yellow', warning)}\n`}
 ${guard.accessToken === undefined ? '' : `  SANDBOX_TOKEN=${guard.accessToken}\n`}`;
 }
 
-/** Tells one line per delivery attempt and per event that waits. */
-export function watchDeliveries(context: SandboxContext, json: boolean, tell: (line: string) => void): void {
-  const told = new WeakMap<SandboxEvent, number>();
-  const hints = new Set<string>();
-  context.deliveries.changed.subscribe((event) => {
-    const { id, data, attempts, state, nextAttemptAt } = event;
-    const attempt = attempts.length > (told.get(event) ?? 0) ? attempts.at(-1) : undefined;
-    told.set(event, attempts.length);
-    if (!attempt && state === 'pending' && nextAttemptAt === undefined) return;
-    if (!json)
-      return tell(deliveryLine(event, attempt, context.clock.now()) + hintOnce(attempt?.hint, hints));
-    const { number, cause, status, error, hint } = attempt ?? {};
-    const facts = { event: id, order: data.order_id, state, nextAttemptAt, attempt: number, cause };
-    tell(JSON.stringify({ type: 'delivery', ...facts, status, error, hint }));
+/** Prints the log of what happened: a line for each entry, or its facts as JSON. `which` leaves some out. */
+export function watch(
+  { activity, clock }: SandboxContext,
+  json: boolean,
+  write: (line: string) => void,
+  which: (entry: Activity) => boolean = () => true,
+): void {
+  const text = activityPrinter();
+  activity.added.subscribe((entry) => {
+    if (which(entry)) write(json ? JSON.stringify(factsOf(entry)) : text(entry, clock.now()));
   });
 }
 
-function watch(context: SandboxContext, json: boolean): void {
-  context.requests.added.subscribe((request) => {
-    const { body: _body, responseBody: _responseBody, ...facts } = request;
-    print(json ? JSON.stringify({ type: 'request', ...facts }) : requestLine(request));
-  });
-  watchDeliveries(context, json, print);
-  context.deeds.subscribe((deed) => print(json ? JSON.stringify(deed) : deedLine(deed, context.clock.now())));
+function factsOf(entry: Activity): object {
+  const { type, at } = entry;
+  if (type === 'action') return { at, ...entry.action };
+  if (type === 'request') {
+    const { body: _body, responseBody: _responseBody, ...facts } = entry.request;
+    return { type, ...facts };
+  }
+  const { id, data, state, nextAttemptAt } = entry.event;
+  const { number, cause, status, error, hint } = entry.attempt ?? {};
+  const facts = { event: id, order: data.order_id, state, nextAttemptAt, attempt: number, cause };
+  return { type, at, ...facts, status, error, hint };
 }
 
-function deedLine(deed: Deed, now: number): string {
-  const line = (what: string, text: string) => `${time(now)}  ${paint('magenta', what)}  ${text}`;
-  if (deed.type === 'reset') return line('reset', 'all data is gone, and the clock is set back');
-  if (deed.type === 'clock') return line('clock', `it is ${deed.now.toISOString()}`);
-  return line('fault', deed.type === 'fault' ? visible(deed.says) : 'all are cleared');
+const colours = { good: 'green', bad: 'red', warn: 'yellow', calm: 'dim' } as const;
+
+/** Returns a function that words entries, and says each tag and each hint in full only once. */
+function activityPrinter() {
+  const seenTags = new Set<string>();
+  const seenHints = new Set<string>();
+  return (entry: Activity, now: number): string => {
+    const { kind, subject: said, outcome, tone, more } = describeActivity(entry, now);
+    const isClock = entry.type === 'action' && entry.action.type === 'clock';
+    const subject = isClock ? `it is ${localTime(entry.at)}` : said;
+    const isRequest = entry.type === 'request';
+    const unspecified = isRequest ? entry.request.unspecified.filter((name) => !seenTags.has(name)) : [];
+    for (const name of unspecified) seenTags.add(name);
+    const tail = [more, unspecified.length > 0 && `not in the spec: ${unspecified.join(', ')}`].filter(
+      Boolean,
+    );
+    const head = isRequest
+      ? `${kind.padEnd(5)} ${visible(subject)}`
+      : `${paint('magenta', kind)} ${visible(subject)}`;
+    const parts = [
+      head,
+      outcome && paint(colours[tone], visible(outcome)),
+      tail.length > 0 && paint('dim', tail.join('; ')),
+    ];
+    const notes = [
+      ...(isRequest ? entry.request.warnings : []),
+      entry.type === 'delivery' ? shortHint(entry.attempt?.hint, seenHints) : undefined,
+    ].filter((text) => text !== undefined);
+    return [`${time(entry.at)}  ${parts.filter(Boolean).join('  ')}`, ...notes.map(note)].join('\n');
+  };
 }
 
-function requestLine(request: LoggedRequest): string {
-  const { at, method, path, status = 'lost', durationMs, unspecified, warnings, fault, key } = request;
-  const colour = status === 'lost' ? 'red' : status < 400 ? 'green' : 'yellow';
-  const notes = [
-    fault !== undefined && `fault: ${fault}`,
-    status === 401 && key !== 'ok' && `key: ${key}`,
-    unspecified.length > 0 && `not in the spec: ${unspecified.join(', ')}`,
-  ].filter((one) => one !== false);
-  const tail = notes.length > 0 ? paint('dim', `  (${notes.join('; ')})`) : '';
-  const first = `${time(at)}  ${method.padEnd(5)} ${visible(path)}  ${paint(colour, `${status}`)}  ${Math.round(durationMs)} ms${tail}`;
-  return [first, ...warnings.map(note)].join('\n');
-}
-
-function deliveryLine(event: SandboxEvent, attempt: Attempt | undefined, now: number): string {
-  const { type, data, state, nextAttemptAt } = event;
-  const wait = nextAttemptAt && span(nextAttemptAt.getTime() - now);
-  const waits = {
-    held: 'held until you deliver it',
-    no_url: 'kept: no webhook is set',
-    // Without a time it is on its way.
-    pending: wait && `goes out in ${wait}`,
-    retrying: wait && `next attempt in ${wait}`,
-    delivered: undefined,
-    failed: 'no more attempts',
-  }[state];
-  const parts = [attempt && outcomeOf(attempt), attempt?.ok ? undefined : waits];
-  return `${time(now)}  ${paint('magenta', type)} ${data.order_id}  ${parts.filter(Boolean).join('; ')}`;
-}
-
-/** A hint in full the first time; then only what finds out why. Figures in it differ from event to event. */
-function hintOnce(hint: string | undefined, told: Set<string>): string {
-  if (hint === undefined) return '';
+/** Returns a hint in full the first time; then only how to find out why. Figures in it differ from event to event. */
+function shortHint(hint: string | undefined, seen: Set<string>): string | undefined {
+  if (hint === undefined) return undefined;
   const kind = hint.replaceAll(/\b[\da-f]*\d[\da-f]*\b/g, '#');
-  const text = told.has(kind) ? /To find out why: .*$/.exec(hint)?.[0] : hint;
-  told.add(kind);
-  return text === undefined ? '' : `\n${note(text)}`;
-}
-
-function outcomeOf({ ok, status, error = '', durationMs, number, cause }: Attempt): string {
-  const which = cause === 'due' ? `attempt ${number}` : `attempt ${number}, ${cause}`;
-  const failure = paint('red', `failed: ${visible(error.replace(/\.$/, ''))}`);
-  const response = ok ? paint('green', `delivered ${status}`) : paint('red', `refused ${status}`);
-  const outcome = status === undefined ? failure : `${response}  ${Math.round(durationMs)} ms`;
-  return `${outcome}  (${which})`;
+  if (seen.has(kind)) return /To find out why: .*$/.exec(hint)?.[0];
+  seen.add(kind);
+  return hint;
 }
 
 const note = (text: string) => `          ${paint('yellow', '!')} ${visible(text)}`;
-const time = (at: Date | number) => paint('dim', new Date(at).toTimeString().slice(0, 8));
+
+/** Returns the local date and time of day. */
+const localTime = (at: Date): string => `${at.toLocaleDateString('sv')} ${at.toTimeString().slice(0, 8)}`;
+
+/** Returns the local time of day, whose offset the banner names. */
+const time = (at: Date) => paint('dim', at.toTimeString().slice(0, 8));

@@ -1,22 +1,19 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { sandboxSecret } from '../doctor/probes.js';
 import { isQuoted } from '../input/url.js';
 import { InvalidField, problemOf, SandboxError } from '../sandbox/checks.js';
 import type { SandboxContext } from '../sandbox/context.js';
-import { openSandbox } from '../sandbox/create.js';
+import { createContext } from '../sandbox/create.js';
 import { duration } from '../sandbox/duration.js';
+import { usualPort } from '../sandbox/http/listening.js';
 import { choicesProblem, type UnspecifiedChoices } from '../sandbox/service/choices.js';
+import { span } from '../sandbox/service/clock.js';
 import type { SandboxOptions } from '../sandbox/settings.js';
 import { resolvedProblem } from '../sending/address.js';
+import { sandboxKey, sandboxSecret } from '../sending/published.js';
 import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { keepData, loadData } from './data-file.js';
 import { readSchemeFlag, schemeFlag } from './signing.js';
 import { CommandError, refuseUnless, textIn, UsageError, whyUnreadable } from './terminal.js';
-
-/** A constant as `sandboxSecret` is, so that an .env file keeps working: valid only for sandboxes. */
-export const sandboxKey = 'service_test_sandbox_0000';
-
-export const usualPort = 4380;
 
 export const servingFlags = {
   port: ['<port>', `port to listen on; default ${usualPort}`, { env: 'SANDBOX_PORT' }],
@@ -30,7 +27,7 @@ export const servingFlags = {
   'public-url': ['<origin>', 'origin of payment pages, as browsers know it', { env: 'SANDBOX_PUBLIC_URL' }],
   'allow-host': ['<name>', 'another host name to serve', { env: 'SANDBOX_ALLOW_HOSTS', multiple: true }],
   data: ['<file>', 'keeps all data in this file; default: memory alone', { env: 'SANDBOX_DATA' }],
-  'seed-file': ['<file>', 'products at the start and after a reset: a JSON array for POST /v1/products'],
+  products: ['<file>', 'products at the start and after a reset: a JSON array for POST /v1/products'],
   seed: ['<integer>', 'makes ids repeat from run to run'],
   'allow-remote': ['', 'lets webhooks go to public addresses too'],
 } satisfies FlagTable;
@@ -43,7 +40,7 @@ const flagOf = new Map<string, Name>([
   ['webhookSecret', 'webhook-secret'],
   ['webhook', 'webhook-url'],
   ['publicUrl', 'public-url'],
-  ['products', 'seed-file'],
+  ['products', 'products'],
 ]);
 
 export async function startServing(flags: Flags<Name>, defaultPort: number, webhook?: string) {
@@ -57,18 +54,18 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   const options: SandboxOptions = {
     apiKey: unquoted(flags, 'api-key') ?? (from ? undefined : sandboxKey),
     webhookSecret: unquoted(flags, 'webhook-secret') ?? (from ? undefined : sandboxSecret),
-    webhook: webhook ?? flags.text('webhook-url'),
+    webhook: webhook ?? withScheme(flags.text('webhook-url')),
     webhooks: webhooksOf(flags),
     publicUrl: flags.text('public-url'),
     seed: flags.integer('seed', 0, Number.MAX_SAFE_INTEGER),
     unspecified: choicesOf(flags),
     allowRemoteWebhooks: flags.has('allow-remote'),
-    products: productsIn(flags.text('seed-file')),
+    products: productsIn(flags.text('products')),
     from,
   };
   let context: SandboxContext;
   try {
-    context = openSandbox(options);
+    context = createContext(options);
   } catch (error) {
     const { field = '', problem } = InvalidField.in(error) ?? {};
     const flag = flagOf.get(field);
@@ -94,13 +91,36 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
     await sandbox.close();
     await save?.();
   };
-  return { context, end };
+  const loaded = from === undefined ? undefined : describeData(path ?? '', context);
+  return { context, end, loaded };
+}
+
+/** Says what a file held, and what may surprise in it. */
+function describeData(path: string, { store, clock }: SandboxContext): string {
+  const count = (size: number, noun: string) => `${size} ${noun}${size === 1 ? '' : 's'}`;
+  const ahead = clock.now() - Date.now();
+  const away = Math.abs(ahead) < 60_000 ? '' : `${span(Math.abs(ahead))} ${ahead > 0 ? 'ahead' : 'behind'}`;
+  const strange = clock.runs
+    ? away && `the clock is ${away}`
+    : `the clock stands still${away && `, ${away}`}`;
+  return [
+    `Data: ${path}, ${count(store.products.size, 'product')}, ${count(store.orders.size, 'order')}`,
+    strange,
+  ]
+    .filter(Boolean)
+    .join('; ');
 }
 
 const isSandbox = (url: string): Promise<boolean> =>
   fetch(`${url}/_sandbox/health`, { signal: AbortSignal.timeout(1000) })
     .then(async (response) => (await response.text()).startsWith('{"status":"ok","now":'))
     .catch(() => false);
+
+/** Returns an address such as `localhost:3000/webhooks` as an http: URL. */
+export const withScheme = (address: string | undefined): string | undefined =>
+  address !== undefined && /^(?:[\w.-]+|\[[\da-f:]+\]):\d+(?:[/?#]|$)/i.test(address)
+    ? `http://${address}`
+    : address;
 
 /** The client and the receiver refuse a key and a secret in quotes. */
 function unquoted(flags: Flags<Name>, name: 'api-key' | 'webhook-secret'): string | undefined {
@@ -125,7 +145,7 @@ function productsIn(file: string | undefined): SandboxOptions['products'] {
     return JSON.parse(textIn(file));
   } catch (error) {
     const problem = `${file} could not be read: ${whyUnreadable(error)}`;
-    throw new UsageError(`--seed-file: ${problem}. Pass a JSON array of products.`);
+    throw new UsageError(`--products: ${problem}. Pass a JSON array of products.`);
   }
 }
 

@@ -1,26 +1,43 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { type Identification, type IdentifyOptions, identifyScheme } from '../doctor/identify.js';
 import { parseObject } from '../doctor/json.js';
 import { schemeProblem } from '../sandbox/service/choices.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import type { Flag } from './command.js';
-import { CommandError, refuseUnless, textIn, warn } from './terminal.js';
+import { variable } from './environment.js';
+import { CommandError, Interrupted, refuseUnless, textIn, warn } from './terminal.js';
 
-const variable = 'PAYMENTS_WEBHOOK_SECRET';
+export const secretVariable = 'PAYMENTS_WEBHOOK_SECRET';
 
-/** The webhook secret from the environment, or from a prompt that does not show it. Never an argument: processes list those. */
+/** Returns the webhook secret from the environment, or from a prompt that does not show it. Never from an argument: processes list those. */
 export async function webhookSecret(): Promise<string> {
-  const set = process.env[variable];
+  const set = variable(secretVariable);
   if (set) return set;
   if (!process.stdin.isTTY)
-    throw new CommandError(`Set ${variable} to your webhook secret: there is no terminal to ask on.`);
-  process.stderr.write(`Webhook secret (not shown; or set ${variable}): `);
+    throw new CommandError(`Set ${secretVariable} to your webhook secret: there is no terminal to ask on.`);
+  process.stderr.write(`Webhook secret (not shown; or set ${secretVariable}): `);
   const prompt = createInterface({ input: process.stdin, terminal: true });
-  const [given = ''] = await Promise.race([once(prompt, 'line'), once(prompt, 'close')]);
-  prompt.close();
-  warn('');
+  const interrupted = once(prompt, 'SIGINT').then(() => {
+    throw new Interrupted();
+  });
+  const line = Promise.race([once(prompt, 'line'), once(prompt, 'close'), interrupted]);
+  const [given = ''] = await line.finally(() => {
+    prompt.close();
+    warn('');
+  });
   if (given.trim() !== '') return given;
   throw new CommandError('No secret was given. Ask the service which one signs webhooks.');
+}
+
+/** Searches the scheme of a delivery with the webhook secret, then with the API key, which may be what signs. */
+export async function searchScheme(delivery: Omit<IdentifyOptions, 'secret'>): Promise<Identification> {
+  const result = identifyScheme({ ...delivery, secret: await webhookSecret() });
+  const apiKey = variable('PAYMENTS_API_KEY');
+  if (result.found || !apiKey) return result;
+  const other = identifyScheme({ ...delivery, secret: apiKey });
+  const note = 'PAYMENTS_API_KEY signed it, not PAYMENTS_WEBHOOK_SECRET: pass the API key as the secret.';
+  return other.found ? { ...other, notes: [note, ...other.notes] } : result;
 }
 
 export const schemeFlag: Flag = [

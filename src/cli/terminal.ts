@@ -67,3 +67,6 @@ export function refuseUnless(isFine: unknown, message: string): asserts isFine {
 
 /** Something that went wrong: shown in one line, exit code 1. */
 export class CommandError extends Error {}
+
+/** Ctrl-C at a prompt: nothing is shown, exit code 130. */
+export class Interrupted extends Error {}

@@ -5,8 +5,8 @@ import type { SignatureScheme } from '../webhooks/index.js';
 import { Examination, type ProbeResult, succeeded } from './examination.js';
 import type { Finding } from './findings.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
-import { blocked, explainRefusal, refusedBodies, speaksOfOrder } from './refused.js';
-import { unreachable } from './symptoms.js';
+import { explainRefusal, refusedBodies, rejectsLater, speaksOfOrder } from './refused.js';
+import { toldBy, unreachable } from './symptoms.js';
 import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 
 /** Options of `sandbox.doctor()`. */
@@ -77,24 +77,27 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
   const exam = new Examination({ target, signer: { secret, scheme }, price, ...how });
   const unreached = await obstacle(exam);
   if (unreached) return report(exam, [unreached]);
+  // Bodies before forgeries, which may kill a receiver or have the sender blocked. Where no response comes in time, each
+  // further delivery would take as long, and shows no more.
+  const isLate = exam.late('compact');
+  for (const name of isLate ? [] : bodies) await exam.probe(name);
   await exam.probe('forged');
-  // Where no response comes in time, each further delivery would take as long, and shows no more.
-  if (exam.late('compact')) exam.leaveOutRest();
-  else for (const name of bodies) await exam.probe(name);
+  if (isLate) exam.leaveOutRest();
   const reached = bodies.some((name) => exam.succeeded(name));
   for (const name of reached ? forgeryNames : (['empty_secret'] as const)) await exam.probe(name);
   if (reached) await exam.probe('duplicate');
 
   const fooled = await acceptedForgeries(exam);
-  if (exam.stopped || exam.accepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
+  if (exam.stopped) return report(exam, [...fooled, ...(await judgeUntilStopped(exam, reached))]);
+  if (exam.accepted('forged') || (fooled.length > 0 && !reached)) return report(exam, fooled);
   const late = [...bodies, 'duplicate' as const].find(exam.late);
   if (late) fooled.push(exam.finding('slow', { evidence: exam.evidence('forged', late) }));
   else if (!reached) {
     const { finding, ...more } = await explainRefusal(exam);
     return report(exam, [finding], more);
   }
-  const block = await blocked(exam);
-  const refused = block ? [block] : await refusedBodies(exam);
+  const later = await rejectsLater(exam);
+  const refused = later ? [later] : await refusedBodies(exam);
   if (fooled.length + refused.length === 0) refused.push(...(await blockedForgeries(exam)));
   const known = refused.map(({ code }) => code);
   const others = fooled.filter(({ code }) => !known.includes(code));
@@ -102,6 +105,13 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
   return report(exam, [...dangers, ...refused, ...others.filter((one) => !dangers.includes(one))], {
     warnings: warningsOf(exam, fooled.length > 0),
   });
+}
+
+/** Returns what a receiver's answers show that stopped listening since. Nothing more can be sent to it. */
+async function judgeUntilStopped(exam: Examination, reached: boolean): Promise<Finding[]> {
+  if (reached) return refusedBodies(exam);
+  const said = toldBy(exam.sent('compact'), exam.body('compact'), exam.framework);
+  return said ? [{ ...said, evidence: exam.evidence('compact') }] : [];
 }
 
 /** Why deliveries do not reach the handler: the same for a delivery without a signature and for a valid one. */
@@ -112,7 +122,6 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
     const finding = unreachable(sent, exam.target, exam.framework, exam.evidence(name));
     return finding?.code === 'not_found' && speaksOfOrder(sent) ? undefined : finding;
   };
-  // Before any forgery, which may have the sender blocked.
   const first = await found('compact');
   if (exam.over) return exam.stopped ?? first;
   const second = await found('unsigned');

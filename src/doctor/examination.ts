@@ -5,10 +5,10 @@ import { type SendOptions, send } from '../sending/send.js';
 import { probeOrder } from '../webhooks/probe.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { frameworkOf } from './frameworks.js';
-import { bodies, foreignNames, isForgery, type ProbeName, probes } from './probes.js';
+import { bodies, isForgery, type ProbeName, probes } from './probes.js';
 import { eventBody, type Order, outgoing, type Signer } from './signed.js';
 import { asServed } from './symptoms.js';
-import { responseText, saysTheSame, shape, varies, type Words, wordsOf } from './words.js';
+import { responseText, shapeOf, wordsOf } from './words.js';
 
 /** A receiver to examine, how deliveries to it are signed, and how they are sent. */
 export interface Receiver extends SendOptions {
@@ -42,7 +42,7 @@ export interface ProbeResult {
   durationMs: number;
 }
 
-type Probed = { order: Order; outgoing: Outgoing; sent: Sent; words: Words; durationMs: number };
+type Probed = { order: Order; outgoing: Outgoing; sent: Sent; words: string; durationMs: number };
 
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
@@ -132,32 +132,42 @@ export class Examination {
   /** Whether the response was a success, whatever it says. */
   succeeded = (name: ProbeName): boolean => succeeded(this.sent(name));
 
-  /** Whether a delivery was accepted: with success, and in the words of valid ones where forgeries get others. */
+  /** True if a delivery was accepted: a forgery, with success in the words that an accepted valid one got. */
   accepted = (name: ProbeName): boolean => {
     if (!this.succeeded(name)) return false;
-    const words = this.#words(name);
-    const wordsTo = (names: readonly ProbeName[]) =>
-      names.filter(this.succeeded).map((one) => this.#words(one));
+    const valid = bodies.filter(this.succeeded);
+    const wordsTo = (names: readonly ProbeName[]) => names.filter(this.succeeded).map(this.#words);
     const toForged = wordsTo(['unsigned', 'forged', 'one_character']);
-    const valid = wordsTo(bodies);
-    const isLike = (one: Words, others: Words[]) => saysTheSame(one, others, valid, toForged);
-    // One that repeats the whole body says the same to both only where the body is the same.
-    const tells = !this.succeeded('compact') || !isLike(this.#words('compact'), toForged);
-    const own = tells ? valid.filter((one) => !isLike(one, toForged)) : [];
-    const atRandom = varies(valid.map(shape)) && wordsTo(foreignNames).some((one) => isLike(one, own));
-    if (own.length === 0 || atRandom) return true;
-    return isForgery(name) ? isLike(words, own) : !isLike(words, toForged);
+    if (!isForgery(name)) return !this.#isRefusal(this.#words(name), toForged, wordsTo(valid));
+    const toldApart = valid.filter((one) => !toForged.includes(this.#words(one)));
+    const own = toldApart.length > 0 ? toldApart : valid;
+    return own.length === 0 || own.some((one) => this.#words(one) === this.#words(name));
   };
+
+  /**
+   * True if a valid delivery got the words of forgeries, from a receiver that refuses with a success status. Words that
+   * differ among forgeries, or among the other valid deliveries, or in numbers alone, show no refusal.
+   */
+  #isRefusal(words: string, toForged: readonly string[], toValid: readonly string[]): boolean {
+    const refusals = new Set(toForged.map(shapeOf));
+    const others = new Set(toValid.map(shapeOf).filter((shape) => !refusals.has(shape)));
+    return refusals.size === 1 && others.size === 1 && refusals.has(shapeOf(words));
+  }
 
   /** Whether a delivery that was sent was not accepted: without a response in time it may have been. */
   refused = (name: ProbeName): boolean =>
-    this.#probed.has(name) && !this.accepted(name) && !this.late(name) && !isLimited(this.sent(name));
+    this.#probed.has(name) &&
+    !this.accepted(name) &&
+    !this.late(name) &&
+    !isLimited(this.sent(name)) &&
+    // What made it stop shows no refusal.
+    !(this.stopped && this.sent(name).status === undefined);
 
   late = (name: ProbeName): boolean => this.sent(name).code === 'timeout';
 
   /** Whether two probes got the same response, but for numbers, ids and what it repeats of them. */
   alike = (name: ProbeName, other: ProbeName): boolean =>
-    shape(this.#words(name)) === shape(this.#words(other));
+    shapeOf(this.#words(name)) === shapeOf(this.#words(other));
 
   /** Sends the like of a valid probe, and tells which others got the same response. */
   async sendLike(name: ProbeName, secret = this.receiver.signer.secret) {
@@ -165,8 +175,8 @@ export class Examination {
     const outgoing = probes[name][1](order, { scheme: this.receiver.signer.scheme, secret }, undefined);
     if (!outgoing) return undefined;
     const sent = await this.send(outgoing);
-    const words = shape(wordsOf(sent, outgoing, order));
-    return { sent, isLike: (other: ProbeName) => words === shape(this.#words(other)) };
+    const words = shapeOf(wordsOf(sent, outgoing, order));
+    return { sent, isLike: (other: ProbeName) => words === shapeOf(this.#words(other)) };
   }
 
   evidence = (...names: ProbeName[]): string =>
@@ -193,6 +203,7 @@ export class Examination {
     if (response.code === 'ECONNREFUSED' && last && this.sent(last).code !== 'ECONNREFUSED')
       this.stopped ??= this.finding('connection_lost', {
         lost: 'was reached, and then stopped listening',
+        look: 'See its log: it died of the last delivery that it got',
         evidence: `${this.evidence(last)} After that: ${this.#shown(response)}.`,
       });
     if (!isLimited(response)) return response;
@@ -220,7 +231,7 @@ export class Examination {
 
   #shown = (sent: Sent): string => responseText(sent, this.receiver.signer.secret);
 
-  #words = (name: ProbeName): Words => this.#probed.get(name)?.words ?? [];
+  #words = (name: ProbeName): string => this.#probed.get(name)?.words ?? '';
 }
 
 const isLimited = ({ status }: Sent): boolean => status === 429;

@@ -1,6 +1,5 @@
 import { fixesIn } from './frameworks.js';
 
-export const troubleshooting = 'docs/webhook-troubleshooting.md';
 const respondFirst = 'Store the event, respond 200, and fulfil in the background.';
 const redirects = 'The URL redirects to {location}, and redirects are not followed.';
 
@@ -8,19 +7,19 @@ const redirects = 'The URL redirects to {location}, and redirects are not follow
 export const findings = {
   // It accepts what it must reject.
   accepts_forged: [
-    'DANGER: your handler accepts forged events. It does not verify signatures before it responds, or not all of them, so anybody can report an order as paid.',
+    'Your handler accepts forged events. It does not verify signatures before it responds, or not all of them, so anybody can report an order as paid.',
     'Verify before anything else, and respond 400 if that fails: {verify}.',
   ],
   accepts_unsigned: [
-    'DANGER: your handler accepts {unsigned|deliveries without a signature, or with an empty one}, so anybody can report an order as paid.',
+    'Your handler accepts {unsigned|deliveries without a signature, or with an empty one}, so anybody can report an order as paid.',
     'Reject a delivery without a signature too, whatever its content type: {verify}.',
   ],
   weak_comparison: [
-    'DANGER: your handler compares only a part of the signature, so it can be guessed.',
+    'Your handler compares only a part of the signature, so it can be guessed.',
     'Compare the whole of both, of the same length: {verify}.',
   ],
   ignores_body: [
-    'DANGER: your handler accepts a changed body with a signature that was made for another one.',
+    'Your handler accepts a changed body with a signature that was made for another one.',
     'Compute the signature of every delivery over the timestamp, a dot and the raw body.',
   ],
   ignores_timestamp: [
@@ -28,29 +27,29 @@ export const findings = {
     'Compute the signature over the timestamp header as received, a dot and the raw body.',
   ],
   answers_everything: [
-    'DANGER: forged events are accepted. Whatever runs here responds with success to every request, on every path.',
+    'Forged events are accepted. Whatever runs here responds with success to every request, on every path.',
     'If it is a catch-all route, a mock or a proxy, use the URL of your handler. If it is your handler, verify first: {verify}.',
   ],
   answers_before_verifying: [
-    'DANGER: your handler accepts forged events. It responds with success before it verifies, or never verifies.',
+    'Your handler accepts forged events. It responds with success before it verifies, or never verifies.',
     'Verify before you respond, and respond 400 if that fails: {verify}.',
   ],
   login_page: [
-    'A web page responds with success to everything: a login page or a single-page app instead of your handler. DANGER if it is your handler: then it accepts forged events.',
+    'A web page responds with success to everything: a login page or a single-page app instead of your handler. If it is your handler, it accepts forged events.',
     'Check the path. If your handler is behind a login: {exempt}. If the page is its own, verify first: {verify}.',
   ],
   empty_secret: [
-    'DANGER: your handler takes an empty secret, or the text of one that is not set, so anybody can sign an order as paid.',
+    'Your handler takes an empty secret, or the text of one that is not set, so anybody can sign an order as paid.',
     'Set the secret in the environment of that process, and refuse to start without it.',
   ],
   known_secret: [
-    'DANGER: your handler takes a secret that anybody knows, so anybody can sign an order as paid.',
+    'Your handler takes a secret that anybody knows, so anybody can sign an order as paid.',
     "Pass the secret as text: await what loads it, and name the field of an object. Accept the sandbox's secret in tests only.",
   ],
   // Nobody but its author knows what it means by that.
   refuses_with_success: [
-    'Your handler {refuses|responds with success to a forged delivery, in words of its own}: {forged}.',
-    'If that means refused, {say|respond 400: a 2xx says accepted}. If it does not, verify first: {verify}, and return where that fails.',
+    'Your handler {refuses|responds with success to a forged delivery, in other words than to a valid one}: {valid}, then {forged}.',
+    '{say|If the second means refused, respond 400. If not, anybody can forge orders}: verify first ({verify}), and return where that fails.',
   ],
   // It may do nothing for an order that it knows, which cannot be seen from outside.
   trusts_known_orders: [
@@ -60,10 +59,6 @@ export const findings = {
   loose_signature: [
     'Your handler accepts the right signature with more beside it.',
     'Compare the whole header, and reject one that comes twice: something in front of your handler may read the other.',
-  ],
-  inconsistent: [
-    'Your handler accepts and rejects the same delivery.',
-    'Look for a second server with an old secret or a wrong clock, and in the log for errors that come and go.',
   ],
   not_tested: [
     'No fault was found, but not every forgery was tried, because {because|your handler is too slow}.',
@@ -93,7 +88,7 @@ export const findings = {
   ],
   secret_or_scheme: [
     'Your handler {verdict|verifies the right bytes with a different secret or signature scheme}.',
-    'Compare the length of the secret on both sides (PAYMENTS_WEBHOOK_SECRET), then the signature scheme, and check that it verifies the raw body.',
+    'Compare the length of the secret on both sides (PAYMENTS_WEBHOOK_SECRET), then the signature scheme; check that it verifies the raw body, and that its clock is right (`date -u`).',
   ],
   no_secret: [
     'Your handler has no usable secret.',
@@ -162,10 +157,6 @@ export const findings = {
   access_check: ['A login or access check rejects deliveries before your handler sees them.', '{exempt}.'],
   csrf: ['A CSRF check rejects deliveries before your handler sees them.', '{exempt}.'],
   rate_limited: ['A rate limit rejects deliveries{since}.', 'Exempt the webhook path from it.'],
-  blocks_sender: [
-    'Your handler accepted a valid delivery, and rejects every one since forged ones came: something blocks the sender, or it broke.',
-    'Look for the cause in its log and in the rules of what is in front of it, and exempt the webhook path: forged deliveries must not stop valid ones. Then run the doctor again, for what it could not test.',
-  ],
   content_type: ['A body parser rejects the content type.', 'Accept application/json on the webhook path.'],
   too_large: [
     'A body limit in front of your handler rejects a delivery of a few hundred bytes.',
@@ -175,19 +166,31 @@ export const findings = {
   slow: ['Your handler {slow|verifies the delivery, and then does not respond in time}.', respondFirst],
 } satisfies Record<string, [problem: string, fix: string]>;
 
-/** What a finding is called, the same from version to version. */
+/** The findings by which anybody can report an order as paid, or an order can be changed. */
+const dangers: ReadonlySet<string> = new Set([
+  'accepts_forged',
+  'accepts_unsigned',
+  'weak_comparison',
+  'ignores_body',
+  'answers_everything',
+  'answers_before_verifying',
+  'empty_secret',
+  'known_secret',
+] satisfies FindingCode[]);
+
+/** The code of a finding, the same from version to version. */
 export type FindingCode = keyof typeof findings;
 
 /** One fault of a receiver. */
 export interface Finding {
   /** Stable, for programs. */
   code: FindingCode;
+  /** `danger` if anybody can forge an order. */
+  severity: 'danger' | 'fault';
   /** What is wrong. */
   problem: string;
   /** The line to change. */
   fix: string;
-  /** The page and heading that explain it, such as `docs/webhook-troubleshooting.md#re_encodes`. */
-  docs: string;
   /** What showed it. */
   evidence?: string | undefined;
 }
@@ -203,11 +206,12 @@ export function findingOf(code: FindingCode, framework: string | undefined, show
     text
       .replaceAll(/\{(\w+)(?:\|([^}]*))?\}/g, (_, name: string, usual = '') => known[name] ?? `${usual}`)
       .trim();
+  const severity = dangers.has(code) ? 'danger' : 'fault';
   return {
     code,
-    problem: filled(problem),
+    severity,
+    problem: (severity === 'danger' ? 'DANGER: ' : '') + filled(problem),
     fix: filled(fix),
-    docs: `${troubleshooting}#${code}`,
     ...(evidence && { evidence }),
   };
 }

@@ -9,10 +9,16 @@ interface Framework {
   raw: string;
   /** Exempts the webhook path from the CSRF or login check, if there is one usual way. */
   exempt?: string;
-  /** Compares the signature, and the timestamp; as in JavaScript by default. */
+  /** Compares the signature, and the timestamp. */
   verify?: string;
   fresh?: string;
 }
+
+/** In any language. */
+const plain = {
+  verify: 'compare the whole signature with the HMAC of the raw body, in constant time',
+  fresh: 'its distance from now in Unix seconds is at most 300',
+};
 
 const javaScript = {
   verify: 'const event = webhooks.verify({ rawBody, headers, secret })',
@@ -38,16 +44,10 @@ const frameworks: Readonly<Record<string, Framework>> = {
   PHP: {
     sign: /^(?:server|x-powered-by): .*php|\.php(?::\d| on line)|^set-cookie: .*(?:laravel|XSRF-TOKEN)|Laravel/im,
     raw: "file_get_contents('php://input'), in Laravel $request->getContent()",
-    exempt: "in Laravel, validateCsrfTokens(except: ['webhooks']) in bootstrap/app.php",
-    verify: "hash_equals(hash_hmac('sha256', $signed, $secret), $signature)",
-    fresh: 'abs(time() - (int) $timestamp) <= 300',
   },
   Ruby: {
     sign: /^x-runtime:|ActionController::|^(?:server|x-powered-by): .*(?:WEBrick|Puma|Passenger|\bthin\b)|Sinatra|\.rb:\d+/im,
     raw: 'request.body.read, before anything parses it, in Rails request.raw_post',
-    exempt: 'in Rails, skip_before_action :verify_authenticity_token in the webhook controller',
-    verify: "Rack::Utils.secure_compare(OpenSSL::HMAC.hexdigest('SHA256', secret, signed), signature)",
-    fresh: '(Time.now.to_i - timestamp.to_i).abs <= 300',
   },
   Python: {
     sign: /^server: .*(?:Python|WSGIServer|Werkzeug|gunicorn|uvicorn|hypercorn|waitress|CherryPy)|Traceback \(most recent|\.py", line \d|Django|CSRF verification failed|\n\n\{"detail":\[\{/m,
@@ -59,16 +59,10 @@ const frameworks: Readonly<Record<string, Framework>> = {
   Java: {
     sign: /^x-application-context:|"timestamp":.*"status":\d+.*"path":/m,
     raw: '@RequestBody byte[] body',
-    exempt: 'in Spring, csrf.ignoringRequestMatchers("/webhooks") and permitAll() for that path',
-    verify: 'MessageDigest.isEqual(mac.doFinal(signed), signature)',
-    fresh: 'Math.abs(Instant.now().getEpochSecond() - timestamp) <= 300',
   },
   'C#': {
     sign: /^(?:server|x-powered-by): .*(?:Kestrel|ASP\.NET)/m,
     raw: 'read Request.Body to its end yourself, before model binding (Request.EnableBuffering())',
-    exempt: '[AllowAnonymous] and [IgnoreAntiforgeryToken] on the webhook action',
-    verify: 'CryptographicOperations.FixedTimeEquals(HMACSHA256.HashData(key, signed), signature)',
-    fresh: 'Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - timestamp) <= 300',
   },
   Fastify: {
     sign: /\n\n\{"statusCode":\d+,.*"(?:error|message)":|"code":"FST_ERR/,
@@ -78,9 +72,6 @@ const frameworks: Readonly<Record<string, Framework>> = {
     // As http.Error() and http.NotFound() write it.
     sign: /^(?=.*x-content-type-options: nosniff\n)(?=.*content-type: text\/plain; charset=utf-8\n).*\S\n$|goroutine \d|\.go:\d+/s,
     raw: 'body, err := io.ReadAll(r.Body), before json.Unmarshal',
-    verify:
-      'hmac.Equal(mac.Sum(nil), signature), with mac := hmac.New(sha256.New, secret) and the header decoded from hex',
-    fresh: 'time.Since(time.Unix(seconds, 0)).Abs() <= 300*time.Second',
   },
 };
 
@@ -94,10 +85,11 @@ export function frameworkOf(responses: readonly Sent[]): string | undefined {
 }
 
 export function fixesIn(framework = ''): Record<string, string> {
-  const { verify, fresh, raw, exempt } = { ...javaScript, ...frameworks[framework] };
+  const isJavaScript = ['', 'NestJS', 'Express', 'Next.js', 'Fastify'].includes(framework);
+  const { verify, fresh, raw, exempt } = { ...(isJavaScript ? javaScript : plain), ...frameworks[framework] };
   return {
     fresh,
-    verify: framework ? `in ${framework}, ${verify}` : verify,
+    verify: framework && verify !== plain.verify ? `in ${framework}, ${verify}` : verify,
     raw: `Verify the raw bytes. ${raw ? `In ${framework}: ${raw}` : rawBytes}`,
     exempt: `${exempt ? `In ${framework}: ${exempt}` : 'Exempt the webhook path from it'}; the signature authenticates deliveries`,
   };

@@ -5,9 +5,9 @@ export type Link = Awaited<ReturnType<typeof findLink>>;
 /** Retrieves a checkout session from the service; `undefined` if there is none with that id. Rejects if it cannot tell. */
 export type RetrieveCheckout = (id: string) => Promise<{ amount: unknown; currency: unknown } | undefined>;
 
-const askAtMost = 5;
+const askAtMost = 10;
 
-/** Finds the field of an event that names its checkout: asks for the likeliest values as checkout ids, five at most. */
+/** Finds the field of an event that names its checkout: asks for its strings as checkout ids, ten at most. */
 export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout) {
   const fields = fieldsOf(rawBody);
   const candidates = candidatesOf(fields);
@@ -45,7 +45,7 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout) 
     checkoutId: undefined,
     notes: [
       fields.length === 0 && 'The body is not JSON, or has no fields.',
-      left > 0 && `${left} less likely values were not tried.`,
+      left > 0 && `${left} more values were not tried.`,
       'Give each open order an amount of its own instead, and match by it: docs/which-order.md.',
     ].filter((note) => note !== false),
   };
@@ -86,47 +86,28 @@ function undocumentedOf(fields: readonly Field[]): string[] {
   return [...new Set(paths)].filter((path) => !documented.has(path));
 }
 
-/** Values in an event that may be its checkout's id, the likeliest first, each id once. */
+/** Returns the strings in an event that may be its checkout's id, and the parts of a URL or of `checkout:<id>`, each once. */
 function candidatesOf(fields: readonly Field[]): Candidate[] {
   const all = fields
     .filter(({ path }) => path === 'data.order_id' || !documented.has(path))
-    .filter(({ value }) => typeof value === 'string' || Number.isSafeInteger(value))
-    .flatMap(({ path, value }) => idsIn(String(value)).map((id) => ({ path, id, value: String(value) })))
-    .filter((candidate) => likelihood(candidate) > 0)
-    .sort((one, other) => likelihood(other) - likelihood(one));
+    .flatMap(({ path, value }) =>
+      typeof value === 'string' ? idsIn(value).map((id) => ({ path, id, value })) : [],
+    );
   return all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index);
 }
 
-/** The value itself if it can be an id, and the parts of a URL, of JSON or of `checkout:<id>` that can. */
-function idsIn(value: string): string[] {
-  const prose = /[\s@]/.test(value);
-  const parts = value
-    .split(/[^\w-]+/)
-    .filter((part) => part !== value && part.length <= 128 && !ofSomethingElse.test(part))
-    .filter((part) => ofCheckout.test(part) || (!prose && looksRandom(part)));
-  return /^(?!\.+$)[\w.~:-]{1,128}$/.test(value) && !ofSomethingElse.test(value) ? [value, ...parts] : parts;
-}
+/** Returns the value itself if it can be an id, and the parts of it that look like one. */
+const idsIn = (value: string): string[] => {
+  // Prose and e-mail addresses hold words that are no ids.
+  const isOne = !/[\s@]/.test(value);
+  const parts = isOne ? value.split(/[^\w-]+/).filter((part) => part !== value && isPart.test(part)) : [];
+  return [value, ...parts].filter(
+    (text) => /^(?!\.+$)[\w.~:-]{1,128}$/.test(text) && !ofSomethingElse.test(text),
+  );
+};
 
-/** A digit among six characters or more, or more characters than a word has. */
-const looksRandom = (id: string): boolean => (/\d/.test(id) && id.length >= 6) || id.length >= 16;
-
-/** How ids of checkouts begin, here and elsewhere. */
-const ofCheckout = /^(?:chk|cs|co|checkout|sess?(?:ion)?)[_-]/i;
+/** Five characters with a digit, or more than a word has. */
+const isPart = /^(?=.*\d).{5}|^.{16}/;
 
 /** A date, an amount, an API key. */
 const ofSomethingElse = /^\d{4}-\d\d-\d\d|^-?\d+\.\d+$|^service_(?:live|test)_/;
-
-const ofAnother = /^(?:prod|evt|event|ord|order|cus|customer|pay|pi|ch)_/i;
-
-function likelihood({ path, id, value }: Candidate): number {
-  const named = /(?:checkout|session)(?:_?id|\W?id|\W?reference|\W?token|_?url)?$/i.test(path);
-  let points = 0;
-  if (named) points += 6;
-  else if (/(?:^|[._])id$|Id$/.test(path)) points += 2;
-  if (ofCheckout.test(id)) points += 6;
-  else if (ofAnother.test(id)) points -= 1;
-  if (looksRandom(id)) points += 2;
-  else points += /\d/.test(id) ? 1 : -4;
-  if (id === value || /[:/]/.test(value)) points += 1;
-  return points;
-}

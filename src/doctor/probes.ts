@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js';
+import { sandboxSecret } from '../sending/published.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
 import { eventBody, type Order, outgoing, paid, type Signer, signDelivery, signedBy } from './signed.js';
 
@@ -67,9 +68,6 @@ const stamped =
 function keyed(key: string): Make {
   return (order, signer) => (key === signer.secret ? undefined : signedBy({ key }, order, signer));
 }
-
-/** The secret of every sandbox that is started without one. */
-export const sandboxSecret = 'whsec_sandbox_00000000000000000000';
 
 /** Keys that anybody knows: what a promise or an object becomes as text, and the sandbox's published secret. */
 export const knownKeys = ['[object Promise]', '[object Object]', sandboxSecret] as const;

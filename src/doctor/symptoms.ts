@@ -3,6 +3,7 @@ import type { Sent } from '../sending/delivery.js';
 import { type Finding, type FindingCode, findingOf } from './findings.js';
 import { fixesIn, frameworkOf } from './frameworks.js';
 import { parseObject } from './json.js';
+import { anyOf } from './phrases.js';
 
 /** What a sender sees: a route handler that throws becomes a 500 in any server. */
 export function asServed(sent: Sent, target: string): Sent {
@@ -84,7 +85,44 @@ function redirected(location: string | undefined, from: URL | undefined): Sympto
 
 const withCode = (codes: string) => new RegExp(`"(?:error|code)"\\s*:\\s*"(?:${codes})"`);
 
-/** What `verify()`, handlers and platforms write where just one mistake makes them refuse a valid delivery. */
+/** Phrases of a missing secret, each with who says it. */
+const noSecret = anyOf([
+  // A handler of one's own: "the secret is undefined", "webhook_key is not set".
+  /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))/,
+  // The same the other way round, and Python's KeyError; not "no secret matches", nor the name of a header.
+  /(?:undefined|missing|(?<!match(?:es|ed)? )no|KeyError|key not found)\b.{0,30}secret(?!s? (?:match|verif)|\W*header)/,
+  // Node's createHmac().
+  /"key" argument must be/,
+  // PHP's hash_hmac().
+  /\(\$key\) must be of type string, null/,
+]);
+
+/** Phrases of a parsed object in place of the raw body. */
+const parsedObject = anyOf([
+  // V8's JSON.parse() of an object.
+  /Unexpected token '?o/,
+  // JavaScript's text of an object.
+  /\[object Object\]/,
+  // Node's update() of a hash.
+  /must be of type string or an instance of (?:Buffer|ArrayBuffer)/,
+  // Python's hmac.new(); not its join() of a list.
+  /(?<!sequence item \d+: )expected a bytes-like object/,
+  /a bytes-like object is required/,
+  // PHP's hash_hmac().
+  /\(\$data\) must be of type string, (?:array|stdClass)/,
+]);
+
+/** Phrases of a body that was read before. */
+const consumedBody = anyOf([
+  // The platform's Request.
+  /body (?:is unusable|has already been|already (?:read|used))/,
+  // raw-body, of Express and Koa.
+  /stream is not readable/,
+  // Django.
+  /RawPostDataException/,
+]);
+
+/** Messages of `verify()`, of handlers and of platforms where just one mistake makes them refuse a valid delivery. */
 const told: readonly [words: RegExp, ...Symptom][] = [
   [withCode('timestamp_too_old'), 'wrong_clock', { skew: 'ahead' }],
   [withCode('timestamp_in_future'), 'wrong_clock', { skew: 'behind' }],
@@ -98,16 +136,10 @@ const told: readonly [words: RegExp, ...Symptom][] = [
     'handler_failed',
     { fails: 'calls webhooks.verify() wrongly', likely: 'Its response says what to pass.' },
   ],
+  [noSecret, 'no_secret'],
+  [parsedObject, 'parsed_object'],
   [
-    /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))|(?:undefined|missing|(?<!match(?:es|ed)? )no|KeyError|key not found)\b.{0,30}secret(?!s? (?:match|verif)|\W*header)|"key" argument must be|\(\$key\) must be of type string, null/i,
-    'no_secret',
-  ],
-  [
-    /Unexpected token '?o|\[object Object\]|must be of type string or an instance of (?:Buffer|ArrayBuffer)|(?<!sequence item \d+: )expected a bytes-like object|a bytes-like object is required|\(\$data\) must be of type string, (?:array|stdClass)/i,
-    'parsed_object',
-  ],
-  [
-    /body (?:is unusable|has already been|already (?:read|used))|stream is not readable|RawPostDataException/i,
+    consumedBody,
     'body_consumed',
     { consumed: 'reads the body twice, or something in front of it has already read it' },
   ],
@@ -160,13 +192,15 @@ type Failure = Omit<Sent, 'headers' | 'body'> & {
 export function hintFor(
   { target, responseHeaders: headers, responseBody: body, ...rest }: Failure,
   sentBody: string,
+  doctor: string,
 ): string {
+  const ask = ` To find out why: ${doctor}`;
   const sent = asServed({ ...rest, headers, body }, target);
   const framework = frameworkOf([sent]);
   const blocked = unreachable(sent, target, framework);
-  if (blocked) return `${blocked.problem} ${blocked.fix}${sent.status === undefined ? '' : ask(target)}`;
+  if (blocked) return `${blocked.problem} ${blocked.fix}${sent.status === undefined ? '' : ask}`;
   const told = toldBy(sent, sentBody, framework) ?? guess(sent, sentBody, framework);
-  return [told.problem, told.evidence, told.fix].filter(Boolean).join(' ') + ask(target);
+  return [told.problem, told.evidence, told.fix].filter(Boolean).join(' ') + ask;
 }
 
 function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: string | undefined) {
@@ -181,10 +215,4 @@ function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: str
         ? `Either a login or CSRF check runs before your handler (${fixesIn(framework).exempt}), or your handler rejects the signature.`
         : 'Your handler rejected the delivery: check the secret, the raw body and the tolerance.',
   };
-}
-
-/** How to run the doctor: in a shell for a URL, in code for a route handler. */
-function ask(target: string): string {
-  const url = /^[\w.:/-]+$/.test(target) ? target : `'${target}'`;
-  return ` To find out why: ${URL.canParse(target) ? `npx merchant-payments doctor ${url}` : 'await sandbox.doctor()'}`;
 }

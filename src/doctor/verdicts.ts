@@ -1,6 +1,6 @@
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
-import { bodies, type ForgeryName, foreignNames, forgeryNames } from './probes.js';
+import { type ForgeryName, foreignNames, forgeryNames } from './probes.js';
 import { outgoing } from './signed.js';
 
 const digits = ['first_digit', 'middle_digit', 'last_digit'] as const;
@@ -27,15 +27,12 @@ const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = 
 /** What is wrong with a receiver that accepts forgeries, or responds to them with success. */
 export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
   const taken = forgeryNames.filter(exam.accepted);
-  // One that compares a part of the signature accepts some by chance.
   if (exam.accepted('forged') && !digits.some(exam.refused)) return [await everythingAccepted(exam)];
   const findings: Finding[] = [];
   for (const [code, names] of meanings) {
     const own = names.filter((name) => taken.includes(name));
     const [first] = own;
     if (first === undefined || findings.some(isDanger)) continue;
-    const sporadic = await acceptedByChance(exam, first, code);
-    if (sporadic) return [sporadic];
     const when = [own.includes('stale') && 'a day ago', own.includes('future') && 'a day ahead'];
     const facts = {
       when: when.filter(Boolean).join(' and '),
@@ -55,33 +52,13 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
   const refusing = exam.finding('refuses_with_success', {
     ...(repeats && {
       refuses: 'rejects a forged delivery by its status, but in the words that a valid one gets',
-      say: 'say so in other words',
+      say: 'Say so in other words',
     }),
+    valid: exam.response('compact'),
     forged: exam.response(first),
     evidence: exam.evidence(first, ...others.slice(0, 2), 'compact'),
   });
   return [...findings, refusing];
-}
-
-/** What is right on its own, and was only sent late or with more beside it: accepting that now and then forges nothing. */
-const signedRight: readonly FindingCode[] = ['loose_signature', 'no_tolerance', 'trusts_known_orders'];
-
-/** Whether what was accepted is refused once more, or what was refused is accepted: then it does not show the cause. */
-async function acceptedByChance(exam: Examination, name: ForgeryName, code: FindingCode) {
-  const before = exam.evidence(name);
-  // A receiver may remember just the last signature that was right.
-  const last = bodies.findLast(exam.succeeded);
-  for (const again of [last ?? name, name]) await exam.probe(again, true);
-  // One that compares a digit accepts each sixteenth.
-  let isForged = true;
-  for (let time = 0; time < 3 && isForged; time++) {
-    await exam.probe('forged', true);
-    isForged = exam.accepted('forged');
-  }
-  if (exam.over || (exam.accepted(name) && !isForged)) return undefined;
-  const evidence = `${before} Once more: ${exam.evidence(name, 'forged')}`;
-  const isDangerous = isForged || !signedRight.includes(code);
-  return exam.finding(isDangerous ? 'accepts_forged' : 'inconsistent', { evidence });
 }
 
 /** Whether a forgery got the very body of a valid delivery, as from a handler that sets the status and goes on. */
@@ -96,7 +73,7 @@ export const isCalledDuplicate = (exam: Examination): boolean =>
   exam.alike('known_order', 'duplicate') &&
   !exam.alike('known_order', 'compact');
 
-export const isDanger = ({ problem }: Finding): boolean => problem.startsWith('DANGER');
+export const isDanger = ({ severity }: Finding): boolean => severity === 'danger';
 
 /** Without what says that there was no error, such as `"error":null` and `"failed":0`. */
 const withoutNone = (body: string): string =>
@@ -113,7 +90,12 @@ async function everythingAccepted(exam: Examination): Promise<Finding> {
   const { headers = {}, body = '', ...usual } = exam.sent('forged');
   // Words of refusal for everything: it may verify with another secret.
   if (wordsOfRefusal.test(withoutNone(body)))
-    return exam.finding('refuses_with_success', { forged: exam.response('forged'), evidence });
+    return exam.finding('refuses_with_success', {
+      refuses: 'responds with success to a forged delivery, in the same words of refusal as to a valid one',
+      valid: exam.response('compact'),
+      forged: exam.response('forged'),
+      evidence,
+    });
   const everything =
     exam.accepted('unsigned') && (await exam.send(outgoing('neither signed nor JSON {', {})));
   if (!everything || !succeeded(everything)) return exam.finding('accepts_forged', { evidence });

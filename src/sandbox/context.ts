@@ -1,27 +1,24 @@
+import type { Diagnosis } from '../doctor/doctor.js';
 import { hintFor } from '../doctor/symptoms.js';
+import { type Action, ActivityLog } from './activity.js';
 import { newDeliveries } from './delivery/queue.js';
 import { Faults } from './faults.js';
 import { Guard } from './http/guard.js';
+import { newListening } from './http/listening.js';
 import { RequestLog } from './http/log.js';
-import { newReach } from './http/reach.js';
 import type { Sandbox } from './sandbox.js';
 import { Clock, type Due, newSchedule } from './service/clock.js';
 import { newPayments } from './service/payments.js';
-import { readSnapshot, restore, Store } from './service/store.js';
+import { readSnapshot, restore } from './service/snapshot.js';
+import { Store } from './service/store.js';
 import { readSettings, type SandboxOptions } from './settings.js';
 import { Signal } from './signal.js';
 
-/** Something that was done to the sandbox itself. */
-export type Deed =
-  | { type: 'reset' | 'faults_cleared' }
-  | { type: 'clock'; now: Date }
-  | { type: 'fault'; says: string };
-
 /** What a sandbox is made of, without its public interface. */
-export type SandboxParts = ReturnType<typeof newParts>;
+export type SandboxParts = ReturnType<typeof createParts>;
 
 /** Makes the parts of a new sandbox, or of the one that `options.from` holds. `app` handles its requests. */
-export function newParts(options: SandboxOptions, app: (request: Request) => Promise<Response>) {
+export function createParts(options: SandboxOptions, app: (request: Request) => Promise<Response>) {
   const saved = options.from === undefined ? undefined : readSnapshot(options.from);
   const settings = readSettings(options, saved);
   const clock = new Clock(settings.clock);
@@ -29,17 +26,23 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
   if (saved) restore(store, saved);
   /** Emits after anything that may have changed the data to save. */
   const changed = new Signal<void>();
-  /** Emits what is done to the sandbox itself, for the log of the command. */
-  const deeds = new Signal<Deed>();
+  const activity = new ActivityLog();
+  const log = (action: Action) => activity.add({ type: 'action', at: new Date(clock.now()), action });
+  /** The doctor's last report. */
+  const diagnosis: { value: Diagnosis | undefined } = { value: undefined };
   const faults = new Faults();
-  const deliveries = newDeliveries(settings, store, clock, faults, hintFor);
+  const hint: Parameters<typeof newDeliveries>[4] = (attempt, body) =>
+    hintFor(attempt, body, listening.doctorCommand);
+  const deliveries = newDeliveries(settings, store, clock, faults, hint);
   deliveries.changed.subscribe(() => changed.emit());
-  const payments = newPayments(store, clock, settings, deliveries.accept);
+  deliveries.logged.subscribe((entry) => activity.add({ type: 'delivery', ...entry }));
+  const payments = newPayments(store, clock, settings, { enqueue: deliveries.enqueue, log });
   const run = ({ kind, id }: Due) => (kind === 'deliver' ? deliveries.due(id) : payments[kind](id));
   const schedule = newSchedule(clock, store, run, deliveries.settled);
   if (store.products.size === 0) payments.stock();
   const guard = new Guard();
   const requests = new RequestLog();
+  requests.added.subscribe((request) => activity.add({ type: 'request', at: request.at, request }));
 
   const handle = async (request: Request) => {
     payments.catchUp();
@@ -48,9 +51,9 @@ export function newParts(options: SandboxOptions, app: (request: Request) => Pro
     });
   };
   const tick = () => schedule.tick() && changed.emit();
-  const reach = newReach(handle, guard, settings.publicUrl, tick);
+  const listening = newListening(handle, guard, settings.publicUrl, tick);
   const service = { settings, store, clock, payments, schedule, deliveries, faults };
-  return { ...service, requests, guard, reach, changed, deeds };
+  return { ...service, requests, guard, listening, changed, activity, log, diagnosis };
 }
 
 /**

@@ -3,7 +3,7 @@ import { diagnose, readOrderPrice } from '../doctor/doctor.js';
 import { TargetError, targetProblem } from '../sending/address.js';
 import { asRequest } from '../sending/send.js';
 import { checked, closed, InvalidField, named, refuse, SandboxError } from './checks.js';
-import { newParts, type SandboxContext, type SandboxParts } from './context.js';
+import { createParts, type SandboxContext, type SandboxParts } from './context.js';
 import { signed, tamper } from './delivery/signing.js';
 import { milliseconds } from './duration.js';
 import { describeArmed, readFault } from './faults.js';
@@ -11,9 +11,11 @@ import { sandboxApp } from './http/app.js';
 import type { Paid, Sandbox } from './sandbox.js';
 import type { SandboxEvent } from './service/event.js';
 import { viewBalance } from './service/money.js';
-import { causeEvent, type Payment } from './service/payments.js';
+import type { Payment } from './service/payments.js';
 import { declineReason, paymentMethod, viewProduct } from './service/records.js';
-import { Store, takeSnapshot } from './service/store.js';
+import { takeSnapshot } from './service/snapshot.js';
+import { Store } from './service/store.js';
+import { causeEvent } from './service/trigger.js';
 import { changeWebhook, newApiKey, type SandboxOptions } from './settings.js';
 
 /**
@@ -33,21 +35,21 @@ import { changeWebhook, newApiKey, type SandboxOptions } from './settings.js';
  * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  return openSandbox(options).sandbox;
+  return createContext(options).sandbox;
 }
 
 /** The same for the command, which watches and saves what happens inside. */
-export function openSandbox(options: SandboxOptions): SandboxContext {
-  const parts = newParts(options, (request) => app(request));
-  const context = { ...parts, sandbox: localSandbox(parts) };
+export function createContext(options: SandboxOptions): SandboxContext {
+  const parts = createParts(options, (request) => app(request));
+  const context = { ...parts, sandbox: createInterface(parts) };
   const app = sandboxApp(context);
   return context;
 }
 
 const resetOptions = closed({ seed: z.optional(z.int('pass an integer.')) });
 
-function localSandbox(parts: SandboxParts): Sandbox {
-  const { settings, store, clock, payments, schedule, deliveries, faults, requests, reach, deeds } = parts;
+function createInterface(parts: SandboxParts): Sandbox {
+  const { settings, store, clock, payments, schedule, deliveries, faults, requests, listening, log } = parts;
   /** A payment, once the first attempt to deliver its event is over. */
   async function paid({ checkout, order, event }: Payment): Promise<Paid> {
     const delivery = await deliveries.inFlight(event);
@@ -56,13 +58,13 @@ function localSandbox(parts: SandboxParts): Sandbox {
 
   async function moved(move: Promise<void>): Promise<void> {
     await move;
-    deeds.emit({ type: 'clock', now: sandbox.now() });
+    log({ type: 'clock', now: sandbox.now() });
   }
 
   // As a prototype, so that printing a sandbox shows neither key nor secret.
   const sandbox: Sandbox = Object.create({
     get url() {
-      return reach.url;
+      return listening.url;
     },
     get apiKey() {
       return settings.apiKey;
@@ -71,30 +73,31 @@ function localSandbox(parts: SandboxParts): Sandbox {
       return settings.webhookSecret;
     },
     get clientOptions() {
-      const options = { baseUrl: reach.url, apiKey: settings.apiKey };
-      return reach.listens ? options : { ...options, fetch: sandbox.fetch };
+      const options = { baseUrl: listening.url, apiKey: settings.apiKey };
+      return listening.listens ? options : { ...options, fetch: sandbox.fetch };
     },
     get dashboardUrl() {
       const { accessToken } = parts.guard;
-      return `${reach.origin}/${accessToken === undefined ? '' : `?token=${encodeURIComponent(accessToken)}`}`;
+      return `${listening.origin}/${accessToken === undefined ? '' : `?token=${encodeURIComponent(accessToken)}`}`;
     },
 
-    fetch: (input, init) => reach.fetch(input, init),
+    fetch: (input, init) => listening.fetch(input, init),
     async listen(options = {}) {
-      await reach.listen(named('listen', options, ['port', 'host', 'allowHosts', 'accessToken']));
+      await listening.listen(named('listen', options, ['port', 'host', 'allowHosts', 'accessToken']));
       return sandbox;
     },
-    close: async () => void (await Promise.all([reach.close(), deliveries.close()])),
+    close: async () => void (await Promise.all([listening.close(), deliveries.close()])),
     [Symbol.asyncDispose]: () => sandbox.close(),
     reset(options = {}) {
       const { seed = settings.seed } = checked(resetOptions, options, 'reset');
       schedule.reset();
       Object.assign(store, new Store(clock.now(), seed));
       requests.entries = [];
+      parts.activity.entries = [];
       faults.waiting = [];
       deliveries.reset();
       payments.stock();
-      deeds.emit({ type: 'reset' });
+      log({ type: 'reset' });
     },
 
     async completeCheckout(ref, options = {}) {
@@ -124,7 +127,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
       payments.catchUp();
       return [...store.checkouts.values()].map((checkout) => ({
         ...structuredClone(checkout),
-        url: reach.checkoutUrl(checkout.id),
+        url: listening.checkoutUrl(checkout.id),
       }));
     },
     get orders() {
@@ -144,7 +147,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
 
     trigger: async (type, options) => paid(causeEvent(payments, type, options, settings.currency)),
     deliver: async () => structuredClone(await deliveries.deliver()),
-    redeliver: async (eventId) => structuredClone(await deliveries.redeliver(eventId)),
+    redeliver: async (id) => structuredClone(await deliveries.redeliver(id)),
     async waitForEvent(match = () => true, options = {}) {
       const { timeoutMs = 5000 } = named('waitForEvent', options, ['timeoutMs']);
       const look = (event: SandboxEvent) => {
@@ -155,7 +158,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
         const there = look(event);
         if (there) return there;
       }
-      const found = await deliveries.changed.first(look, timeoutMs, [reach.closing]);
+      const found = await deliveries.changed.first(look, timeoutMs, [listening.closing]);
       if (found) return found;
       const problem = `no event matched within ${timeoutMs} ms; there are ${store.events.size} events`;
       throw new SandboxError('wait_timeout', `waitForEvent: ${problem}. Pay a checkout, or wait longer.`);
@@ -174,7 +177,7 @@ function localSandbox(parts: SandboxParts): Sandbox {
         throw new SandboxError('no_webhook', 'doctor: pass the URL or the route handler, or set a webhook.');
       const { price, problem } = readOrderPrice(options);
       if (problem !== undefined) throw new InvalidField('doctor', '', problem);
-      return diagnose({
+      const diagnosis = await diagnose({
         target: receiver,
         secret: settings.webhookSecret,
         scheme: settings.choices.signature,
@@ -182,11 +185,13 @@ function localSandbox(parts: SandboxParts): Sandbox {
         onStep,
         timeoutMs: settings.choices.deliveryTimeout,
         allowRemote: settings.allowRemoteWebhooks,
-        signal: reach.closing,
+        signal: listening.closing,
       }).catch((error: unknown) => {
         if (error instanceof TargetError) refuse('doctor', 'target', error.message);
         throw error;
       });
+      parts.diagnosis.value = diagnosis;
+      return diagnosis;
     },
 
     now: () => new Date(clock.now()),
@@ -194,14 +199,14 @@ function localSandbox(parts: SandboxParts): Sandbox {
     setTime: async (to) => moved(schedule.moveTo(checked(z.date('pass a Date.'), to, 'setTime').getTime())),
     failNext(fault) {
       const says = describeArmed(faults.add(readFault(fault, 'failNext')));
-      deeds.emit({ type: 'fault', says });
+      log({ type: 'fault', says });
     },
     get faults() {
       return faults.waiting.map(({ fault, left }) => ({ fault: { ...fault }, left }));
     },
     clearFaults() {
       faults.waiting = [];
-      deeds.emit({ type: 'faults_cleared' });
+      log({ type: 'faults_cleared' });
     },
     snapshot() {
       payments.catchUp();

@@ -25,7 +25,6 @@ export type { ListenOptions } from './http/node.js';
 export type { Paid, Sandbox } from './sandbox.js';
 export type { FixedChoice, UnspecifiedChoices } from './service/choices.js';
 export type { Attempt, EventLink, EventState, EventType, SandboxEvent } from './service/event.js';
-export type { TriggerOptions } from './service/payments.js';
 export type {
   CheckoutState,
   DeclineReason,
@@ -33,5 +32,6 @@ export type {
   SandboxCheckout,
   SandboxOrder,
 } from './service/records.js';
-export type { SandboxSnapshot } from './service/store.js';
+export type { SandboxSnapshot } from './service/snapshot.js';
+export type { TriggerOptions } from './service/trigger.js';
 export type { SandboxOptions, WebhookSigning } from './settings.js';

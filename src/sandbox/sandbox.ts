@@ -8,9 +8,9 @@ import type { Fault } from './faults.js';
 import type { LoggedRequest } from './http/log.js';
 import type { ListenOptions } from './http/node.js';
 import type { Attempt, EventType, SandboxEvent } from './service/event.js';
-import type { TriggerOptions } from './service/payments.js';
 import type { DeclineReason, PaymentMethod, SandboxCheckout, SandboxOrder } from './service/records.js';
-import type { SandboxSnapshot } from './service/store.js';
+import type { SandboxSnapshot } from './service/snapshot.js';
+import type { TriggerOptions } from './service/trigger.js';
 import type { WebhookSigning } from './settings.js';
 
 /** The result of a payment. */
@@ -92,12 +92,12 @@ export interface Sandbox extends AsyncDisposable {
   /** The account's balance now. */
   readonly balance: Balance;
 
-  /** Makes an event happen, with a real product, checkout and payment. Default 19.90 in the balance's currency. */
+  /** Makes an event happen, with a real checkout and payment of a product that is archived then. Default 19.90 in the balance's currency. */
   trigger(type: EventType, options?: TriggerOptions): Promise<Paid>;
   /** Sends all events that are due or held back, and waits for those in flight. */
   deliver(): Promise<Attempt[]>;
-  /** Sends any event once more, to the current webhook and with the current secret. */
-  redeliver(eventId: string): Promise<Attempt>;
+  /** Sends any event, or that of an order, once more: to the current webhook and with the current secret. */
+  redeliver(id: string): Promise<Attempt>;
   /** The first event that matches, as soon as there is one. Default: the first of all, within 5 seconds. */
   waitForEvent(
     match?: (event: SandboxEvent) => boolean,

@@ -11,7 +11,7 @@ import { checked, choiceOf, closed, InvalidField, problemIn, refuse } from './ch
 import { milliseconds } from './duration.js';
 import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
 import { randomId } from './service/ids.js';
-import type { SandboxSnapshot, SnapshotContent } from './service/store.js';
+import type { SandboxSnapshot, SnapshotContent } from './service/snapshot.js';
 
 /** Options of `createSandbox()`. All have a default that suits a test. */
 export interface SandboxOptions {
@@ -102,13 +102,14 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const apiKey = options.apiKey ?? saved?.apiKey;
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
   const seed = options.seed ?? saved?.ids.seed;
-  const given = checked(schema, { ...options, apiKey, webhookSecret, seed }, 'createSandbox');
+  const webhook = options.webhook ?? saved?.webhook;
+  const given = checked(schema, { ...options, apiKey, webhookSecret, webhook, seed }, 'createSandbox');
   const { now, webhooks, publicUrl, unspecified, from: _, ...own } = given;
   if (own.apiKey?.startsWith(livePrefix)) {
     const problem = ` begins with ${livePrefix}: a live key moves real money. Pass another key.`;
     throw new InvalidField('createSandbox', 'apiKey', problem);
   }
-  const choices = readChoices(unspecified);
+  const choices = readChoices({ signature: saved?.scheme ?? {}, ...unspecified });
   const frozenAt = now === 'real' ? undefined : now.getTime();
   refuse('createSandbox', 'webhook', targetProblem(own.webhook, own.allowRemoteWebhooks));
   if (own.webhookSecret !== undefined)

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { hintFor } from '../../src/doctor/symptoms.js';
 
 const target = 'http://localhost:3000/webhooks';
+const doctor = 'npx merchant-payments doctor';
 const sent = '{"type": "order.paid", "data": {"order_id": "ord_1"}}';
 
 describe('the hint beside a failed attempt', () => {
@@ -50,24 +51,24 @@ describe('the hint beside a failed attempt', () => {
       'await request.arrayBuffer()',
     ],
   ])('on %s', (_, failure, hint) => {
-    expect(hintFor({ target, ...failure }, sent)).toContain(hint);
+    expect(hintFor({ target, ...failure }, sent, doctor)).toContain(hint);
   });
 
   test('names the doctor where a delivery was refused, and only there', () => {
-    expect(hintFor({ target, status: 400 }, sent)).toContain(`npx merchant-payments doctor ${target}`);
-    expect(hintFor({ target: `${target}?a=b&c`, status: 500 }, sent)).toContain(`doctor '${target}?a=b&c'`);
-    expect(hintFor({ target: '(handler)', status: 400 }, sent)).toContain('await sandbox.doctor()');
-    expect(hintFor({ target, code: 'ECONNREFUSED' }, sent)).not.toContain('merchant-payments doctor');
+    expect(hintFor({ target, status: 400 }, sent, doctor)).toMatch(
+      / To find out why: npx merchant-payments doctor$/,
+    );
+    expect(hintFor({ target, code: 'ECONNREFUSED' }, sent, doctor)).not.toContain('merchant-payments doctor');
   });
 
   test('takes a route handler that throws for one that fails', () => {
     const error = 'Unexpected token o in JSON at position 1';
-    expect(hintFor({ target: '(handler)', error }, sent)).toContain('a parsed object');
+    expect(hintFor({ target: '(handler)', error }, sent, doctor)).toContain('a parsed object');
   });
 
   test('guesses at no cause of a 500 that tells none', () => {
-    const hint = `Your handler failed. See its log. To find out why: npx merchant-payments doctor ${target}`;
-    expect(hintFor({ target, status: 500, responseBody: 'Internal Server Error' }, sent)).toBe(hint);
+    const hint = `Your handler failed. See its log. To find out why: npx merchant-payments doctor`;
+    expect(hintFor({ target, status: 500, responseBody: 'Internal Server Error' }, sent, doctor)).toBe(hint);
   });
 
   test('blames no parsed body for a route handler that returns no Response', async () => {
@@ -97,7 +98,7 @@ describe('the hint beside a failed attempt', () => {
     ['', 'something else has already read it. We sent 53 bytes, your handler verified 0'],
     [`${sent}\n`, 'was changed on the way. We sent 53 bytes, your handler verified 54'],
   ])('on a 400 that tells what was verified, %j', (verified, hint) => {
-    expect(hintFor(sawBytes(verified), sent)).toContain(hint);
+    expect(hintFor(sawBytes(verified), sent, doctor)).toContain(hint);
   });
 });
 

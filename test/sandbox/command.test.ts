@@ -132,15 +132,18 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     );
     expect(paid.status).toBe(0);
     expect(got.join()).toContain('"amount": "7.50"');
+    expect(await line()).toMatchObject({ type: 'checkout', state: 'paid' });
     expect(await line()).toMatchObject({ type: 'delivery', state: 'delivered', attempt: 1, status: 200 });
 
-    const refused = await runBeside(['trigger', 'order.paid', '--url', ready.url]);
+    const refused = await runBeside(['trigger', 'order.paid', '--sandbox', ready.url]);
     expect([refused.status, refused.stdout]).toEqual([
       1,
       expect.stringContaining('There is no route for /hook, or the handler there refuses.'),
     ]);
 
-    expect((await runBeside(['advance', '1d'], env)).stdout).toMatch(/^It is \d{4}-.*Z in the sandbox\.\n$/);
+    expect((await runBeside(['advance', '1d'], env)).stdout).toMatch(
+      /^It is \d{4}-\d\d-\d\d [\d:]{8} in the sandbox\.\n$/,
+    );
     expect(await (await api('/v1/balance')).json()).toMatchObject({
       data: { available: '27.40', pending: '0.00' },
     });
@@ -227,21 +230,21 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     await expect.poll(() => log, { timeout: 20_000 }).toContain('Ctrl+C');
     const env = { SANDBOX_URL: /PAYMENTS_BASE_URL=(\S+)/.exec(log)?.[1] };
     const refused = await runBeside(['trigger', 'order.paid'], env);
-    expect(refused.stdout).toContain(`npx merchant-payments doctor ${target}`);
+    expect(refused.stdout).toContain(`npx merchant-payments doctor --sandbox ${env.SANDBOX_URL}`);
     await runBeside(['advance', '5s'], env);
     await runBeside(['advance', '30s'], env);
-    await expect.poll(() => log, { timeout: 20_000 }).toContain('(attempt 3)');
+    await expect.poll(() => log, { timeout: 20_000 }).toContain('attempt 3');
     await runBeside(['fault', 'webhook', '--drop'], env);
     await runBeside(['trigger', 'order.paid'], env);
     await expect.poll(() => log, { timeout: 20_000 }).toContain('the delivery was lost');
     const lines = log.split('\n').filter((line) => line.includes('order.paid'));
     expect(lines.map((line) => line.replace(/^.*ord_\w+ {2}/, '').replace(/\d+ ms/, 'n ms'))).toEqual([
-      'refused 500  n ms  (attempt 1); next attempt in 5 s',
-      'refused 500  n ms  (attempt 2); next attempt in 30 s',
-      'refused 500  n ms  (attempt 3); next attempt in 2 min',
-      'failed: A fault was injected: the delivery was lost  (attempt 1); next attempt in 5 s',
+      'refused 500  n ms, attempt 1, next attempt in 5 s',
+      'refused 500  n ms, attempt 2, next attempt in 30 s',
+      'refused 500  n ms, attempt 3, next attempt in 2 min',
+      'failed: A fault was injected: the delivery was lost  attempt 1, next attempt in 5 s',
     ]);
-    expect(log.split(`npx merchant-payments doctor ${target}`)).toHaveLength(4);
+    expect(log.split('npx merchant-payments doctor ')).toHaveLength(4);
   });
 
   testSignal('keeps its data in a file that only its owner can read, across a restart', async () => {
@@ -318,14 +321,14 @@ describe('merchant-payments sandbox', { timeout: 60_000 }, () => {
     expect(banner).toContain('/?token=shared');
     const url = /PAYMENTS_BASE_URL=(\S+)/.exec(banner)?.[1] ?? '';
     expect(banner).toContain('\n  SANDBOX_TOKEN=shared\n');
-    expect((await runBeside(['reset', '--url', url])).stderr).toContain('requires its access token');
-    const wrong = await runBeside(['reset', '--url', url, '--token', 'another']);
+    expect((await runBeside(['reset', '--sandbox', url])).stderr).toContain('requires its access token');
+    const wrong = await runBeside(['reset', '--sandbox', url, '--token', 'another']);
     expect([wrong.status, wrong.stderr]).toEqual([
       1,
       `The sandbox at ${url} does not accept this access token. Pass --token with the one that it printed, or set SANDBOX_TOKEN.\n`,
     ]);
-    expect((await runBeside(['reset', '--url', url, '--token', 'shared'])).status).toBe(0);
-    const unsendable = await runBeside(['reset', '--url', url, '--token', 'shared\nshared']);
+    expect((await runBeside(['reset', '--sandbox', url, '--token', 'shared'])).status).toBe(0);
+    const unsendable = await runBeside(['reset', '--sandbox', url, '--token', 'shared\nshared']);
     expect([unsendable.status, unsendable.stderr.split('\n')[0]]).toEqual([
       2,
       '--token: pass the access token as the sandbox printed it.',
@@ -386,7 +389,7 @@ describe('merchant-payments exec', () => {
     writeFileSync(program, python);
     const { status, stdout, stderr } = run(['exec', '--', 'python3', program]);
     expect(stderr).toMatch(
-      /^Sandbox dashboard: http:\/\/127\.0\.0\.1:\d+\/\n\d\d:\d\d:\d\d {2}order\.paid ord_\w+ {2}kept: no webhook is set\n$/,
+      /\nSandbox dashboard: http:\/\/127\.0\.0\.1:\d+\/\n.*\n\d\d:\d\d:\d\d {2}order\.paid ord_\w+ {2}kept: no webhook is set\n$/,
     );
     expect(JSON.parse(stdout)).toEqual({ amount: '19.90', pending: '19.90', status: 'no_url' });
     expect(status).toBe(0);
@@ -446,7 +449,7 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
   [['--verison'], {}, 2, '"--verison" is not a command. Did you mean --version?\nSee: '],
   [['sandbox', '--unspecified', 'signature={"enc":1}'], {}, 2, '--unspecified signature: '],
   [
-    ['sandbox', '--webhook-url', 'localhost:3000'],
+    ['sandbox', '--webhook-url', 'ftp://localhost'],
     {},
     2,
     '--webhook-url: pass an absolute http: or https: URL without user and password.',
@@ -516,9 +519,10 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
     ['exec', 'npm', 'test'],
     {},
     2,
-    'The command to run is missing. Put it after --.\nSee: merchant-payments exec',
+    'Put -- before npm: merchant-payments exec -- npm\nSee: merchant-payments exec',
   ],
-  [['exec', 'node', '-e', '1'], {}, 2, 'The command to run is missing. Put it after --.'],
+  [['exec', 'node', '-e', '1'], {}, 2, 'Put -- before node: merchant-payments exec -- node'],
+  [['exec', '--quiet'], {}, 2, 'The command to run is missing. Put it after --.'],
   [['exec', '--prot', '1', '--', 'true'], {}, 2, '--prot is not a flag. Did you mean --port?'],
   [['exec', '--', 'true'], { NODE_ENV: 'production' }, 1, 'NODE_ENV is production'],
   [['sandbox', '--api-key', '"abc"'], {}, 2, '--api-key is in quotes or <…>. Remove them.'],
@@ -530,11 +534,10 @@ test.each<[string[], NodeJS.ProcessEnv, number, string]>([
     1,
     'Cannot listen on port 4390 of 192.0.2.1 (EADDRNOTAVAIL). Pass another --host or --port.',
   ],
-  [['trigger'], {}, 2, 'The event type is missing. Pass one, such as: trigger order.paid'],
   [['trigger', 'order.refunded'], {}, 2, '"order.refunded" is unknown. Known are order.paid.'],
   [['advance'], {}, 2, 'The duration is missing. Pass one, such as: advance 2h'],
-  [['reset', '--url', 'http://127.0.0.1:1'], {}, 1, 'No sandbox responds at http://127.0.0.1:1.'],
-  [['reset', '--url', 'sandbox'], {}, 2, '--url: "sandbox" is not an http: URL.'],
+  [['reset', '--sandbox', 'http://127.0.0.1:1'], {}, 1, 'No sandbox responds at http://127.0.0.1:1.'],
+  [['reset', '--sandbox', 'sandbox'], {}, 2, '--sandbox: "sandbox" is not an http: URL.'],
   [['identify', 'missing.json', '--url', 'foo'], {}, 2, '--url: "foo" is not an http: URL.'],
   [['capture', '--host', '192.0.2.1', '--url', 'foo'], {}, 2, '--url: "foo" is not an http: URL.'],
 ])('merchant-payments %j is told what is wrong', (args, env, status, message) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createSandbox, type Sandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import { verify } from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
-import { openSandbox } from '../../src/sandbox/create.js';
+import { createContext } from '../../src/sandbox/create.js';
 import { controls } from '../../src/sandbox/http/control.js';
 import { checkout } from './open.js';
 
@@ -151,7 +151,7 @@ describe('control over HTTP, for other languages', () => {
   });
 
   test('has a route for everything that createSandbox() can do to a running sandbox, and docs/sandbox.md names each', async () => {
-    const context = openSandbox({});
+    const context = createContext({});
     const members = Object.keys(Object.getPrototypeOf(context.sandbox));
     // What belongs to the process that made it: its own socket, the keys that it was given, calls without a socket.
     const own = ['fetch', 'listen', 'close', 'apiKey', 'webhookSecret', 'clientOptions', 'dashboardUrl'];

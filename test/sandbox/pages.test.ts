@@ -72,12 +72,12 @@ describe('the payment page', () => {
     expect((await sandbox.fetch('/wallet/chk_none')).status).toBe(404);
   });
 
-  it('that is paid says so and leaves for successUrl after a second', async () => {
+  it('that is paid says so and leaves for successUrl after three seconds', async () => {
     const { sandbox, url, get } = await open();
     await sandbox.completeCheckout(url);
     const answer = await get();
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('refresh')).toBe('1; url=https://shop.test/ok');
+    expect(answer.headers.get('refresh')).toBe('3; url=https://shop.test/ok');
     expect(await answer.text()).toContain('Paid 19.90 USD');
   });
 
@@ -88,7 +88,7 @@ describe('the payment page', () => {
   ])('leaves for %s in a form that a header can carry', async (successUrl, sent) => {
     const { sandbox, url, get } = await open({}, { successUrl });
     await sandbox.completeCheckout(url);
-    expect((await get()).headers.get('refresh')).toBe(`1; url=${sent}`);
+    expect((await get()).headers.get('refresh')).toBe(`3; url=${sent}`);
   });
 
   it('is at most 30 KB in every state, its QR code included', async () => {

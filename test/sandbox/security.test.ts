@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { inspect } from 'node:util';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openSandbox } from '../../src/sandbox/create.js';
+import { createContext } from '../../src/sandbox/create.js';
 import { controls } from '../../src/sandbox/http/control.js';
 import { caller, checkout, mug, open } from './open.js';
 
@@ -157,7 +157,7 @@ describe('who can reach it', () => {
   });
 
   test('no response lets another origin read it', async () => {
-    const context = openSandbox({ webhook: () => new Response(null, { status: 500 }) });
+    const context = createContext({ webhook: () => new Response(null, { status: 500 }) });
     const target = context.sandbox;
     const { id, productId } = await checkout(target);
     const { event } = await target.trigger('order.paid');

@@ -106,7 +106,7 @@ describe('merchant-payments exec --webhook-path', { timeout: 60_000 }, () => {
       target: `http://localhost:${PORT}/webhooks`,
     });
     expect(stderr).toMatch(
-      /^Sandbox dashboard: http:\S+\n\d\d:\d\d:\d\d {2}order\.paid ord_\w+ {2}delivered 200 {2}\d+ ms {2}\(attempt 1\)\n$/,
+      /^This sandbox is new: .*--data shop\.json\.\nSandbox dashboard: http:\S+\n\S+ {2}checkout chk_\w+ {2}paid {2}ord_\w+\n\d\d:\d\d:\d\d {2}order\.paid ord_\w+ {2}delivered 200 {2}\d+ ms, attempt 1\n$/,
     );
     expect((await paid({ PORT }, '--quiet')).stderr).toBe('');
   });
@@ -140,7 +140,7 @@ describe('merchant-payments exec --webhook-path', { timeout: 60_000 }, () => {
       process.execPath,
       '--version',
     ]);
-    expect([status, stderr]).toEqual([0, expect.stringMatching(/^Sandbox dashboard: /)]);
+    expect([status, stderr]).toEqual([0, expect.stringContaining('\nSandbox dashboard: ')]);
   });
 
   test.each<[string[], string]>([
@@ -271,7 +271,7 @@ describe('--data', { timeout: 60_000 }, () => {
     expect(JSON.parse(readFileSync(data, 'utf8'))).toMatchObject({ version: 2 });
   });
 
-  test('--seed-file has products at the start, after a reset, and where the file holds none yet', async () => {
+  test('--products has products at the start, after a reset, and where the file holds none yet', async () => {
     const data = ownData();
     const seeds = join(folder, 'products.json');
     writeFileSync(seeds, '[{"name":"Mug","price":"19.90"}]');
@@ -279,27 +279,27 @@ describe('--data', { timeout: 60_000 }, () => {
       const state = await (await fetch(`${url}/_sandbox/state`)).json();
       return state.products.map(({ name }: { name: string }) => name);
     };
-    const first = await serve(['--data', data, '--seed-file', seeds]);
+    const first = await serve(['--data', data, '--products', seeds]);
     expect(await names(first.url)).toEqual(['Mug']);
-    await run(['trigger', 'order.paid', '--url', first.url]);
+    await run(['trigger', 'order.paid', '--sandbox', first.url]);
     expect(await names(first.url)).toEqual(['Mug', 'Test payment']);
-    await run(['reset', '--url', first.url]);
+    await run(['reset', '--sandbox', first.url]);
     expect(await names(first.url)).toEqual(['Mug']);
     first.child.kill('SIGTERM');
     await first.ended;
     writeFileSync(seeds, '[{"name":"Bowl","price":"12.00"}]');
-    const second = await serve(['--data', data, '--seed-file', seeds]);
+    const second = await serve(['--data', data, '--products', seeds]);
     expect(await names(second.url)).toEqual(isWindows ? ['Bowl'] : ['Mug']);
   });
 
   test.each<[string, string]>([
-    ['{', '--seed-file: products.json could not be read: it is not JSON.'],
-    ['{}', '--seed-file: pass an array of products.'],
-    ['[1]', '--seed-file.0: pass an object, such as { "name": "Mug", "price": "19.90" }.'],
-    ['[{"name":"Mug"}]', '--seed-file.0: price '],
-  ])('--seed-file with %s is told what is wrong', async (text, message) => {
+    ['{', '--products: products.json could not be read: it is not JSON.'],
+    ['{}', '--products: pass an array of products.'],
+    ['[1]', '--products.0: pass an object, such as { "name": "Mug", "price": "19.90" }.'],
+    ['[{"name":"Mug"}]', '--products.0: price '],
+  ])('--products with %s is told what is wrong', async (text, message) => {
     writeFileSync(join(folder, 'products.json'), text);
-    expect(await run(['sandbox', '--port', '0', '--seed-file', 'products.json'])).toMatchObject({
+    expect(await run(['sandbox', '--port', '0', '--products', 'products.json'])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(message),
     });
@@ -312,7 +312,7 @@ test('JSON files may begin with a byte order mark, as Windows writes one', { tim
     return name;
   };
   const flags = [
-    ...['--seed-file', file('marked-seeds.json', [{ name: 'Bowl', price: '12.00' }])],
+    ...['--products', file('marked-seeds.json', [{ name: 'Bowl', price: '12.00' }])],
     ...['--data', file('marked-data.json', createSandbox({ seed: 1 }).snapshot())],
     ...['--scheme', file('marked-scheme.json', { encoding: 'base64' })],
   ];
@@ -332,9 +332,9 @@ describe('the log', { timeout: 60_000 }, () => {
     await run(['fault', 'clear'], env);
     await run(['advance', '2h'], env);
     await run(['reset'], env);
-    await expect.poll(log).toContain('reset  all data is gone, and the clock is set back\n');
+    await expect.poll(log).toContain('reset all data is gone, and the clock is set back\n');
     expect(log()).toMatch(
-      /fault {2}status 503 · next \/v1\/products request\n.*fault {2}all are cleared\n.*clock {2}it is \d{4}-\S+Z\n.*reset /,
+      /fault status 503 · next \/v1\/products request\n.*fault all are cleared\n.*clock it is \d{4}-\d\d-\d\d [\d:]{8}\n.*reset /,
     );
   });
 
@@ -342,18 +342,49 @@ describe('the log', { timeout: 60_000 }, () => {
     const target = await receiver(500, 'oh no');
     const { url, log } = await serve(['--webhook-url', target, '--unspecified', 'retries=[]']);
     for (const amount of ['1.00', '2.00', '3.00'])
-      await run(['trigger', 'order.paid', '--amount', amount, '--url', url]);
-    await expect.poll(() => log().split('(attempt 1)').length).toBe(4);
+      await run(['trigger', 'order.paid', '--amount', amount, '--sandbox', url]);
+    await expect.poll(() => log().split('attempt 1').length).toBe(4);
     const notes = log()
       .split('\n')
       .filter((line) => line.startsWith('          ! '));
-    const doctor = `To find out why: npx merchant-payments doctor ${target}`;
+    const doctor = `To find out why: npx merchant-payments doctor --sandbox ${url}`;
     expect(notes).toHaveLength(3);
     expect(notes[0]?.length).toBeGreaterThan(doctor.length + 30);
     expect(notes.slice(1)).toEqual([`          ! ${doctor}`, `          ! ${doctor}`]);
   });
 
-  test('deliver sends what is held, or one event again', async () => {
+  test('what the customer does is in the log, and a tag is told once', async () => {
+    const { url, log } = await serve();
+    const control = (path: string) => fetch(`${url}/_sandbox${path}`, { method: 'POST' });
+    const api = async (path: string, body: object) => {
+      const headers = { 'x-api-key': 'service_test_sandbox_0000', 'content-type': 'application/json' };
+      const response = await fetch(`${url}/v1${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      });
+      return (await response.json()).data.id;
+    };
+    const productId = await api('/products', { name: 'Mug', price: '19.90' });
+    const ids = [await api('/checkouts', { productId }), await api('/checkouts', { productId })];
+    for (const action of ['fail', 'cancel', 'complete']) await control(`/checkouts/${ids[0]}/${action}`);
+    await control(`/checkouts/${ids[1]}/expire`);
+    await control(`/products/${productId}/archive`);
+    await expect.poll(log).toContain(`product ${productId}  archived`);
+    expect(log()).toMatch(
+      new RegExp(
+        [
+          `checkout ${ids[0]}  declined: card_declined`,
+          `checkout ${ids[0]}  cancelled`,
+          `checkout ${ids[0]}  paid  ord_\\w+`,
+          `checkout ${ids[1]}  expired`,
+        ].join('\\n(?:.*\\n)*?.*'),
+      ),
+    );
+    expect(log().split('checkoutCreated')).toHaveLength(2);
+  });
+
+  test('deliver sends what is held, or one event again, and says when one is retried', async () => {
     const target = await receiver(200);
     const { url } = await serve(['--webhook-url', target, '--webhooks', 'manual']);
     const env = { SANDBOX_URL: url };
@@ -362,7 +393,13 @@ describe('the log', { timeout: 60_000 }, () => {
     const sent = new RegExp(`^Webhook to ${target}: 200 in \\d+ ms\\.\n$`);
     expect((await run(['deliver'], env)).stdout).toMatch(sent);
     const { events } = await (await fetch(`${url}/_sandbox/events`)).json();
-    expect((await run(['deliver', events[0].id], env)).stdout).toMatch(sent);
+    for (const id of [events[0].id, events[0].data.order_id])
+      expect((await run(['deliver', id], env)).stdout).toMatch(sent);
+    const failing = await serve(['--webhook-url', await receiver(500)]);
+    await run(['trigger'], { SANDBOX_URL: failing.url });
+    expect((await run(['deliver'], { SANDBOX_URL: failing.url })).stdout).toMatch(
+      /^No event is held\. 1 event is retried in \d+ s: `deliver ord_\w+` sends it now\.\n$/,
+    );
     expect(await run(['deliver', 'evt_none'], env)).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('There is no event "evt_none"'),
@@ -383,8 +420,8 @@ describe('escape sequences of strangers are made visible', { timeout: 60_000 }, 
       headers: { 'x-api-key': 'service_test_sandbox_0000', 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Mug', price: '1', [hostile]: 1 }),
     });
-    const { stdout } = await run(['trigger', 'order.paid', '--url', url]);
-    const fault = await run(['fault', 'status', '503', '--path', `/v1/${hostile}`, '--url', url]);
+    const { stdout } = await run(['trigger', 'order.paid', '--sandbox', url]);
+    const fault = await run(['fault', 'status', '503', '--path', `/v1/${hostile}`, '--sandbox', url]);
     await expect.poll(log).toContain(`${shown}`);
     for (const text of [log(), stdout, fault.stderr])
       expect(text).toBe(text.split('\n').map(visible).join('\n'));
@@ -430,7 +467,7 @@ describe('escape sequences of strangers are made visible', { timeout: 60_000 }, 
     for (const args of [
       [hostile],
       ['sandbox', `--${hostile}`],
-      ['reset', '--url', hostile],
+      ['reset', '--sandbox', hostile],
       ['trigger', hostile],
       ['identify', hostile],
       ['exec', '--', hostile],

@@ -4,8 +4,8 @@ import { createServer as createTcpServer } from 'node:net';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import * as webhooks from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
-import { watchDeliveries } from '../../src/cli/sandbox.js';
-import { openSandbox } from '../../src/sandbox/create.js';
+import { watch } from '../../src/cli/sandbox.js';
+import { createContext } from '../../src/sandbox/create.js';
 import { guardedLookup } from '../../src/sending/address.js';
 
 const start = new Date('2026-01-01T00:00:00Z');
@@ -586,9 +586,9 @@ describe('delivery over HTTP', () => {
 
   test('the log names no time for a retry that is on its way', async () => {
     const { redelivered, retried, webhook } = secondAndThirdHeld(500);
-    const context = openSandbox({ webhook, unspecified: { retries: [1, 1] } });
+    const context = createContext({ webhook, unspecified: { retries: [1, 1] } });
     const lines: string[] = [];
-    watchDeliveries(context, false, (line) => lines.push(line));
+    watch(context, false, (line) => lines.push(line));
     const { sandbox } = context;
     const { event } = await sandbox.trigger('order.paid');
     const again = sandbox.redeliver(event.id);
@@ -598,7 +598,7 @@ describe('delivery over HTTP', () => {
     await again;
     retried.resolve();
     await retry;
-    expect(lines).toContainEqual(expect.stringMatching(/, redelivery\)$/m));
+    expect(lines).toContainEqual(expect.stringMatching(/, redelivery/m));
     expect(lines.join('\n')).not.toContain('undefined');
   });
 

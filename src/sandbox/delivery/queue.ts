@@ -13,13 +13,15 @@ import { signed } from './signing.js';
 /** How many events keep their responses, so that a long run does not fill the memory. */
 const responsesKept = 500;
 
-/** What probably went wrong with a failed attempt, and what to do. */
+/** Says what probably went wrong with a failed attempt, and what to do. */
 type Hint = (attempt: Attempt & Pick<Sent, 'code'>, sentBody: string) => string;
 
 /** Delivers events and retries those that were not accepted. Every attempt sends the same bytes, signed anew. */
 export function newDeliveries(settings: Settings, store: Store, clock: Clock, faults: Faults, hintFor: Hint) {
   /** Each event, when it is created and after each attempt. */
   const changed = new Signal<SandboxEvent>();
+  /** Each attempt, and each event that waits. */
+  const logged = new Signal<{ at: Date; event: SandboxEvent; attempt: Attempt | undefined }>();
   const running = new Map<SandboxEvent, Promise<Attempt>>();
   const redeliveries = new Set<Promise<Attempt>>();
   const spoilt = new Map<SandboxEvent, WebhookFault>();
@@ -27,7 +29,16 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
   const inSlot = slots(16);
   let stop = new AbortController();
 
-  const byId = (id: unknown): SandboxEvent => found(store.events, 'event', id);
+  /** Returns the event with an id, or the newest one about an order with that id. */
+  const byId = (id: unknown): SandboxEvent =>
+    [...store.events.values()].findLast(({ data }) => data.order_id === id) ??
+    found(store.events, 'event', id);
+
+  function report(event: SandboxEvent, attempt?: Attempt): void {
+    changed.emit(event);
+    const inFlight = event.state === 'pending' && event.nextAttemptAt === undefined;
+    if (attempt || !inFlight) logged.emit({ at: new Date(clock.now()), event, attempt });
+  }
 
   /** Whether an event is still in the store: `reset()` may have removed it while it was in flight. */
   const holds = (event: SandboxEvent): boolean => store.events.get(event.id) === event;
@@ -96,11 +107,11 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     if (first.ok || event.state === 'delivered') event.state = 'delivered';
     else if (wait === undefined) event.state = 'failed';
     else schedule(event, wait, 'retrying');
-    changed.emit(event);
+    report(event, first);
     const goesOn = () => !signal.aborted && settings.webhook !== undefined;
     for (let more = fault?.duplicate ?? 0; more > 0 && goesOn(); more--) {
-      await attempt(event, 'duplicate');
-      if (holds(event)) changed.emit(event);
+      const duplicate = await attempt(event, 'duplicate');
+      if (holds(event)) report(event, duplicate);
     }
     return first;
   }
@@ -120,15 +131,17 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     const goesOn = event.nextAttemptAt !== undefined || running.has(event);
     if (made.ok) Object.assign(event, { state: 'delivered', nextAttemptAt: undefined });
     else if (event.state !== 'delivered' && !goesOn) event.state = 'failed';
-    changed.emit(event);
+    report(event, made);
     return made;
   }
 
   return {
     changed,
+    logged,
     event: byId,
 
-    accept(event: SandboxEvent): void {
+    /** Takes a new event: sends it at once, later, or when it is asked for. */
+    enqueue(event: SandboxEvent): void {
       const { webhook, webhooks } = settings;
       const fault = webhook === undefined ? undefined : faults.ofDelivery();
       if (fault) spoilt.set(event, fault);
@@ -140,7 +153,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
       recent.push(event);
       const old = recent.length > responsesKept ? recent.shift() : undefined;
       for (const attempt of old?.attempts ?? []) attempt.responseBody = undefined;
-      changed.emit(event);
+      report(event);
       if (event.state === 'pending' && delay === undefined) run(event).catch(() => undefined);
     },
 
@@ -151,7 +164,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
       if (!event || !isDue(event)) return;
       if (settings.webhook !== undefined) return void (await run(event));
       Object.assign(event, { state: 'no_url', nextAttemptAt: undefined });
-      changed.emit(event);
+      report(event);
     },
 
     async deliver(): Promise<Attempt[]> {

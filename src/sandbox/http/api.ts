@@ -19,14 +19,14 @@ import { type operations, Refusal, serveTable, type Table } from './table.js';
 
 /** The operations of the specification. The caller handles key, log and errors. */
 export function documentedApi(context: SandboxContext) {
-  const { store, clock, payments, settings, reach } = context;
+  const { store, clock, payments, settings, listening } = context;
   const { choices } = settings;
 
   function session({ id, productId, amount, currency, ...times }: StoredCheckout, notes: RequestNotes) {
     notes.mark('expiresIn');
     const [createdAt, ms] = [times.createdAt.getTime(), times.expiresAt.getTime()];
     const expiresAt = choices.expiresIn.unit === 's' ? Math.floor(ms / 1000) : ms;
-    return { id, productId, amount, currency, url: reach.checkoutUrl(id), expiresAt, createdAt };
+    return { id, productId, amount, currency, url: listening.checkoutUrl(id), expiresAt, createdAt };
   }
 
   const work: Record<(typeof operations)[number], Table<ApiEnv>[string]> = {
@@ -77,7 +77,7 @@ export function documentedApi(context: SandboxContext) {
       const checkout = payments.createCheckout({ ...params, amount, currency: product.currency });
       notes.mark('checkoutCreated');
       if (choices.checkoutCreated === 'session') return session(checkout, notes);
-      return { url: reach.checkoutUrl(checkout.id) };
+      return { url: listening.checkoutUrl(checkout.id) };
     },
     'GET /v1/checkouts/:id': ({ req, var: { notes } }) =>
       session(found(store.checkouts, 'checkout session', req.param('id')), notes),

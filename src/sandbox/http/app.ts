@@ -18,14 +18,14 @@ import { isOperation, nothingHere, Refusal } from './table.js';
 
 /** The whole sandbox as one function from request to response: no socket, no timer. */
 export function sandboxApp(context: SandboxContext): (request: Request) => Promise<Response> {
-  const { guard, settings, faults, reach } = context;
+  const { guard, settings, faults, listening } = context;
   const app = new Hono<ApiEnv>();
   const api = documentedApi(context);
 
   app.use('*', (c, next) => {
     const { path, method } = c.req;
     if (method !== 'OPTIONS' && (path === '/v1' || path.startsWith('/v1/'))) return next();
-    return guard.protect(c, reach.origin, next);
+    return guard.protect(c, listening.origin, next);
   });
 
   /** Checks the key, handles the request and names the choices that the response depended on. */
@@ -46,7 +46,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
     let status: number | undefined;
     try {
       if (fault?.delay !== undefined)
-        await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, reach.closing]);
+        await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, listening.closing]);
       const working = () => work(c, next, notes);
       const response = fault ? await spoiltResponse(fault, working) : await working();
       c.res = undefined;

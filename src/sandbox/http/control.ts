@@ -3,6 +3,7 @@ import { Hono } from 'hono/tiny';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod/mini';
 import { durationMs } from '../../input/duration.js';
+import { version } from '../../version.js';
 import { checked, closed, InvalidField, SandboxError, shown } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { tamper } from '../delivery/signing.js';
@@ -10,8 +11,8 @@ import { duration } from '../duration.js';
 import { describeArmed, readOrder } from '../faults.js';
 import { errorStatuses } from '../service/choices.js';
 import { eventType } from '../service/event.js';
-import { costs } from '../service/payments.js';
 import { declineReason, paymentMethod } from '../service/records.js';
+import { costs } from '../service/trigger.js';
 import { checkResolved } from '../settings.js';
 import { readObject } from './input.js';
 import { Refusal, serveTable, type Table } from './table.js';
@@ -54,7 +55,7 @@ const takesNothing = (run: (id: string) => object | Promise<object>) =>
 
 /** The control routes under `/_sandbox`, which docs/sandbox.md lists: what `createSandbox()` can do, for any language. */
 export function controls(context: SandboxContext): Table {
-  const { sandbox, settings, payments, store, deliveries, reach } = context;
+  const { sandbox, settings, payments, store, deliveries, listening } = context;
   const now = () => ({ now: sandbox.now() });
   const waiting = () => ({
     faults: context.faults.waiting.map((armed) => ({ says: describeArmed(armed), ...armed })),
@@ -62,7 +63,7 @@ export function controls(context: SandboxContext): Table {
   const webhookUrl = () => (typeof settings.webhook === 'string' ? settings.webhook : null);
 
   return {
-    'GET /health': () => ({ status: 'ok', ...now() }),
+    'GET /health': () => ({ status: 'ok', ...now(), version }),
     'GET /state': () => {
       const { url, balance, products, checkouts, orders, events, requests } = sandbox;
       return { url, ...now(), webhook: webhookUrl(), balance, products, checkouts, orders, events, requests };
@@ -148,11 +149,15 @@ export function controls(context: SandboxContext): Table {
           return events.slice(events.findIndex(({ id }) => id === after) + 1);
         };
         const look = () => newer().at(-1);
-        if (!look()) await deliveries.changed.first(look, Math.min(wait, 60_000), [gone, reach.closing]);
+        if (!look()) await deliveries.changed.first(look, Math.min(wait, 60_000), [gone, listening.closing]);
         return { events: newer() };
       },
     ),
-    'POST /events/deliver': takesNothing(async () => ({ attempts: await sandbox.deliver() })),
+    'POST /events/deliver': takesNothing(async () => {
+      const attempts = await sandbox.deliver();
+      const retrying = sandbox.events.filter(({ state }) => state === 'retrying');
+      return { ...now(), attempts, retrying };
+    }),
     'POST /events/:id/redeliver': takesNothing(sandbox.redeliver),
   };
 }

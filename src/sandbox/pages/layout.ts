@@ -13,7 +13,7 @@ export interface PageParts {
   banner: string;
   head?: Html | false;
   status?: number | undefined;
-  /** Where the browser is redirected after a second. */
+  /** Where the browser is redirected after three seconds. */
   refresh?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ ${content}
       'content-security-policy': policy.join('; '),
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'same-origin',
-      ...(refresh === undefined ? {} : { refresh: `1; url=${new URL(refresh).href}` }),
+      ...(refresh === undefined ? {} : { refresh: `3; url=${new URL(refresh).href}` }),
     },
   });
 }

@@ -59,9 +59,18 @@ export const script = `
     });
   }
 
+  // Times are served in UTC, and shown in the browser's zone.
+  const localise = (root) => {
+    for (const time of root.querySelectorAll('time[data-form]')) {
+      const at = new Date(time.dateTime);
+      if (time.dataset.form === 'day') time.textContent = at.toLocaleTimeString();
+      if (time.dataset.form === 'date') time.textContent = at.toLocaleString();
+    }
+  };
   // The dashboard replaces what has changed, except where somebody is reading or typing.
   const parts = [...document.querySelectorAll('[data-live]')];
   const served = new Map(parts.map((part) => [part, part.innerHTML]));
+  localise(document);
   if (parts.length > 0)
     poll(location.href, async (response) => {
       if (!response.ok) return;
@@ -74,6 +83,7 @@ export const script = `
         served.set(part, next.innerHTML);
         const open = [...part.querySelectorAll('details[open][id]')].map(({ id }) => id);
         part.replaceChildren(...next.childNodes);
+        localise(part);
         for (const id of open) document.getElementById(id)?.setAttribute('open', '');
       }
     });

@@ -42,11 +42,11 @@ export const theme = `
   .back:hover, .plain:hover, a.strong:hover { text-decoration: underline }
   .badge.good, .notice.good { background: var(--good-wash); color: var(--good) }
   .badge.bad, .notice.bad { background: var(--bad-wash); color: var(--bad) }
-  .panel, .product, .scroll, .figures > div { border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
+  .panel, .product, .scroll { border: 1px solid var(--line); border-radius: 1rem; background: var(--raised) }
   .notice { display: flex; gap: .75rem; margin-bottom: 1.75rem; padding: .875rem 1.125rem; border-radius: .875rem }
   .notice h2 { font-size: 1rem; margin-bottom: .125rem }
   .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .375rem 1.25rem; font-size: .875rem }
-  .expiry, .counts dd, .number, time, .time { font-variant-numeric: tabular-nums }
+  .expiry, .figures dd, .number, time, .time { font-variant-numeric: tabular-nums }
   .soft, .facts dt { color: var(--soft) }
   .small { font-size: .875rem }
   .spoken {

@@ -1,13 +1,13 @@
-import * as z from 'zod/mini';
-import { type NewProduct, productCreateParams } from '../../schemas/params.js';
+import type { NewProduct } from '../../schemas/params.js';
 import type { Product } from '../../schemas/product.js';
 import { unevenlySpaced } from '../../sending/delivery.js';
-import { checked, closed, SandboxError } from '../checks.js';
+import type { Action } from '../activity.js';
+import { SandboxError } from '../checks.js';
 import type { Settings } from '../settings.js';
 import type { Clock } from './clock.js';
-import { type EventType, eventLinks, eventType, eventTypes, type SandboxEvent } from './event.js';
+import { type EventType, eventLinks, eventTypes, type SandboxEvent } from './event.js';
 import { nextId } from './ids.js';
-import { toCents, twoDecimals } from './money.js';
+import { toCents } from './money.js';
 import type { DeclineReason, PaymentMethod, SandboxOrder, StoredCheckout } from './records.js';
 import { found, type Store } from './store.js';
 
@@ -17,13 +17,13 @@ export type Payments = ReturnType<typeof newPayments>;
 
 /**
  * What a customer, the dashboard and time do to checkouts, orders and the balance: synchronously, so that of two payments
- * for one checkout the second finds it paid. `announce` gets each new event once the order is stored.
+ * for one checkout the second finds it paid. `enqueue` gets each new event once the order is stored, `log` what was done.
  */
 export function newPayments(
   store: Store,
   clock: Clock,
   settings: Settings,
-  announce: (event: SandboxEvent) => void,
+  { enqueue, log }: { enqueue: (event: SandboxEvent) => void; log: (action: Action) => void },
 ) {
   const { choices, currency } = settings;
   const now = () => new Date(clock.now());
@@ -53,6 +53,12 @@ export function newPayments(
       settlesAt: new Date(clock.now() + choices.settlement),
       settled: false,
     };
+  }
+
+  function logState(checkout: StoredCheckout, state: 'paid' | 'declined' | 'cancelled' | 'expired') {
+    const { id, orderId: order, declined: reason } = checkout;
+    log({ type: 'checkout', checkout: id, state, ...(order && { order }), ...(reason && { reason }) });
+    return checkout;
   }
 
   /** Its text is made once: every attempt sends the same bytes. */
@@ -112,11 +118,12 @@ export function newPayments(
     reopen: (ref: string) => changed(payable(ref), { state: 'open', method: undefined }),
 
     /** The payment failed; the customer may try again. */
-    decline: (ref: string, reason: DeclineReason) => changed(payments.reopen(ref), { declined: reason }),
+    decline: (ref: string, reason: DeclineReason) =>
+      logState(changed(payments.reopen(ref), { declined: reason }), 'declined'),
 
     cancel(ref: string): StoredCheckout {
       const state = choices.cancel === 'close' ? 'cancelled' : 'open';
-      return changed(payments.reopen(ref), { declined: undefined, state });
+      return logState(changed(payments.reopen(ref), { declined: undefined, state }), 'cancelled');
     },
 
     pay(ref: string, method: PaymentMethod): Payment {
@@ -128,7 +135,8 @@ export function newPayments(
       if (choices.settlement === 0) payments.settle(order.id);
       const event = newEvent('order.paid', order);
       store.events.set(event.id, event);
-      announce(event);
+      logState(checkout, 'paid');
+      enqueue(event);
       return { checkout, order, event };
     },
 
@@ -136,7 +144,7 @@ export function newPayments(
       const checkout = payments.find(ref);
       if (checkout.state !== 'open' && checkout.state !== 'processing') return checkout;
       const expiresAt = new Date(Math.min(checkout.expiresAt.getTime(), clock.now()));
-      return changed(checkout, { state: 'expired', expiresAt });
+      return logState(changed(checkout, { state: 'expired', expiresAt }), 'expired');
     },
 
     /** Moves one order's money, or that of all, from `pending` to `available`. */
@@ -151,7 +159,9 @@ export function newPayments(
 
     setStatus(productId: string, status: 'ACTIVE' | 'ARCHIVED'): Product {
       const product = payments.product(productId);
-      return product.status === status ? product : Object.assign(product, { status, updatedAt: now() });
+      if (product.status === status) return product;
+      log({ type: 'product', product: productId, state: status === 'ACTIVE' ? 'restored' : 'archived' });
+      return Object.assign(product, { status, updatedAt: now() });
     },
 
     /** Why a checkout cannot be paid, and what to do; `undefined` if it can. */
@@ -168,32 +178,3 @@ export function newPayments(
 }
 
 const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>) => Object.assign(checkout, by);
-
-/** What the order of a triggered event costs. */
-export interface TriggerOptions {
-  /** Default `'19.90'`. */
-  amount?: string | undefined;
-  /** Default: the balance's. */
-  currency?: string | undefined;
-}
-
-const { price, currency } = productCreateParams.def.shape;
-
-/** The checks of what it costs: those of a product. */
-export const costs = { amount: z.optional(price), currency };
-
-/** What has to happen for an event of each type, with a real product and checkout. */
-const happenings: Record<EventType, (payments: Payments, price: string, currency: string) => Payment> = {
-  'order.paid': (payments, price, currency) => {
-    const { id: productId } = payments.createProduct({ name: 'Test payment', price, currency });
-    const { id } = payments.createCheckout({ productId, amount: twoDecimals(price), currency });
-    return payments.pay(id, 'card');
-  },
-};
-
-/** Makes an event happen, so that what a handler then reads back exists. `usual` is the balance's currency. */
-export function causeEvent(payments: Payments, type: EventType, options: TriggerOptions = {}, usual: string) {
-  const happening = happenings[checked(eventType, type, 'trigger: type')];
-  const { amount = '19.90', currency = usual } = checked(closed(costs), options, 'trigger');
-  return happening(payments, amount, currency);
-}

@@ -107,7 +107,7 @@ const neverVerifies = [
     'never verifies: a whole HTML page, whatever it gets',
     'login_page',
     () => () => [200, '<!DOCTYPE html><html><body>OK</body></html>', html],
-    { says: /DANGER if it is your handler/ },
+    { says: /If it is your handler, it accepts forged events/ },
   ),
   row(
     'never verifies: echoes the order',
@@ -135,18 +135,18 @@ const neverVerifies = [
   ),
   row(
     'never verifies: an id and a time in each response',
-    'accepts_forged',
+    'refuses_with_success',
     always(() => [200, { id: randomUUID(), at: new Date().toISOString() }]),
-    danger,
+    { says: /anybody can forge orders/ },
   ),
   row(
     'never verifies: counts',
-    'accepts_forged',
+    'refuses_with_success',
     () => {
       let count = 0;
       return always(() => [200, { received: ++count }])();
     },
-    danger,
+    { says: /anybody can forge orders/ },
   ),
   ...Object.entries({
     'an id of letters': () => `ok ${Array.from({ length: 8 }, letter).join('')}`,
@@ -155,16 +155,16 @@ const neverVerifies = [
   }).map(([name, words]) =>
     row(
       `never verifies: ${name}`,
-      'accepts_forged',
+      'refuses_with_success',
       always(() => [200, words()]),
-      danger,
+      { says: /anybody can forge orders/ },
     ),
   ),
   row(
     'never verifies: echoes headers and body, as httpbin',
-    'accepts_forged',
+    'refuses_with_success',
     always(({ headers, text }) => [200, { headers, data: text }]),
-    danger,
+    { says: /anybody can forge orders/ },
   ),
   row(
     'never verifies: PHP warns that a header is missing',
@@ -178,29 +178,29 @@ const neverVerifies = [
   ),
   row(
     'checks the form of the signature, and gives ids',
-    'accepts_forged',
+    'refuses_with_success',
     () => (incoming) => (/^[0-9a-f]{64}$/.test(incoming.signature) ? [200, { id: randomUUID() }] : invalid),
-    danger,
+    { says: /anybody can forge orders/ },
   ),
   row(
     'checks the form of the signature, and counts batches of four',
-    'accepts_forged',
+    'refuses_with_success',
     () => {
       let count = 0;
       return ({ signature }) =>
         /^[0-9a-f]{64}$/.test(signature) ? [200, `batch ${Math.floor(++count / 4)}`] : invalid;
     },
-    danger,
+    { says: /anybody can forge orders/ },
   ),
   row(
     'checks the form of the signature, and the second changes after the first delivery',
-    'accepts_forged',
+    'refuses_with_success',
     () => {
       let count = 0;
       return ({ signature }) =>
         /^[0-9a-f]{64}$/.test(signature) ? [200, `at 23:20:${++count > 2 ? 31 : 30}`] : invalid;
     },
-    danger,
+    { says: /anybody can forge orders/ },
   ),
   row(
     'never verifies: knows duplicates',
@@ -309,7 +309,6 @@ const neverVerifies = [
     [
       ['one of seven servers never verifies', (count: number) => count % 7 === 4],
       ['one of nine servers never verifies', (count: number) => count % 9 === 3],
-      ['stops to verify after a while', (count: number) => count > 20],
     ] as const
   ).map(([name, skips]) =>
     row(
@@ -319,10 +318,10 @@ const neverVerifies = [
         let count = 0;
         return (incoming) => (skips(count++) || genuine(incoming) ? received : invalid);
       },
-      { says: /^DANGER.* Once more: /s },
+      danger,
     ),
   ),
-  row('has no tolerance at first', 'inconsistent', () => {
+  row('has no tolerance at first', 'no_tolerance', () => {
     let late = 0;
     return (incoming) => {
       if (!same(incoming.signature, expected(incoming))) return invalid;

@@ -326,7 +326,7 @@ const times = [
         ? received
         : invalid,
   ),
-  ...[90, 150, 195, 345, 525, 570, 765, 825, 840, -150, -210, -345, -570, -720].map((minutes) =>
+  ...[90, 150, 345, 525, 570, 765, 825, 840, -150, -210, -345, -570, -720].map((minutes) =>
     row(
       `clock off by ${minutes} minutes, tolerance of a minute`,
       'wrong_clock',
@@ -340,8 +340,12 @@ const times = [
       },
     ),
   ),
-  ...[90, 197, 700, -53].map((minutes) =>
-    row(`clock off by ${minutes} minutes`, 'wrong_clock', offBy(minutes / 60)),
+  ...[90, 700].map((minutes) => row(`clock off by ${minutes} minutes`, 'wrong_clock', offBy(minutes / 60))),
+  // No zone is that far off, and nothing that was tried explains it.
+  ...[10, -10, 197, -53, -1440].map((minutes) =>
+    row(`clock off by ${minutes} minutes, which is no time zone`, 'secret_or_scheme', offBy(minutes / 60), {
+      says: /nothing that was tried explains it.*its clock is right/s,
+    }),
   ),
   row(
     'clock off by 197 minutes, tolerance of a minute, and says so',
@@ -373,9 +377,9 @@ const times = [
   ),
   row(
     'refuses whatever is older than now, or more than 5 minutes ahead',
-    'wrong_clock',
+    'secret_or_scheme',
     aged((age) => age <= 0 && age > -300),
-    { says: /or it has too short a tolerance/ },
+    { says: /its clock is right/ },
   ),
   row(
     'clock 2 hours fast, checks the past only',
@@ -412,8 +416,6 @@ const times = [
     'wrong_tolerance',
     aged((age) => Math.abs(age) > 300),
   ),
-  row('clock 10 minutes slow', 'wrong_clock', offBy(-1 / 6), { says: /10 minutes/ }),
-  row('clock 10 minutes fast', 'wrong_clock', offBy(1 / 6), { says: /10 minutes/ }),
   row('clock 30 minutes slow', 'wrong_clock', offBy(-0.5), { says: /30 minutes/ }),
   row('clock an hour slow', 'wrong_clock', offBy(-1), { says: /1 hour/ }),
   row('clock two hours fast', 'wrong_clock', offBy(2), { says: /2 hours/ }),
@@ -423,7 +425,6 @@ const times = [
   row('clock 5:45 fast, as in Nepal', 'wrong_clock', offBy(5.75), { says: /5\.75 hours|5 hours 45|5¾/ }),
   row('clock 8 hours slow', 'wrong_clock', offBy(-8), { says: /8 hours/ }),
   row('clock 13 hours fast', 'wrong_clock', offBy(13), { says: /13 hours/ }),
-  row('clock a day slow', 'wrong_clock', offBy(-24), { says: /24 hours|a day|1 day/ }),
   row('clock two hours fast, and says so', 'wrong_clock', offBy(2, [400, { error: 'timestamp too old' }]), {
     says: /2 hours/,
   }),
@@ -700,8 +701,8 @@ const afterVerifying = [
     { says: /verifies the signature/ },
   ),
   ...[1, 2, 5, 20].map((count) =>
-    row(`403 to everything after ${count} forgeries`, 'blocks_sender', blocking(count, [403, 'Forbidden']), {
-      says: /got 200 .* after \d+ forged deliveries" got 403 "Forbidden"/,
+    row(`403 to everything after ${count} forgeries`, 'handler_failed', blocking(count, [403, 'Forbidden']), {
+      says: /Something may block the sender.*got 200 .*"the like, later" got 403 "Forbidden"/s,
     }),
   ),
   row(
@@ -728,9 +729,9 @@ const afterVerifying = [
       };
     },
   ),
-  row('refuses every signature after 5 forgeries', 'blocks_sender', blocking(5, invalid)),
-  row('hangs up after 5 forgeries', 'blocks_sender', blocking(5, 'hang up')),
-  row('404 to everything after 5 forgeries', 'blocks_sender', blocking(5, [404, 'Not found'])),
+  row('refuses every signature after 5 forgeries', 'handler_failed', blocking(5, invalid)),
+  row('hangs up after 5 forgeries', 'handler_failed', blocking(5, 'hang up')),
+  row('404 to everything after 5 forgeries', 'handler_failed', blocking(5, [404, 'Not found'])),
   ...[1, 2, 5].map((count) =>
     row(
       `429 to everything after ${count} forgeries`,
@@ -781,52 +782,6 @@ const afterVerifying = [
       return [503, 'starting'];
     };
   }),
-  row(
-    'takes one delivery a second',
-    'inconsistent',
-    () => {
-      const seen = new Set<string>();
-      return then(({ timestamp }) => {
-        if (seen.has(timestamp)) return [409, 'replayed timestamp'];
-        seen.add(timestamp);
-        return received;
-      })();
-    },
-    { says: /replayed timestamp/ },
-  ),
-  row('takes what comes at some moments of a second only', 'inconsistent', () => {
-    let first: number | undefined;
-    return (incoming) => {
-      const moment = first === undefined ? 700 : (Date.now() - first) % 1000;
-      first ??= Date.now();
-      return moment > 600 && moment < 900 && genuine(incoming) ? received : invalid;
-    };
-  }),
-  row('takes only what comes later', 'inconsistent', () => {
-    const started = Date.now();
-    let count = 0;
-    return (incoming) => {
-      count += 1;
-      return genuine(incoming) && Date.now() - started > 300 && count > 100 ? received : invalid;
-    };
-  }),
-  row('one of two servers has the old secret', 'inconsistent', () => {
-    let turn = 0;
-    return (incoming) => {
-      turn += 1;
-      const key = turn % 2 === 0 ? secret : 'whsec_the_old_one';
-      return fresh(incoming) && same(incoming.signature, keyed(key, `${incoming.timestamp}.`, incoming.body))
-        ? received
-        : invalid;
-    };
-  }),
-  row('one in three deliveries fails', 'inconsistent|handler_failed', () => {
-    let turn = 0;
-    return then(() => {
-      turn += 1;
-      return turn % 3 === 0 ? [500, 'connection pool exhausted'] : received;
-    })();
-  }),
 ];
 
 /** The process ends, so that the connections after it are refused. */
@@ -856,10 +811,15 @@ const dying = [
       ({ signature }) =>
         signature === '' || signature.length === 64 ? invalid : 'die',
   ),
-  row('never verifies, and dies on uneven spaces', 'accepts_forged connection_lost', () => ({ text }) => {
-    event({ text } as Incoming);
-    return text.includes(', ') ? 'die' : received;
-  }),
+  row(
+    'never verifies, and dies on uneven spaces',
+    'accepts_forged|accepts_unsigned connection_lost',
+    () =>
+      ({ text }) => {
+        event({ text } as Incoming);
+        return text.includes(', ') ? 'die' : received;
+      },
+  ),
 ];
 
 const unreached = [
@@ -1076,7 +1036,7 @@ const runningOut = [
       let open = 1;
       return then(() => (open-- > 0 ? received : [409, 'no open order of 19.90']))();
     },
-    { amount: '19.90', says: /verifies the signature, and accepts the first deliveries/ },
+    { amount: '19.90', says: /accepted the first deliveries.*no open order of that amount left/s },
   ),
   row('takes an amount once a minute', 'handler_failed', () => {
     const seen = new Set<string>();

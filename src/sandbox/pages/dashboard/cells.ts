@@ -3,22 +3,26 @@ import { span } from '../../service/clock.js';
 import type { SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 
-/** `2026-11-20 14:03:22 UTC` */
-export const fullMoment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+/** `2026-11-20 14:03:22 UTC`, without a script. */
+const fullMoment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 export const millisecondsText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-const time = (at: Date, text: string) =>
-  html`<time datetime="${at.toISOString()}" title="${fullMoment(at)}">${text}</time>`;
+/** A time that the page's script rewrites as the browser's: all of it, or as much as the day leaves to say. */
+const time = (at: Date, text: string, form: 'date' | 'day' | 'age') =>
+  html`<time datetime="${at.toISOString()}" title="${at.toISOString()}" data-form="${form}">${text}</time>`;
+
+export const fullTime = (at: Date): Html => time(at, fullMoment(at), 'date');
 
 /** When it was: the time of day on the sandbox's day, else the date before it. */
 export function timeCell(at: Date, now: number): Html {
   const [day = '', clock = ''] = fullMoment(at).split(' ');
-  return html`<td>${time(at, new Date(now).toISOString().startsWith(day) ? clock : `${day} ${clock}`)}</td>`;
+  const isToday = new Date(now).toISOString().startsWith(day);
+  return html`<td>${time(at, isToday ? clock : `${day} ${clock}`, isToday ? 'day' : 'date')}</td>`;
 }
 
 export const ageCell = (at: Date, now: number) =>
-  html`<td class="soft">${time(at, span(now - at.getTime()))}</td>`;
+  html`<td class="soft">${time(at, span(now - at.getTime()), 'age')}</td>`;
 
 export const badge = (text: string, tone: 'good' | 'bad' | 'warn' | 'calm'): Html =>
   html`<span class="badge ${tone}">${text}</span>`;

@@ -1,14 +1,21 @@
 import { html } from 'hono/html';
 import type { Diagnosis } from '../../../doctor/doctor.js';
-import type { Finding } from '../../../doctor/findings.js';
 import type { SandboxContext } from '../../context.js';
 import { span } from '../../service/clock.js';
 import type { Html } from '../layout.js';
 import { badge, block, millisecondsText, table } from './cells.js';
-import { type Asked, actionForm, copyButton, dashboardPage, doctorForm, testEventForm } from './frame.js';
+import {
+  type Asked,
+  actionForm,
+  copyButton,
+  dashboardPage,
+  doctorForm,
+  empty,
+  testEventForm,
+} from './frame.js';
 
 export function developerPage(context: SandboxContext, { url, ...asked }: Asked) {
-  const { settings, reach } = context;
+  const { settings, listening } = context;
   const { webhook, webhooks, apiKey, webhookSecret: secret } = settings;
   const { signature } = settings.choices;
   const when =
@@ -16,7 +23,7 @@ export function developerPage(context: SandboxContext, { url, ...asked }: Asked)
       ? 'when you deliver them'
       : `${webhooks === 'auto' ? 'as soon as' : `${span(webhooks.delayMs)} after`} a checkout is paid`;
   const env = [
-    `PAYMENTS_BASE_URL=${reach.origin}`,
+    `PAYMENTS_BASE_URL=${listening.origin}`,
     `PAYMENTS_API_KEY=${apiKey}`,
     `PAYMENTS_WEBHOOK_SECRET=${secret}`,
   ].join('\n');
@@ -52,29 +59,40 @@ const valueLine = (value: string, what: string, testId: string): Html =>
   html`<div class="line secret"><code data-testid="${testId}">${value}</code>
 ${copyButton(value, what)}</div>`;
 
-/** What the doctor found: the fault and the line to change first, then every delivery that showed it. */
-export function diagnosisPage(context: SandboxContext, diagnosis: Diagnosis): Promise<Response> {
-  const { ok, target, summary, findings, warnings, notes, probes, tried, expects } = diagnosis;
-  const [first, ...others] = findings;
+/** The doctor's last report: what differs, with its evidence and its fix, then how the rest went, and the verdict last. */
+export function doctorPage(context: SandboxContext, asked: Asked): Promise<Response> {
+  const { diagnosis } = context;
+  const { value } = diagnosis;
+  const again =
+    context.settings.webhook !== undefined && doctorForm(context, value ? 'Run again' : 'Run doctor');
+  const content = html`<p class="small"><a href="/developer#webhook">Webhook Settings</a></p>
+<div class="heading"><div><h1>Doctor</h1>${value && html`<p class="soft small"><code>${value.target}</code></p>`}</div>
+${again}</div>
+${value ? reportOf(value) : empty('The doctor has not run since the sandbox started.')}`;
+  return dashboardPage(asked, '/developer', content, 'Doctor');
+}
+
+function reportOf(diagnosis: Diagnosis): Html {
+  const { ok, summary, findings, warnings, notes, probes, tried, expects } = diagnosis;
   const rows = probes.map(
     ({ says, expected, outcome, status = '', error, durationMs }) => html`<tr data-testid="probe">
 <td class="main">${says}${error !== undefined && html`<br><span class="soft small">${error}</span>`}</td><td data-label="Expected:">${expected}</td>
 <td>${badge(`${outcome} ${status}`.trim(), outcome === expected ? 'good' : 'bad')}</td>
 <td class="number soft">${millisecondsText(durationMs)}</td></tr>`,
   );
-  const content = html`<p class="small"><a href="/developer#webhook">Webhook Settings</a></p>
-<div class="heading"><div><h1>Doctor</h1><p class="soft small"><code>${target}</code></p></div>
-${doctorForm(context, 'Run again')}</div>
-<div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${first && html`<p>${first.fix}</p>${proof(first)}`}</div></div>
-${[...others, ...warnings].map((one) => html`<div class="hint"><p><span class="strong">${one.problem}</span> ${one.fix}</p>${proof(one)}</div>`)}
+  const right = probes.filter(({ expected, outcome }) => outcome === expected).length;
+  const [first, ...others] = findings;
+  const also = others.length > 0 && html`<p>And ${others.length} more, above.</p>`;
+  return html`${[...findings, ...warnings].map(
+    (
+      one,
+    ) => html`<div class="hint" data-testid="finding"><p><span class="strong">${one.problem}</span> ${one.fix}</p>
+${one.evidence !== undefined && html`<p class="small">${one.evidence}</p>`}<p class="small"><code>${one.code}</code></p></div>`,
+  )}
 ${expects !== undefined && Object.keys(expects).length > 0 && html`<section class="panel"><h2>It would accept</h2>${block(JSON.stringify(expects, null, 2), 'Scheme')}</section>`}
-<section aria-labelledby="probes"><h2 id="probes">Deliveries</h2>
+${notes.length > 0 && html`<section aria-labelledby="notes"><h2 id="notes">What only you can see</h2>${notes.map((note) => html`<p>${note}</p>`)}</section>`}
+<details id="probes"><summary>${right} of ${probes.length} deliveries got the response that they must get</summary>
 ${table('What was sent, and the responses', ['Delivery', 'Expected', 'Response', 'Took'], rows)}
-${tried > 0 && html`<p class="soft small">Then ${tried} other ways to sign, to find out what it would accept.</p>`}</section>
-${notes.length > 0 && html`<section aria-labelledby="notes"><h2 id="notes">What only you can see</h2>${notes.map((note) => html`<p>${note}</p>`)}</section>`}`;
-  return dashboardPage({}, '/developer', content, 'Doctor');
+${tried > 0 && html`<p class="soft small">Then ${tried} other ways to sign, to find out what it would accept.</p>`}</details>
+<div class="notice ${ok ? 'good' : 'bad'}" role="status" data-testid="doctor-summary"><div><h2>${first?.problem ?? summary}</h2>${also}</div></div>`;
 }
-
-/** What showed a finding, its code, and where the docs explain it. */
-const proof = ({ code, evidence, docs }: Finding): Html =>
-  html`${evidence !== undefined && html`<p class="small">${evidence}</p>`}<p class="small"><code>${code}</code>: see <code>${docs}</code></p>`;

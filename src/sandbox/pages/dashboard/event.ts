@@ -5,7 +5,7 @@ import type { SandboxContext } from '../../context.js';
 import { signed } from '../../delivery/signing.js';
 import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
-import { badge, block, fullMoment, millisecondsText, stateBadge } from './cells.js';
+import { badge, block, fullTime, millisecondsText, stateBadge } from './cells.js';
 import { type Asked, actionForm, copyBlock, dashboardPage, doctorForm, empty, live } from './frame.js';
 
 export function eventPage(context: SandboxContext, asked: Asked): Promise<Response> {
@@ -19,7 +19,7 @@ export function eventPage(context: SandboxContext, asked: Asked): Promise<Respon
   const refused = event.attempts.at(-1)?.ok === false && settings.webhook !== undefined;
   const content = html`<p class="small"><a href="/events">Events</a></p>
 <div class="heading"><div><h1>${data.amount} ${data.currency} <span class="soft">${type}</span></h1>
-<p class="soft small"><code>${id}</code> · ${fullMoment(createdAt)}</p></div>
+<p class="soft small"><code>${id}</code> · ${fullTime(createdAt)}</p></div>
 <div class="actions">${live('state', stateBadge(event, clock.now()))}
 ${live('doctor', refused && doctorForm(context, 'Run the doctor'))}
 ${actionForm(context, `/events/${id}/redeliver`, html`<button class="button primary" data-testid="redeliver">Redeliver</button>`)}</div></div>
@@ -48,7 +48,7 @@ function attempt(one: Attempt, index: number, all: readonly Attempt[]): Html {
 ${body}</details>`;
   return html`<li class="panel" data-testid="attempt">
 <p class="line"><span class="strong">Attempt ${one.number}</span> ${badge(String(one.status ?? 'no response'), one.ok ? 'good' : 'bad')}
-<span class="soft small">${fullMoment(one.at)} · ${millisecondsText(one.durationMs)} · <code>${one.target}</code></span></p>
+<span class="soft small">${fullTime(one.at)} · ${millisecondsText(one.durationMs)} · <code>${one.target}</code></span></p>
 ${one.error !== undefined && html`<p>${one.error}</p>`}
 ${one.hint !== undefined && html`<p class="hint" data-testid="hint"><span class="strong">Hint:</span> ${one.hint}</p>`}
 ${one.status !== undefined && response}

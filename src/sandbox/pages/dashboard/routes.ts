@@ -4,7 +4,7 @@ import type { SandboxContext } from '../../context.js';
 import { outOfDate, readForm } from '../../http/input.js';
 import { eventType } from '../../service/event.js';
 import { checkResolved } from '../../settings.js';
-import { developerPage, diagnosisPage } from './developer.js';
+import { developerPage, doctorPage } from './developer.js';
 import { eventPage } from './event.js';
 import { checkoutsPage, eventsPage, productsPage, requestsPage } from './lists.js';
 import { overviewPage } from './overview.js';
@@ -17,6 +17,7 @@ const pages = {
   '/events/:id': eventPage,
   '/requests': requestsPage,
   '/developer': developerPage,
+  '/developer/doctor': doctorPage,
 };
 
 type Fields = Readonly<Record<string, string>>;
@@ -74,7 +75,7 @@ export function dashboardPages(context: SandboxContext): Hono {
     const { event } = await sandbox.trigger(checked(eventType, fields.type, 'type'));
     return goTo(`/events/${event.id}`);
   });
-  action('/developer/doctor', '/developer', async () => diagnosisPage(context, await sandbox.doctor()));
+  action('/developer/doctor', '/developer/doctor', async () => void (await sandbox.doctor()));
 
   return routes;
 }

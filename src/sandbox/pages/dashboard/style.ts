@@ -17,32 +17,29 @@ export const dashboardStyle = `
   main { flex: 1; padding-block: 1.75rem 4rem }
   h1 { font-size: 1.5rem }
   h3 { font-size: .9375rem }
-  main > section, main > .two, main > div { margin-top: 1.75rem }
+  main > section, main > div { margin-top: 1.75rem }
   .tabs + section, .panel > * + h3 { margin-top: 1.25rem }
   main > :first-child, main > .spoken + div { margin-top: 0 }
   main > [data-live]:empty { display: none }
   .heading { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1rem; margin-bottom: .875rem }
   .actions, .actions form, .row-actions, .row-actions form, .line { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem }
   .actions { gap: .5rem 1.25rem }
-  section > .actions, :not(.two) > .panel + .panel, .asks { margin-top: 1rem }
+  section > .actions, .panel + .panel, .asks { margin-top: 1rem }
   .button { min-height: 2.5rem; padding: .375rem .875rem }
   .button.small { min-height: 2rem; padding: .125rem .625rem; border-radius: .5rem; font-size: .8125rem }
   .button.danger { border-color: transparent; background: var(--bad); color: var(--surface) }
   .attempts, summary.button { list-style: none }
   summary.button::-webkit-details-marker { display: none }
   .field { min-height: 2.5rem; padding: .375rem .75rem; border: 1px solid var(--strong-line); border-radius: .625rem; background: var(--raised); color: var(--ink); font: inherit }
-  .field.short { width: 7rem }
-  .field:not(.short) { flex: 1; min-width: 12rem; font-family: var(--mono); font-size: .875rem }
+  .field { flex: 1; min-width: 12rem; font-family: var(--mono); font-size: .875rem }
   label { display: block; margin-bottom: .25rem; font-weight: 550 }
   .panel { padding: clamp(1.25rem, 3vw, 1.5rem) }
   .panel > .small { margin-top: .5rem }
-  .two { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
-  .figures { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)) }
-  .figures > div { padding: 1.125rem 1.25rem; box-shadow: var(--shadow) }
-  .figures dt { color: var(--soft); font-size: .875rem; font-weight: 550 }
-  .figures dd { font-size: 1.875rem; font-weight: 700; letter-spacing: -.025em; line-height: 1.25 }
-  .counts > div { display: flex; justify-content: space-between; padding: .4375rem 0; border-bottom: 1px solid var(--line) }
-  .counts dd { font-weight: 650 }
+  .beside { display: grid; gap: 1.75rem; align-items: start }
+  .beside > * { min-width: 0 }
+  .figures { margin-bottom: 1rem }
+  .figures > div { display: flex; justify-content: space-between; padding: .4375rem 0; border-bottom: 1px solid var(--line) }
+  .figures dd { font-weight: 650 }
   .time { font-size: 1.25rem; font-weight: 650; letter-spacing: -.015em }
   .asks p, .facts { margin: .75rem 0 }
   .notice.calm { background: var(--accent-wash) }
@@ -72,6 +69,9 @@ export const dashboardStyle = `
   pre { padding: .75rem .875rem; margin-top: .25rem; overflow-x: auto; border-radius: .625rem; background: var(--ground); font-size: .8125rem; line-height: 1.6; white-space: pre-wrap; overflow-wrap: anywhere }
   td pre { max-width: 40rem }
   .secret code { padding: .375rem .75rem; border-radius: .5rem; background: var(--ground) }
+  @media (min-width: 960px) {
+    .beside { grid-template-columns: minmax(0, 1fr) 19rem }
+  }
   @media (max-width: 719px) {
     thead { position: absolute; clip-path: inset(50%) }
     tbody tr { display: flex; flex-wrap: wrap; align-items: center; gap: .375rem 1rem; padding: .875rem 1rem }

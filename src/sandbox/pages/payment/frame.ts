@@ -15,7 +15,7 @@ export type Wallet = (typeof wallets)[number];
 export type CheckoutView = ReturnType<typeof viewForPage>;
 
 export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
-  const { settings, store, payments, clock, guard, reach } = context;
+  const { settings, store, payments, clock, guard, listening } = context;
   const { id, state, expiresAt, method, orderId } = checkout;
   const { name, description, image } = payments.product(checkout.productId);
   const merchant = checkout.displayMerchantName || settings.merchantName;
@@ -35,7 +35,7 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     amount,
     /** The wallet that has to approve, or had to when time ran out. */
     wallet,
-    walletUrl: reach.origin + walletPath(id, wallet),
+    walletUrl: listening.origin + walletPath(id, wallet),
     leftMs: Math.max(0, expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,
     /** Nobody learns it from the page before it is paid: the way to the shop's thanks must cost the price. */

@@ -6,13 +6,16 @@ import { fetchFailed, NetworkFault } from './fault-response.js';
 import type { Guard } from './guard.js';
 import { type Handle, type Listening, type ListenOptions, serve } from './node.js';
 
+/** The port that the command serves on, and at which its other commands look for it. */
+export const usualPort = 4380;
+
 /** The origin in process: a loopback name, so that clients accept it without https. */
 const inProcessUrl = 'http://sandbox.localhost';
 
 /** How requests reach the sandbox: in process at once, and through a socket once it listens. */
-export function newReach(handle: Handle, guard: Guard, publicUrl: string | undefined, tick: () => void) {
+export function newListening(handle: Handle, guard: Guard, publicUrl: string | undefined, tick: () => void) {
   let opening: Promise<Listening> | undefined;
-  let listening: Listening | undefined;
+  let server: Listening | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let closing = new AbortController();
 
@@ -32,23 +35,29 @@ export function newReach(handle: Handle, guard: Guard, publicUrl: string | undef
   }
 
   async function open(options: ListenOptions) {
-    listening = await serve(handle, options, publicUrl);
-    if (!listening.local) guard.accessToken = options.accessToken || randomId();
+    server = await serve(handle, options, publicUrl);
+    if (!server.local) guard.accessToken = options.accessToken || randomId();
     ticking = setInterval(tick, 200).unref();
-    return listening;
+    return server;
   }
 
-  const reach = {
+  const listening = {
     get url(): string {
-      return listening?.url ?? inProcessUrl;
+      return server?.url ?? inProcessUrl;
     },
     /** Origin by which a browser reaches the sandbox. */
     get origin(): string {
-      return publicUrl ?? reach.url;
+      return publicUrl ?? listening.url;
     },
-    checkoutUrl: (id: string) => `${reach.origin}/pay/${id}`,
+    checkoutUrl: (id: string) => `${listening.origin}/pay/${id}`,
     get listens(): boolean {
-      return listening !== undefined;
+      return server !== undefined;
+    },
+    /** The way to run the doctor on the webhook that is set. */
+    get doctorCommand(): string {
+      if (server === undefined) return 'await sandbox.doctor()';
+      const isUsual = new URL(server.url).port === String(usualPort);
+      return `npx merchant-payments doctor${isUsual ? '' : ` --sandbox ${server.url}`}`;
     },
     /** Aborted by `close()`, to end all waits. */
     get closing(): AbortSignal {
@@ -56,15 +65,15 @@ export function newReach(handle: Handle, guard: Guard, publicUrl: string | undef
     },
 
     async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-      const address = typeof input === 'string' && input.startsWith('/') ? reach.url + input : input;
+      const address = typeof input === 'string' && input.startsWith('/') ? listening.url + input : input;
       const request = address instanceof Request && init === undefined ? address : new Request(address, init);
       request.signal.throwIfAborted();
       return untilAborted(inProcess(request), request.signal);
     },
 
     async listen(options: ListenOptions): Promise<void> {
-      if (listening)
-        throw new SandboxError('invalid_options', `The sandbox listens already, on ${reach.url}.`);
+      if (server)
+        throw new SandboxError('invalid_options', `The sandbox listens already, on ${listening.url}.`);
       opening ??= open(options).finally(() => {
         opening = undefined;
       });
@@ -72,8 +81,8 @@ export function newReach(handle: Handle, guard: Guard, publicUrl: string | undef
     },
 
     async close(): Promise<void> {
-      const open = (await opening?.catch(() => undefined)) ?? listening;
-      listening = undefined;
+      const open = (await opening?.catch(() => undefined)) ?? server;
+      server = undefined;
       guard.accessToken = undefined;
       clearInterval(ticking);
       closing.abort();
@@ -81,5 +90,5 @@ export function newReach(handle: Handle, guard: Guard, publicUrl: string | undef
       await open?.close();
     },
   };
-  return reach;
+  return listening;
 }
