@@ -2,9 +2,8 @@ import { type Diagnosis, type DoctorOptions, diagnose, readOrderPrice } from '..
 import type { Finding } from '../doctor/findings.js';
 import { TargetError } from '../sending/address.js';
 import { secretProblem } from '../sending/delivery.js';
-import { command, type Flags, type FlagTable } from './command.js';
+import { command, type Flags, type FlagTable, variable } from './command.js';
 import { ask, runningFlags } from './control.js';
-import { variable } from './environment.js';
 import { withScheme } from './serving.js';
 import { readSchemeFlag, schemeFlag, secretVariable, webhookSecret } from './signing.js';
 import {

@@ -132,7 +132,7 @@ const told: readonly [words: RegExp, ...Symptom][] = [
   [/rawBody is (?:missing|an array|a parsed object)/, 'parsed_object'],
   [/secret must be a string or bytes/, 'no_secret'],
   [
-    /verify\(\) takes one object|rawBody is (?:a |neither)|headers must be an object/,
+    /verify\(\) takes one (?:options )?object|rawBody is (?:a |neither)|headers must be an object/,
     'handler_failed',
     { fails: 'calls webhooks.verify() wrongly', likely: 'Its response says what to pass.' },
   ],

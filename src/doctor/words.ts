@@ -25,6 +25,10 @@ export function wordsOf({ status, body = '' }: Sent, { headers }: Outgoing, { id
   );
 }
 
-/** Returns words without the numbers in them. */
+/** Returns words without the numbers in them: "1 event" and "2 events" are alike. */
 export const shapeOf = (words: string): string =>
-  words.slice(0, 3) + words.slice(3).replaceAll(/[\p{L}\p{N}_+/-]*[\d#][\p{L}\p{N}_+/#.-]*/gu, '#');
+  words.slice(0, 3) +
+  words
+    .slice(3)
+    .replaceAll(/(\d \p{L}+?)s\b/gu, '$1')
+    .replaceAll(/[\p{L}\p{N}_+/-]*[\d#][\p{L}\p{N}_+/#.-]*/gu, '#');
