@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { type ParseArgsConfig, parseArgs, parseEnv } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../input/closest.js';
-import { codeOf, columns, refuseUnless, warn } from './terminal.js';
+import { columns, refuseUnless, variable } from './terminal.js';
 
 /** The placeholder of its value, such as `<port>`, or an empty string for a switch; what it does; what few have. */
 export type Flag = readonly [value: string, text: string, more?: FlagOptions];
@@ -147,28 +146,4 @@ function likelyFlag(table: FlagTable, name: string): string {
   if (name.endsWith('secret')) return 'Set PAYMENTS_WEBHOOK_SECRET instead.';
   const flags = known.map((flag) => `--${flag}`);
   return didYouMean(name, flags);
-}
-
-let fromFile: Readonly<Record<string, string | undefined>> | undefined;
-
-/** Returns an environment variable, else what `.env` in this folder sets it to. An empty one counts as not set. */
-export function variable(name: string): string | undefined {
-  const own = process.env[name];
-  if (own) return own;
-  fromFile ??= readEnvFile();
-  const value = fromFile[name];
-  if (!value) return undefined;
-  warn(`${name} was read from .env.`);
-  // Said once, and seen by what reads the environment itself.
-  process.env[name] = value;
-  return value;
-}
-
-function readEnvFile() {
-  try {
-    return parseEnv(readFileSync('.env', 'utf8'));
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') warn(`.env could not be read (${codeOf(error)}).`);
-    return {};
-  }
 }

@@ -2,7 +2,7 @@ import { type Diagnosis, type DoctorOptions, diagnose, readOrderPrice } from '..
 import type { Finding } from '../doctor/findings.js';
 import { TargetError } from '../sending/address.js';
 import { secretProblem } from '../sending/delivery.js';
-import { command, type Flags, type FlagTable, variable } from './command.js';
+import { command, type Flags, type FlagTable } from './command.js';
 import { ask, runningFlags } from './control.js';
 import { withScheme } from './serving.js';
 import { readSchemeFlag, schemeFlag, secretVariable, webhookSecret } from './signing.js';
@@ -14,6 +14,7 @@ import {
   refuseUnless,
   show,
   UsageError,
+  variable,
   verdict,
   warn,
 } from './terminal.js';

@@ -2,10 +2,10 @@ import type { Identification } from '../doctor/identify.js';
 import { isJsonObject } from '../doctor/json.js';
 import { fieldsOf, findLink, type Link } from '../doctor/link.js';
 import { eventLinks } from '../sandbox/service/event.js';
-import { command, type Flags, type FlagTable, variable } from './command.js';
+import { command, type Flags, type FlagTable } from './command.js';
 import { contentOf, deliveryInFile } from './delivery-file.js';
 import { searchScheme } from './signing.js';
-import { CommandError, literal, paragraphs, refuseUnless, show, verdict } from './terminal.js';
+import { CommandError, literal, paragraphs, refuseUnless, show, variable, verdict } from './terminal.js';
 
 /** The flags of each command that looks for a scheme in one delivery. */
 export const resultFlags = {

@@ -4,8 +4,8 @@ import { type Identification, type IdentifyOptions, identifyScheme } from '../do
 import { parseObject } from '../doctor/json.js';
 import { schemeProblem } from '../sandbox/service/choices.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { type Flag, variable } from './command.js';
-import { CommandError, Interrupted, refuseUnless, textIn, warn } from './terminal.js';
+import type { Flag } from './command.js';
+import { CommandError, Interrupted, refuseUnless, textIn, variable, warn } from './terminal.js';
 
 export const secretVariable = 'PAYMENTS_WEBHOOK_SECRET';
 

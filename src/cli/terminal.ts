@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { inspect, styleText } from 'node:util';
+import { inspect, parseEnv, styleText } from 'node:util';
 import { visible } from '../input/visible.js';
 
 // A reader that has seen enough, such as `head`, closes the pipe.
@@ -70,3 +70,27 @@ export class CommandError extends Error {}
 
 /** Ctrl-C at a prompt: nothing is shown, exit code 130. */
 export class Interrupted extends Error {}
+
+let fromFile: Readonly<Record<string, string | undefined>> | undefined;
+
+/** Returns an environment variable, else what `.env` in this folder sets it to. An empty one counts as not set. */
+export function variable(name: string): string | undefined {
+  const own = process.env[name];
+  if (own) return own;
+  fromFile ??= readEnvFile();
+  const value = fromFile[name];
+  if (!value) return undefined;
+  warn(`${name} was read from .env.`);
+  // Said once, and seen by what reads the environment itself.
+  process.env[name] = value;
+  return value;
+}
+
+function readEnvFile() {
+  try {
+    return parseEnv(readFileSync('.env', 'utf8'));
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') warn(`.env could not be read (${codeOf(error)}).`);
+    return {};
+  }
+}
