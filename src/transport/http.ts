@@ -39,9 +39,17 @@ export function kyRequests(settings: ClientSettings) {
     const controller = signal && new AbortController();
     const unlink = onAbort(signal, () => controller?.abort());
     const { method } = call.operation;
-    const options = { method, headers, timeout, text, progress };
+    const options = {
+      method,
+      timeout,
+      text,
+      progress,
+      // ky copies headers three times, even those of an empty object.
+      ...(Object.keys(headers).length > 0 && { headers }),
+      ...(controller && { signal: controller.signal }),
+    };
     try {
-      return await client(url, controller ? { ...options, signal: controller.signal } : options);
+      return await client(url, options);
     } catch (error) {
       return failureOf(error, progress);
     } finally {
