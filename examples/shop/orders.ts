@@ -33,13 +33,13 @@ export interface Payment {
   state: 'held' | 'matched' | 'dismissed';
 }
 
-/** How far below its price a thing may be sold: fifty customers can want it at once. */
+/** How far below its price a thing may be sold: fifty customers who want it within three hours or so get amounts of their own. */
 const most = '0.50';
 /**
- * How long nobody else gets an amount. Unpaid, a shorter time means more decisions, no errors: the order stays a candidate.
+ * How long nobody else gets an amount. Unpaid, as long as a webhook may be late (`lateFor`): a shorter time means more decisions, no errors: the order stays a candidate.
  * Paid, it may be paid once more from a page that is still open, and that payment must not be the next customer's.
  */
-const keptMs = { unpaid: 7 * 24 * 3_600_000, paid: 24 * 3_600_000 };
+const keptMs = { unpaid: 2 * 3_600_000, paid: 24 * 3_600_000 };
 
 /** The orders of a shop and the payments that came for them: two tables in a real shop, and a transaction a method. */
 export class OrderBook {
@@ -130,7 +130,7 @@ export class OrderBook {
     for (const { order, payment } of this.review().matched) credit(order, payment);
   }
 
-  /** Of paid orders for a day, of others for a week after their checkout ended, and while a customer who is back waits. */
+  /** Of paid orders for a day, of others for two hours after their checkout ended, and while a customer who is back waits. */
   #taken(currency: string, now: Date): Order[] {
     const isTaken = ({ paidAt, closed, returnedAt, expiresAt, createdAt }: Order) => {
       const endedMs = now.getTime() - (expiresAt ?? createdAt).getTime();

@@ -7,9 +7,15 @@ export function receivePayment(
   { order_id, amount, currency }: { order_id: string; amount: string; currency: string },
   receivedAt: string,
 ): void {
-  // A payment is credited once, also where somebody retries the delivery that was parked for its other amount.
-  const known = 'SELECT id FROM held_payments WHERE id = ?1 UNION SELECT id FROM orders WHERE paid_by = ?1';
-  if (database.prepare(known).get(order_id)) throw new Error(conflict(order_id));
+  // A payment is credited once. One that a person has credited by hand before its webhook came is done with that.
+  const known = database
+    .prepare(
+      `SELECT amount, currency FROM held_payments WHERE id = ?
+       UNION ALL SELECT amount, currency FROM orders WHERE paid_by = ?`,
+    )
+    .get(order_id, order_id);
+  if (known?.amount === amount && known.currency === currency) return;
+  if (known) throw new Error(conflict(order_id));
   const hold = database.prepare('INSERT INTO held_payments VALUES (?, ?, ?, ?)');
   hold.run(order_id, amount, currency, Date.parse(receivedAt));
   creditWhatIsCertain();

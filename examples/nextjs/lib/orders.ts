@@ -14,11 +14,11 @@ database.exec(`PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000;
 export function openOrder(price: string, currency: string): { id: string; amount: string } {
   return inTransaction(() => {
     const [id, now] = [randomUUID(), Date.now()];
-    // The amounts of unpaid orders, for a week, and of paid ones for a day from their payment: an open page may pay again.
+    // The amounts of unpaid orders, for two hours (`lateFor`), and of paid ones for a day from their payment: an open page may pay again.
     const open = database.prepare(`
       SELECT amount, paid_by FROM orders WHERE currency = ? AND
         CASE WHEN paid_by IS NULL THEN coalesce(expires_at, created_at) > ? ELSE paid_at > ? OR expires_at > ? END`);
-    const since = [now - 7 * 86_400_000, now - 86_400_000, now];
+    const since = [now - 2 * 3_600_000, now - 86_400_000, now];
     const all = open.all(currency, ...since);
     const free = (orders: Record<string, unknown>[]) =>
       freeAmount({ price, taken: orders.map((one) => String(one.amount)), most: '0.50' });
