@@ -10,6 +10,7 @@ import {
   retryOptions,
 } from '../../src/inbox/params.js';
 import { readParams } from '../../src/input/read.js';
+import { opened } from './inboxes.js';
 
 /** Runs a reader with what its type forbids. */
 function refused(read: (...args: never[]) => unknown, ...args: unknown[]) {
@@ -131,5 +132,16 @@ describe('accept()', () => {
     [{ ...delivery, receivedAt: '2026-01-01T00:00:00' }, 'receivedAt must be ISO 8601 with a zone.'],
   ])('refuses %j', (given, problem) => {
     expect(refused(readDelivery, given)).toMatchObject({ message: `inbox.accept: ${problem}` });
+  });
+});
+
+it('an inbox refuses every method while Object.prototype has a field of its own', async () => {
+  const { inbox } = opened();
+  Reflect.set(Object.prototype, 'state', 'parked');
+  const listing = inbox.list().catch((error: unknown) => error);
+  Reflect.deleteProperty(Object.prototype, 'state');
+  expect(await listing).toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining('Object.prototype has the field "state"'),
   });
 });

@@ -480,6 +480,23 @@ describe('an order is handed over once', () => {
   });
 });
 
+it('a delivery gets 500 while Object.prototype has a field of its own, and no function runs', async () => {
+  const errors: unknown[] = [];
+  const onPaid = vi.fn();
+  const paid = '{"type":"order.paid","data":{"order_id":"ord_1","amount":"19.90","currency":"USD"}}';
+  const receive = handler({ secret, on: { 'order.paid': onPaid }, onError: (error) => errors.push(error) });
+  const headers = sign({ rawBody: paid, secret });
+  const request = new Request('https://shop.example', { method: 'POST', headers, body: paid });
+  Reflect.set(Object.prototype, 'polluted', true);
+  try {
+    expect((await receive(request)).status).toBe(500);
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'polluted');
+  }
+  expect(onPaid).not.toHaveBeenCalled();
+  expect(errors).toMatchObject([{ code: 'invalid_options', message: expect.stringContaining('"polluted"') }]);
+});
+
 describe('options of a handler', () => {
   const on = { 'order.paid': () => {} };
 
