@@ -1,4 +1,4 @@
-/** The candidate that a misspelt word most likely meant: few letters differ, in whatever order they stand. */
+/** Returns the candidate that a misspelt word most likely meant: few letters differ, in whatever order they stand. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   return candidates
     .map((candidate): [number, string] => [slips(lettersOf(word), lettersOf(candidate)), candidate])

@@ -2,7 +2,7 @@
 const credentialName =
   /^cookie$|(?:^|[^a-z])(?:auth(?:orization)?$|(?:api|auth|access)?(?:key|token)|bearer|jwt|secret|signature|pass(?:word|phrase)|credential|session)s?(?:[^a-z]|$)/;
 
-/** The values of headers (names in lower case) that must not show; of `Bearer …` the credentials alone, too, and each cookie. */
+/** Returns the values of headers (names in lower case) that must not show; of `Bearer …` the credentials alone, too, and each cookie. */
 export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
     .filter(([name]) => credentialName.test(name))
@@ -16,7 +16,7 @@ export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
 /** API keys, by how they begin. */
 export const apiKeys = /service_(?:live|test)_[\w-]+/gi;
 
-/** Removes the client's secrets from text that came from outside, in each encoding in which they may be echoed. */
+/** Returns a function that removes the client's secrets from text that came from outside, in each encoding in which they may be echoed. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   let patterns: readonly RegExp[] | undefined; // made at the first text: most calls have none to redact
   return (text) => {

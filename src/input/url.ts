@@ -1,16 +1,16 @@
 const loopbackName = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Whether a parsed URL's host is the local machine: 127.0.0.0/8, ::1, localhost or *.localhost. */
+/** True if a parsed URL's host is the local machine: 127.0.0.0/8, ::1, localhost or *.localhost. */
 export function isLoopback(url: URL): boolean {
   return loopbackName.test(url.hostname);
 }
 
-/** The text of a `URL` object, whichever realm it is from; any other value as it is. */
+/** Returns the text of a `URL` object, whichever realm it is from; any other value as it is. */
 export function urlText(value: unknown): unknown {
   return Object.prototype.toString.call(value) === '[object URL]' ? String(value) : value;
 }
 
-/** In quotes or `<…>`, as some tools leave the value of an environment variable. */
+/** True if a value is in quotes or `<…>`, as some tools leave the value of an environment variable. */
 export function isQuoted(value: unknown): boolean {
   return typeof value === 'string' && /^(["'`]).*\1$|^<.*>$/.test(value);
 }
@@ -21,13 +21,13 @@ export function isQuoted(value: unknown): boolean {
  */
 const notMeant = /^(?:[^:]*:\d|https?:(?!\/\/[^/\\]))/i;
 
-/** An absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
+/** Returns an absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
 export function parseAbsoluteUrl(text: string): URL | undefined {
   if (hasBlankOrControl(text) || notMeant.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text);
 }
 
-/** White space and control characters, which the URL parser drops silently. */
+/** True if a text has white space or control characters, which the URL parser drops silently. */
 export function hasBlankOrControl(text: string): boolean {
   return /[\p{Cc} \u00a0\u2028\u2029\ufeff]/u.test(text);
 }
