@@ -233,9 +233,10 @@ test('a flood of refused deliveries takes one connection', async () => {
   let most = 0;
   shop.pool.on('acquire', () => (most = Math.max(most, ++inUse)));
   shop.pool.on('release', () => inUse--);
-  const forged = () => {
+  const forged = (_: unknown, number: number) => {
     const headers = sign({ rawBody: 'x', secret });
-    return shop.inbox.handler(new Request('https://shop.example', { method: 'POST', body: '{}', headers }));
+    const body = `{"number":${number}}`;
+    return shop.inbox.handler(new Request('https://shop.example', { method: 'POST', body, headers }));
   };
   const responses = await Promise.all(Array.from({ length: 500 }, forged));
   assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([400]));
