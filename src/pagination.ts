@@ -9,11 +9,11 @@ interface Item {
   createdAt?: Date | undefined;
 }
 
-/** How the other pages of a list are read. */
+/** The source of the other pages of a list. */
 export interface PageSource<T extends Item> {
-  /** What errors call the list. */
+  /** The name of the list in errors. */
   operation: { operation: string; method: string; path: string };
-  /** How many pages may be held at once while iterating. */
+  /** The number of pages that may be held at once while iterating. */
   prefetch: number;
   /** Another page, by itself or for a loop, which aborts `leaving` when it is left. */
   ask(page: number, leaving?: AbortController): ApiPromise<Page<T>>;
@@ -23,7 +23,7 @@ export interface PageSource<T extends Item> {
 export class Page<T extends Item> implements AsyncIterable<T> {
   /** The items of this page, in the order of the service. */
   readonly items: readonly T[];
-  /** Where this page stands in the list. */
+  /** The position of this page in the list. */
   readonly pagination: Pagination;
   readonly #source: PageSource<T>;
 
@@ -39,7 +39,7 @@ export class Page<T extends Item> implements AsyncIterable<T> {
     return this.#source;
   }
 
-  /** Whether the list goes on after this page. An empty page is the last, whatever the totals say. */
+  /** True if the list goes on after this page. An empty page is the last, whatever the totals say. */
   get hasNextPage(): boolean {
     return this.items.length > 0 && this.pagination.page < this.pagination.totalPages;
   }
@@ -56,7 +56,7 @@ export class Page<T extends Item> implements AsyncIterable<T> {
 }
 
 /**
- * What a list call returns: a promise of its page, and an async iterable over every item from that page on.
+ * The result of a list call: a promise of its page, and an async iterable over every item from that page on.
  *
  * @example
  * ```ts

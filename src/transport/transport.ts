@@ -10,7 +10,7 @@ import { nameOf } from './hooks.js';
 import type { sender } from './sender.js';
 
 /**
- * Checks calls, builds their requests and sends them. One per client. The way of a call, which CONTRIBUTING.md describes:
+ * Checks calls, builds their requests and sends them. One per client. CONTRIBUTING.md describes the life of a request:
  *
  *     resource → Transport.send → sender → ky → nodeHttp or givenFetch
  */
