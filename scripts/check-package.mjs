@@ -9,7 +9,7 @@ import { deadLinks, markdownFiles } from './markdown-links.mjs';
 import { npm, pack } from './npm.mjs';
 
 const mayHold =
-  /^(package\.json|README\.md|AGENTS\.md|llms\.txt|CHANGELOG\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|docs\/.+\.(md|svg)|examples\/.+\.(md|tsx?|cjs|json|csv|prisma)|dist\/(sbom\.cdx\.json|[\w-]+\.(js|cjs|d\.ts|d\.cts)))$/;
+  /^(package\.json|README\.md|AGENTS\.md|llms\.txt|CHANGELOG\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|docs\/.+\.(md|svg)|skills\/[\w-]+\/SKILL\.md|examples\/.+\.(md|tsx?|cjs|json|csv|prisma)|dist\/(sbom\.cdx\.json|[\w-]+\.(js|cjs|d\.ts|d\.cts)))$/;
 const folder = mkdtempSync(join(tmpdir(), 'merchant-payments-'));
 const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8' });
 

@@ -1,4 +1,4 @@
-// Type-checks every `ts` block of README.md, docs/*.md and `@example` in one tsc against dist/, with what sentences name in code, and
+// Type-checks every `ts` block of README.md, docs/*.md, skills/ and `@example` in one tsc against dist/, with what sentences name in code, and
 // runs each block against a fresh sandbox; the blocks of AGENTS.md are one program. A block may use `payments` and `sandbox` without declaring them. "```ts no-run: <why>" is only checked,
 // and "```ts elsewhere: <where>" is left out, because it is checked there with what it imports.
 import { spawn } from 'node:child_process';
@@ -9,12 +9,14 @@ import { filesIn, snippets, writeSnippets } from './snippets.mjs';
 
 const folder = '.snippets';
 const blocks = snippets().filter((block) => !block.info.startsWith('elsewhere'));
-const prose = ['README.md', 'AGENTS.md', ...filesIn('docs', '.md')].map((file) => ({
-  file,
-  line: 0,
-  info: 'no-run: sentences',
-  code: proseProgram(readFileSync(file, 'utf8')),
-}));
+const prose = ['README.md', 'AGENTS.md', ...filesIn('docs', '.md'), ...filesIn('skills', '.md')].map(
+  (file) => ({
+    file,
+    line: 0,
+    info: 'no-run: sentences',
+    code: proseProgram(readFileSync(file, 'utf8')),
+  }),
+);
 writeSnippets(folder, [...blocks, ...prose], {
   extends: '../tsconfig.json',
   compilerOptions: {

@@ -1,4 +1,4 @@
-// The TypeScript samples of README.md, AGENTS.md, docs/*.md and of `@example` in src/, for everything that checks them.
+// The TypeScript samples of README.md, AGENTS.md, docs/*.md, skills/ and of `@example` in src/, for everything that checks them.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 /** What a sample may use without declaring it. */
@@ -7,7 +7,7 @@ declare const sandbox: import('merchant-payments/sandbox').Sandbox;\n`;
 
 /** Every sample: its file, the line of its fence, what follows "ts" there, and its code. The blocks of AGENTS.md are one. */
 export function snippets() {
-  const pages = ['README.md', ...filesIn('docs', '.md')].flatMap(fromMarkdown);
+  const pages = ['README.md', ...filesIn('docs', '.md'), ...filesIn('skills', '.md')].flatMap(fromMarkdown);
   return [...pages, asOneProgram('AGENTS.md'), ...filesIn('src', '.ts').flatMap(fromExamples)];
 }
 

@@ -50,7 +50,8 @@ test.each(commands)('$name has every flag that its section of docs/commands.md n
   expect(flagsIn(own).filter((flag) => !known.includes(flag))).toEqual([]);
 });
 
-const pages = ['README.md', 'AGENTS.md', 'llms.txt', 'examples/README.md', ...docs()];
+const skills = readdirSync('skills').map((name) => `skills/${name}/SKILL.md`);
+const pages = ['README.md', 'AGENTS.md', 'llms.txt', 'examples/README.md', ...docs(), ...skills];
 const calls = pages.flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/npx merchant-payments ([\w-]+)([^\n`]*)/g)].map(
     ([call, name = '', rest = '']) => ({ call, file, name, flags: flagsIn(rest.split(' -- ')[0] ?? '') }),

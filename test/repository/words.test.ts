@@ -74,6 +74,7 @@ function pathsIn(folder: string, name: RegExp): string[] {
 const files = [
   ...['README.md', 'AGENTS.md', 'llms.txt', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
   ...pathsIn('docs', /\.md$/),
+  ...pathsIn('skills', /\.md$/),
   ...pathsIn('examples', /\.(md|tsx?)$/),
   ...pathsIn('src', /\.ts$/),
 ];
