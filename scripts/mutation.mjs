@@ -14,7 +14,7 @@ for (const name of asked.length > 0 ? asked : Object.keys(parts)) {
   }
   const { status } = spawnSync(
     process.execPath,
-    ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run'],
+    ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run', 'scripts/stryker.config.mjs'],
     {
       stdio: 'inherit',
       env: { ...process.env, MUTATION_PART: name },

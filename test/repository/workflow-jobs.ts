@@ -250,7 +250,7 @@ export const jobs: Readonly<Record<string, unknown>> = {
     steps: [checkout, node, { run: 'npm ci' }, { run: 'npm audit signatures' }],
   },
   'test.yml: everything': {
-    ...on(40),
+    ...on(70),
     ...read,
     steps: [checkout, node, { run: '.ci/run', env: { CHROMIUM_PATH: '/usr/bin/google-chrome' } }],
   },

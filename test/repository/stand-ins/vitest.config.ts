@@ -8,7 +8,7 @@ const library = process.env.STAND_IN ?? '';
 
 /** The tests of the endpoints, with a stand-in for one library. */
 export default {
-  ...mergeConfig(base, {
+  ...mergeConfig(base({ command: 'serve', mode: 'test' }), {
     root: file('../../..'),
     resolve: { alias: [{ find: standIns[library], replacement: file(`${library}.ts`) }] },
   }),

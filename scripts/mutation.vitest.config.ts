@@ -1,12 +1,13 @@
 import { defineConfig } from 'vitest/config';
-import base from './vitest.config.js';
+import base from '../vitest.config.js';
 
-const parts = new URL('./scripts/mutation-parts.mjs', import.meta.url);
+const { resolve } = base({ command: 'serve', mode: 'test' });
+const parts = new URL('mutation-parts.mjs', import.meta.url);
 const { part }: { part: { tests: string[]; testTimeout?: number } } = await import(parts.href);
 
 /** The tests that Stryker runs against each mutant: without the fuzz, which would notice some by chance. */
 export default defineConfig({
-  ...(base.resolve && { resolve: base.resolve }),
+  ...(resolve && { resolve }),
   test: {
     include: part.tests,
     testTimeout: part.testTimeout ?? 20_000,

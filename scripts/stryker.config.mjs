@@ -1,8 +1,8 @@
-import { part } from './scripts/mutation-parts.mjs';
+import { part } from './mutation-parts.mjs';
 
 export default {
   testRunner: 'vitest',
-  vitest: { configFile: 'vitest.mutation.config.ts', related: false },
+  vitest: { configFile: 'scripts/mutation.vitest.config.ts', related: false },
   plugins: ['@stryker-mutator/vitest-runner'],
   mutate: part.mutate,
   ignorePatterns: ['bench', 'compat', 'dist', 'docs', 'site', 'reports'],
