@@ -10,8 +10,6 @@ const shop = useShop();
 it('regenerates the key: the old one is refused at once, the shown one is accepted', async () => {
   const { sandbox, client } = shop();
   const page = await visit(`${sandbox.url}/developer`);
-  expect(await page.content()).not.toContain(sandbox.apiKey);
-  expect(await page.content()).not.toContain(sandbox.webhookSecret);
   await page.getByTestId('regenerate').click();
   await page.getByTestId('regenerate-confirm').click();
   await expect.poll(() => page.getByTestId('api-key').textContent()).toBe(sandbox.apiKey);
