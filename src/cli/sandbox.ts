@@ -74,14 +74,14 @@ ${guard.accessToken === undefined ? '' : `  SANDBOX_TOKEN=${guard.accessToken}\n
 
 /** Prints the log of what happened: a line for each entry, or its facts as JSON. `which` leaves some out. */
 export function watch(
-  { activity, clock }: SandboxContext,
+  { activity }: SandboxContext,
   json: boolean,
   write: (line: string) => void,
   which: (entry: Activity) => boolean = () => true,
 ): void {
   const text = activityPrinter();
   activity.added.subscribe((entry) => {
-    if (which(entry)) write(json ? JSON.stringify(factsOf(entry)) : text(entry, clock.now()));
+    if (which(entry)) write(json ? JSON.stringify(factsOf(entry)) : text(entry));
   });
 }
 
@@ -104,8 +104,8 @@ const colours = { good: 'green', bad: 'red', warn: 'yellow', calm: 'dim' } as co
 function activityPrinter() {
   const seenTags = new Set<string>();
   const seenHints = new Set<string>();
-  return (entry: Activity, now: number): string => {
-    const { kind, subject: said, outcome, tone, more } = describeActivity(entry, now);
+  return (entry: Activity): string => {
+    const { kind, subject: said, outcome, tone, more } = describeActivity(entry);
     const isClock = entry.type === 'action' && entry.action.type === 'clock';
     const subject = isClock ? `it is ${localTime(entry.at)}` : said;
     const isRequest = entry.type === 'request';

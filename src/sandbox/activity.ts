@@ -49,10 +49,11 @@ export interface ActivityLine {
   href: string;
 }
 
-/** Returns an entry in words. `now` is the sandbox's time, from which waits are counted. */
-export function describeActivity(activity: Activity, now: number): ActivityLine {
+/** Returns an entry in words, as things were when it was added. */
+export function describeActivity(activity: Activity): ActivityLine {
   if (activity.type === 'request') return requestLine(activity.request);
-  if (activity.type === 'delivery') return deliveryLine(activity.event, activity.attempt, now);
+  if (activity.type === 'delivery')
+    return deliveryLine(activity.event, activity.attempt, activity.at.getTime());
   return actionLine(activity.action);
 }
 

@@ -37,7 +37,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
   function report(event: SandboxEvent, attempt?: Attempt): void {
     changed.emit(event);
     const inFlight = event.state === 'pending' && event.nextAttemptAt === undefined;
-    if (attempt || !inFlight) logged.emit({ at: new Date(clock.now()), event, attempt });
+    if (attempt || !inFlight) logged.emit({ at: new Date(clock.now()), event: { ...event }, attempt });
   }
 
   /** Whether an event is still in the store: `reset()` may have removed it while it was in flight. */

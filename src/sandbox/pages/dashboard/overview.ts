@@ -45,7 +45,7 @@ ${actionForm(context, '/reset', html`<button class="button danger" data-testid="
 }
 
 function activityRow(entry: Activity, now: number): Html {
-  const { kind, subject, outcome, tone, more, href } = describeActivity(entry, now);
+  const { kind, subject, outcome, tone, more, href } = describeActivity(entry);
   return html`<tr data-testid="activity">
 ${timeCell(entry.at, now)}
 <td class="main"><a href="${href}"><span class="strong">${kind}</span> <code>${subject}</code></a></td>
