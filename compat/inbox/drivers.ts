@@ -3,7 +3,7 @@ import type Better from 'better-sqlite3';
 import type Libsql from 'libsql';
 import { type Inbox, openInbox } from 'merchant-payments/inbox';
 
-export const openers: ((given: { better: Better.Database; libsql: Libsql }) => Inbox)[] = [
+export const openers: ((given: { better: Better.Database; libsql: Libsql.Database }) => Inbox)[] = [
   ({ better }) =>
     openInbox({
       database: better,

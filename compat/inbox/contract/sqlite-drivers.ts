@@ -2,15 +2,17 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import {
-  type GivenDatabase,
   openInbox,
   openOrderBook,
+  type SqliteDatabase,
   type SqliteStatement,
 } from '../../../src/inbox/index.js';
 import { insertPaid, placeInboxesIn, withinSqlite } from '../../../test/inbox/contract/places.js';
 import { later, temporaryFile } from '../../../test/inbox/inboxes.js';
 
-type Database = GivenDatabase & { prepare(sql: string): SqliteStatement & { reader: boolean } };
+interface Database extends SqliteDatabase {
+  prepare(sql: string): SqliteStatement & { reader: boolean };
+}
 const Driver: new (file: string) => Database = createRequire(import.meta.url)(
   process.env.INBOX_DRIVER ?? 'better-sqlite3',
 );
