@@ -59,6 +59,9 @@ function readRequestParts(issues: Issue[], request: RawRequest): RequestParts {
   const { method, query, body } = readInto(issues, requestParams, request) ?? {};
   if (method === 'GET' && body !== undefined)
     issues.push({ path: 'body', message: 'is not allowed with GET. Use query.' });
+  // zod leaves such a name out without a word.
+  if (Object.hasOwn(Object(request?.query), '__proto__'))
+    issues.push({ path: 'query.__proto__', message: 'is reserved by JavaScript. Choose another name.' });
   return { query, body };
 }
 

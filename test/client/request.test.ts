@@ -195,6 +195,13 @@ test('request() reads query and body once: what was checked is what is sent', as
   expect(service.requests).toMatchObject([{ query: { q: 'first' } }, { body: { a: 'first' } }]);
 });
 
+test('request() refuses a name that JavaScript would lose', async () => {
+  const query = { ['__proto__']: '1' };
+  await expect(payments.request({ method: 'GET', path: '/v1/x', query })).rejects.toMatchObject({
+    issues: [{ path: 'query.__proto__', message: 'is reserved by JavaScript. Choose another name.' }],
+  });
+});
+
 function cycle(): object {
   const whole = { part: {} };
   whole.part = whole;
