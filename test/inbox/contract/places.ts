@@ -120,6 +120,10 @@ export function withinSqlite(
       dies();
       database.exec('COMMIT');
       return result;
+    } catch (error) {
+      // Closing rolls back, but not in libsql.
+      database.exec('ROLLBACK');
+      throw error;
     } finally {
       database.close();
     }
