@@ -15,7 +15,8 @@ interface State {
 export const payments = defineEmulator<State>({
   name: 'merchant-payments',
   state: () => ({}),
-  setup({ app, state, baseUrl, onDispose }) {
+  setup(context) {
+    const { app, state, baseUrl } = context;
     const { sandbox: from } = state;
     const sandbox = createSandbox({
       apiKey: 'service_test_emulate',
@@ -24,7 +25,7 @@ export const payments = defineEmulator<State>({
       publicUrl: baseUrl, // so that payment pages open under emulate's address
       ...(from && { from }),
     });
-    onDispose(() => sandbox.close());
+    context.onDispose(() => sandbox.close());
     app.use(async ({ req }) => {
       const { pathname, search } = new URL(req.url);
       const response = await sandbox.fetch(new Request(sandbox.url + pathname + search, req.raw));

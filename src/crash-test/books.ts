@@ -71,7 +71,9 @@ export async function runBooks(command: string, env: NodeJS.ProcessEnv): Promise
 export function plainAmount(amount: unknown): string | undefined {
   const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(String(amount)) ?? [];
   if (whole === undefined) return undefined;
-  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+  let digits = fraction;
+  while (digits.length > 2 && digits.endsWith('0')) digits = digits.slice(0, -1);
+  return `${whole.replace(/^0+(?=\d)/, '')}.${digits.padEnd(2, '0')}`;
 }
 
 /** Returns an amount as it is compared. One with a digit that is no decimal, such as `11,90`, stays as it is. */

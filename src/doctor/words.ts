@@ -31,4 +31,4 @@ export const shapeOf = (words: string): string =>
   words
     .slice(3)
     .replaceAll(/(\d \p{L}+?)s\b/gu, '$1')
-    .replaceAll(/[\p{L}\p{N}_+/-]*[\d#][\p{L}\p{N}_+/#.-]*/gu, '#');
+    .replaceAll(/[\p{L}\p{N}_+/#.-]+/gu, (word) => (/[\d#]/.test(word) ? '#' : word));

@@ -28,7 +28,7 @@ const commands = [...new Set(exported.map(({ name }) => name))].map((name) => ({
 
 const page = readFileSync('docs/commands.md', 'utf8');
 const sections = page.split(/^## /m).slice(1);
-const shared = ['help', 'json', 'url', 'token'];
+const shared = ['help', 'json', 'sandbox', 'token'];
 
 test('every command is found', () => {
   expect(commands.map(({ name }) => name).sort()).toEqual(

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').filter(Boolean);
 const manifest: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -69,22 +69,13 @@ describe('merchant-payments exec', () => {
     const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
     return spawnSync(process.execPath, [...args, 'exec', '--', 'no-such-program'], { encoding: 'utf8' });
   };
-  let windows: ReturnType<typeof on>;
-  let linux: ReturnType<typeof on>;
-  beforeAll(() => {
-    windows = on('win32');
-    linux = on('linux');
-  });
 
-  it('on Windows says how to start a script such as npm', () => {
-    expect(windows.stderr).toContain(
-      'could not be started (ENOENT). If it is a script, such as npm or npx, put cmd /c',
-    );
-    expect(windows.status).toBe(127);
-  });
-
-  it('elsewhere asks whether the program is installed', () => {
-    expect(linux.stderr).toContain('no-such-program could not be started (ENOENT). Is it installed?');
-    expect(linux.status).toBe(127);
-  });
+  it.each(['win32', 'linux'])(
+    'on %s asks whether a program that cannot be started is installed',
+    (platform) => {
+      const { stderr, status } = on(platform);
+      expect(stderr).toContain('no-such-program could not be started (ENOENT). Is it installed?');
+      expect(status).toBe(127);
+    },
+  );
 });

@@ -98,7 +98,7 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
 
   test.each<[Fault, object]>([
     [{ malformed: 'html' }, { code: 'invalid_response', outcome: 'unknown' }],
-    [{ malformed: 'truncated' }, { code: 'invalid_response', reason: 'json', outcome: 'done' }],
+    [{ malformed: 'truncated' }, { code: 'invalid_response', reason: 'json', outcome: 'unknown' }],
   ])('a malformed response comes after the work: %j', async (fault, error) => {
     const { sandbox, client } = await open(way);
     sandbox.failNext(fault);
