@@ -91,10 +91,10 @@ function ordered(what: string, words: readonly string[], given: Flags<keyof type
     readOrder(fault, 'fault');
     return fault;
   } catch (error) {
-    const { field = '', problem } = InvalidField.in(error) ?? {};
+    const { field = '', problem, isUnknown } = InvalidField.in(error) ?? {};
     if (problem === undefined) throw error;
     const flag = field === 'headers' ? 'header' : field;
-    refuseUnless(!problem.startsWith(' is not a field'), `--${flag} does not go with: fault ${what}`);
+    refuseUnless(!isUnknown, `--${flag} does not go with: fault ${what}`);
     const isFlag = Object.hasOwn(flags, flag) && what !== flag;
     throw new UsageError(`${isFlag ? '--' : ''}${flag}${problem}`);
   }

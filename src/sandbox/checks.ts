@@ -19,15 +19,15 @@ export class SandboxError extends PaymentsError {
 export class InvalidField extends SandboxError {
   static override readonly name = 'SandboxError';
   // Not printed: the message says both.
-  readonly #named: { field: string; problem: string };
+  readonly #named: { field: string; problem: string; isUnknown: boolean };
 
-  constructor(what: string, field: string, problem: string) {
+  constructor(what: string, field: string, problem: string, isUnknown = false) {
     super('invalid_options', `${what}: ${field}${problem}`);
-    this.#named = { field, problem };
+    this.#named = { field, problem, isUnknown };
   }
 
   /** The two of an error of this class, which `instanceof` does not know: it goes by the name, which every SandboxError has. */
-  static in(error: unknown): { field: string; problem: string } | undefined {
+  static in(error: unknown): { field: string; problem: string; isUnknown: boolean } | undefined {
     return typeof error === 'object' && error !== null && #named in error ? error.#named : undefined;
   }
 }
@@ -47,7 +47,8 @@ export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, what: strin
   const names = [...(issue?.path ?? []), ...(issue?.code === 'unrecognized_keys' ? issue.keys : [])];
   const [field = ''] = names.map(String);
   // The problem begins with the field.
-  throw new InvalidField(what, field, problemOf(result.error).slice(field.length));
+  const isUnknown = issue?.code === 'unrecognized_keys';
+  throw new InvalidField(what, field, problemOf(result.error).slice(field.length), isUnknown);
 }
 
 /** The first thing that is wrong, after the name of the field. */
