@@ -24,8 +24,8 @@ export type RecoverOptions = Pick<VerifyOptions, 'secret' | 'scheme' | 'toleranc
  * ```ts
  * import { type Delivery, recover, type RefusedDelivery } from 'merchant-payments/webhooks';
  *
- * declare const records: RefusedDelivery[];
- * declare function store(delivery: Delivery): Promise<void>;
+ * const records: RefusedDelivery[] = []; // what `refused` was given
+ * const store = async (delivery: Delivery) => console.log(delivery.key); // as `accept` does
  *
  * const secret = process.env.PAYMENTS_WEBHOOK_SECRET;
  * for (const delivery of recover(records, { secret, scheme: { encoding: 'base64' } })) await store(delivery);
