@@ -110,7 +110,7 @@ async function prepare(name) {
   await admin.end();
   const url = server.url.replace(/[^/]*$/, database);
   const pool = new pg.Pool({ connectionString: url, max: 10 });
-  pool.on('error', () => {});
+  for (const event of ['error', 'connect']) pool.on(event, (client) => client.on?.('error', () => {})); // the server ends before it
   await pool.query('CREATE TABLE paid (order_id text)');
   const store = await { inbox, 'pg-boss': pgBoss, 'graphile-worker': graphile }[name](pool, url);
   await pool.query('VACUUM ANALYZE');
@@ -163,8 +163,8 @@ async function pgBoss(pool, url) {
 }
 
 /** Deletes what is done. */
-async function graphile(pool, url) {
-  const utils = await makeWorkerUtils({ connectionString: url });
+async function graphile(pool) {
+  const utils = await makeWorkerUtils({ pgPool: pool });
   await utils.migrate();
   return {
     fill: (prefix, count) =>
@@ -174,6 +174,9 @@ async function graphile(pool, url) {
         [JSON.stringify(delivery('x')), prefix, count],
       ),
     store: (given) => utils.addJob('order.paid', given, { jobKey: given.key }),
-    close: () => Promise.all([utils.release(), pool.end()]),
+    close: async () => {
+      await utils.release();
+      await pool.end();
+    },
   };
 }
