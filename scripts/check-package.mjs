@@ -78,7 +78,7 @@ try {
   const bin = (...args) => npm(['exec', '--silent', '--', 'merchant-payments', ...args], { cwd: folder });
   assert.match(bin('--help'), /sandbox/);
   assert.match(bin('examples', 'shop'), /\d\d files copied to shop\n/);
-  assert.match(bin('examples', 'shop'), /^0 files copied to shop\n\d\d were there and are unchanged: /);
+  assert.match(bin('examples', 'shop'), /^\d\d files are there already, unchanged\n/);
 
   // Node prints the line of an uncaught error: in a minified file it could be all of the package.
   for (const [type, load] of [
