@@ -13,8 +13,8 @@ export interface PageParts {
   banner: string;
   head?: Html | false;
   status?: number | undefined;
-  /** Where the browser is redirected after three seconds. */
-  refresh?: string | undefined;
+  /** Where the browser is redirected, and when. */
+  refresh?: { url: string; seconds: number } | undefined;
 }
 
 /** A whole page with headers that let only our own style and script load. */
@@ -55,7 +55,7 @@ ${content}
       'content-security-policy': policy.join('; '),
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'same-origin',
-      ...(refresh === undefined ? {} : { refresh: `3; url=${new URL(refresh).href}` }),
+      ...(refresh === undefined ? {} : { refresh: `${refresh.seconds}; url=${new URL(refresh.url).href}` }),
     },
   });
 }

@@ -21,7 +21,7 @@ export function overviewPage(context: SandboxContext, asked: Asked): Promise<Res
   const rows = activity.entries.map((entry) => activityRow(entry, now)).reverse();
   const none =
     'Nothing yet. What your shop asks, what customers do and what is delivered appears here at once.';
-  const log = table('What happened', ['Time', 'What', 'Outcome', ''], rows);
+  const log = table('Log', ['Time', 'What', 'Outcome', ''], rows);
   const content = html`<h1 class="spoken">Overview</h1>
 ${live('next', settings.webhook === undefined && nextStep)}
 <div class="beside">

@@ -41,7 +41,8 @@ export function paidPage(view: CheckoutView): Promise<Response> {
     more: html`<dl class="facts receipt"><dt>Order</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
 ${eventId !== undefined && html`<dt>Event</dt><dd><a href="/events/${eventId}" data-testid="event-link"><code>${eventId}</code></a></dd>`}</dl>`,
     ways: [way(successUrl, `Continue to ${merchant}`, 'return-link')],
-    refresh: successUrl,
+    // Long enough to see the order.
+    refresh: successUrl === undefined ? undefined : { url: successUrl, seconds: 3 },
   });
 }
 
@@ -52,7 +53,8 @@ export function cancelledPage(view: CheckoutView): Promise<Response> {
     testId: 'cancelled',
     text: `Nothing was charged. ${leaving(merchant, cancelUrl)}`,
     ways: [back(view), payable && way(`/pay/${view.id}`, 'Return to payment', 'return-to-payment')],
-    refresh: cancelUrl,
+    // Browsers leave a page that redirects this soon out of their history, so that Back comes to the form.
+    refresh: cancelUrl === undefined ? undefined : { url: cancelUrl, seconds: 1 },
   });
 }
 
