@@ -5,13 +5,13 @@ import { runShell } from './shell.js';
 /** One line of the merchant's books: a fulfilment, or what the shop keeps for a person. */
 export interface BookLine {
   readonly orderId: string;
-  /** A decimal without needless zeros, or what the shop has in its place. Absent only where it is held. */
+  /** A decimal without needless zeros, or the text that the shop has in its place. Absent only if the line is held. */
   readonly amount?: string | undefined;
   readonly reference?: string | undefined;
   readonly isHeld: boolean;
 }
 
-/** A line that is in neither form. */
+/** The error for a line of the books that is neither in columns nor JSON. */
 export class BooksError extends Error {
   readonly line: number;
 
@@ -57,7 +57,7 @@ export async function readSettledBooks(
   }
 }
 
-/** The books command failed. */
+/** The error for a books command that failed. */
 export class BooksCommandError extends Error {}
 
 /** Runs the books command and reads what it prints. */
@@ -67,7 +67,7 @@ export async function runBooks(command: string, env: NodeJS.ProcessEnv): Promise
   return readBooks(output);
 }
 
-/** Returns a decimal amount with at least two decimals and no other needless zeros; `undefined` if it is none. */
+/** Returns a decimal amount with at least two decimals and no other needless zeros; `undefined` if it is no decimal. */
 export function plainAmount(amount: unknown): string | undefined {
   const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(String(amount)) ?? [];
   if (whole === undefined) return undefined;
@@ -76,7 +76,7 @@ export function plainAmount(amount: unknown): string | undefined {
   return `${whole.replace(/^0+(?=\d)/, '')}.${digits.padEnd(2, '0')}`;
 }
 
-/** Returns an amount as it is compared. One with a digit that is no decimal, such as `11,90`, stays as it is. */
+/** Returns an amount as it is compared. A text with a digit that is no decimal, such as `11,90`, stays as it is. */
 function amountOf(given: unknown): string | undefined {
   const text = typeof given === 'number' ? String(given) : given;
   return typeof text === 'string' && /\d/.test(text) ? (plainAmount(text) ?? text) : undefined;
@@ -100,7 +100,7 @@ function fromJson(text: string): BookLine | undefined {
 const textOf = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : String(value);
 
-/** `psql -At -F,` and `sqlite3 -csv` print commas, `mysql -N` tabs. What follows the id is the amount, even one with a comma. */
+/** Reads a line in columns: `psql -At -F,` and `sqlite3 -csv` print commas, `mysql -N` tabs. The amount is all that follows the id, even with a comma. */
 function fromColumns(text: string): BookLine | undefined {
   const [, orderId = '', given = ''] = /^"?([^",\t]+)"?[,\t]"?([^"\t]+?)"?$/.exec(text) ?? [];
   const amount = amountOf(given);

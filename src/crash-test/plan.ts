@@ -12,7 +12,7 @@ export interface PlannedOrder {
 /** `payment` is the first delivery of an order, `again` a duplicate, `conflict` the same order with another amount. */
 export type DeliveryKind = 'payment' | 'again' | 'conflict' | 'unreadable' | 'forged' | 'unknown';
 
-/** A signal, and when it is sent: a share of the median response time after the delivery was. */
+/** A signal to the program. It is sent a share of the median response time after the delivery. */
 export interface Kill {
   readonly signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
   readonly share: number;
@@ -49,7 +49,7 @@ export interface PlanOptions {
 
 export const currency = 'USD';
 
-/** Returns what a run sends, to which instance, and what is killed when: the same everywhere for the same seed. */
+/** Returns what a run sends, to which instance, and what is killed when. The same seed gives the same plan everywhere. */
 export function makePlan({ seed, orders: count, instances, sharesAmounts }: PlanOptions): Plan {
   const random = randomFrom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);
@@ -74,7 +74,7 @@ export function makePlan({ seed, orders: count, instances, sharesAmounts }: Plan
   };
 
   const deliveries = withKills(
-    shuffled(customers, below).map(({ id, cents }, place) =>
+    shuffle(customers, below).map(({ id, cents }, place) =>
       deliveryOf('payment', id, decimal(cents), place < part(0.02) ? 3 : 1),
     ),
     instances,
@@ -85,13 +85,13 @@ export function makePlan({ seed, orders: count, instances, sharesAmounts }: Plan
     const place = deliveries.findIndex(({ orderId }) => orderId === first);
     deliveries.splice(place + 1 + below(deliveries.length - place), 0, delivery);
   };
-  for (const { id, cents } of shuffled(customers, below).slice(0, part(0.1)))
+  for (const { id, cents } of shuffle(customers, below).slice(0, part(0.1)))
     insert(deliveryOf('again', id, decimal(cents)), id);
-  for (const { id, cents } of shuffled(customers, below).slice(0, part(0.02)))
+  for (const { id, cents } of shuffle(customers, below).slice(0, part(0.02)))
     insert(deliveryOf('conflict', id, decimal(cents + 100_000)), id);
   for (let number = 0; number < part(0.01); number++)
     insert(deliveryOf('unreadable', newId(), `${10 + number},90`));
-  for (const [number, { id, cents }] of shuffled(customers, below).slice(0, part(0.04)).entries())
+  for (const [number, { id, cents }] of shuffle(customers, below).slice(0, part(0.04)).entries())
     insert(
       number % 2 === 0
         ? deliveryOf('forged', newId(), decimal(cents))
@@ -133,12 +133,12 @@ function bodyOf(kind: DeliveryKind, orderId: string, amount: string): string {
 const decimal = (cents: number): string =>
   `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 
-function shuffled<T>(list: readonly T[], below: (limit: number) => number): T[] {
+function shuffle<T>(list: readonly T[], below: (limit: number) => number): T[] {
   const all = list.map((value) => ({ value, at: below(2 ** 31) }));
   return all.sort((one, other) => one.at - other.at).map(({ value }) => value);
 }
 
-/** Mulberry32: small, and the same on every platform. */
+/** Returns a generator of random numbers, Mulberry32: it is small, and gives the same numbers on every platform. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -9,11 +9,11 @@ export interface ProgramOptions {
   env: NodeJS.ProcessEnv;
   /** The address of its receiver. */
   url: string;
-  /** How long it may take to answer after a start. */
+  /** The time within which the receiver has to answer after a start. */
   startMs: number;
 }
 
-/** The program ended without being killed, or never answered: the test cannot go on. */
+/** The error for a program that ended without being killed, or never answered: the test cannot go on. */
 export class ProgramError extends Error {
   readonly code: 'does_not_start' | 'ends_by_itself' | 'no_receiver';
 
@@ -30,13 +30,13 @@ const shownOutput = 2000;
 export class Program {
   readonly url: string;
   kills = 0;
-  /** How often it ended without being killed, and came back. */
+  /** The number of times that it ended without being killed, and came back. */
   endsByItself = 0;
   readonly #options: ProgramOptions;
   #child: ChildProcess | undefined;
   #output = '';
   #isOver = false;
-  /** Resolves when the receiver answers; another one after each start. */
+  /** Resolves when the receiver answers. Each start makes a new promise. */
   #ready: Promise<void>;
 
   constructor(options: ProgramOptions) {
@@ -91,7 +91,7 @@ export class Program {
       grace.abort();
       await exit;
     }
-    signalGroup(child, 'SIGKILL'); // what it started may outlive it, and hold its port
+    signalGroup(child, 'SIGKILL'); // a process that it started may outlive it, and hold its port
   }
 
   async #start(code: 'does_not_start' | 'ends_by_itself'): Promise<void> {
@@ -165,7 +165,7 @@ export class Program {
 
 const isPosix = process.platform !== 'win32';
 
-/** A child that could not be started has no id, and never exits. */
+/** True if a child has ended. A child that could not be started has no id, and never exits. */
 const hasEnded = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
   pid === undefined || exitCode !== null || signalCode !== null;
 

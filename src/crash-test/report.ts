@@ -7,12 +7,12 @@ export interface CrashReport {
   orders: number;
   /** Orders that were answered with a 2xx. */
   delivered: number;
-  /** Orders that never were. */
+  /** Orders that were never answered with a 2xx. */
   unanswered: number;
   kills: number;
-  /** How long the books took to settle after the last delivery. */
+  /** The time that the books took to settle after the last delivery. */
   settledMs: number;
-  /** True if the run was interrupted: what is missing was not looked for. */
+  /** True if the run was interrupted, so that missing orders were not looked for. */
   interrupted: boolean;
   findings: {
     code: CrashFindingCode;
@@ -26,7 +26,7 @@ export interface CrashReport {
 
 const page = 'docs/fulfil-exactly-once.md';
 
-/** For each finding: what it says of orders, its likely cause, what to do. */
+/** The texts of each finding: what it says of orders, its likely cause, what to do. */
 const explanations: Record<CrashFindingCode, readonly [what: string, cause: string, fix: string]> = {
   lost: [
     'got a 200, and were neither fulfilled nor held',

@@ -1,3 +1,4 @@
+// The crash test starts a program, kills it while it takes deliveries, and compares its books with what was sent.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Outgoing } from '../sending/delivery.js';
 import { send } from '../sending/send.js';
@@ -67,7 +68,7 @@ export async function runPlan(options: RunOptions): Promise<Answer[]> {
     }
   }
 
-  /** A duplicate or a conflict is sent only once its order was accepted. */
+  /** Takes the first delivery that is due. A duplicate or a conflict is due only once its order was accepted. */
   function take(): Waiting | undefined {
     const isDue = ({ delivery: { kind, orderId }, notBefore }: Waiting): boolean =>
       notBefore <= now() && ((kind !== 'again' && kind !== 'conflict') || accepted.has(orderId));
@@ -141,7 +142,7 @@ export async function runPlan(options: RunOptions): Promise<Answer[]> {
   }
 }
 
-/** A secret that is not the merchant's, in the form that the scheme reads. */
+/** Returns a secret that is not the merchant's, in the form that the scheme reads. */
 function forgedSecret({ secretEncoding }: Partial<SignatureScheme>): string {
   const bytes = Buffer.from(wrongSecret);
   return secretEncoding === undefined || secretEncoding === 'utf8'
@@ -149,7 +150,7 @@ function forgedSecret({ secretEncoding }: Partial<SignatureScheme>): string {
     : bytes.toString(secretEncoding);
 }
 
-/** Before anything was answered, 20 ms. */
+/** Returns the median of response times; 20 ms before there was a response. */
 function median(durations: readonly number[]): number {
   const sorted = durations.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)] ?? 20;

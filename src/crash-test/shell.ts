@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const limitMs = 60_000;
 
-/** Runs a command line of the merchant's in a shell, with a text on its standard input, to its end. */
+/** Runs a command line of the merchant in a shell, with a text on its standard input, and waits for its end. */
 export async function runShell(command: string, env: NodeJS.ProcessEnv, input = '') {
   const child = spawn(command, { shell: true, env, timeout: limitMs, killSignal: 'SIGKILL' });
   const read = { output: '', errors: '' };

@@ -98,7 +98,7 @@ export function countUnanswered(plan: Plan, answers: readonly Answer[]): number 
   return plan.orders.filter(({ id }) => !accepted.has(id)).length;
 }
 
-/** Returns true if each order that was answered with a 2xx is in the books, or kept for a person. */
+/** True if each order that was answered with a 2xx is in the books, or kept for a person. */
 export function isComplete(answers: readonly Answer[], books: readonly BookLine[]): boolean {
   const known = new Set(books.map(({ orderId }) => orderId));
   return answers.every(

@@ -2,15 +2,15 @@ import * as z from 'zod/mini';
 import { checkPrototype } from '../input/pollution.js';
 import { readParams } from '../input/read.js';
 
-/** Decimal strings of one currency. */
+/** Parameters of `freeAmount()`: decimal strings of one currency. */
 export interface FreeAmountParams {
-  /** What the customer should pay: the highest amount that can be returned. At most two decimals, as a price has. */
+  /** The amount that the customer should pay, which is the highest that can be returned. At most two decimals, as a price has. */
   price: string;
-  /** The amounts of unpaid orders, and of paid ones for a day: an open page may pay again. */
+  /** The amounts of unpaid orders, and of paid orders for a day, because a page that is still open may pay again. */
   taken: Iterable<string>;
-  /** How far below the price an amount may be. */
+  /** The most that an amount may be below the price. */
   most: string;
-  /** How far two amounts are apart. Default: `'0.01'`. A currency without decimals needs `'1'`. */
+  /** The difference between two amounts. Default: `'0.01'`. A currency without decimals needs `'1'`. */
   step?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export const decimalAmount = z.string(notDecimal).check(z.regex(/^\d+(\.\d+)?$/,
 export const likeAPrice = decimalAmount.check(
   z.refine((amount) => /^\d+(\.\d{1,2})?$/.test(withoutZeros(amount)), 'has more than two decimals.'),
 );
-/** The same, more than zero. */
+/** The schema of a price that is more than zero. */
 export const aboveZero = likeAPrice.check(
   z.refine((amount) => /[1-9]/.test(amount), 'must be more than zero.'),
 );

@@ -7,7 +7,7 @@ import { readParams } from '../input/read.js';
 import { decimalAmount, withoutZeros } from './amounts.js';
 
 interface Sum {
-  /** Unique in its list. */
+  /** The id, unique in its list. */
   id: string | number | bigint;
   /** A decimal string. */
   amount: string;
@@ -19,7 +19,7 @@ interface Sum {
 export interface UnpaidOrder extends Sum {
   /** A time before its customer could pay, on the same clock as `receivedAt`. */
   createdAt: Date;
-  /** When its checkout expires. An order without it never does. */
+  /** When its checkout expires. Without it, the checkout never expires. */
   expiresAt?: Date | null | undefined;
   /** When its customer came back. */
   returnedAt?: Date | null | undefined;
@@ -31,33 +31,33 @@ export interface UnmatchedPayment extends Sum {
   receivedAt: Date;
 }
 
-/** Load both lists in the transaction that writes the result. */
+/** Parameters of `matchPayments()`. Load both lists in the transaction that writes the result. */
 export interface MatchParams<Order extends UnpaidOrder, Payment extends UnmatchedPayment> {
   /**
-   * Every unpaid order, of whatever age, that one of the payments could be for; of all amounts, or of some. Do not leave out
-   * those whose checkout expired long ago by your clock: a payment that has waited would be credited to a wrong order.
-   * `lateFor` rules them out here, by the time at which each payment came.
+   * Every unpaid order, of any age, that one of the payments could be for; of all amounts, or of some. Do not leave out orders
+   * whose checkout expired long ago by your clock: a payment that has waited would be credited to a wrong order. `lateFor`
+   * rules such orders out by the time at which each payment came.
    */
   orders: readonly Order[];
-  /** All payments that belong to no order yet, or all of those amounts. */
+  /** All payments that belong to no order yet, or all that have an amount of these orders. */
   payments: readonly Payment[];
   /**
-   * How long after its checkout expired the webhook of an order may still come: an order is a candidate for payments that
-   * came until then. The service documents no limit. Default: `'2h'`.
+   * The time after its checkout expired in which the webhook of an order may still come: the order is a candidate for payments
+   * that came until then. The service documents no limit. Default: `'2h'`.
    */
   lateFor?: Duration | undefined;
   /**
-   * Whether a customer's return decides between several orders; default `false`. Only where nobody can read `successUrl`
-   * before paying. Even there, a lost webhook may shift later payments of its amount to other customers.
+   * True if a customer's return decides between several orders; default `false`. Set it only if nobody can read `successUrl`
+   * before paying. Even then, a lost webhook may shift later payments of its amount to other customers.
    */
   trustReturns?: boolean | undefined;
   /** The current time, for `overdue`. */
   now?: Date | undefined;
-  /** How long after its customer came back an unpaid order is overdue. Default: 15 minutes. */
+  /** The time after its customer came back from which an unpaid order is overdue. Default: 15 minutes. */
   overdueMs?: number | undefined;
 }
 
-/** What is certain, and what a person has to decide. */
+/** The result of `matchPayments()`: what is certain, and what a person has to decide. */
 export interface MatchResult<Order, Payment> {
   /** Write each pair in one transaction. */
   matched: {
@@ -65,7 +65,7 @@ export interface MatchResult<Order, Payment> {
     order: Order;
     /** As you passed it. */
     payment: Payment;
-    /** No other order can be it; or, with `trustReturns`, its customer came back. */
+    /** `only_candidate`: no other order can be the one. `returned`: its customer came back, with `trustReturns`. */
     because: 'only_candidate' | 'returned';
   }[];
   /** Payments that a person has to decide on. */
@@ -74,7 +74,7 @@ export interface MatchResult<Order, Payment> {
     payment: Payment;
     /** Orders of its amount and currency that it may be for. */
     candidates: Order[];
-    /** `expired`: it came more than ten minutes after the checkout of its only candidate expired. */
+    /** `expired`: the payment came more than ten minutes after the checkout of its only candidate expired. */
     because: 'no_candidate' | 'several_candidates' | 'expired';
   }[];
   /** Unpaid orders whose customer came back more than `overdueMs` ago: a webhook may be lost. Empty without `now`. */
@@ -84,18 +84,18 @@ export interface MatchResult<Order, Payment> {
 const graceMs = 10 * 60_000;
 
 /**
- * Says which order each payment is for, and which payments a person has to decide on. Writes nothing. A payment is for an
- * order of its amount and currency that was made before it: the only one left. With several, or if its checkout has expired,
- * it is held. This relies on three things: every payment is for one of these orders, an order is paid at most once, and no
- * webhook comes later than `lateFor` after the checkout expired.
+ * Returns which order each payment is for, and which payments a person has to decide on. Writes nothing. A payment is for the
+ * only order left that has its amount and currency and was made before it. If several are left, or if the checkout of that
+ * order has expired, the payment is held. This relies on three things: every payment is for one of these orders, an order is
+ * paid at most once, and no webhook comes later than `lateFor` after the checkout expired.
  *
- * @throws {InvalidParamsError} an amount is not a decimal string, a date is invalid, or two have one id.
+ * @throws {InvalidParamsError} an amount is not a decimal string, a date is invalid, or two entries of a list have the same id.
  */
 export function matchPayments<Order extends UnpaidOrder, Payment extends UnmatchedPayment>(
   params: MatchParams<Order, Payment>,
 ): MatchResult<Order, Payment> {
   const { orders, payments, sumOf, lateMs, trustReturns, isOverdue } = readMatch(params);
-  /** `rivals` counts open orders: to look for them again after each match takes long with thousands of one amount. */
+  /** `rivals` counts the open orders that a payment may be for: a new search after each match is slow with thousands of one amount. */
   const claims = payments.map((payment, place) => ({ payment, place, sum: sumOf(payment), rivals: 0 }));
   type Claim = (typeof claims)[number];
   const open = groupBy(orders, sumOf);
@@ -103,13 +103,13 @@ export function matchPayments<Order extends UnpaidOrder, Payment extends Unmatch
   const matched: MatchResult<Order, Payment>['matched'] = [];
 
   const isCandidate = (payment: Payment, order: Order) =>
-    order.createdAt.getTime() <= payment.receivedAt.getTime() && // to compare Dates is far slower
+    order.createdAt.getTime() <= payment.receivedAt.getTime() && // comparing Dates is far slower
     (isWithin(lateMs, payment, order) || !!order.returnedAt);
   const candidatesOf = ({ payment, sum }: Claim) => [...open(sum)].filter((one) => isCandidate(payment, one));
   /** Trusted returns may have swapped two customers' payments: then neither age nor expiry rules out an order of that amount. */
   const rivalsOf = (claim: Claim) => (trustReturns ? [...open(claim.sum)] : candidatesOf(claim));
 
-  /** Returns the payments for which it left one rival. */
+  /** Credits an order with a payment, and returns the payments that have one rival left. */
   const credit = (order: Order, claim: Claim, because: 'only_candidate' | 'returned') => {
     matched.push({ order, payment: claim.payment, because });
     open(claim.sum).delete(order);
@@ -119,11 +119,11 @@ export function matchPayments<Order extends UnpaidOrder, Payment extends Unmatch
     return others.filter(({ rivals }) => rivals === 1);
   };
 
-  /** In rounds, as each match may make another one certain. Of several payments for one order, the earliest gets it. */
+  /** Credits in rounds, because each match may make another one certain. Of several payments for one order, the earliest is credited. */
   const creditOnlyCandidates = (withOneRival: Claim[]) => {
     for (let round = withOneRival; round.length > 0; ) {
       const next = round.flatMap((claim) => {
-        const order = claim.rivals === 1 && inTime(claim.payment, candidatesOf(claim));
+        const order = claim.rivals === 1 && findUnexpired(claim.payment, candidatesOf(claim));
         return order ? credit(order, claim, 'only_candidate') : [];
       });
       round = next.sort((one, other) => one.place - other.place);
@@ -132,14 +132,14 @@ export function matchPayments<Order extends UnpaidOrder, Payment extends Unmatch
 
   for (const claim of claims) claim.rivals = rivalsOf(claim).length;
   creditOnlyCandidates(claims.filter(({ rivals }) => rivals === 1));
-  // Once for each: a match takes a customer who is back and a payment, so it makes no earlier payment certain.
+  // One pass is enough: a match removes a customer who is back and a payment, so it makes no earlier payment certain.
   for (const claim of trustReturns ? claims : []) {
     if (!held(claim.sum).has(claim)) continue;
     const back = candidatesOf(claim).filter(({ returnedAt }) => returnedAt);
-    const newest = back.at(-1); // a payment that may be for this one may be for all of them
-    const alike = [...held(claim.sum)].filter(({ payment }) => newest && isCandidate(payment, newest));
-    // With more customers back than payments, a webhook is late or lost, and nobody knows whose.
-    const order = back.length <= alike.length && inTime(claim.payment, back);
+    const newest = back.at(-1); // a payment that may be for the newest order may be for all of them
+    const competing = [...held(claim.sum)].filter(({ payment }) => newest && isCandidate(payment, newest));
+    // If more customers are back than payments came, a webhook is late or lost, and nobody knows whose.
+    const order = back.length <= competing.length && findUnexpired(claim.payment, back);
     if (order) creditOnlyCandidates(credit(order, claim, 'returned'));
   }
 
@@ -153,7 +153,7 @@ export function matchPayments<Order extends UnpaidOrder, Payment extends Unmatch
   return { matched, held: undecided, overdue };
 }
 
-function inTime<Order extends UnpaidOrder>(payment: UnmatchedPayment, orders: readonly Order[]) {
+function findUnexpired<Order extends UnpaidOrder>(payment: UnmatchedPayment, orders: readonly Order[]) {
   return orders.find((order) => isWithin(graceMs, payment, order));
 }
 
@@ -161,7 +161,7 @@ function isWithin(ms: number, { receivedAt }: UnmatchedPayment, { expiresAt }: U
   return !expiresAt || receivedAt.getTime() <= expiresAt.getTime() + ms;
 }
 
-/** Keeps the order of the list in each group. */
+/** Groups a list by amount and currency. Each group keeps the order of the list. */
 function groupBy<One>(all: readonly One[], sumOf: (one: One) => string): (sum: string) => Set<One> {
   const groups = new Map<string, Set<One>>();
   for (const one of all) groups.set(sumOf(one), (groups.get(sumOf(one)) ?? new Set()).add(one));
@@ -182,13 +182,13 @@ const matchParams = z.strictObject({
   ),
 });
 
-/** Returns both lists oldest first. */
+/** Checks the parameters, and returns both lists oldest first. */
 function readMatch<Order extends UnpaidOrder, Payment extends UnmatchedPayment>(
   params: MatchParams<Order, Payment>,
 ) {
   checkPrototype();
   const { lateFor: lateMs, trustReturns, now, overdueMs } = readParams(operation, matchParams, params);
-  /** Amount and currency in the form that is compared. */
+  /** The amount and currency of each entry, in the form that is compared. */
   const sums = new Map<object, string>();
   const orders = readAll('orders', params.orders, sums, 'createdAt', ['expiresAt', 'returnedAt']);
   const payments = readAll('payments', params.payments, sums, 'receivedAt');

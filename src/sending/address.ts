@@ -21,7 +21,7 @@ function blockList(...subnets: string[]): BlockList {
   return list;
 }
 
-/** The words of messages for what allows public addresses, in code and on the command line. */
+/** The option that allows public addresses, as messages name it: in code and on the command line. */
 export const remoteOption = 'allowRemoteWebhooks (--allow-remote)';
 
 /** Returns why nothing may be sent to an address; `undefined` if it is allowed. */
@@ -47,7 +47,7 @@ export function guardedLookup(allowRemote: boolean): LookupFunction {
   };
 }
 
-/** Returns why nothing can be sent to a target; `undefined` if something can. It does not look up a name's address. */
+/** Returns why nothing can be sent to a target; `undefined` if something can. Looks up no host name. */
 export function targetProblem(target: unknown, allowRemote: boolean): string | undefined {
   if (target === undefined || typeof target === 'function') return undefined;
   if (typeof target !== 'string') return 'pass a URL or a route handler.';
@@ -57,13 +57,13 @@ export function targetProblem(target: unknown, allowRemote: boolean): string | u
   return 'pass an absolute http: or https: URL without user and password.';
 }
 
-/** Returns why nothing may be sent to a URL whose host is an address. A host name is no problem here. */
+/** Returns why nothing may be sent to a URL whose host is an address. A host name is not checked. */
 export function literalProblem(url: URL, allowRemote: boolean): string | undefined {
   const host = hostOf(url);
   return isIP(host) === 0 ? undefined : addressProblem(host, allowRemote);
 }
 
-/** Returns why nothing may be sent to a URL, by what its name resolves to now. A name without an address may get one later. */
+/** Returns why nothing may be sent to a URL, by what its host name resolves to now. A name without an address is allowed, because it may get one later. */
 export async function resolvedProblem(target: WebhookTarget | undefined, allowRemote: boolean) {
   const url = typeof target === 'string' ? parseAbsoluteUrl(target) : undefined;
   if (url === undefined) return undefined;

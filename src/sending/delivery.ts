@@ -22,13 +22,13 @@ export interface Sent {
   code?: string | undefined;
 }
 
-/** Where deliveries go: a URL, or a Fetch-style route handler itself, which needs no port. */
+/** The receiver of deliveries: a URL, or a Fetch-style route handler itself, which needs no port. */
 export type WebhookTarget = string | ((request: Request) => Response | Promise<Response>);
 
-/** Characters that nobody can guess. */
+/** Returns characters that nobody can guess. */
 export const randomText = (): string => randomBytes(10).toString('hex');
 
-/** A secret that nobody knows, in the form that a scheme reads. */
+/** Returns a secret that nobody knows, in the form that a scheme reads. */
 export const newSecret = ({ secretEncoding }: Partial<SignatureScheme>): string =>
   secretEncoding === 'hex' ? randomText() : `whsec_${randomText()}`;
 
@@ -45,14 +45,14 @@ export function secretProblem(secret: string, scheme: Partial<SignatureScheme>):
   }
 }
 
-/** JSON on one line with a space after each `:` and `,`: what Python's `json.dumps` writes. */
+/** Returns JSON on one line with a space after each `:` and `,`, as Python's `json.dumps` writes it. */
 export function spaced(content: object): string {
   return JSON.stringify(content, null, 1)
     .replaceAll(/,\n\s*/g, ', ')
     .replaceAll(/\n\s*/g, '');
 }
 
-/** JSON on one line that no encoder writes: only some of its colons and commas are followed by a space. */
+/** Returns JSON on one line that no encoder writes: only some of its colons and commas are followed by a space. */
 export function unevenlySpaced(content: object): string {
   const lines = JSON.stringify(content, null, 1).split(/\n\s*/);
   return lines

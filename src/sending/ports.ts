@@ -10,7 +10,7 @@ export async function chooseProgramPort(usual = 3000): Promise<number> {
 }
 
 const isTaken = (port: number, host: string): Promise<boolean> =>
-  // Another code: not an address of this machine, such as ::1 without IPv6.
+  // Any other code means that the host is no address of this machine, such as ::1 without IPv6.
   listenBriefly(port, host).then(
     () => false,
     (error) => error.code === 'EADDRINUSE',
@@ -28,7 +28,7 @@ async function listenBriefly(port: number, host: string): Promise<number> {
   }
 }
 
-/** Has a server listen, and resolves to its port: with 0, any free one. */
+/** Starts a server, and resolves to its port: any free one if `port` is 0. */
 export async function listenOn(server: Server, port: number, host: string): Promise<number> {
   await once(server.listen(port, host), 'listening');
   const address = server.address();

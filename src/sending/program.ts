@@ -1,7 +1,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import spawn from 'cross-spawn';
 
-/** What a program needs of the sandbox that it is started beside. */
+/** The address, key and secret of the sandbox that a program is started beside. */
 export interface ProgramSandbox {
   readonly url: string;
   readonly apiKey: string;

@@ -1,4 +1,4 @@
-// What every sandbox takes and signs with that is started without others, so that an .env file keeps working. Anybody
-// knows both: they open nothing else, and a receiver that takes this secret in production can be forged.
+// A sandbox that is started without a key and a secret of its own takes this key and signs with this secret, so that an .env
+// file keeps working. Both are public: they open nothing else, and a receiver with this secret in production accepts forgeries.
 export const sandboxKey = 'service_test_sandbox_0000';
 export const sandboxSecret = 'whsec_sandbox_00000000000000000000';

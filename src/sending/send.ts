@@ -1,16 +1,17 @@
+// This folder sends deliveries to a receiver, for the sandbox, the doctor and the crash test.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { longestTimerMs, untilAborted } from './abort.js';
 import { guardedLookup, literalProblem, TargetError } from './address.js';
 import type { Outgoing, Sent, WebhookTarget } from './delivery.js';
 
-/** How a delivery is sent. */
+/** Options of `send()`. */
 export interface SendOptions {
   /** The time limit for the response. Default 10 s. */
   timeoutMs?: number | undefined;
   /** True if the target may have a public address. Default `false`: this machine and private networks only. */
   allowRemote?: boolean | undefined;
-  /** Ends the attempt. */
+  /** Ends the attempt when it is aborted. */
   signal?: AbortSignal | undefined;
 }
 
@@ -37,7 +38,7 @@ export async function send(
 
 async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing): Promise<Sent> {
   const response = await handler(asRequest(handler, outgoing));
-  // That of another library is taken too.
+  // A response of another library's class is accepted too.
   if (typeof response?.text !== 'function')
     throw new TypeError(
       'The handler returned no Response. nodeHandler() belongs to node:http; here, use handler().',
@@ -46,7 +47,7 @@ async function call(handler: Exclude<WebhookTarget, string>, outgoing: Outgoing)
   return { status, headers: Object.fromEntries(headers), body: await response.text() };
 }
 
-/** A delivery as the receiver's route sees it. */
+/** Returns a delivery as the request that the receiver's route gets. */
 export function asRequest(target: WebhookTarget | undefined, { headers, repeated = {}, body }: Outgoing) {
   const url = typeof target === 'string' ? target : 'http://localhost/webhooks';
   const request = new Request(url, { method: 'POST', headers, body });
@@ -69,7 +70,7 @@ async function post(url: string, outgoing: Outgoing, signal: AbortSignal, allowR
   const target = new URL(url);
   const problem = literalProblem(target, allowRemote);
   if (problem !== undefined) throw new TargetError(problem);
-  // Bytes: Node would write the headers before a text in its encoding, UTF-8.
+  // The body is sent as bytes: Node writes the headers before a string in the encoding of that string, UTF-8.
   const bytes = Buffer.from(body);
   const twice = Object.entries(repeated).map(([name, value]) => [name, [headers[name] ?? '', value]]);
   const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, {
