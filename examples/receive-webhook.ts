@@ -5,7 +5,7 @@
  *     npx merchant-payments exec --webhook-path /webhooks -- node receive-webhook.ts
  *
  * On Node 20, put `npx tsx` in place of `node`. In another terminal, with the sandbox's address, which it prints:
- * `npx merchant-payments trigger order.paid --url http://127.0.0.1:…`
+ * `npx merchant-payments trigger order.paid --sandbox http://127.0.0.1:…`
  */
 import { createServer } from 'node:http';
 import { nodeHandler, type OrderPaidEvent } from 'merchant-payments/webhooks';
