@@ -9,7 +9,7 @@ export type RawBody = string | ArrayBuffer | ArrayBufferView;
 /** The longest body that the handlers read, in bytes: 1 MiB. */
 export const longestBody = 1024 * 1024;
 
-/** The bytes of the body: what is signed, and what is parsed. A string is text, or base64 if `encoding` says so. */
+/** Returns the bytes that were signed and will be parsed. A string is text, or base64 if `encoding` says so. */
 export function readBody(rawBody: unknown, encoding?: unknown): Uint8Array {
   if (encoding !== undefined) return readBase64(rawBody, encoding);
   if (typeof rawBody === 'string') return Buffer.from(rawBody);
@@ -29,7 +29,7 @@ export function readBody(rawBody: unknown, encoding?: unknown): Uint8Array {
   }
 }
 
-/** The body of a stored delivery that is not UTF-8. */
+/** Returns the bytes of a stored body that is not valid UTF-8. */
 function readBase64(rawBody: unknown, encoding: unknown): Uint8Array {
   if (encoding !== 'base64')
     throw invalidOptions('encoding must be "base64", or left out where rawBody is text.');
@@ -41,12 +41,12 @@ function readBase64(rawBody: unknown, encoding: unknown): Uint8Array {
   );
 }
 
-/** `instanceof` fails on buffers of another realm, which test runners and edge runtimes hand over. */
+/** True for an `ArrayBuffer` of any realm. Test runners and edge runtimes pass those of another, on which `instanceof` fails. */
 function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return Object.prototype.toString.call(value) === '[object ArrayBuffer]';
 }
 
-/** Names what was passed instead of raw bytes, and the fix. */
+/** Returns a description of what was passed instead of raw bytes, and the fix. */
 function mistake(given: unknown): [problem: string, fix: string] {
   if (given === undefined || given === null) {
     return ['rawBody is missing', 'In Express, give the route express.raw({ type: "application/json" })'];
@@ -63,6 +63,7 @@ function mistake(given: unknown): [problem: string, fix: string] {
   return ['rawBody is a parsed object, and the signature covers the bytes that were received', rawBytes];
 }
 
+/** Advice on keeping the raw bytes, by framework. */
 export const rawBytes =
   'Keep them: in Express express.raw({ type: "application/json" }) on this route, before express.json(); ' +
   'with a Fetch request `await request.arrayBuffer()`; in NestJS `rawBody: true` and req.rawBody';

@@ -6,12 +6,12 @@ import { readKeys, type WebhookSecret } from './secret.js';
 import { toleranceSeconds } from './timestamp.js';
 import { within } from './within.js';
 
-/** What does not depend on the sender, checked before the delivery is looked at. */
+/** The settings of a verification. They do not depend on the sender, so they are checked before the delivery is read. */
 export interface Checks {
   scheme: Scheme;
   keys: readonly WebhookSecret[];
   toleranceSeconds: number;
-  /** What the keys were read from. */
+  /** The option that the keys were read from. */
   secret: unknown;
 }
 
@@ -30,7 +30,7 @@ interface GivenChecks {
 
 const checksOptions = optionsObject('{ secret, scheme }', checksShape);
 
-/** Reads options that are these alone; an error begins with `what`. */
+/** Reads an options object that has only these options, or throws an error that begins with `what`. */
 export function readGivenChecks(what: string, given: unknown): Checks {
   return readChecks(readWebhookOptions(what, checksOptions, given));
 }
@@ -45,13 +45,13 @@ type GivenSecret = WebhookSecret | readonly WebhookSecret[] | undefined;
 /** A secret, or a function that returns it or a promise of it. */
 export type LateSecret = GivenSecret | (() => GivenSecret | Promise<GivenSecret>);
 
-/** How long deliveries wait for a `secret` function. */
+/** The longest time that deliveries wait for a `secret` function. */
 const longestReadMs = 10_000;
 const tooSlow = `The function \`secret\` returned nothing within ${longestReadMs / 1000} s.`;
 
 /**
- * The checks of a handler. Invalid options throw now, except for the result of a `secret` function: it is called at the
- * first delivery, and again at each further one until it succeeds.
+ * Returns a function that reads the checks of a handler. Invalid options throw at once, but not the result of a `secret`
+ * function: that function is called at the first delivery, and again at each further delivery until it succeeds.
  */
 export function lateChecks(own: GivenChecks): () => Promise<Checks> {
   const { secret } = own;

@@ -9,28 +9,29 @@ import type { VerifiedDelivery } from './verify.js';
  */
 export interface Delivery {
   /**
-   * What makes two deliveries the same: `order.paid:<order_id>`, `<type>:<SHA-256 of the body in hex>` for an event of
-   * another type, `invalid:<SHA-256 of the body in hex>` for one that could not be read. A NUL in it is written `\u0000`.
+   * The identity of the delivery, equal for two deliveries of one event: `order.paid:<order_id>`,
+   * `<type>:<SHA-256 of the body in hex>` for an event of another type, `invalid:<SHA-256 of the body in hex>` for an event
+   * that could not be read. A NUL in the key is written `\u0000`.
    */
   key: string;
-  /** The event that `verify()` returned, or an unknown one with a `problem` if it could not be read. */
+  /** The event that `verify()` returned, or an unknown event with a `problem` if it could not be read. */
   event: WebhookEvent;
   /** The body exactly as received: a string holds all of it. */
   rawBody: string;
-  /** `base64` if `rawBody` is base64: where the body is not valid UTF-8, or has a NUL, which many databases do not store. */
+  /** `base64` if the body is not valid UTF-8, or has a NUL, which many databases do not store; `rawBody` is base64 then. */
   encoding?: 'base64' | undefined;
   /** The headers that were verified, by lower-case name: signature, timestamp, and those that `scheme.verify` read. */
   headers: Record<string, string>;
-  /** When it was received, in ISO 8601. */
+  /** The time at which the delivery was received, in ISO 8601. */
   receivedAt: string;
   /**
-   * 16 hex digits over type and data in one form: the same for a delivery that arrives again, and other ones if the
+   * 16 hex digits of a hash over type and data in one form. A delivery that arrives again has the same digest, unless its
    * content differs, such as another amount under one `order_id`.
    */
   digest: string;
 }
 
-/** The delivery that a body and its headers proved to be. */
+/** Returns the delivery that a body and its headers proved to be. */
 export function deliveryOf(
   { event: read, body, headers }: Omit<VerifiedDelivery, 'sentAt'>,
   receivedAt: Date,
@@ -46,10 +47,10 @@ export function deliveryOf(
   };
 }
 
-/** A body as a string that holds all of it and that any database stores. */
+/** Returns a body as a string that holds all of it and that any database stores. */
 export function storable(body: Uint8Array, isText?: boolean): Pick<Delivery, 'rawBody' | 'encoding'> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  // Not TextDecoder: it would drop a byte order mark, which was signed.
+  // TextDecoder would drop a byte order mark, which was signed.
   const text = bytes.toString();
   if (isText || (!text.includes('\0') && bytes.equals(Buffer.from(text)))) return { rawBody: text };
   return { rawBody: bytes.toString('base64'), encoding: 'base64' };
@@ -57,7 +58,7 @@ export function storable(body: Uint8Array, isText?: boolean): Pick<Delivery, 'ra
 
 const mostLevels = 100;
 
-/** An event that can be written as JSON: one that is nested more deeply can only be parsed. */
+/** Returns the event, or an unreadable one if it is nested too deeply: JSON.parse() reads more levels than JSON.stringify() writes. */
 export function writable(event: WebhookEvent): WebhookEvent {
   let level: unknown[] = [event];
   for (let depth = 0; depth < mostLevels; depth++)
@@ -65,12 +66,12 @@ export function writable(event: WebhookEvent): WebhookEvent {
   return level.length === 0 ? event : unreadable(`it has more than ${mostLevels} levels`, typeOf(event));
 }
 
-/** The event's own type, as the service wrote it. */
+/** Returns the event's own type, as the service wrote it. */
 export function typeOf(event: WebhookEvent): string {
   return event.type === 'unknown' ? event.originalType : event.type;
 }
 
-/** Why an event could not be read, if so. */
+/** Returns the reason for which an event could not be read, or `undefined` if it was read. */
 export function unreadableBecause(event: WebhookEvent): string | undefined {
   return event.type === 'unknown' ? event.problem : undefined;
 }
@@ -81,17 +82,18 @@ function keyOf(event: WebhookEvent, body: Uint8Array): string {
   return `${type}:${createHash('sha256').update(body).digest('hex')}`;
 }
 
-/** `node:sqlite` of Node 22 reads a text up to its first NUL, and PostgreSQL stores none. */
+/** Escapes each NUL of a key: `node:sqlite` of Node 22 reads a text only up to its first NUL, and PostgreSQL stores none. */
 export function withoutNul(key: string): string {
   return key.replaceAll('\0', '\\u0000');
 }
 
+/** Returns the digest of an event's type and data. */
 export function digestOf(event: WebhookEvent): string {
   const content = oneForm([typeOf(event), event.data]);
   return createHash('sha256').update(content).digest('hex').slice(0, 16);
 }
 
-/** JSON with sorted keys. An amount is in one form already. */
+/** Returns JSON with sorted keys. Amounts need nothing more: the schema has already brought them into one form. */
 function oneForm(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(oneForm).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

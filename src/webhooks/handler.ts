@@ -5,18 +5,18 @@ import { type HandlerOptions, readOnOrAccept } from './on-or-accept.js';
 import type { Respond } from './responder.js';
 
 /**
- * A webhook receiver for Fetch-style routes: Next.js, Hono, Bun, Deno, Cloudflare Workers.
+ * Returns a webhook receiver for Fetch-style routes: Next.js, Hono, Bun, Deno, Cloudflare Workers.
  *
- * It reads the raw body itself (at most 1 MiB, else 413) and verifies it: 400 if it is not authentic, 500 if the
- * options or your function fail.
+ * The receiver reads the raw body itself and verifies it. It responds with 413 if the body is longer than 1 MiB, 400 if it
+ * is not authentic, and 500 if the options or your function fail.
  *
- * With `on`, your function runs inside the request, and the response is 200 once it has finished. A delivery that
- * arrives again gets 409 while the first is handled and 200 afterwards, as far as this process remembers; one of the same
- * order with another content gets 409. Nothing is stored: if your function fails and the service does not retry, the
- * event is lost.
+ * With `on`, your function runs inside the request, and the response is 200 once your function has finished. A delivery
+ * that arrives again gets 409 while the first is handled and 200 afterwards, as far as this process remembers; a delivery of
+ * the same order with another content gets 409. Nothing is stored: if your function fails and the service does not retry,
+ * the event is lost.
  *
- * With `accept`, you store the delivery, and 200 means that it is stored. `merchant-payments/inbox` does that in SQLite or
- * PostgreSQL.
+ * With `accept`, you store the delivery, and 200 means that it is stored. `merchant-payments/inbox` stores deliveries in
+ * SQLite or PostgreSQL.
  *
  * @throws {WebhookConfigError} an option is invalid. Only a `secret` that is a function is checked later, at the first
  * delivery: 500 and `onError`.
@@ -52,7 +52,7 @@ export function handler(options: HandlerOptions): (request: Request) => Promise<
   return fetchHandler(readOnOrAccept(options, 'webhooks.handler()').respond);
 }
 
-/** Receives Fetch requests. */
+/** Returns a receiver of Fetch requests that passes what it receives to a responder. */
 export function fetchHandler(respond: Respond): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method = 'POST', headers }: Partial<Request> = isRequest(request) ? request : {};
@@ -61,12 +61,12 @@ export function fetchHandler(respond: Respond): (request: Request) => Promise<Re
   };
 }
 
-/** True for a Fetch request, of whichever realm or library. */
+/** True for a Fetch request of any realm or library. */
 function isRequest(value: unknown): value is Request {
   return hasMethods<Request>(value, 'arrayBuffer') && hasMethods(value.headers, 'get');
 }
 
-/** Where frameworks keep the request in what their routes are called with. */
+/** The paths at which frameworks keep the request in the argument of their routes, and how an error names each. */
 const requestIn = new Map([
   ['request', 'request, as in SvelteKit and Astro'],
   ['req', 'req: event.req in h3 2'],
@@ -74,7 +74,7 @@ const requestIn = new Map([
   ['req.raw', 'req.raw: c.req.raw in Hono'],
 ]);
 
-/** Names what was passed instead of a request. */
+/** Returns an error that names what was passed instead of a request. */
 function notRequest(given: unknown): Error {
   for (const [path, place] of requestIn)
     if (isRequest(propertyAt(given, path)))
@@ -109,7 +109,7 @@ async function readRequest(request: Request): Promise<Uint8Array | undefined> {
   for (let part = await reader.read(); part.value; part = await reader.read()) {
     length += part.value.byteLength;
     if (length <= longestBody) chunks.push(part.value);
-    // Until then the rest is read and dropped, so that the next delivery on the connection gets through.
+    // Up to this length the rest is read and dropped, so that the next delivery on the connection gets through.
     else if (length > 9 * longestBody) {
       await reader.cancel();
       break;

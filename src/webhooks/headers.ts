@@ -5,10 +5,10 @@ export type WebhookHeaders =
   | Iterable<readonly [string, string | readonly string[]]>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Reads the single value of a header by its lower-case name; `undefined` if it is missing. */
+/** A function that returns the single value of a header by its lower-case name, or `undefined` if it is missing. */
 export type HeaderReader = (name: string) => string | undefined;
 
-/** Returns a reader for any container of headers. Inherited properties are ignored. */
+/** Returns a reader for any container of headers. The reader ignores inherited properties. */
 export function readHeaders(headers: unknown): HeaderReader {
   if (typeof headers !== 'object' || headers === null) {
     throw invalidHeaders('headers must be an object. Pass request.headers');
@@ -27,7 +27,7 @@ export function readHeaders(headers: unknown): HeaderReader {
   }
 }
 
-/** All headers that have one value, by lower-case name. */
+/** Returns all headers that have one value, with lower-case names. */
 export function headerPairs(headers: unknown): [name: string, value: string][] {
   if (typeof headers !== 'object' || headers === null) return [];
   const pairs: unknown[] = isIterable(headers) ? [...headers] : Object.entries(headers);
@@ -38,7 +38,7 @@ export function headerPairs(headers: unknown): [name: string, value: string][] {
   });
 }
 
-/** Throws if the value is no container of headers at all. Called when a header is missing. */
+/** Throws if the value is a promise or a whole request instead of headers, which explains a missing header. */
 export function checkContainer(headers: unknown): void {
   if (typeof headers !== 'object' || headers === null) return;
   if (typeof fieldOf(headers, 'then') === 'function') {
@@ -50,7 +50,7 @@ export function checkContainer(headers: unknown): void {
   }
 }
 
-/** `undefined` if it throws: this only improves a message. */
+/** Returns a field, or `undefined` if its getter throws, as the field only improves a message. */
 function fieldOf(object: object, name: string): unknown {
   try {
     return Reflect.get(object, name);
@@ -61,7 +61,7 @@ function fieldOf(object: object, name: string): unknown {
 
 type ValueAt = (index: number, name: string) => unknown;
 
-/** Rejects two values of one name, in any letter case: only one of them was signed. */
+/** Returns a reader that rejects two values of one name, in any letter case, because only one of them was signed. */
 function oneOf(names: readonly string[], valueAt: ValueAt): HeaderReader {
   return (wanted) => {
     let found: string | undefined;
@@ -84,7 +84,7 @@ function repeated(name: string): WebhookVerificationError {
   );
 }
 
-/** A string, or the only string of an array: frameworks that allow repeated headers pass arrays. */
+/** Returns a string, or the only string of an array: frameworks that allow repeated headers pass arrays. */
 function textOf(valueAt: ValueAt, index: number, name: string, wanted: string): string | undefined {
   let texts: unknown[];
   try {

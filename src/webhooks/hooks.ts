@@ -1,8 +1,8 @@
 import { type HooksOf, runHook } from '../input/hooks.js';
 
-/** What each hook of a webhook handler receives: never a secret, a header or a body. */
+/** The facts that each hook of a webhook handler receives. They hold no secret, header or body. */
 export interface WebhookHookFacts {
-  /** An authentic and fresh delivery arrived that can be taken, for the first time or again. */
+  /** An authentic and fresh delivery arrived, for the first time or again. */
   received: DeliveryFacts & {
     /** Length of the raw body. */
     bytes: number;
@@ -18,14 +18,14 @@ export interface WebhookHookFacts {
   };
   /** Your function finished. */
   done: DeliveryFacts & {
-    /** How long it ran. */
+    /** The time that your function ran, in milliseconds. */
     durationMs: number;
   };
   /** Your function threw or rejected. */
   failed: DeliveryFacts & {
-    /** How long it ran. */
+    /** The time that your function ran, in milliseconds. */
     durationMs: number;
-    /** What it threw, as it is. */
+    /** The value that your function threw, unchanged. */
     error: unknown;
   };
 }
@@ -41,7 +41,7 @@ export interface DeliveryFacts {
 /** Functions called with what happens to deliveries, for logs and metrics. Errors that they throw are ignored. */
 export type WebhookHooks = HooksOf<WebhookHookFacts>;
 
-/** Calls a hook with its facts, if there is one. */
+/** A function that calls a hook with its facts, if there is such a hook. */
 export type CallHook<Facts> = <Name extends keyof Facts & string>(name: Name, facts: Facts[Name]) => void;
 
 export const webhookHooks = ['received', 'duplicate', 'refused', 'done', 'failed'] as const;

@@ -10,15 +10,15 @@ import type { Reply, Responder } from './responder.js';
 export interface NodeRequest {
   /** Anything but POST gets 405. */
   method?: string | undefined;
-  /** As Node parsed them. */
+  /** The headers as Node parsed them. */
   headers: WebhookHeaders;
   /** The body as a body parser left it: bytes from `express.raw()` can be verified, a parsed object cannot. */
   body?: unknown;
   /** The bytes that NestJS keeps with `rawBody: true`. */
   rawBody?: unknown;
-  /** Whether the stream has been read from. */
+  /** True if the stream has been read from. */
   readableDidRead?: boolean;
-  /** Whether the connection was closed before the handler was called. */
+  /** True if the connection was closed before the handler was called. */
   destroyed?: boolean;
   /** A part of the body arrived. */
   on(event: 'data', listener: (chunk: Uint8Array | string) => void): unknown;
@@ -41,7 +41,8 @@ export interface NodeResponse {
 }
 
 /**
- * A framework's request around the one of `node:http`: `raw` in Fastify and in NestJS on it, `req` in Koa, `request` in AdonisJS.
+ * A framework's request that holds the request of `node:http`: as `raw` in Fastify and in NestJS on Fastify, as `req` in Koa,
+ * as `request` in AdonisJS.
  */
 export type FrameworkRequest = ({ raw: NodeRequest } | { req: NodeRequest } | { request: NodeRequest }) & {
   /** The body as the framework left it: bytes or text can be verified, a parsed object cannot. */
@@ -50,7 +51,10 @@ export type FrameworkRequest = ({ raw: NodeRequest } | { req: NodeRequest } | { 
   rawBody?: unknown;
 };
 
-/** A framework's response around the one of `node:http`: `raw` in Fastify and in NestJS on it, `res` in Koa, `response` in AdonisJS. */
+/**
+ * A framework's response that holds the response of `node:http`: as `raw` in Fastify and in NestJS on Fastify, as `res` in
+ * Koa, as `response` in AdonisJS.
+ */
 export type FrameworkResponse = { raw: NodeResponse } | { res: NodeResponse } | { response: NodeResponse };
 
 /**
@@ -63,11 +67,11 @@ export type NodeListener = <Result = Promise<void>>(
 ) => Result;
 
 /**
- * A webhook receiver for `node:http` and frameworks on it: Express, NestJS, Fastify, Koa, h3 1, AdonisJS. It takes the same
- * options as `handler()` and responds in the same way.
+ * Returns a webhook receiver for `node:http` and the frameworks on it: Express, NestJS, Fastify, Koa, h3 1, AdonisJS. It
+ * takes the same options as `handler()` and responds in the same way.
  *
- * It reads the raw body itself, so mount it before `express.json()`. A body that `express.raw()` has read, or that
- * NestJS kept with `rawBody: true`, is used as it is; a parsed one is rejected, and the error names the line to change. In
+ * The receiver reads the raw body itself, so mount it before `express.json()`. A body that `express.raw()` has read, or that
+ * NestJS kept with `rawBody: true`, is used as it is; a parsed body is rejected, and the error names the line to change. In
  * Fastify, pass `request` and `reply` themselves; in Koa `ctx.request` and `ctx.response`.
  *
  * Koa, h3 and others respond by themselves once your route has returned: await or return what the listener returns.
@@ -102,7 +106,7 @@ export function nodeListener({ respond, report }: Responder): NodeListener {
       const incoming = unwrap<NodeRequest>(request, ['raw', 'req', 'request'], 'on');
       const outgoing = unwrap<NodeResponse>(response, ['raw', 'res', 'response'], 'setHeader');
       if (!incoming || !outgoing) throw notNode();
-      // Fastify sends a response of its own otherwise, once the route has returned.
+      // Without hijack(), Fastify sends a response of its own once the route has returned.
       if (hasMethods<{ hijack(): void }>(response, 'hijack')) response.hijack();
       const { method, headers } = incoming.inner;
       send(
@@ -116,13 +120,13 @@ export function nodeListener({ respond, report }: Responder): NodeListener {
   return listen;
 }
 
-/** An object of `node:http`, and the property of a framework's object that holds it, if it is in one. */
+/** An object of `node:http`, and the property of a framework's object that holds it, if one does. */
 interface Unwrapped<Inner> {
   inner: Inner;
   at?: string;
 }
 
-/** Finds the object of `node:http`, which has `method`: the one given, or in one of its properties. */
+/** Finds the object of `node:http`, which has `method`: the given object, or the value of one of its properties. */
 function unwrap<Inner>(given: unknown, properties: string[], method: string): Unwrapped<Inner> | undefined {
   if (hasMethods<Inner>(given, method)) return { inner: given };
   for (const at of properties) {
@@ -132,7 +136,7 @@ function unwrap<Inner>(given: unknown, properties: string[], method: string): Un
   return undefined;
 }
 
-/** What a Fetch route of Next.js, Hono or the sandbox passes. */
+/** Returns the error for other arguments, such as those of a Fetch route of Next.js or Hono. */
 function notNode(): Error {
   return invalidBody(
     'nodeHandler() takes the request and the response of node:http, or those of Express, Fastify, Koa or AdonisJS',
@@ -159,7 +163,7 @@ async function readNodeRequest(
   { inner, at }: Unwrapped<NodeRequest>,
 ): Promise<RawBody | undefined> {
   const kept = [propertyOf(outer, 'rawBody'), propertyOf(outer, 'body'), inner.rawBody, inner.body];
-  // AdonisJS' request.raw().
+  // AdonisJS keeps the body behind request.raw().
   if (hasMethods<{ raw(): unknown }>(outer, 'raw')) kept.push(outer.raw());
   const given = kept.find(isRaw);
   if (given !== undefined) return Buffer.byteLength(given) > longestBody ? undefined : given;
@@ -167,7 +171,7 @@ async function readNodeRequest(
   throw invalidBody('a body parser has read the request before', rawBodyIn.get(at) ?? '');
 }
 
-/** How to get the raw body, by the property in which a framework keeps the request of `node:http`. */
+/** Advice on getting the raw body, by the property in which a framework keeps the request of `node:http`. */
 const rawBodyIn = new Map([
   [
     undefined,
@@ -191,13 +195,13 @@ function isRaw(body: unknown): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-/** By events, not `for await`: leaving that loop would close the connection before 413 could be sent. */
+/** Reads the body with event listeners: leaving a `for await` loop would close the connection before 413 could be sent. */
 function readStream(request: NodeRequest): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let length = 0;
     const close = () => reject(new Error('The connection closed before the body was complete.'));
-    // Its events are over: waiting for them would never end.
+    // A closed request emits no more events, so waiting for them would never end.
     if (request.destroyed) close();
     request.on('data', (chunk) => {
       length += chunk.length;

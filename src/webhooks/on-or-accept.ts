@@ -27,28 +27,28 @@ interface CommonOptions extends ReceiverOptions {
   hooks?: WebhookHooks | undefined;
 }
 
-/** Handles events inside the request. Nothing is stored: if your function fails, the event is lost unless the service retries. */
+/** Options that handle events inside the request. Nothing is stored: if your function fails, the event is lost unless the service retries. */
 export interface OnOptions extends CommonOptions {
   /** Your functions, by event type. The response is sent once the promise settles: 500 if it rejects, or for a result that may not have run. */
   on: EventFunctions;
-  /** Gets events that `on` has no function for, also of types that this version does not know; the response is 200. Default: nothing. */
+  /** Receives events that `on` has no function for, including types that this version does not know; the response is 200. Default: nothing. */
   onUnknown?: ((event: UnknownEvent) => unknown) | undefined;
   accept?: undefined;
   refused?: undefined;
 }
 
-/** Stores deliveries before the response, in your queue or table. */
+/** Options that store deliveries in your queue or table before the response. */
 export interface AcceptOptions extends CommonOptions {
   /**
-   * Stores a verified delivery of any type, also one whose event could not be read. The response is 200 once the promise
+   * Stores a verified delivery of any type, including one whose event could not be read. The response is 200 once the promise
    * resolves, and 500 if it rejects, resolves to what may not have run, or is no promise: a forgotten `return` would lose the delivery.
    * The same delivery may come more than once: use `delivery.key` and `delivery.digest` as the job's key.
    */
   accept: (delivery: Delivery) => PromiseLike<unknown>;
   /**
-   * Keeps a refused delivery that another scheme, secret or tolerance may prove authentic: one with a signature header and at
-   * most 64 KiB. `recover()` finds those that are. The response is the refusal once the promise resolves, and 500 as for
-   * `accept`. Anybody can send such deliveries: limit how many you keep. Default: none is kept.
+   * Keeps a refused delivery that another scheme, secret or tolerance may prove authentic: it has a signature header and at
+   * most 64 KiB. `recover()` finds the authentic ones later. The response is the refusal once the promise resolves, and 500 as
+   * for `accept`. Anybody can send such deliveries, so limit how many you keep. Default: none is kept.
    */
   refused?: ((delivery: RefusedDelivery) => PromiseLike<unknown>) | undefined;
   on?: undefined;
@@ -67,7 +67,7 @@ const handlerOptions = optionsObject('{ secret, on }', {
   refused: z.optional(functionSchema<[RefusedDelivery]>()),
 });
 
-/** Checks a handler's options, and returns what it does with each request: run `on`, or hand over to `accept`. */
+/** Checks a handler's options, and returns a responder that runs `on` or passes deliveries to `accept`. */
 export function readOnOrAccept(options: HandlerOptions, what: string): Responder {
   const own = readWebhookOptions(what, handlerOptions, options);
   const { accept, refused, on, onUnknown } = own;
@@ -145,7 +145,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
   }
 }
 
-/** What this process knows of a key: the digest of its content, and the response to the same delivery. */
+/** A delivery that this process remembers by its key: the digest of its content, and the response to the same delivery. */
 interface Seen {
   digest: string;
   reply: Reply;
@@ -153,7 +153,7 @@ interface Seen {
 
 const mostSeen = 10_000;
 
-/** Remembers a key that was handled. Of 10,000, the oldest of these is forgotten; those that are being handled stay. */
+/** Remembers a handled key. Above 10,000 keys the oldest handled one is dropped; keys that are being handled stay. */
 function remember(seen: Map<string, Seen>, key: string, handled: Seen): void {
   seen.set(key, handled);
   if (seen.size <= mostSeen) return;
@@ -163,7 +163,7 @@ function remember(seen: Map<string, Seen>, key: string, handled: Seen): void {
 const inProgress: Reply = { status: 409, body: { error: 'in_progress' } };
 const conflicting: Reply = { status: 409, body: { error: 'conflicting_event' } };
 
-/** Has a function of the caller's store a delivery. A result that is no promise says nothing about what was stored. */
+/** Calls the caller's function that stores a delivery. Rejects if it returns no promise, as the delivery may not be stored then. */
 async function store<Given>(
   name: string,
   keep: (delivery: Given) => unknown,

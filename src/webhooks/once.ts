@@ -1,4 +1,4 @@
-/** Calls `work` once for all who call, and again for who calls after it has failed. */
+/** Returns a function that calls `work` at its first call, shares the promise with all further calls, and calls `work` again after a rejection. */
 export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let working: Promise<Result> | undefined;
   return () => {

@@ -18,7 +18,7 @@ export function readWebhookOptions<T>(what: string, schema: z.ZodMiniType<T>, gi
   });
 }
 
-/** Returns a path if it is made of words: another text could be a part of a delivery, passed as a name. */
+/** Returns a path that is safe to quote: any other text could be a part of a delivery that was passed as a name. */
 const shown = (path: string) => (/^[\w$.-]{1,40}$/.test(path) ? path : 'a name');
 
 export function invalidOptions(message: string): WebhookConfigError {

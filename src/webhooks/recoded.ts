@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer';
 
-/** A body that a platform has encoded once more, and what was sent. */
+/** The form in which a platform has encoded a body once more, and the body that was sent. */
 export interface RecodedBody {
   form: 'base64' | 'JSON string';
   sent: Uint8Array;
 }
 
 /**
- * Returns what a body was before a platform encoded it: base64 of a JSON object, or a JSON string that holds one.
- * Parses nothing but a string, for the body is not authentic.
+ * Returns the body before a platform encoded it as base64 or as a JSON string, if it is a JSON object.
+ * Parses nothing but a JSON string, because the body is not authentic.
  */
 export function decodeRecoded(body: Uint8Array): RecodedBody | undefined {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString().trim();
@@ -18,7 +18,7 @@ export function decodeRecoded(body: Uint8Array): RecodedBody | undefined {
   return inner && isObject(inner) ? { form: 'JSON string', sent: Buffer.from(inner) } : undefined;
 }
 
-/** How to get the body that was sent. */
+/** Advice on getting the body that was sent, by form. */
 export const decodingOf: Readonly<Record<RecodedBody['form'], string>> = {
   base64: "The body is base64, as AWS Lambda passes it: decode it, or pass `encoding: 'base64'`.",
   'JSON string':

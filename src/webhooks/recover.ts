@@ -12,19 +12,19 @@ import { type VerifyOptions, verifyDelivery } from './verify.js';
 export type RecoverOptions = Pick<VerifyOptions, 'secret' | 'scheme' | 'toleranceSeconds'>;
 
 /**
- * Returns those of the deliveries that `accept` refused which are authentic under another secret or scheme, in their order.
- * Each is verified as of its `receivedAt`. If the body was encoded once more on its way, as base64 or as a JSON string,
- * the decoded body is verified too, and is the `rawBody` of what is returned.
+ * Returns the refused deliveries that are authentic under another secret or scheme, in their order. Each is verified as of
+ * its `receivedAt`. If a platform encoded the body once more, as base64 or as a JSON string, the decoded body is verified
+ * too, and becomes the `rawBody` of the returned delivery.
  *
- * Pure and synchronous: store what it returns as `accept` does, then delete the records. A delivery that was stored before
- * has the same `key` and `digest`.
+ * Pure and synchronous: store the returned deliveries as `accept` does, then delete the records. A delivery that was stored
+ * before has the same `key` and `digest`.
  *
- * @throws {WebhookConfigError} an option is invalid, or a record is not what `refused` was given.
+ * @throws {WebhookConfigError} an option is invalid, or a record is not one that `refused` received.
  * @example
  * ```ts
  * import { type Delivery, recover, type RefusedDelivery } from 'merchant-payments/webhooks';
  *
- * const records: RefusedDelivery[] = []; // what `refused` was given
+ * const records: RefusedDelivery[] = []; // the deliveries that `refused` received
  * const store = async (delivery: Delivery) => console.log(delivery.key); // as `accept` does
  *
  * const secret = process.env.PAYMENTS_WEBHOOK_SECRET;
@@ -48,7 +48,7 @@ export function recover(records: readonly RefusedDelivery[], options: RecoverOpt
       if (!(error instanceof WebhookVerificationError)) mistake ??= error;
     }
   });
-  // A verifier that fails on one record, of a stranger maybe, is no reason to hold back the others.
+  // One record, which may be a stranger's, can make the verifier fail; the others are returned all the same.
   if (mistake !== undefined && recovered.length === 0) throw mistake;
   return recovered;
 }
@@ -61,8 +61,9 @@ function isRefused(value: unknown): value is RefusedDelivery {
 }
 
 /**
- * Returns the delivery that a refused one proves to be, or throws why it is not authentic. If its time is further than
- * `usualSeconds` from when it was received, one of the two clocks was wrong, and only the sender's is signed.
+ * Returns the delivery that a refused one proves to be, or throws the reason for which it is not authentic. If the signed
+ * time is further than `usualSeconds` from the time of receipt, one of the two clocks was wrong. Only the sender's time is
+ * signed, so it becomes `receivedAt`.
  */
 export function recoverDelivery(
   checks: Checks,
@@ -76,7 +77,7 @@ export function recoverDelivery(
   return deliveryOf(verified, new Date(isLate ? verified.sentAt : now));
 }
 
-/** Verifies a body, or else what it was before a platform encoded it. */
+/** Verifies a body as received, or else the body before a platform encoded it. */
 function verifyEither(checks: Checks, body: Uint8Array, given: { headers: unknown; now: number }) {
   try {
     return verifyDelivery(checks, { ...given, rawBody: body });

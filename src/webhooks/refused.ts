@@ -3,15 +3,15 @@ import { storable } from './delivery.js';
 import { headerPairs } from './headers.js';
 import { isFromDoctor } from './probe.js';
 
-/** A delivery that was refused, as plain JSON: data of a stranger, until `recover()` proves it authentic. */
+/** A delivery that was refused, as plain JSON. It is a stranger's data until `recover()` proves it authentic. */
 export interface RefusedDelivery {
-  /** Why it was refused, such as `signature_mismatch`. */
+  /** The reason for the refusal, such as `signature_mismatch`. */
   code: string;
-  /** ISO 8601. */
+  /** The time at which the delivery was received, in ISO 8601. */
   receivedAt: string;
-  /** Length of the body. */
+  /** Length of the body in bytes. */
   bytes: number;
-  /** Those that begin with `x-` or that the scheme signs; with a `verify` of yours all but cookies and logins. */
+  /** The headers that begin with `x-` or that the scheme signs; with your own `verify` all headers but cookies and credentials. */
   headers: Record<string, string>;
   /** The body as received; base64 if `encoding` says so. */
   rawBody: string;
@@ -21,23 +21,26 @@ export interface RefusedDelivery {
 
 /** A request that is not proved authentic and fresh. */
 export interface RefusedRequest {
-  /** As in the response. */
+  /** The code in the response. */
   code: string;
   rawBody: RawBody;
   headers: unknown;
   receivedAt: Date;
-  /** The names of the headers that the scheme signs, that of the signature first. */
+  /** The names of the headers that the scheme signs, the signature header first. */
   signatureHeaders: readonly string[];
   /** True if `scheme.verify` is set, which may read any header. */
   readsAny: boolean;
 }
 
-/** What no other scheme, secret, tolerance, setup or verifier could cure. What is too old may be the fault of a clock. */
+/** Codes of refusals that no other scheme, secret, tolerance, setup or verifier can fix. `timestamp_too_old` is not one: a wrong clock may have caused it. */
 const incurable = ['duplicate_header', 'invalid_headers', 'invalid_body'];
 const longestRefused = 64 * 1024;
 const longestHeader = 4096;
 
-/** Returns what is worth keeping of a refused request, if another scheme, secret or tolerance may prove it authentic. */
+/**
+ * Returns the parts of a refused request that `recover()` needs. Returns `undefined` for a request that is not worth keeping:
+ * nothing can prove it authentic, it is too large, or the doctor sent it.
+ */
 export function toRefused(request: RefusedRequest): RefusedDelivery | undefined {
   const { code, receivedAt, signatureHeaders, readsAny } = request;
   if (incurable.includes(code) || isFromDoctor(request.headers)) return undefined;

@@ -25,9 +25,9 @@ export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' 
    */
   secret?: LateSecret;
   /**
-   * Called with every error: why a delivery was rejected, and what your functions threw while their attempt lasted; not of
-   * a body over 1 MiB, of which the hook `refused` tells. The response waits for it, 2 seconds at most. Default:
-   * `console.error`, with one line for an error of this package.
+   * Called with every error: the reason for which a delivery was rejected, and each error that your functions throw during
+   * their attempt. A body over 1 MiB calls only the hook `refused`. The response waits for this function, 2 seconds at most.
+   * Default: `console.error`, with one line for an error of this package.
    */
   onError?: ((error: unknown) => unknown) | undefined;
 }
@@ -40,13 +40,13 @@ export interface Incoming {
   read(): Promise<RawBody | undefined>;
 }
 
-/** The response: a status, and JSON that says why. */
+/** A response: a status, and JSON that gives the reason. */
 export interface Reply {
   status: number;
   body: Record<string, unknown>;
 }
 
-/** Responds to requests; `report` is for what goes wrong around it. */
+/** A function that responds to requests, and one to report errors around it, which never rejects. */
 export interface Responder {
   respond: Respond;
   report: Report;
@@ -54,13 +54,13 @@ export interface Responder {
 
 export type Respond = (incoming: Incoming) => Promise<Reply>;
 
-/** Passes an error to `onError`, whose default begins its line with what happened. Never rejects: logging must not change the response. */
+/** A function that passes an error to `onError`, or prints it after the text `happened`. Never rejects: logging must not change the response. */
 export type Report = (error: unknown, happened?: string) => Promise<void>;
 
 export const okReply: Reply = { status: 200, body: { received: true } };
 export const failedReply: Reply = { status: 500, body: { error: 'internal_error' } };
 
-/** What every receiver has among its options. */
+/** The options that all receivers have. */
 export const receiverShape = { ...checksShape, onError: z.optional(functionSchema<[unknown]>()) };
 
 interface Destination {
@@ -75,7 +75,7 @@ interface Destination {
   keep?: ((refused: RefusedDelivery) => Promise<unknown>) | undefined;
 }
 
-/** Verifies requests, and hands authentic deliveries over. Rejects only if `handOver` does. */
+/** Returns a function that verifies requests and passes authentic deliveries to `handOver`. It rejects only if `handOver` does. */
 export function createResponder(
   { signatureHeader, timestampHeader, verify }: Scheme,
   { checks, callHook, report, mustRead, handOver, keep }: Destination,
@@ -108,7 +108,7 @@ export function createResponder(
               `Refused delivery ${id} (${refused?.code}, ${refused?.bytes} bytes) is kept for recover()`,
             ];
         } catch (failure) {
-          // It is nowhere, so the sender must not take it for settled.
+          // The delivery is stored nowhere, so the response must let the sender retry.
           reply = failedReply;
           errors.push([failure]);
         }
@@ -125,10 +125,10 @@ export function createResponder(
   }
 }
 
-/** How long a response waits for `onError`. */
+/** The longest time that a response waits for `onError`. */
 const longestReportMs = 2000;
 
-/** Returns what passes errors to the option `onError`, or prints them: one line for an error of this package, the whole of any other. */
+/** Returns a function that passes errors to `onError`, or prints them: one line for an error of this package, any other error whole. */
 export function reporter(onError: ((error: unknown) => unknown) | undefined): Report {
   return async (error, happened) => {
     try {
@@ -143,12 +143,12 @@ function print(error: unknown, happened?: string): void {
   else console.error('%s:', happened, shown);
 }
 
-/** What hooks receive about a delivery. */
+/** Returns the facts of a delivery that hooks receive. */
 export function factsOf({ key, event }: Pick<Delivery, 'key' | 'event'>): DeliveryFacts {
   return { key, type: typeOf(event) };
 }
 
-/** Names the check that failed. After a mismatch, the sender can compare the verified body with its own. */
+/** Returns the response that names the failed check. After a mismatch it describes the verified body, so that the sender can compare it with its own. */
 function refusal(error: unknown): Reply {
   if (error instanceof WebhookVerificationError) {
     return { status: error.httpStatus, body: { error: error.code, ...error.received } };

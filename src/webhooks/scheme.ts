@@ -8,34 +8,34 @@ export interface SignedMessage {
   body: Uint8Array;
   /** The timestamp header, as received. */
   timestamp: string;
-  /** What follows the prefix in the signature header. */
+  /** The text after the prefix in the signature header. */
   signature: string;
   /** Another header of the delivery, by name in any letter case; `null` if it is missing. */
   header(name: string): string | null;
 }
 
 /**
- * How a delivery is signed. **The service does not document it, so the defaults are a guess**: HMAC-SHA256 over
- * `<timestamp>.<body>`, in hex. Set what differs in a real delivery; `merchant-payments identify` finds it.
+ * The way in which deliveries are signed. **The service does not document it, so the defaults are a guess**: HMAC-SHA256
+ * over `<timestamp>.<body>`, in hex. Set the fields that differ in a real delivery; `merchant-payments identify` finds them.
  */
 export interface SignatureScheme {
   /** Hash of the HMAC; default `sha256`. */
   algorithm: 'sha256' | 'sha384' | 'sha512';
   /** Encoding of the signature; default `hex`. Decoded strictly. */
   encoding: 'hex' | 'base64' | 'base64url';
-  /** What precedes each signature, such as `v1=`; default none. */
+  /** Text before each signature, such as `v1=`; default none. */
   prefix: string;
   /** Separates several signatures in the header, one of which must match; default `undefined`: exactly one signature. */
   separator: ',' | ' ' | ';' | undefined;
-  /** What is signed, with `{timestamp}` and `{body}` filled in; default `{timestamp}.{body}`. */
+  /** Template of the signed bytes, with the placeholders `{timestamp}` and `{body}`; default `{timestamp}.{body}`. */
   content: string;
   /** Unit of the timestamp header; default `auto`: milliseconds from 1e11 on, seconds below. */
   timestamp: 'auto' | 'seconds' | 'milliseconds' | 'iso8601';
-  /** How a secret that is a string becomes the key; default `utf8`. `base64` drops a leading `whsec_`. */
+  /** Encoding in which a secret string holds the key; default `utf8`. `base64` drops a leading `whsec_`. */
   secretEncoding: 'utf8' | 'base64' | 'hex';
-  /** Default `x-service-signature`. */
+  /** Name of the signature header; default `x-service-signature`. */
   signatureHeader: string;
-  /** Default `x-service-timestamp`. */
+  /** Name of the timestamp header; default `x-service-timestamp`. */
   timestampHeader: string;
   /**
    * Replaces only the MAC step, for asymmetric keys; no secret is needed then. Must be synchronous and return `true` to
@@ -99,7 +99,10 @@ export function readScheme(scheme: unknown): Scheme {
   return readWebhookOptions('SignatureScheme', schemeAlone, { scheme }).scheme;
 }
 
-/** Returns the template cut at its placeholders, or what is wrong with it: one without the body, or with an unknown placeholder, would sign less than it shows. */
+/**
+ * Returns the template cut at its placeholders, or the problem of the template. A template without the body, or with an
+ * unknown placeholder, would sign less than it shows.
+ */
 function cutContent(content: string): Pick<Scheme, 'before' | 'after'> | string {
   const [before, after, ...more] = content.split('{body}');
   if (before === undefined || after === undefined || more.length > 0) {

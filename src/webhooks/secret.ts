@@ -5,20 +5,21 @@ import type { Scheme } from './scheme.js';
 /** A shared secret: a string, or the bytes of the key. */
 export type WebhookSecret = string | Uint8Array;
 
-/** What a missing value becomes in a template string: anybody can sign with these. */
+/** The strings that a missing value becomes in a template string. Anybody can sign with these. */
 const slips = /^(?:undefined|null|NaN|\[object \w+\])$/;
 
-/** The keys to try, or an error: a secret that anybody could guess must never verify anything. */
+/** Returns the keys to try, or throws if anybody could guess a secret: such a secret must never verify anything. */
 export function readKeys(secret: unknown, scheme: Scheme): WebhookSecret[] {
   if (!Array.isArray(secret)) return [readKey(secret, scheme)];
   if (secret.length === 0) throw invalidSecret('array of secrets is empty.');
   return Array.from(secret, (each) => readKey(each, scheme));
 }
 
+/** Returns the key that a secret holds, or throws if the secret is invalid. */
 export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   if (ArrayBuffer.isView(secret)) {
     if (secret.byteLength === 0) throw invalidSecret('secret has no bytes.');
-    // A copy: bytes that are zeroed after use would be a key that anybody has.
+    // The bytes are copied: if the caller zeroes them after use, anybody would know the key.
     return new Uint8Array(secret.buffer, secret.byteOffset, secret.byteLength).slice();
   }
   if (secret === undefined || secret === null) {
@@ -39,7 +40,7 @@ export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   return scheme.secretEncoding === 'utf8' ? secret : decodeSecret(secret, scheme.secretEncoding);
 }
 
-/** `Buffer.from` skips what it cannot read, down to an empty key, so the key must encode to the same string. */
+/** Decodes a secret. `Buffer.from` skips invalid characters, down to an empty key, so the key must encode to the same string. */
 function decodeSecret(secret: string, encoding: 'base64' | 'hex'): Uint8Array {
   const text = encoding === 'base64' ? secret.replace(/^whsec_/, '') : secret.toLowerCase();
   const key = Buffer.from(text, encoding);

@@ -13,7 +13,7 @@ export interface SignOptions {
   rawBody: RawBody;
   /** The secret that the receiver verifies with. */
   secret: WebhookSecret;
-  /** Default now. Written in the scheme's unit; `auto` writes seconds. */
+  /** The time to sign; default now. It is written in the scheme's unit; `auto` writes seconds. */
   timestamp?: Date | undefined;
   /** The fields of the signature scheme that differ from the default. A custom `verify` cannot sign. */
   scheme?: Partial<SignatureScheme> | undefined;
@@ -27,8 +27,8 @@ const signOptions = optionsObject('{ rawBody, secret }', {
 });
 
 /**
- * Signs a body as the service would, for tests: the two headers by name. `webhooks.verify()` of the same scheme
- * accepts them.
+ * Signs a body as the service would, for tests, and returns the two headers by name. `webhooks.verify()` with the same
+ * scheme accepts them.
  *
  * @throws {WebhookConfigError} an option is invalid.
  * @example

@@ -51,10 +51,10 @@ export function checkFreshness(
   );
 }
 
-/** How far the clocks of sender and receiver may be apart. */
+/** The default of `toleranceSeconds`. */
 export const defaultToleranceSeconds = 300;
 
-/** How far a timestamp may be from the clock, in seconds. */
+/** The largest difference between a timestamp and the clock, in seconds. */
 export const tolerance = z.custom<number>(
   (value) => typeof value === 'number' && value > 0,
   'must be a number above 0; write Infinity to switch the check off.',
@@ -62,7 +62,7 @@ export const tolerance = z.custom<number>(
 
 export const toleranceSeconds = z._default(tolerance, defaultToleranceSeconds);
 
-/** When a delivery was received, read in Unix milliseconds. */
+/** The time at which a delivery was received, read as Unix milliseconds. */
 export const receivedAtMs = convertedField((value, refuse): number => {
   const date = typeof value === 'string' && value.length <= longestIso ? readIsoMoment(value) : value;
   return isValidDate(date) ? date.getTime() : refuse('must be a valid Date or ISO 8601 with a zone.');

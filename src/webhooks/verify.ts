@@ -17,15 +17,15 @@ import { checkFreshness, readTimestamp, receivedAtMs } from './timestamp.js';
 export interface VerifyOptions {
   /** The body exactly as received: `Buffer`, any other view, `ArrayBuffer` or a string. Never the parsed object. */
   rawBody: RawBody;
-  /** `base64` if `rawBody` is that of a stored `Delivery` that is not UTF-8; default: text or bytes. */
+  /** `base64` if `rawBody` comes from a stored `Delivery` whose body is not UTF-8; default: text or bytes. */
   encoding?: 'base64' | undefined;
   /** The headers of the delivery: `Headers`, Node's header object, a `Map` or pairs. */
   headers: WebhookHeaders;
   /** The webhook secret, or several while one is being replaced. Required unless `scheme.verify` is given. */
   secret?: WebhookSecret | readonly WebhookSecret[] | undefined;
-  /** How far the timestamp may be from the clock, past or future, in seconds; default 300. `Infinity` turns this off. */
+  /** The largest difference between the timestamp and the clock, past or future, in seconds; default 300. `Infinity` turns the check off. */
   toleranceSeconds?: number | undefined;
-  /** When the delivery was received: a `Date` or ISO 8601 with a zone; default now. For stored deliveries and tests. */
+  /** The time at which the delivery was received: a `Date` or ISO 8601 with a zone; default now. For stored deliveries and tests. */
   receivedAt?: Date | string | undefined;
   /** The fields of the signature scheme that differ from the default. */
   scheme?: Partial<SignatureScheme> | undefined;
@@ -40,22 +40,23 @@ const verifyOptions = optionsObject('{ rawBody, headers, secret }', {
   receivedAt: z.optional(receivedAtMs),
   encoding: z.optional(z.literal('base64', 'must be "base64", or left out where rawBody is text.')),
 });
-/** Made with the first delivery: Jest with jsdom has no TextDecoder, and can load this file all the same. */
+
+/** A decoder that the first delivery creates: Jest with jsdom has no TextDecoder, and can load this file all the same. */
 let utf8: TextDecoder | undefined;
 
 /**
- * Verifies a webhook delivery and returns its event. Synchronous: there is no promise to forget.
+ * Verifies a webhook delivery and returns its event. It is synchronous, so no `await` can be forgotten.
  *
  * **The service does not document how it signs.** The default scheme is a guess: HMAC-SHA256 over `<timestamp>.<body>`,
- * in hex. Compare it with a real delivery (`merchant-payments identify`) and set what differs in `scheme`.
+ * in hex. Compare it with a real delivery (`merchant-payments identify`) and set the fields that differ in `scheme`.
  *
  * An event of a type that this version does not know is returned as `{ type: 'unknown', originalType, data }`.
  * A delivery may arrive more than once: fulfil once per `order_id`. A stored `Delivery` is verified again with
  * `verify({ ...delivery, secret })`.
  *
  * @throws {WebhookConfigError} an option, the secret, or the form of body or headers is invalid: respond with 500.
- * @throws {WebhookVerificationError} not proved authentic or fresh: respond with 400.
- * @throws {WebhookPayloadError} authentic, but not an event that can be read: respond with 500 and look into it.
+ * @throws {WebhookVerificationError} the delivery is not proved authentic or fresh: respond with 400.
+ * @throws {WebhookPayloadError} the delivery is authentic, but its event cannot be read: respond with 500 and look into it.
  * @see docs/service.md, "Events"
  * @example
  * ```ts
@@ -73,7 +74,7 @@ export function verify(options: VerifyOptions): WebhookEvent {
   return readable(verifyDelivery(readChecks(own), { rawBody, encoding, headers, now }).event);
 }
 
-/** Fields of a `Delivery`, stored or as an inbox passes it, that are no options: the event is read from the body again. */
+/** Fields of a `Delivery`, stored or passed by an inbox, that are not options. They are ignored: the event is read from the body again. */
 const ofDelivery = new Set(['key', 'event', 'digest', 'attempt', 'commit', 'done', 'signal']);
 
 function withoutDelivery(options: unknown): unknown {
@@ -83,16 +84,16 @@ function withoutDelivery(options: unknown): unknown {
 
 /** An authentic delivery. */
 export interface VerifiedDelivery {
-  /** With a `problem` if it could not be read. */
+  /** The event, with a `problem` if it could not be read. */
   event: WebhookEvent;
   body: Uint8Array;
   /** The headers that were read, by name. */
   headers: Record<string, string>;
-  /** The time of the sender's clock, in milliseconds. */
+  /** The signed time, from the sender's clock, in milliseconds. */
   sentAt: number;
 }
 
-/** Runs the checks in order. Nothing is parsed before it is authenticated. */
+/** Runs the checks in order. Nothing of the body is parsed before it is authenticated. */
 export function verifyDelivery(
   { scheme, keys, toleranceSeconds }: Checks,
   given: { rawBody: unknown; encoding?: unknown; headers: unknown; now: number },
@@ -125,7 +126,7 @@ export function verifyDelivery(
 
 const bodyIs = 'its body is ';
 
-/** Parses the very bytes that were signed. The parser's own error is dropped: it quotes the body. */
+/** Parses the very bytes that were signed. The parser's own error is dropped, because it quotes the body. */
 export function eventOf(body: Uint8Array): WebhookEvent {
   let parsed: unknown;
   utf8 ??= new TextDecoder('utf-8', { fatal: true });
@@ -137,7 +138,7 @@ export function eventOf(body: Uint8Array): WebhookEvent {
   return readEvent(parsed);
 }
 
-/** Returns the event, or throws what is wrong with it. */
+/** Returns the event, or throws a `WebhookPayloadError` if it could not be read. */
 export function readable(event: WebhookEvent): WebhookEvent {
   if (event.type !== 'unknown' || event.problem === undefined) return event;
   const isJson = !event.problem.startsWith(bodyIs);

@@ -1,4 +1,4 @@
-/** Rejects with `text` unless a promise settles in time. */
+/** Returns the result of a promise, or rejects with `text` if the promise does not settle in time. */
 export function within<Result>(
   ms: number,
   promise: Result | PromiseLike<Result>,
