@@ -1,3 +1,4 @@
+// The doctor: finds out what is wrong with a webhook receiver, and which scheme signed a captured delivery.
 import { TargetError, targetProblem } from '../sending/address.js';
 import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SendOptions } from '../sending/send.js';
@@ -6,7 +7,7 @@ import { Examination, type ProbeResult, succeeded } from './examination.js';
 import type { Finding } from './findings.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
 import { explainRefusal, refusedBodies, rejectsLater, speaksOfOrder } from './refused.js';
-import { toldBy, unreachable } from './symptoms.js';
+import { statedFault, unreachable } from './symptoms.js';
 import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 
 /** Options of `sandbox.doctor()`. */
@@ -19,35 +20,35 @@ export interface DoctorOptions {
   onStep?: ((step: string) => void) | undefined;
 }
 
-/** A receiver to examine, with what signs its deliveries, and the options of the examination. */
+/** A receiver to examine, the secret and scheme of its deliveries, and the options of the examination. */
 export interface DiagnoseOptions extends DoctorOptions, SendOptions {
   /** The receiver's URL, or the route handler itself. */
   target: WebhookTarget;
-  /** What signs its deliveries. */
+  /** Secret that signs the deliveries. */
   secret: string;
-  /** What differs from the default scheme. */
+  /** Fields in which the scheme differs from the default. */
   scheme?: Partial<SignatureScheme> | undefined;
 }
 
-/** What `sandbox.doctor()` found out about a webhook receiver. It never contains the secret. */
+/** The result of `sandbox.doctor()` for a webhook receiver. It never contains the secret. */
 export interface Diagnosis {
-  /** Whether there is no finding. Warnings do not count. */
+  /** True if there is no finding. Warnings do not count. */
   ok: boolean;
-  /** The address; `(handler)` for a function. */
+  /** The receiver's URL; `(handler)` if the target is a function. */
   target: string;
-  /** First line of the report: the fault and the line to change, or that all is well. */
+  /** First line of the report: the fault and the line to change, or "All good". */
   summary: string;
-  /** What must be changed, most serious first. */
+  /** Faults to fix, most serious first. */
   findings: Finding[];
-  /** What works but could be better. */
+  /** Weaknesses that are not faults. */
   warnings: Finding[];
-  /** What only the merchant can see, and what was not tested. */
+  /** Things to check in your shop, which the doctor cannot see, and the tests that were left out. */
   notes: string[];
-  /** What was sent and how the receiver responded, in order. */
+  /** The deliveries sent and the responses to them, in order. */
   probes: ProbeResult[];
-  /** How many other ways to sign were tried, if every valid delivery was rejected. */
+  /** Number of other ways to sign that were tried. Above 0 only if every valid delivery was rejected. */
   tried: number;
-  /** The scheme that the receiver expects, if it is not the sandbox's. */
+  /** The scheme that the receiver expects, if it differs from the sandbox's. */
   expects: Partial<SignatureScheme> | undefined;
 }
 
@@ -65,7 +66,7 @@ export function readOrderPrice({ amount = unusualAmount, currency = 'USD' }: Doc
 }
 
 /**
- * Examines a webhook receiver from outside: sends the probes and names the fault that its responses show.
+ * Examines a webhook receiver from outside: sends the probes and names the fault that the responses show.
  *
  * @throws {TargetError} nothing may be sent to the target.
  */
@@ -77,8 +78,8 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
   const exam = new Examination({ target, signer: { secret, scheme }, price, ...how });
   const unreached = await obstacle(exam);
   if (unreached) return report(exam, [unreached]);
-  // Bodies before forgeries, which may kill a receiver or have the sender blocked. Where no response comes in time, each
-  // further delivery would take as long, and shows no more.
+  // Forgeries may crash a receiver or get the sender blocked, so the valid bodies are sent before them.
+  // After a timeout the other bodies are skipped: each would take as long and show no more.
   const isLate = exam.late('compact');
   for (const name of isLate ? [] : bodies) await exam.probe(name);
   await exam.probe('forged');
@@ -107,14 +108,14 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
   });
 }
 
-/** Returns what a receiver's answers show that stopped listening since. Nothing more can be sent to it. */
+/** Returns the findings from the responses that a receiver gave before it stopped listening. */
 async function judgeUntilStopped(exam: Examination, reached: boolean): Promise<Finding[]> {
   if (reached) return refusedBodies(exam);
-  const said = toldBy(exam.sent('compact'), exam.body('compact'), exam.framework);
+  const said = statedFault(exam.sent('compact'), exam.body('compact'), exam.framework);
   return said ? [{ ...said, evidence: exam.evidence('compact') }] : [];
 }
 
-/** Why deliveries do not reach the handler: the same for a delivery without a signature and for a valid one. */
+/** Returns the reason why deliveries do not reach the handler, if a valid and an unsigned delivery show the same one. */
 async function obstacle(exam: Examination): Promise<Finding | undefined> {
   const found = async (name: ProbeName) => {
     await exam.probe(name);
@@ -127,7 +128,7 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
   const second = await found('unsigned');
   if (exam.stopped) return exam.stopped;
   if (first && second?.code === first.code) return first;
-  // The first response was that of a server that still starts.
+  // A server that is still starting may have sent the first 5xx, so the probe is sent again.
   if (first && (exam.sent('compact').status ?? 500) >= 500) await exam.probe('compact', true);
   return undefined;
 }
@@ -159,8 +160,8 @@ async function report(exam: Examination, found: Finding[], more: Partial<Diagnos
     warnings: [],
     notes: [
       ...notes(exam),
-      ...listed(why, exam.untested),
-      ...listed('the scheme or the secret does not allow it', exam.impossible),
+      ...untestedNote(why, exam.untested),
+      ...untestedNote('the scheme or the secret does not allow it', exam.impossible),
     ],
     probes: exam.results,
     tried: 0,
@@ -169,7 +170,7 @@ async function report(exam: Examination, found: Finding[], more: Partial<Diagnos
   };
 }
 
-/** What blocks forgeries after a while, and lets valid ones through, hides what the handler accepts. */
+/** Returns `not_tested` if something in front of the handler blocks later forgeries: it hides what the handler accepts. */
 async function blockedForgeries(exam: Examination): Promise<Finding[]> {
   const again = await exam.sendLike('compact', newSecret(exam.receiver.signer.scheme));
   if (!again || exam.over || again.sent.status === exam.sent('forged').status) return [];
@@ -177,7 +178,7 @@ async function blockedForgeries(exam: Examination): Promise<Finding[]> {
     exam.finding('not_tested', {
       because: 'something rejects later forged ones before your handler verifies them',
       first: 'Turn it off where you examine it.',
-      evidence: `${exam.evidence('forged')} ${exam.told('the like, after all others', again.sent)}`,
+      evidence: `${exam.evidence('forged')} ${exam.describe('the like, after all others', again.sent)}`,
     }),
   ];
 }
@@ -192,7 +193,7 @@ async function unfinished(exam: Examination): Promise<Finding> {
     return exam.finding('not_tested', {
       because: 'a rate limit rejects many forged ones; valid ones still get through',
       first: 'Turn the limit off where you examine it.',
-      evidence: `${exam.evidence(limited)} ${exam.told('valid again', valid.sent)}`,
+      evidence: `${exam.evidence(limited)} ${exam.describe('valid again', valid.sent)}`,
     });
   const accepted = exam.results.findLast(({ outcome }) => outcome === 'accepted')?.name;
   return exam.finding('rate_limited', {
@@ -209,7 +210,7 @@ function summaryOf([first, ...others]: readonly Finding[], warnings: readonly Fi
   return 'All good: your handler accepts valid deliveries and rejects forged, changed and unsigned ones, and those signed a day ago or ahead. Other paths, methods and types of event were not tried, and whether your shop goes on after a rejection cannot be seen from here.';
 }
 
-const listed = (why: string, what: ReadonlySet<string>): string[] =>
+const untestedNote = (why: string, what: ReadonlySet<string>): string[] =>
   what.size > 0 ? [`Not tested, because ${why}: ${[...what].join('; ')}.`] : [];
 
 function notes({ run, receiver, results }: Examination): string[] {

@@ -1,4 +1,4 @@
-// How services that document their webhooks sign them. The first row of each list is the default's.
+// Parts of the signature schemes that services document. The first row of each list belongs to the default scheme.
 import type { SignatureScheme } from '../webhooks/index.js';
 
 export type TimestampUnit = 'seconds' | 'milliseconds' | 'iso8601';
@@ -8,7 +8,7 @@ export interface Parts {
   algorithm: SignatureScheme['algorithm'];
   encoding: SignatureScheme['encoding'];
   key: SignatureScheme['secretEncoding'];
-  /** The signature header, and what separates signatures if it may hold several. */
+  /** The signature header, and the separator if the header may hold several signatures. */
   form: readonly [header: string, separator?: SignatureScheme['separator']];
   unit: TimestampUnit;
 }
@@ -43,7 +43,7 @@ export const documented: Lists = {
   unit: ['seconds', 'milliseconds', 'iso8601'],
 };
 
-/** The documented lists, with the contents that hold the webhook's URL, and a prefix that no service here uses. */
+/** Returns the documented lists, extended by contents with the webhook's URL and by an undocumented prefix, if they are given. */
 export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: string | undefined }): Lists {
   const { content, form } = documented;
   return {
@@ -53,7 +53,7 @@ export function listsFor({ url, prefix }: { url?: string | undefined; prefix?: s
   };
 }
 
-/** What Square, HubSpot, UPayments, Alchemy Pay and SMSPortal sign: the URL of the webhook too. */
+/** Returns the contents that Square, HubSpot, UPayments, Alchemy Pay and SMSPortal sign: they include the webhook's URL. */
 function contentsWithUrl(url: string): readonly string[] {
   const path = URL.canParse(url) ? new URL(url).pathname : '/';
   return [
@@ -65,7 +65,7 @@ function contentsWithUrl(url: string): readonly string[] {
   ];
 }
 
-/** The likeliest: whole schemes that services document and two headers can carry, of one value from each list above. */
+/** The likeliest schemes: services document them, and two headers can carry them. Each key joins one value from each list above. */
 const documentedSchemes: Readonly<Record<string, keyof typeof sources>> = {
   '{timestamp}.{body} sha256 hex utf8 t={timestamp},v1={signature} seconds': 'Stripe',
   '{timestamp}{body} sha256 hex utf8 {signature} milliseconds': 'Airwallex',
@@ -104,7 +104,7 @@ const sources = {
   Linear: 'https://linear.app/developers/webhooks',
 };
 
-/** The service that documents just these parts, where one is known. */
+/** Returns the service that documents exactly these parts, and its page; `undefined` if none is known. */
 export function serviceOf({ content, algorithm, encoding, key, form, unit }: Parts) {
   const service = documentedSchemes[[content, algorithm, encoding, key, form[0], unit].join(' ')];
   return service && { service, source: sources[service] };

@@ -10,35 +10,35 @@ import { eventBody, type Order, outgoing, type Signer } from './signed.js';
 import { asServed } from './symptoms.js';
 import { responseText, shapeOf, wordsOf } from './words.js';
 
-/** A receiver to examine, how deliveries to it are signed, and how they are sent. */
+/** A receiver to examine, with the signer of its deliveries and the options of sending them. */
 export interface Receiver extends SendOptions {
-  /** Its URL, or the route handler itself. */
+  /** The receiver's URL, or the route handler itself. */
   target: WebhookTarget;
-  /** What signs its deliveries. */
+  /** Secret and scheme that sign the deliveries. */
   signer: Signer;
-  /** What the test orders cost. */
+  /** Price of every test order. */
   price: { amount: string; currency: string };
   /** Called before each step. */
   onStep?: ((step: string) => void) | undefined;
 }
 
-/** One delivery of the doctor and the response to it. */
+/** One delivery of the doctor, and the response to that delivery. */
 export interface ProbeResult {
-  /** Which delivery it is. */
+  /** The delivery's name, for programs. */
   name: ProbeName;
-  /** In words, such as "signed with a different secret". */
+  /** The delivery in words, such as "signed with a different secret". */
   says: string;
-  /** What a correct receiver does. */
+  /** The outcome that a correct receiver produces. */
   expected: 'accepted' | 'refused';
-  /** 2xx is accepted; every other response is refused. */
+  /** `accepted` for a 2xx status, `refused` for every other response. */
   outcome: 'accepted' | 'refused' | 'no response';
-  /** The status, if there was a response. */
+  /** HTTP status; `undefined` if there was no response. */
   status: number | undefined;
-  /** Why there was none. */
+  /** Reason why there was no response. */
   error: string | undefined;
-  /** Status and the first 200 characters of the response's body, or why there was none. Control characters are visible. */
+  /** Status and the first 200 characters of the response's body, or the error. Control characters are made visible. */
   response: string;
-  /** From sending to the response, in milliseconds. */
+  /** Time from sending to the response, in milliseconds. */
   durationMs: number;
 }
 
@@ -47,13 +47,14 @@ type Probed = { order: Order; outgoing: Outgoing; sent: Sent; words: string; dur
 const patienceMs = 60_000;
 const longestWaitMs = 5_000;
 
-/** What has been sent to one receiver so far, and how it responded. */
+/** The deliveries sent to one receiver so far, with the responses to them. */
 export class Examination {
   readonly run = `${probeOrder}${randomText()}`;
-  /** What was not sent, or got no response in time; what the scheme cannot carry. */
+  /** Probes that were not sent, or got no response in time. */
   readonly untested = new Set<string>();
+  /** Probes that the scheme cannot carry. */
   readonly impossible = new Set<string>();
-  /** That the server stopped listening, as a process does that dies. */
+  /** The finding that the server stopped listening during the examination, as a crashed process does. */
   stopped: Finding | undefined;
   readonly #started = performance.now();
   readonly #probed = new Map<ProbeName, Probed>();
@@ -71,7 +72,7 @@ export class Examination {
     return frameworkOf(this.#responses);
   }
 
-  /** Why no more is sent. */
+  /** The reason why nothing more is sent; `undefined` while the examination goes on. */
   get over(): string | undefined {
     if (this.#limited) return 'of a rate limit';
     if (this.stopped) return 'the receiver stopped listening';
@@ -91,22 +92,22 @@ export class Examination {
     }));
   }
 
-  /** An order that the receiver has not seen: it may look for duplicates before it verifies. */
+  /** Returns an order that the receiver has not seen, because a receiver may look for duplicates before it verifies. */
   newOrder(): Order {
     this.#orders += 1;
     return { id: `${this.run}_${this.#orders}`, ...this.receiver.price };
   }
 
-  /** Sends a probe once, as far as there is time; `again` sends it a second time. */
+  /** Sends a probe once, if there is time left. `again` sends the probe a second time. */
   async probe(name: ProbeName, again = false): Promise<void> {
     const known = this.#probed.get(name);
     if (known && !again) return;
     const [says, make] = probes[name];
-    // In other bytes than before: a receiver may refuse a signature that it has seen, as a replay.
+    // A receiver may refuse a known signature as a replay, so a repeated order is the one that came in other bytes.
     const seen = this.#probed.get(this.succeeded('spaced') ? 'spaced' : 'compact');
     const repeats = name === 'duplicate' || name === 'known_order';
     const order = (repeats ? seen?.order : undefined) ?? this.newOrder();
-    // A receiver may remember just the last signature that was right.
+    // A receiver may remember only the last valid signature, so a tampered body reuses that one.
     const last = bodies.findLast(this.succeeded) ?? 'compact';
     const outgoing = make(order, this.receiver.signer, this.#probed.get(last)?.outgoing);
     if (!outgoing || this.over) return void (outgoing ? this.untested : this.impossible).add(says);
@@ -115,7 +116,7 @@ export class Examination {
     const sent = await this.send(outgoing);
     if (this.stopped) return void this.untested.add(says);
     const durationMs = performance.now() - started;
-    // Read once: a response may be long, and is compared with many others.
+    // A response may be long and is compared with many others, so its words are extracted once.
     const words = wordsOf(sent, outgoing, order);
     this.#probed.set(name, { order, outgoing, sent, words, durationMs });
     if (isLimited(sent) || (isForgery(name) && sent.code === 'timeout')) this.untested.add(says);
@@ -129,10 +130,10 @@ export class Examination {
   sent = (name: ProbeName): Sent => this.#probed.get(name)?.sent ?? {};
   body = (name: ProbeName): string => this.#probed.get(name)?.outgoing.body ?? '';
 
-  /** Whether the response was a success, whatever it says. */
+  /** True if the response has a 2xx status, whatever its body says. */
   succeeded = (name: ProbeName): boolean => succeeded(this.sent(name));
 
-  /** True if a delivery was accepted: a forgery, with success in the words that an accepted valid one got. */
+  /** True if a delivery was accepted. A forgery counts as accepted if it got a 2xx status and the words of an accepted valid delivery. */
   accepted = (name: ProbeName): boolean => {
     if (!this.succeeded(name)) return false;
     const valid = bodies.filter(this.succeeded);
@@ -145,8 +146,8 @@ export class Examination {
   };
 
   /**
-   * True if a valid delivery got the words of forgeries, from a receiver that refuses with a success status. Words that
-   * differ among forgeries, or among the other valid deliveries, or in numbers alone, show no refusal.
+   * True if a valid delivery got the words that forgeries got, from a receiver that refuses with a success status. No refusal is
+   * assumed if the words differ among the forgeries, or among the other valid deliveries, or only in their numbers.
    */
   #isRefusal(words: string, toForged: readonly string[], toValid: readonly string[]): boolean {
     const refusals = new Set(toForged.map(shapeOf));
@@ -154,22 +155,22 @@ export class Examination {
     return refusals.size === 1 && others.size === 1 && refusals.has(shapeOf(words));
   }
 
-  /** Whether a delivery that was sent was not accepted: without a response in time it may have been. */
+  /** True if a delivery was sent and not accepted. After a timeout or a rate limit this is unknown, so false. */
   refused = (name: ProbeName): boolean =>
     this.#probed.has(name) &&
     !this.accepted(name) &&
     !this.late(name) &&
     !isLimited(this.sent(name)) &&
-    // What made it stop shows no refusal.
+    // A delivery without a response may have crashed the receiver, which is no refusal.
     !(this.stopped && this.sent(name).status === undefined);
 
   late = (name: ProbeName): boolean => this.sent(name).code === 'timeout';
 
-  /** Whether two probes got the same response, but for numbers, ids and what it repeats of them. */
-  alike = (name: ProbeName, other: ProbeName): boolean =>
+  /** True if two probes got the same response, apart from numbers, ids and text repeated from the delivery. */
+  hasSameResponse = (name: ProbeName, other: ProbeName): boolean =>
     shapeOf(this.#words(name)) === shapeOf(this.#words(other));
 
-  /** Sends the like of a valid probe, and tells which others got the same response. */
+  /** Sends a probe like an earlier one about a new order. `isLike()` of the result compares its response with the other probes' responses. */
   async sendLike(name: ProbeName, secret = this.receiver.signer.secret) {
     const order = this.newOrder();
     const outgoing = probes[name][1](order, { scheme: this.receiver.signer.scheme, secret }, undefined);
@@ -180,7 +181,7 @@ export class Examination {
   }
 
   evidence = (...names: ProbeName[]): string =>
-    names.map((name) => this.told(probes[name][0], this.sent(name))).join(' ');
+    names.map((name) => this.describe(probes[name][0], this.sent(name))).join(' ');
 
   get slowest(): { seconds: number; evidence: string } {
     const responses = this.results.filter(({ status }) => status !== undefined);
@@ -190,12 +191,12 @@ export class Examination {
     return { seconds, evidence: took ?? '' };
   }
 
-  told = (says: string, sent: Sent): string => `"${says}" got ${this.#shown(sent).replace(/\.$/, '')}.`;
+  describe = (says: string, sent: Sent): string => `"${says}" got ${this.#shown(sent).replace(/\.$/, '')}.`;
   response = (name: ProbeName): string => this.#shown(this.sent(name));
 
   finding = (code: FindingCode, facts: Facts = {}): Finding => findingOf(code, this.framework, facts);
 
-  /** Sends anything, by default to the target; again if a rate limit says when. */
+  /** Sends any delivery, to the target by default. Retries if a rate limit names a short wait. */
   async send(outgoing: Outgoing, target = this.receiver.target, tries = 5): Promise<Sent> {
     const response = asServed(await this.#sendOnce(target, outgoing), this.target);
     this.#responses.push(response);
@@ -214,7 +215,7 @@ export class Examination {
     return this.send(outgoing, target, tries - 1);
   }
 
-  /** Rejects if nothing may be sent there, which ends the examination. */
+  /** Rejects with `TargetError` if the address is not allowed, which ends the examination. */
   async #sendOnce(target: WebhookTarget, outgoing: Outgoing): Promise<Sent> {
     const sent = await send(target, outgoing, this.receiver);
     if (sent.code === 'address_refused') throw new TargetError(sent.error);

@@ -5,14 +5,14 @@ import type { Facts, Finding, FindingCode } from './findings.js';
 import { parseObject } from './json.js';
 import { knownKeys } from './probes.js';
 import { type KnownScheme, knownSchemes, signedAs } from './schemes.js';
-import { eventBody, type Mistake, type Order, paid, signDelivery, signedBy } from './signed.js';
+import { eventBody, type Mistake, type Order, paidEvent, signDelivery, signedBy } from './signed.js';
 import { encodings, printings, secretSlips, type Write } from './slips.js';
 import { receivedBy } from './symptoms.js';
 
-/** Requests in flight: a development server takes that many. */
+/** Number of requests in flight. A development server handles as many. */
 const inFlight = 6;
 
-/** A way to sign that a receiver may expect, and what is wrong with it if it accepts that. */
+/** A way to sign that a receiver may expect, and the finding if the receiver accepts it. */
 interface Candidate {
   says: string;
   make: (order: Order) => Outgoing | undefined;
@@ -22,16 +22,19 @@ interface Candidate {
   minutes?: number;
 }
 
-/** What would a receiver accept that refuses all? First what the usual mistakes and clocks expect, then other schemes. */
+/**
+ * Searches a signature that a receiver accepts which rejects every valid delivery. Signatures that common mistakes and wrong
+ * clocks would accept are tried first, then other schemes.
+ */
 export async function expectation(exam: Examination) {
   const schemes = likelySchemes(exam);
   const candidates = [
     ...mistakesOf(exam),
     ...(isClockRight(exam) ? [] : clocksOf(exam)),
-    // Seconds first: a receiver that reads both does not expect milliseconds.
+    // Seconds come first: a receiver that reads both units does not expect milliseconds.
     ...schemes('seconds'),
     ...schemes('milliseconds'),
-    // A receiver that takes this takes a date too, without reading it.
+    // A receiver that accepts this timestamp would accept a date too, without reading it.
     mistaken(exam, 'signed with a timestamp that is no number', 'wrong_clock', () => ({ timestamp: 'soon' })),
     ...schemes('iso8601'),
   ];
@@ -50,7 +53,7 @@ export async function expectation(exam: Examination) {
     );
     const found = responses.find((response) => response && succeeded(response.sent));
     if (!found) continue;
-    const evidence = `${exam.told(found.says, found.sent)} ${exam.evidence('compact')}`;
+    const evidence = `${exam.describe(found.says, found.sent)} ${exam.evidence('compact')}`;
     const beyond = await acceptedBeyond(exam, found.minutes);
     const finding = beyond ?? exam.finding(found.code, { ...found.facts, evidence });
     return { finding, expects: found.expects, tried };
@@ -58,7 +61,7 @@ export async function expectation(exam: Examination) {
   return { expects: undefined, tried };
 }
 
-/** A receiver that makes a mistake accepts a signature made with another key, over another text or timestamp. */
+/** Returns a candidate that only a mistaken receiver accepts: signed with another key, or over another text or timestamp. */
 const mistaken = (
   { receiver: { signer } }: Examination,
   says: string,
@@ -67,7 +70,7 @@ const mistaken = (
   facts: Facts = {},
 ): Candidate => ({
   says,
-  make: (order) => signedBy(made(paid(order)), order, signer),
+  make: (order) => signedBy(made(paidEvent(order)), order, signer),
   code,
   facts,
 });
@@ -100,13 +103,13 @@ function mistakesOf(exam: Examination): Candidate[] {
   ];
 }
 
-/** Minutes that clocks are off: whole hours, as of a local time that is taken for UTC, then the other time zones. */
+/** Minutes by which a clock may be off. Whole hours come first (local time read as UTC), then the other time zones. */
 const minutesOff = [0, 30, 45]
   .flatMap((minutes) => Array.from({ length: 15 }, (_, hours) => hours * 60 + minutes))
   .filter((minutes) => minutes > 0 && minutes <= 14 * 60)
   .flatMap((minutes) => [minutes, -minutes]);
 
-/** True if a receiver has said that only the signature differs: then its clock is right. */
+/** True if the receiver reports that only the signature differs, which means that its clock is right. */
 function isClockRight(exam: Examination): boolean {
   const { body = '' } = exam.sent('compact');
   return receivedBy(body) !== undefined && parseObject(body)?.error === 'signature_mismatch';
@@ -134,20 +137,20 @@ function timeOff(minutes: number): string {
 const signedOff = (exam: Examination, minutes: number) => (order: Order) =>
   signDelivery(eventBody(order), exam.receiver.signer, Date.now() + minutes * 60_000);
 
-/** What accepts the far future or past compares in one direction only: by which clock does not show. */
+/** Returns `wrong_tolerance` if a far timestamp is accepted too: the receiver compares in one direction only, so its clock stays unknown. */
 async function acceptedBeyond(exam: Examination, minutes = 0): Promise<Finding | undefined> {
   if (minutes === 0) return undefined;
   const when = `40 days ${minutes > 0 ? 'ahead' : 'ago'}`;
   const sent = await exam.send(signedOff(exam, Math.sign(minutes) * 40 * 24 * 60)(exam.newOrder()));
-  const evidence = `${exam.told(`signed ${when}`, sent)} ${exam.evidence('compact')}`;
+  const evidence = `${exam.describe(`signed ${when}`, sent)} ${exam.evidence('compact')}`;
   return succeeded(sent) ? exam.finding('wrong_tolerance', { when, evidence }) : undefined;
 }
 
-/** Documented schemes, and those that differ in at most two parts from the default, by the unit of the timestamp. */
+/** Returns a function from a timestamp's unit to candidates: the documented schemes, and those that differ from the default in at most two parts. */
 function likelySchemes({ receiver: { signer } }: Examination): (unit: TimestampUnit) => Candidate[] {
   const parts = ['content', 'algorithm', 'encoding', 'secretEncoding', 'prefix', 'separator'];
   const own = JSON.stringify(signer.scheme, parts);
-  /** Whether it is the scheme of these deliveries, but for the timestamp's unit. */
+  /** True if a scheme is the one of these deliveries, apart from the timestamp's unit. */
   const isOwn = ({ header, scheme }: KnownScheme) =>
     !header.includes('{timestamp}') && JSON.stringify(scheme, parts) === own;
   const all = knownSchemes();

@@ -3,9 +3,9 @@ import { fixesIn } from './frameworks.js';
 const respondFirst = 'Store the event, respond 200, and fulfil in the background.';
 const redirects = 'The URL redirects to {location}, and redirects are not followed.';
 
-/** What can be wrong with a receiver, and what to change. `findingOf()` fills in `{fact}` and `{fact|what is usual}`. */
+/** Faults of receivers, each with its fix. `findingOf()` fills in `{fact}`, and `{fact|default}` if a fact may be missing. */
 export const findings = {
-  // It accepts what it must reject.
+  // The receiver accepts deliveries that it must reject.
   accepts_forged: [
     'Your handler accepts forged events. It does not verify signatures before it responds, or not all of them, so anybody can report an order as paid.',
     'Verify before anything else, and respond 400 if that fails: {verify}.',
@@ -46,12 +46,12 @@ export const findings = {
     'Your handler takes a secret that anybody knows, so anybody can sign an order as paid.',
     "Pass the secret as text: await what loads it, and name the field of an object. Accept the sandbox's secret in tests only.",
   ],
-  // Nobody but its author knows what it means by that.
+  // A success status with other words may mean a refusal, which only the receiver's author knows.
   refuses_with_success: [
     'Your handler {refuses|responds with success to a forged delivery, in other words than to a valid one}: {valid}, then {forged}.',
     '{say|If the second means refused, respond 400. If not, anybody can forge orders}: verify first ({verify}), and return where that fails.',
   ],
-  // It may do nothing for an order that it knows, which cannot be seen from outside.
+  // The receiver may do nothing for a known order, which cannot be seen from outside.
   trusts_known_orders: [
     'Your handler responds with success to a forged delivery about an order that it has seen before, with another amount: it does not verify that one.',
     'Verify before you look the order up, and respond 400 if that fails: {verify}.',
@@ -64,7 +64,7 @@ export const findings = {
     'No fault was found, but not every forgery was tried, because {because|your handler is too slow}.',
     `{first|${respondFirst}} Then run the doctor again.`,
   ],
-  // It does not verify the bytes that were sent.
+  // The receiver verifies other bytes than those that were sent.
   re_encodes: ['Your handler verifies a body that was {changed|parsed and encoded again}.', '{raw}.'],
   parsed_object: ['Your handler verifies a parsed object instead of the raw body.', '{raw}.'],
   body_consumed: [
@@ -76,7 +76,7 @@ export const findings = {
     'Your handler decodes the body with a charset other than UTF-8 before it verifies it.',
     'Decode it as UTF-8, never as Latin-1 or ASCII, or not at all. {raw}.',
   ],
-  // It verifies in another way.
+  // The receiver verifies with another secret, scheme or clock.
   secret_slip: ["Your handler's secret {slip}.", '{remedy}.'],
   other_scheme: [
     'Your handler expects a different scheme: {name}.',
@@ -110,7 +110,7 @@ export const findings = {
     'Your handler accepts a delivery that was signed {when}, so it can be replayed.',
     'Reject timestamps more than 300 s from now ({fresh}), and fulfil once per order_id.',
   ],
-  // It verifies, and then fails.
+  // The receiver verifies the delivery, and then fails.
   handler_failed: ['Your handler {fails}.', 'See its log. {likely}'],
   refuses_new_fields: [
     'Your handler rejects an event with an unknown field, so you would lose orders if the service added one.',
@@ -120,7 +120,7 @@ export const findings = {
     'Your handler rejects an order that it has already seen, so a service that retries keeps retrying.',
     'Respond 200 to a duplicate and do nothing: INSERT … ON CONFLICT DO NOTHING, and fulfil only if a row was inserted.',
   ],
-  // It is not reached.
+  // Deliveries do not reach the handler.
   not_listening: [
     'Nothing is listening on {host}.',
     'Start the receiver, and check the port. In a container, localhost is the container itself: use host.docker.internal or the name of the service. If it listens on IPv4 only, use 127.0.0.1.',
@@ -162,11 +162,11 @@ export const findings = {
     'A body limit in front of your handler rejects a delivery of a few hundred bytes.',
     'Raise the limit on the webhook path; 1 MiB is plenty.',
   ],
-  // A finding where no response comes in time, else a warning.
+  // `slow` is a finding if no response comes in time, otherwise a warning.
   slow: ['Your handler {slow|verifies the delivery, and then does not respond in time}.', respondFirst],
 } satisfies Record<string, [problem: string, fix: string]>;
 
-/** The findings by which anybody can report an order as paid, or an order can be changed. */
+/** Codes of the faults that let anybody report an order as paid, or change one. */
 const dangers: ReadonlySet<string> = new Set([
   'accepts_forged',
   'accepts_unsigned',
@@ -183,21 +183,21 @@ export type FindingCode = keyof typeof findings;
 
 /** One fault of a receiver. */
 export interface Finding {
-  /** Stable, for programs. */
+  /** Stable code, for programs. */
   code: FindingCode;
   /** `danger` if anybody can forge an order. */
   severity: 'danger' | 'fault';
-  /** What is wrong. */
+  /** The fault, in one or two sentences. */
   problem: string;
   /** The line to change. */
   fix: string;
-  /** What showed it. */
+  /** The responses that show the fault. */
   evidence?: string | undefined;
 }
 
 export type Facts = Record<string, string | undefined>;
 
-/** A finding in the words of the receiver's framework. */
+/** Returns a finding, worded for the receiver's framework. */
 export function findingOf(code: FindingCode, framework: string | undefined, shown: Facts = {}): Finding {
   const { evidence, ...facts } = shown;
   const known: Facts = { ...fixesIn(framework), ...facts };

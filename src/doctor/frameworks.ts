@@ -1,20 +1,21 @@
 import type { Sent } from '../sending/delivery.js';
 import { rawBytes } from '../webhooks/body.js';
 
-/** What a receiver is written in, if its responses show it, and how the usual fixes are written there. */
+/** A framework or language of receivers, recognized by its responses, and the common fixes in its own code. */
 interface Framework {
-  /** Matches its responses: header lines, an empty line, the body. */
+  /** Pattern for the framework's responses: header lines, an empty line, the body. */
   sign: RegExp;
-  /** Keeps the raw body for the handler. */
+  /** Code that keeps the raw body for the handler. */
   raw: string;
-  /** Exempts the webhook path from the CSRF or login check, if there is one usual way. */
+  /** Code that exempts the webhook path from the CSRF or login check, if there is one common way. */
   exempt?: string;
-  /** Compares the signature, and the timestamp. */
+  /** Code that compares the signature. */
   verify?: string;
+  /** Code that compares the timestamp with the time of receipt. */
   fresh?: string;
 }
 
-/** In any language. */
+/** Fixes in words, for a language without code of its own here. */
 const plain = {
   verify: 'compare the whole signature with the HMAC of the raw body, in constant time',
   fresh: 'its distance from now in Unix seconds is at most 300',
@@ -25,7 +26,7 @@ const javaScript = {
   fresh: 'Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300',
 };
 
-/** The more specific first: NestJS before Express. */
+/** Frameworks, the more specific first: NestJS before Express. */
 const frameworks: Readonly<Record<string, Framework>> = {
   NestJS: {
     sign: /^x-powered-by: express.*\n\n\{.*"statusCode":\d+/ims,
@@ -69,13 +70,13 @@ const frameworks: Readonly<Record<string, Framework>> = {
     raw: "app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body))",
   },
   Go: {
-    // As http.Error() and http.NotFound() write it.
+    // The headers and the line end are those that http.Error() and http.NotFound() write.
     sign: /^(?=.*x-content-type-options: nosniff\n)(?=.*content-type: text\/plain; charset=utf-8\n).*\S\n$|goroutine \d|\.go:\d+/s,
     raw: 'body, err := io.ReadAll(r.Body), before json.Unmarshal',
   },
 };
 
-/** The name of the framework that responses show. */
+/** Returns the name of the framework that the responses show, if any. */
 export function frameworkOf(responses: readonly Sent[]): string | undefined {
   const seen = responses.map(({ headers = {}, body = '' }) => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);

@@ -14,11 +14,11 @@ import { bodyVariants, secretVariants, withoutQuotes } from './slips.js';
 export interface IdentifyOptions {
   /** The body, byte for byte as received. */
   rawBody: RawBody;
-  /** The headers of the delivery; the two that matter are enough. */
+  /** The headers of the delivery. The signature and the timestamp header are enough. */
   headers: WebhookHeaders;
   /** Your webhook secret. The specification does not say which secret signs: it may be the API key. */
   secret: string;
-  /** The webhook's URL as the service knows it: some services sign it too. Default: such schemes are not tried. */
+  /** The webhook's URL as the service knows it, because some services sign the URL too. Default: such schemes are not tried. */
   url?: string | undefined;
   /** Default `x-service-signature`. */
   signatureHeader?: string | undefined;
@@ -26,30 +26,30 @@ export interface IdentifyOptions {
   timestampHeader?: string | undefined;
 }
 
-/** What `identifyScheme()` found out. It never contains the secret. */
+/** The result of `identifyScheme()`. It never contains the secret. */
 export interface Identification {
-  /** Whether a known scheme makes this signature. */
+  /** True if a known scheme produces this signature. */
   found: boolean;
-  /** What was found, or that nothing was, in one or two sentences. */
+  /** The result in one or two sentences. */
   summary: string;
-  /** The option for `webhooks.verify()`: what differs from the default, so `{}` is the default itself. */
+  /** The `scheme` option for `webhooks.verify()`. It holds the fields that differ from the default, so `{}` is the default itself. */
   scheme: Partial<SignatureScheme> | undefined;
-  /** Other options that match this delivery too. A second delivery tells them apart. */
+  /** Other `scheme` options that match this delivery too. A second delivery tells them apart. */
   alternatives: Partial<SignatureScheme>[];
-  /** A service that documents this scheme, and where. */
+  /** A service that documents this scheme, and the page that does. */
   like:
     | {
-        /** Its name. */
+        /** Name of the service. */
         service: string;
-        /** URL of its documentation. */
+        /** URL of the documentation. */
         source: string;
       }
     | undefined;
-  /** What else to change or to know. */
+  /** Other things to change or to know. */
   notes: string[];
-  /** What to ask the service, if nothing was found. */
+  /** Questions for the service, if nothing was found. */
   questions: string[];
-  /** How many schemes were compared. */
+  /** Number of schemes that were compared. */
   tried: number;
 }
 
@@ -73,7 +73,7 @@ export interface Identification {
 export function identifyScheme(options: IdentifyOptions): Identification {
   const delivery = readDelivery(options);
   let tried = 0;
-  // A prefix that no known service uses is tried last: it makes the table larger.
+  // A prefix that no known service uses makes the table larger, so it is tried last.
   for (const prefix of [undefined, ...(ownPrefix.exec(delivery.signature) ?? [])]) {
     const lists = listsFor({ url: options.url, prefix });
     tried = Object.values(lists).reduce((product, list) => product * list.length, 1);
@@ -137,7 +137,7 @@ function readDelivery(options: IdentifyOptions) {
       ...(signatureHeader && { signatureHeader: names.signatureHeader }),
       ...(timestampHeader && { timestampHeader: names.timestampHeader }),
     },
-    /** Where the timestamp was, if not in its own header. */
+    /** The note that the timestamp is missing, or only in the signature header. */
     note: own === undefined ? missing : undefined,
   };
 }
@@ -150,7 +150,7 @@ function unitOf(timestamp: string): TimestampUnit | undefined {
   }
 }
 
-/** What `verify()` says with the option that was found, and what the scheme leaves open to an attacker. */
+/** Returns the error of `verify()` with the scheme that was found, if there is one, and a warning if the scheme allows replays. */
 function notesOn(scheme: Partial<SignatureScheme>, delivery: Delivery, secret: string): string[] {
   const notes: string[] = [];
   const { body, signature, timestamp } = delivery;
@@ -195,9 +195,9 @@ function likelyReasons(delivery: Delivery, { secret, url }: IdentifyOptions): st
   return notes.filter((one) => typeof one === 'string');
 }
 
-/** What a signature that no scheme made looks like, in one sentence. */
+/** Describes a signature that matches no scheme, in one sentence. */
 function signatureForm(header: string): string {
-  // The last value of a header such as `t=1,v1=abc`, without its name.
+  // Only the last value of a header such as `t=1,v1=abc` is described, without its name.
   const [text = ''] = /[^;,\s=]+=*$/.exec(header.trim()) ?? [];
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(text);
   if (!isHex && !/^[\w+/-]{20,}={0,2}$/.test(text)) return 'The signature is neither hex nor base64.';

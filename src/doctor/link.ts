@@ -2,17 +2,17 @@ import { Buffer } from 'node:buffer';
 
 export type Link = Awaited<ReturnType<typeof findLink>>;
 
-/** Retrieves a checkout session from the service; `undefined` if there is none with that id. Rejects if it cannot tell. */
+/** Retrieves a checkout session from the service; `undefined` if none has that id. Rejects if the response leaves this open. */
 export type RetrieveCheckout = (id: string) => Promise<{ amount: unknown; currency: unknown } | undefined>;
 
 const askAtMost = 10;
 
-/** Finds the field of an event that names its checkout: asks for its strings as checkout ids, ten at most. */
+/** Finds the field of an event that names its checkout, by retrieving at most ten of the event's strings as checkout ids. */
 export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout) {
   const fields = fieldsOf(rawBody);
   const candidates = candidatesOf(fields);
   const asked: string[] = [];
-  const told = { undocumented: undocumentedOf(fields), asked };
+  const common = { undocumented: undocumentedOf(fields), asked };
   for (const { path, id, value } of candidates.slice(0, askAtMost)) {
     asked.push(path);
     const checkout = await retrieve(id);
@@ -21,11 +21,11 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout) 
     const same = fields.filter((other) => other.path !== path && String(other.value) === value);
     const isAlike = (['amount', 'currency'] as const).every((name) => agrees(fields, name, checkout[name]));
     return {
-      ...told,
+      ...common,
       found: true,
       summary: `${path} names the checkout session${part}: GET /v1/checkouts/{id} finds it.`,
       field: path,
-      /** The field's value, or a part of it. */
+      /** The field's value, or a part of the value. */
       checkoutId: id,
       notes: [
         ...same.map((other) => `${other.path} has the same value.`),
@@ -36,7 +36,7 @@ export async function findLink(rawBody: Uint8Array, retrieve: RetrieveCheckout) 
   }
   const left = candidates.length - asked.length;
   return {
-    ...told,
+    ...common,
     found: false,
     summary: asked[0]
       ? `No field of this event names its checkout session: the service has none with the value of ${asked.join(', ')}.`
@@ -56,7 +56,7 @@ function agrees(fields: readonly Field[], name: string, value: unknown): boolean
   return own === undefined || value === undefined || own === value || Number(own) === Number(value);
 }
 
-/** A value of an event's body, and where it is, such as `data.items[0].checkout_id`. */
+/** A value in an event's body, and its path, such as `data.items[0].checkout_id`. */
 type Field = { path: string; value: unknown };
 
 /** Text of a field that may be a checkout's id: the whole value, or a part of it such as the end of a URL. */
@@ -80,7 +80,7 @@ function leaves(value: unknown, path: string): Field[] {
   return Object.entries(value).flatMap(([name, one]) => leaves(one, at(name)));
 }
 
-/** The paths that the specification does not list, an array's once. */
+/** Returns the paths that the specification does not list. The items of an array count as one path. */
 function undocumentedOf(fields: readonly Field[]): string[] {
   const paths = fields.map(({ path }) => path.replaceAll(/\[\d+\]/g, '[0]'));
   return [...new Set(paths)].filter((path) => !documented.has(path));
@@ -106,8 +106,8 @@ const idsIn = (value: string): string[] => {
   );
 };
 
-/** Five characters with a digit, or more than a word has. */
+/** Matches five characters with a digit, or 16 characters, which is longer than most words. */
 const isPart = /^(?=.*\d).{5}|^.{16}/;
 
-/** A date, an amount, an API key. */
+/** Matches a date, an amount or an API key. */
 const ofSomethingElse = /^\d{4}-\d\d-\d\d|^-?\d+\.\d+$|^service_(?:live|test)_/;

@@ -2,25 +2,25 @@ import { Buffer } from 'node:buffer';
 import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js';
 import { sandboxSecret } from '../sending/published.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
-import { eventBody, type Order, outgoing, paid, type Signer, signDelivery, signedBy } from './signed.js';
+import { eventBody, type Order, outgoing, paidEvent, type Signer, signDelivery, signedBy } from './signed.js';
 
-/** `earlier` is the last valid delivery that was accepted. A scheme that cannot carry the probe makes none. */
+/** Makes a probe; `undefined` if the scheme cannot carry it. `earlier` is the last valid delivery that was accepted. */
 type Make = (order: Order, signer: Signer, earlier?: Outgoing) => Outgoing | undefined;
 type Probe = readonly [says: string, make: Make];
 
 const day = 86_400_000;
 
-/** Validly signed, by a clock that may be off. */
+/** Returns a maker of validly signed deliveries, by a clock that is `offset` milliseconds off. */
 const signed =
-  (write: (event: ReturnType<typeof paid>) => string = JSON.stringify, offset = 0) =>
+  (write: (event: ReturnType<typeof paidEvent>) => string = JSON.stringify, offset = 0) =>
   (order: Order, signer: Signer) =>
-    signDelivery(write(paid(order)), signer, Date.now() + offset);
+    signDelivery(write(paidEvent(order)), signer, Date.now() + offset);
 const valid = signed();
 
-/** Signed by somebody who does not know the secret. */
+/** Makes a delivery that is signed with a random secret, as a stranger would. */
 const unknowing = (order: Order, { scheme }: Signer) => valid(order, { scheme, secret: newSecret(scheme) });
 
-/** A delivery with a signature header that is written otherwise, by default a valid one. */
+/** Returns a maker that rewrites the signature header of another maker's delivery, by default a valid one. */
 const rewritten =
   (write: (digits: string, scheme: Scheme) => string, make = valid): Make =>
   (order, signer) => {
@@ -30,21 +30,21 @@ const rewritten =
     return { body, headers: { ...headers, [scheme.signatureHeader]: write(digits, scheme) } };
   };
 
-/** The same, with the prefix as it was. */
+/** Returns a maker that changes the digits of the signature and keeps the prefix. */
 const altered = (change: (digits: string, encoding: BufferEncoding) => string, make = valid) =>
   rewritten((digits, { prefix, encoding }) => prefix + change(digits, encoding), make);
 
 const firstHalf = (digits: string) => digits.slice(0, digits.length / 2);
 
-/** The same, by its bytes. */
+/** Returns a maker that changes the bytes of the signature. */
 const rebuilt = (change: (mac: Buffer) => Uint8Array) =>
   altered((digits, encoding) => Buffer.from(change(Buffer.from(digits, encoding))).toString(encoding));
 
-/** Changes one bit of the signature at a byte, and so one digit of its text. */
+/** Returns a maker that changes one bit of the signature, and so one digit of its text. */
 const flipped = (at: number, bit: number) =>
   rebuilt((mac) => mac.map((byte, index) => (index === (at + mac.length) % mac.length ? byte ^ bit : byte)));
 
-/** Exchanges two bytes in the middle: who compares a sum, or sorts, sees no difference. */
+/** Exchanges two bytes in the middle. A comparison of sums or of sorted bytes sees no difference. */
 const exchanged = rebuilt((mac) => {
   const middle = mac.length / 2;
   const other = mac.findIndex((byte, at) => at > middle && byte !== mac[middle]);
@@ -55,7 +55,7 @@ function unsigned(type: string, write = eventBody): Make {
   return (order) => outgoing(write(order), { 'content-type': type });
 }
 
-/** Signed without the secret, with another timestamp header, or none. */
+/** Returns a maker of deliveries signed without the secret, with `stamp` as the timestamp header, or without one. */
 const stamped =
   (stamp?: string): Make =>
   (order, signer) => {
@@ -64,12 +64,12 @@ const stamped =
     return { body: eventBody(order), headers: { ...headers, ...(stamp && { [timestampHeader]: stamp }) } };
   };
 
-/** Signed with a key that needs no knowledge. */
+/** Returns a maker of deliveries signed with a key that anybody can guess. */
 function keyed(key: string): Make {
   return (order, signer) => (key === signer.secret ? undefined : signedBy({ key }, order, signer));
 }
 
-/** Keys that anybody knows: what a promise or an object becomes as text, and the sandbox's published secret. */
+/** Keys that anybody knows: the text of a promise, the text of an object, and the sandbox's published secret. */
 export const knownKeys = ['[object Promise]', '[object Object]', sandboxSecret] as const;
 
 const dearer = (order: Order): Order => ({ ...order, amount: `9${order.amount}` });
@@ -92,7 +92,7 @@ export const validProbes = {
   duplicate: ['valid, the same order again', valid],
 } satisfies Record<string, Probe>;
 
-/** What a correct receiver refuses: what is made without the secret, about orders of their own. */
+/** Forgeries that are made without the secret, each about an order of its own. */
 const foreign = {
   unsigned: ['no signature at all', unsigned('application/json')],
   forged: ['signed with a different secret', unknowing],
@@ -140,7 +140,7 @@ export const forgeries = {
   first_half: ['the first half of the signature', altered(firstHalf)],
   second_half: ['the second half of the signature', altered((digits) => digits.slice(digits.length / 2))],
   truncated: ['the signature without its last character', altered((digits) => digits.slice(0, -1))],
-  // Decoders stop at a dot or skip it, and to a regular expression it is any character.
+  // Decoders stop at a dot or skip it, and in a regular expression a dot matches any character.
   padded: [
     'the first two characters of the signature, and dots for the others',
     altered((digits) => digits.slice(0, 2).padEnd(digits.length, '.')),
@@ -156,7 +156,7 @@ export const forgeries = {
   ],
   reencoded: [
     'body encoded again after signing',
-    (order, signer) => ({ ...valid(order, signer), body: unevenlySpaced(paid(order)) }),
+    (order, signer) => ({ ...valid(order, signer), body: unevenlySpaced(paidEvent(order)) }),
   ],
   empty_body: ['the signature of an empty body', (order, signer) => signedBy({ text: '' }, order, signer)],
   redated: [
@@ -179,7 +179,7 @@ export const forgeries = {
   right_last: ['two signature headers, the last right', twice(false)],
 } satisfies Record<string, Probe>;
 
-/** The valid ones about an order of their own. */
+/** Names of the valid deliveries that have an order of their own. */
 export const bodies = ['compact', 'spaced', 'newline', 'non_ascii'] as const;
 
 export type ForgeryName = keyof typeof forgeries;
@@ -191,14 +191,14 @@ export const probes: Readonly<Record<ProbeName, Probe>> = { ...validProbes, ...f
 export const forgeryNames = Object.keys(forgeries).filter((name): name is ForgeryName => name in forgeries);
 export const foreignNames = forgeryNames.filter((name) => name in foreign);
 
-/** The event as fields of a form, as PHP and Express read nested names. */
+/** Returns the event as fields of a form, with the nested names that PHP and Express read. */
 function fieldsOf(order: Order) {
-  const { type, data } = paid(order);
+  const { type, data } = paidEvent(order);
   const fields = Object.entries(data).map(([name, value]) => [`data[${name}]`, value] as const);
   return { type, ...Object.fromEntries(fields) };
 }
 
-/** PHP gives the handler no raw body of this. */
+/** Returns the event as a multipart body, of which PHP gives the handler no raw bytes. */
 function multipartOf(order: Order): string {
   const parts = Object.entries(fieldsOf(order)).map(
     ([name, value]) => `--doctor\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
@@ -206,6 +206,6 @@ function multipartOf(order: Order): string {
   return `${parts.join('')}--doctor--\r\n`;
 }
 
-/** An event with a field that the specification does not list. */
-export const withNote = ({ type, data }: ReturnType<typeof paid>, note: string): string =>
+/** Returns an event with a field that the specification does not list. */
+export const withNote = ({ type, data }: ReturnType<typeof paidEvent>, note: string): string =>
   JSON.stringify({ type, data: { ...data, note } });

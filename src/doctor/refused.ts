@@ -4,10 +4,10 @@ import { expectation } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
 import { anyOf } from './phrases.js';
 import { bodies, type ProbeName, probes, withNote } from './probes.js';
-import { paid, signDelivery } from './signed.js';
-import { comparison, receivedBy, toldBy } from './symptoms.js';
+import { paidEvent, signDelivery } from './signed.js';
+import { comparison, receivedBy, statedFault } from './symptoms.js';
 
-/** Finds that a receiver which accepted valid deliveries rejects each one now. */
+/** Returns a finding if a receiver accepted valid deliveries at first, and rejects later ones. */
 export async function rejectsLater(exam: Examination): Promise<Finding | undefined> {
   const last = bodies.findLast(exam.accepted);
   if (!last || ![...bodies, 'duplicate' as const].some(exam.refused)) return undefined;
@@ -17,11 +17,11 @@ export async function rejectsLater(exam: Examination): Promise<Finding | undefin
     fails: 'accepted the first deliveries, and rejects later ones that are just as valid',
     likely:
       'Something may block the sender after forged deliveries, or it may have no open order of that amount left: respond 200 to an unknown order and investigate it yourself. Then run the doctor again, for what it could not test.',
-    evidence: `${exam.evidence(last)} ${exam.told('the like, later', like.sent)}`,
+    evidence: `${exam.evidence(last)} ${exam.describe('the like, later', like.sent)}`,
   });
 }
 
-/** What is wrong with a receiver that accepts some valid deliveries and rejects others. */
+/** Returns the faults of a receiver that accepts some valid deliveries and rejects others. */
 export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   const findings: Finding[] = [];
   const found = (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
@@ -29,7 +29,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
     const evidence = `${exam.evidence(name, ...others)} ${compared}`.trim();
     findings.push(exam.finding(code, { evidence, fails: 'fails, and responds with success all the same' }));
   };
-  /** A finding on how the signature is verified, unless it was not the signature that was refused. */
+  /** Adds a finding about the verified bytes, or `handler_failed` if something other than the signature was refused. */
   const misread = async (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
     const failed = await failedBeside(exam, name);
     if (failed) findings.push(failed);
@@ -40,7 +40,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   else {
     if (exam.refused('newline')) await misread('trims', 'newline', 'spaced');
     if (exam.refused('non_ascii')) {
-      const plain = withNote(paid(exam.newOrder()), 'plain');
+      const plain = withNote(paidEvent(exam.newOrder()), 'plain');
       if (succeeded(await exam.send(signDelivery(plain, exam.receiver.signer))))
         await misread('wrong_charset', 'non_ascii');
       else found('refuses_new_fields', 'non_ascii');
@@ -54,7 +54,10 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   return findings;
 }
 
-/** Other words than a different secret gets show that it was not the signature that was refused. */
+/**
+ * Returns `handler_failed` if something other than the signature was refused. The words show it: they differ from those that the
+ * same delivery gets when it is signed with another secret.
+ */
 async function failedBeside(exam: Examination, name: ProbeName): Promise<Finding | undefined> {
   const forged = await exam.sendLike(name, newSecret(exam.receiver.signer.scheme));
   if (!forged || exam.over || forged.isLike(name) === forged.isLike('forged')) return undefined;
@@ -65,25 +68,28 @@ async function failedBeside(exam: Examination, name: ProbeName): Promise<Finding
       : `rejects "${says}", whoever signed it`,
     likely:
       'It must take any JSON, as must what is in front of it: with uneven spaces, a newline at its end, letters of any script.',
-    evidence: `${exam.evidence(name)} ${exam.told('the same, signed with a different secret', forged.sent)}`,
+    evidence: `${exam.evidence(name)} ${exam.describe('the same, signed with a different secret', forged.sent)}`,
   });
 }
 
-/** Why a receiver rejects every valid delivery: what it says, then what it would accept. */
+/** Finds the reason why a receiver rejects every valid delivery: first in its response, then by other ways to sign. */
 export async function explainRefusal(exam: Examination) {
   const sent = exam.sent('compact');
   const words = exam.response('compact');
   const evidence = exam.evidence('compact', 'forged');
-  const told = toldBy(sent, exam.body('compact'), exam.framework, words);
-  const said = told && { ...told, evidence: `${exam.evidence('compact')} ${told.evidence ?? ''}`.trim() };
+  const stated = statedFault(sent, exam.body('compact'), exam.framework, words);
+  const said = stated && {
+    ...stated,
+    evidence: `${exam.evidence('compact')} ${stated.evidence ?? ''}`.trim(),
+  };
   if (said && said.code !== 'wrong_clock') {
-    // Words that only a valid delivery gets are about what comes after its verification.
-    const toForged = toldBy(exam.sent('forged'), exam.body('forged'), exam.framework);
-    const isBefore = exam.alike('compact', 'forged') || toForged?.code === said.code;
+    // Words that only a valid delivery gets are about a step after verification.
+    const toForged = statedFault(exam.sent('forged'), exam.body('forged'), exam.framework);
+    const isBefore = exam.hasSameResponse('compact', 'forged') || toForged?.code === said.code;
     return { finding: isBefore ? said : verifiedThen(exam, evidence) };
   }
-  const verified = !exam.alike('compact', 'forged') && verifiedThen(exam, evidence);
-  // A receiver that verifies before it looks at the time says so only then.
+  const verified = !exam.hasSameResponse('compact', 'forged') && verifiedThen(exam, evidence);
+  // A receiver that verifies before it checks the time complains about the time only to a valid signature.
   const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;
   if (verified && !time.test(sent.body ?? '')) return { finding: verified };
   const { finding, ...more } = await expectation(exam);
@@ -92,7 +98,7 @@ export async function explainRefusal(exam: Examination) {
   return { finding: known || (await lastGuess(exam, words, evidence, more.tried)), ...more };
 }
 
-/** Whether a refusal is about the age of the delivery, and may not be about its signature. */
+/** True if a refusal is about the age of the delivery and cannot be about its signature. */
 const saysTooOld = ({ body = '' }: Sent, verified: unknown): boolean =>
   /too (?:old|new|late|early)|stale|expired|toleran|clock|skew|in the (?:past|future)|replay/i.test(body) &&
   (Boolean(verified) || !/signature|hmac|token|session|page|\bor\b/i.test(body));
@@ -108,7 +114,7 @@ function verifiedThen(exam: Examination, evidence: string): Finding {
   return exam.finding('handler_failed', { fails: `${verifies} rejects the event`, likely, evidence });
 }
 
-/** If neither its response nor anything that was tried shows it. */
+/** Returns the likeliest reason if neither the response nor another way to sign shows the fault. */
 async function lastGuess(exam: Examination, words: string, found: string, tried: number): Promise<Finding> {
   if (exam.stopped) return exam.stopped;
   const sent = exam.sent('compact');
@@ -123,7 +129,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
       likely: `It may have no secret, verify a parsed body, or return no response. ${exam.finding('parsed_object').fix}`,
       evidence,
     });
-  if (status !== 401 && speaksOfOrder(sent) && exam.alike('compact', 'forged'))
+  if (status !== 401 && speaksOfOrder(sent) && exam.hasSameResponse('compact', 'forged'))
     return exam.finding('handler_failed', {
       fails:
         'gives valid and forged deliveries the same words: it has another secret, or looks the order up before it verifies, or never verifies',
@@ -131,9 +137,10 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
         'Verify first, respond 200 to an unknown order, and investigate it yourself. Then run the doctor again.',
       evidence: found,
     });
-  // Whoever names the signature is the handler, even where every path is its own.
+  // A response that names the signature comes from the handler, even if the handler responds on every path.
   const isOther = (status === 401 || status === 403) && !/signature/i.test(body);
-  const isLikeUnsigned = exam.alike('unsigned', 'compact') && exam.alike('forged', 'compact');
+  const isLikeUnsigned =
+    exam.hasSameResponse('unsigned', 'compact') && exam.hasSameResponse('forged', 'compact');
   const elsewhere = isOther && isLikeUnsigned && (await exam.respondsElsewhere(sent));
   const beside = elsewhere ? ` A path beside your handler's got ${status}, too.` : '';
   if (elsewhere && accessCheck.test(body))
@@ -147,7 +154,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
   });
 }
 
-/** Whether a handler says that there is no such order. A page for every path may use these words too, and so may a bad signature. */
+/** True if a handler says that there is no such order. A catch-all page or a refused signature may use these words too, so both are excluded. */
 export const speaksOfOrder = ({ body = '' }: Sent): boolean =>
   !/<\w|signature|hmac|secret|\bkey\b|verif/i.test(body) && aboutOrder.test(body);
 const aboutOrder = anyOf([
@@ -155,11 +162,12 @@ const aboutOrder = anyOf([
   /\b(?:unknown|no|no such|no open)\s+(?:order|payment)\b/,
 ]);
 
-/** What asks for a login by itself: a challenge for who has an account, or a form. */
+/** Matches a challenge that asks for a login, in `www-authenticate`. */
 const challenge = /^(?:basic|bearer|digest|negotiate|ntlm|token)\b/i;
+/** Matches a login form, by its password field. */
 const loginForm = /<input\b[^>]*type=["']?password/i;
 
-/** Phrases of a login or a firewall, which a handler could say as well. */
+/** Phrases of a login or a firewall, which a handler could use too. */
 const accessCheck = anyOf([
   // Laravel, Devise, Django REST framework.
   /unauthenticated/,
@@ -167,7 +175,7 @@ const accessCheck = anyOf([
   /sign ?in\b/,
   /not authenticated/,
   /authentication (?:credentials|(?:is )?required)/,
-  // Gateways of APIs.
+  // API gateways.
   /\bbearer\b/,
   /\bapi key\b/,
   /authorization token/,
@@ -178,7 +186,7 @@ const accessCheck = anyOf([
   /enable javascript and cookies/,
 ]);
 
-/** Phrases of a signature header that is missing. */
+/** Phrases that report a missing signature header. */
 const missing = anyOf([
   // "No signature", Stripe's "Unable to extract timestamp and signatures from header".
   /(?:missing|\bno|without|absent|unable to extract)\b.{0,20}(?:signature|timestamp|header)/,
@@ -186,7 +194,7 @@ const missing = anyOf([
   /(?:signature|timestamp)s?\b.{0,20}(?:missing|required|not (?:found|provided|present|set)|absent|is empty)/,
 ]);
 
-/** Phrases by which it may be invalid as well: "missing or invalid signature". */
+/** Phrases that leave open whether the signature is missing or invalid: "missing or invalid signature". */
 const orInvalid = anyOf([
   /\bvalid\b/,
   /\bmatch/,

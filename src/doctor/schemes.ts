@@ -18,11 +18,11 @@ interface SignedDelivery {
   unit: TimestampUnit | undefined;
 }
 
-/** A body signed by a scheme of the table; `undefined` where the secret is no key for it. */
+/** Signs a body with a scheme of the table. Returns `undefined` if the secret is no valid key for that scheme. */
 export function signedAs(known: KnownScheme, body: string, { secret, scheme }: Signer): Outgoing | undefined {
   const { signatureHeader, timestampHeader } = readScheme(scheme);
   const { separator: _, ...written } = known.scheme;
-  // A prefix is no hex; base64 keys are read without it anyway.
+  // A prefix such as `whsec_` is not hex, so it is removed. Base64 keys are read without it anyway.
   const key = written.secretEncoding === 'hex' ? secret.replace(/^[a-z]{2,10}_/i, '') : secret;
   try {
     const own = sign({
@@ -40,13 +40,13 @@ export function signedAs(known: KnownScheme, body: string, { secret, scheme }: S
   }
 }
 
-/** The schemes that make a signature, the likeliest first. As `verify()` reads it, so that it accepts it. */
+/** Returns the schemes that produce a signature, the likeliest first. The signature is read as `verify()` reads it, so `verify()` accepts them. */
 export function matchingSchemes(
   lists: Lists,
   { body, signature, timestamp, unit = 'seconds' }: SignedDelivery,
   secret: string,
 ): KnownScheme[] {
-  /** Whether one of the secrets makes it; `undefined` if the header is not written so, or a secret is no key. */
+  /** True if one of the secrets produces the signature; `undefined` if the header has another form, or a secret is no valid key. */
   const isMadeBy = (secrets: readonly string[], parts: Parts): boolean | undefined => {
     try {
       const scheme = readScheme(optionsOf(parts));
@@ -57,7 +57,7 @@ export function matchingSchemes(
     }
   };
   const written = { ...lists, unit: [unit], form: lists.form.filter(([form]) => hasForm(signature, form)) };
-  // Which header it can be is asked first: that leaves few MACs to make.
+  // The form of the header is checked first, which leaves few MACs to compute.
   const readable = combinations({ ...written, key: ['utf8'], content: ['{body}'] });
   const found = readable
     .filter((parts) => isMadeBy([], parts) !== undefined)
@@ -68,7 +68,7 @@ export function matchingSchemes(
   return byLikelihood(found);
 }
 
-/** Whether a header may be written by a template: both list a timestamp, or neither. */
+/** True if a header may have been written by a template: both contain a timestamp, or neither does. */
 const hasForm = (header: string, template: string): boolean =>
   /(?:^|[,;])(?:t|ts|timestamp)=/.test(header) === template.includes('{timestamp}');
 
@@ -83,7 +83,7 @@ function combinations(lists: Lists): Parts[] {
   return all;
 }
 
-/** The default, then what services document, then what differs least. */
+/** Sorts the default scheme first, then documented schemes, then the others by their distance from the default. */
 function byLikelihood(combined: readonly Parts[]): KnownScheme[] {
   const rank = ({ like, distance }: KnownScheme) => (distance === 0 ? -1 : like ? 0 : distance);
   return combined.map(schemeOf).sort((a, b) => rank(a) - rank(b));
@@ -104,7 +104,7 @@ function schemeOf(parts: Parts) {
     /** The signature header, with `{timestamp}` and `{signature}` to be filled in. */
     header,
     unit,
-    /** How many parts differ from the default scheme. */
+    /** Number of parts that differ from the default scheme. */
     distance: partNames.filter((name) => parts[name] !== documented[name][0]).length,
   };
 }
@@ -113,7 +113,7 @@ const partNames = ['content', 'algorithm', 'encoding', 'key', 'form', 'unit'] as
 
 const headerOf = ({ form, algorithm }: Parts): string => form[0].replace('{algorithm}', algorithm);
 
-/** The option of `webhooks.verify()` for some parts: what differs from its default. */
+/** Returns the `scheme` option of `webhooks.verify()` for some parts: the fields that differ from the default. */
 function optionsOf(parts: Parts): Partial<SignatureScheme> {
   const { content, algorithm, encoding, key, form, unit } = parts;
   const prefix = headerOf(parts).replace(/^\w+=\{timestamp\}[,;]|\{signature\}$/g, '');

@@ -8,11 +8,11 @@ import { macOf } from '../webhooks/signature.js';
 
 export type Order = { id: string; amount: string; currency: string };
 
-export const paid = ({ id, amount, currency }: Order) => ({
+export const paidEvent = ({ id, amount, currency }: Order) => ({
   type: 'order.paid',
   data: { order_id: id, amount, currency },
 });
-export const eventBody = (order: Order): string => JSON.stringify(paid(order));
+export const eventBody = (order: Order): string => JSON.stringify(paidEvent(order));
 
 export type Signer = { secret: string; scheme: Partial<SignatureScheme> };
 
@@ -25,10 +25,10 @@ export function signDelivery(body: string, { secret, scheme }: Signer, time = Da
   return outgoing(body, sign({ rawBody: body, secret, scheme, timestamp: new Date(time) }));
 }
 
-/** What a faulty receiver uses instead of the secret, the body, the scheme's content or the time. */
+/** The values that a faulty receiver uses instead of the secret, the body, the scheme's content or the time. */
 export type Mistake = { key?: string; text?: string; content?: string; timestamp?: string };
 
-/** An event with the signature that a receiver's mistake expects. */
+/** Makes a delivery with the signature that a receiver's mistake expects. */
 export function signedBy(mistake: Mistake, order: Order, signer: Signer): Outgoing {
   const body = eventBody(order);
   const scheme = readScheme({ ...signer.scheme, ...(mistake.content && { content: mistake.content }) });

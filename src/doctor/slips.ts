@@ -3,19 +3,20 @@ import { spaced } from '../sending/delivery.js';
 import { decodeRecoded, decodingOf } from '../webhooks/recoded.js';
 import { isJsonObject, parseObject } from './json.js';
 
-/** A mistake with a secret: the doctor makes it, `identify` undoes it. */
+/** A mistake with a secret, which the doctor makes and `identify` undoes. */
 interface SecretSlip {
   says: string;
   makes(secret: string): string[];
   undoes(secret: string): string | undefined;
-  /** What to change where the receiver made it, and where it was made in what `identify` was given. */
+  /** Fix for a receiver that makes the mistake. */
   remedy: string;
+  /** Fix for a secret that was passed to `identify` with the mistake in it. */
   remedyHere: string;
 }
 
 const bare = (secret: string) => /^[a-z]{2,10}_(?:(?:live|test)_)?(.+)$/i.exec(secret.trim())?.[1];
 
-/** The secret inside quotation marks, if it is in such. */
+/** Returns the secret inside quotation marks; `undefined` if there are none. */
 export const withoutQuotes = (secret: string) => /^(["'`])(.+)\1$/.exec(secret.trim())?.[2];
 
 export const secretSlips: readonly SecretSlip[] = [
@@ -42,10 +43,10 @@ export const secretSlips: readonly SecretSlip[] = [
   },
 ];
 
-/** Writes what a receiver verifies instead of the body. */
+/** Writes the text that a faulty receiver verifies instead of the body. */
 export type Write = (event: object) => string;
 
-/** How JavaScript, PHP, Python and Ruby (until 3.3, and since) print an object. */
+/** Writers of an object as JavaScript, PHP, Python and Ruby (up to 3.3, and later) print it. */
 export const printings: readonly Write[] = [
   () => '[object Object]',
   () => 'Array',
@@ -54,7 +55,7 @@ export const printings: readonly Write[] = [
   (event) => spaced(event).replaceAll('": ', '" => '),
 ];
 
-/** How encoders write the same JSON: with and without spaces, indented, with sorted keys. */
+/** Writers of the same JSON: with and without spaces, indented, each with keys in order or sorted. */
 export const encodings: readonly Write[] = [(event: object) => event, sorted].flatMap((order) => [
   (event) => JSON.stringify(order(event)),
   (event) => spaced(order(event)),
@@ -67,10 +68,10 @@ function sorted(event: object): object {
   return JSON.parse(JSON.stringify(event), sort);
 }
 
-/** A value as given, or changed in one common way, which the note names. */
+/** A value as given, or changed in one common way that the note names. */
 type Variant<Value> = { value: Value; note?: string };
 
-/** The body as given, then what it may have been before an editor, a shell or a parser touched it. */
+/** Returns the body as given, then the bodies that it may have been before an editor, a shell or a parser changed it. */
 export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
   const text = Buffer.from(body).toString('utf8');
   const event = parseObject(text);
@@ -92,7 +93,7 @@ export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
   return [{ value: body }, ...asSent, ...asBytes];
 }
 
-/** The secret as given, then without what is often copied along with it. */
+/** Returns the secret as given, then without the characters that are often copied along with it. */
 export function secretVariants(secret: string): Variant<string>[] {
   const undone = secretSlips.map(({ undoes, says, remedyHere }) => ({
     value: undoes(secret) ?? secret,

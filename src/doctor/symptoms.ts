@@ -5,7 +5,7 @@ import { fixesIn, frameworkOf } from './frameworks.js';
 import { parseObject } from './json.js';
 import { anyOf } from './phrases.js';
 
-/** What a sender sees: a route handler that throws becomes a 500 in any server. */
+/** Returns a response as a sender sees it: a route handler that throws becomes a 500, as in any server. */
 export function asServed(sent: Sent, target: string): Sent {
   const thrown = sent.status === undefined && sent.code !== 'timeout' && !URL.canParse(target);
   return thrown ? { status: 500, headers: {}, body: sent.error } : sent;
@@ -13,13 +13,13 @@ export function asServed(sent: Sent, target: string): Sent {
 
 type Symptom = readonly [code: FindingCode, facts?: Record<string, string> | undefined];
 
-/** What is in the way, by the status of a response or the code of an error. */
+/** Obstacles before the handler, by the status of a response or the code of an error. */
 const obstacles: readonly [is: RegExp, ...Symptom][] = [
   [/^(?:404|410)$/, 'not_found'],
-  // 501: Python's http.server, for one, where nothing takes POST.
+  // 501 comes from Python's http.server, for example, if nothing handles POST.
   [/^(?:405|501)$/, 'wrong_method'],
   [/^(?:407|511)$/, 'access_check'],
-  // From 520 on: Cloudflare's, for what is behind it.
+  // Cloudflare uses 520 to 530 for errors of the server behind it.
   [/^(?:408|50[234]|52\d|530)$/, 'gateway'],
   [/^413$/, 'too_large'],
   [/^415$/, 'content_type'],
@@ -37,7 +37,7 @@ const obstacles: readonly [is: RegExp, ...Symptom][] = [
   ],
 ];
 
-/** Why a delivery does not reach the handler, from its response; `undefined` if it seems to. */
+/** Returns the reason why a delivery did not reach the handler, judged by the response; `undefined` if it seems to have reached it. */
 export function unreachable(
   sent: Sent,
   target: string,
@@ -54,10 +54,10 @@ function obstacleTo({ status, headers = {}, body = '', code = '' }: Sent, url?: 
   if (status === 400 && /HTTP request (?:was sent )?to (?:an )?HTTPS/i.test(body))
     return ['tls', { tls: 'This port speaks only TLS: use https: in the webhook URL.' }];
   if (status !== undefined && status >= 300 && status < 400) return redirected(headers.location, url);
-  if (status !== undefined && status >= 500 && firstOf(told, body)) return undefined;
+  if (status !== undefined && status >= 500 && firstOf(knownMessages, body)) return undefined;
   const known = firstOf(obstacles, String(status ?? code));
   if (known || status === undefined) return known ?? ['connection_lost'];
-  // The token that frameworks put into the head of every page says nothing.
+  // Frameworks put a CSRF token into the head of every page, so <meta> tags are ignored.
   const saysCsrf = /csrf|authenticity ?token|site request forgery|RequestForgeryProtection/i;
   return status >= 400 && saysCsrf.test(body.replaceAll(/<meta\b[^>]*>/gi, '')) ? ['csrf'] : undefined;
 }
@@ -85,11 +85,11 @@ function redirected(location: string | undefined, from: URL | undefined): Sympto
 
 const withCode = (codes: string) => new RegExp(`"(?:error|code)"\\s*:\\s*"(?:${codes})"`);
 
-/** Phrases of a missing secret, each with who says it. */
+/** Phrases that report a missing secret, each with its source. */
 const noSecret = anyOf([
-  // A handler of one's own: "the secret is undefined", "webhook_key is not set".
+  // A merchant's own handler: "the secret is undefined", "webhook_key is not set".
   /(?:secret|(?:secret|hmac|webhook|signing)_?key)\W.{0,30}(?:undefined|missing|empty|required|not (?:set|found|defined|configured))/,
-  // The same the other way round, and Python's KeyError; not "no secret matches", nor the name of a header.
+  // The same words in reverse order, and Python's KeyError. "No secret matches" and names of headers are excluded.
   /(?:undefined|missing|(?<!match(?:es|ed)? )no|KeyError|key not found)\b.{0,30}secret(?!s? (?:match|verif)|\W*header)/,
   // Node's createHmac().
   /"key" argument must be/,
@@ -97,7 +97,7 @@ const noSecret = anyOf([
   /\(\$key\) must be of type string, null/,
 ]);
 
-/** Phrases of a parsed object in place of the raw body. */
+/** Phrases that show a parsed object in place of the raw body. */
 const parsedObject = anyOf([
   // V8's JSON.parse() of an object.
   /Unexpected token '?o/,
@@ -105,25 +105,25 @@ const parsedObject = anyOf([
   /\[object Object\]/,
   // Node's update() of a hash.
   /must be of type string or an instance of (?:Buffer|ArrayBuffer)/,
-  // Python's hmac.new(); not its join() of a list.
+  // Python's hmac.new(), but not join() of a list.
   /(?<!sequence item \d+: )expected a bytes-like object/,
   /a bytes-like object is required/,
   // PHP's hash_hmac().
   /\(\$data\) must be of type string, (?:array|stdClass)/,
 ]);
 
-/** Phrases of a body that was read before. */
+/** Phrases that report a body that was already read. */
 const consumedBody = anyOf([
   // The platform's Request.
   /body (?:is unusable|has already been|already (?:read|used))/,
-  // raw-body, of Express and Koa.
+  // The package raw-body, in Express and Koa.
   /stream is not readable/,
   // Django.
   /RawPostDataException/,
 ]);
 
-/** Messages of `verify()`, of handlers and of platforms where just one mistake makes them refuse a valid delivery. */
-const told: readonly [words: RegExp, ...Symptom][] = [
+/** Messages of `verify()`, of handlers and of platforms that have only one explanation if the delivery is valid. */
+const knownMessages: readonly [words: RegExp, ...Symptom][] = [
   [withCode('timestamp_too_old'), 'wrong_clock', { skew: 'ahead' }],
   [withCode('timestamp_in_future'), 'wrong_clock', { skew: 'behind' }],
   [withCode('missing_signature|missing_timestamp|duplicate_header'), 'header_lost'],
@@ -145,14 +145,14 @@ const told: readonly [words: RegExp, ...Symptom][] = [
   ],
 ];
 
-/** Why a handler rejects a valid delivery, if its response says so. */
-export function toldBy(
+/** Returns the reason why a handler rejects a valid delivery, if its response states it. */
+export function statedFault(
   { body = '' }: Sent,
   sentBody: string,
   framework: string | undefined,
   words = String(parseObject(body)?.error),
 ): Finding | undefined {
-  const [code, facts] = firstOf(told, body) ?? byItsBytes(body, sentBody) ?? [];
+  const [code, facts] = firstOf(knownMessages, body) ?? byItsBytes(body, sentBody) ?? [];
   return code && findingOf(code, framework, { evidence: comparison(body, sentBody), words, ...facts });
 }
 
@@ -164,14 +164,14 @@ function byItsBytes(body: string, sentBody: string): Symptom | undefined {
   return ['re_encodes', received.bytes === compact ? {} : { changed: 'changed on the way' }];
 }
 
-/** What `webhooks.handler()` and `verify()` say about the body that they received. */
+/** Returns the size and hash that `webhooks.handler()` and `verify()` report of the body that they received. */
 export function receivedBy(response: string): { bytes: number; sha256: string } | undefined {
   const { bytes, sha256: sha } = parseObject(response) ?? {};
   const isSaid = typeof sha === 'string' && typeof bytes === 'number' && Number.isInteger(bytes);
   return isSaid ? { bytes, sha256: sha.toLowerCase() } : undefined;
 }
 
-/** Both sides compared: what was sent, and what the handler says it verified. */
+/** Compares the bytes that were sent with those that the handler reports, in one sentence; empty if it reports none. */
 export function comparison(response: string, sentBody: string): string {
   const received = receivedBy(response);
   if (!received) return '';
@@ -188,7 +188,7 @@ type Failure = Omit<Sent, 'headers' | 'body'> & {
   responseBody?: Sent['body'];
 };
 
-/** Why a receiver probably failed, and what to do, from one response. The doctor, which it names, finds out for certain. */
+/** Returns the probable fault of a receiver and its fix, from one response, and names the doctor's command, which makes certain. */
 export function hintFor(
   { target, responseHeaders: headers, responseBody: body, ...rest }: Failure,
   sentBody: string,
@@ -199,8 +199,8 @@ export function hintFor(
   const framework = frameworkOf([sent]);
   const blocked = unreachable(sent, target, framework);
   if (blocked) return `${blocked.problem} ${blocked.fix}${sent.status === undefined ? '' : ask}`;
-  const told = toldBy(sent, sentBody, framework) ?? guess(sent, sentBody, framework);
-  return [told.problem, told.evidence, told.fix].filter(Boolean).join(' ') + ask;
+  const fault = statedFault(sent, sentBody, framework) ?? guess(sent, sentBody, framework);
+  return [fault.problem, fault.evidence, fault.fix].filter(Boolean).join(' ') + ask;
 }
 
 function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: string | undefined) {

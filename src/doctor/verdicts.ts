@@ -6,11 +6,11 @@ import { outgoing } from './signed.js';
 const digits = ['first_digit', 'middle_digit', 'last_digit'] as const;
 const otherTypes = foreignNames.filter((name) => name.startsWith('unsigned_'));
 
-/** What a receiver shows that accepts a forgery, the most serious first. */
+/** Faults that accepted forgeries show, the most serious first. */
 const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = [
   ['accepts_unsigned', ['unsigned', ...otherTypes]],
   ['accepts_forged', ['foreign_half', 'no_timestamp', 'odd_timestamp', 'non_ascii_signature']],
-  // One character is accepted by chance too.
+  // One character may also be accepted by chance.
   ['weak_comparison', ['first_half', 'second_half', 'truncated', 'padded', ...digits, 'one_character']],
   ['accepts_forged', ['other_prefix']],
   ['accepts_unsigned', ['empty', 'no_digits']],
@@ -24,7 +24,7 @@ const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = 
   ['no_tolerance', ['stale', 'future']],
 ];
 
-/** What is wrong with a receiver that accepts forgeries, or responds to them with success. */
+/** Returns the faults of a receiver that accepts forgeries, or responds to them with success. */
 export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
   const taken = forgeryNames.filter(exam.accepted);
   if (exam.accepted('forged') && !digits.some(exam.refused)) return [await everythingAccepted(exam)];
@@ -61,21 +61,21 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
   return [...findings, refusing];
 }
 
-/** Whether a forgery got the very body of a valid delivery, as from a handler that sets the status and goes on. */
+/** True if a refused forgery got exactly the body of a valid delivery, as from a handler that sets the status and goes on. */
 function repeatsItself(exam: Examination): boolean {
   const { body = '' } = exam.sent('forged');
   return exam.refused('forged') && /\p{L}/u.test(body) && body === exam.sent('compact').body;
 }
 
-/** Whether a forgery about a known order got the words of a duplicate, which a new order does not get. */
+/** True if a forgery about a known order got the words of a duplicate, which a new order does not get. */
 export const isCalledDuplicate = (exam: Examination): boolean =>
   exam.succeeded('known_order') &&
-  exam.alike('known_order', 'duplicate') &&
-  !exam.alike('known_order', 'compact');
+  exam.hasSameResponse('known_order', 'duplicate') &&
+  !exam.hasSameResponse('known_order', 'compact');
 
 export const isDanger = ({ severity }: Finding): boolean => severity === 'danger';
 
-/** Without what says that there was no error, such as `"error":null` and `"failed":0`. */
+/** Removes fields that report no error, such as `"error":null` and `"failed":0`. */
 const withoutNone = (body: string): string =>
   body.replaceAll(
     /"\w*(?:invalid|error|mismatch|reject|denied|fail)\w*"\s*:\s*(?:null|false|0|""|\[\s*\]|\{\s*\})/gi,
@@ -88,7 +88,7 @@ const wordsOfRefusal =
 async function everythingAccepted(exam: Examination): Promise<Finding> {
   const evidence = exam.evidence(exam.accepted('unsigned') ? 'unsigned' : 'forged', 'compact');
   const { headers = {}, body = '', ...usual } = exam.sent('forged');
-  // Words of refusal for everything: it may verify with another secret.
+  // A receiver that refuses everything in words may verify with another secret.
   if (wordsOfRefusal.test(withoutNone(body)))
     return exam.finding('refuses_with_success', {
       refuses: 'responds with success to a forged delivery, in the same words of refusal as to a valid one',

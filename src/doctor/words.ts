@@ -1,7 +1,7 @@
 import type { Outgoing, Sent } from '../sending/delivery.js';
 import type { Order } from './signed.js';
 
-/** Returns a stranger's text on one line, with what controls, hides or reorders text made visible. */
+/** Returns a stranger's text on one line, with characters that control, hide or reorder text made visible. */
 const visible = (text: string): string =>
   text.replaceAll(/[\p{C}\u2028\u2029]/gu, (one) =>
     /[\n\r\t]/.test(one) ? JSON.stringify(one).slice(1, -1) : `\\u{${one.codePointAt(0)?.toString(16)}}`,
@@ -13,7 +13,7 @@ export function responseText({ status, body = '', error = 'no response' }: Sent,
   return `${status} ${text === '' ? 'and an empty body' : `"${visible(text.slice(0, 200))}"${text.length > 200 ? '…' : ''}`}`;
 }
 
-/** Returns status and words of a response, without what it only repeats of the delivery: the order's id and amount, a header. */
+/** Returns status and words of a response, without text that repeats the delivery: the order's id and amount, a header. */
 export function wordsOf({ status, body = '' }: Sent, { headers }: Outgoing, { id, amount }: Order): string {
   const inCents = (text: string) => String(Math.round(Number(text) * 100));
   const amounts = [`9${amount}`, amount];
@@ -25,7 +25,7 @@ export function wordsOf({ status, body = '' }: Sent, { headers }: Outgoing, { id
   );
 }
 
-/** Returns words without the numbers in them: "1 event" and "2 events" are alike. */
+/** Returns words with each number as `#`, so that "1 event" and "2 events" are equal. */
 export const shapeOf = (words: string): string =>
   words.slice(0, 3) +
   words
