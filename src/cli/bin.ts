@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Loads the command only where it runs. This file has to be understood by much older versions of Node.
+// The bin `merchant-payments`: loads the command if this Node can run it. Much older versions of Node must be able to parse this file.
 const { node } = process.versions;
 const [major, minor] = node.split('.').map(Number);
-// As `engines` says: 21 and the first of 22 have no process.getBuiltinModule().
+// Node 21 and the first releases of 22 have no process.getBuiltinModule(), so `engines` excludes them too.
 const leastMinor = major === 20 ? 19 : major === 22 ? 3 : 0;
 if (Number(major) >= 20 && major !== 21 && Number(minor) >= leastMinor) void import('./main.js');
 else {

@@ -29,7 +29,7 @@ export const capture = command({
     const url = given.url('url');
     const port = given.integer('port', 0, 65_535) ?? defaultPort;
     const file = given.text('out') ?? `delivery-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
-    // Fails where it would later, when the one delivery would be lost.
+    // A file that cannot be written fails here, before the one delivery arrives and would be lost.
     writeNew(file, '');
     rmSync(file);
     const { path, headers, body: rawBody } = await record(port, given.text('host') ?? '127.0.0.1');
@@ -83,7 +83,7 @@ async function record(port: number, host: string): Promise<Captured> {
   return captured.finally(() => server.close().closeAllConnections());
 }
 
-/** Why a request is no signed delivery, and the response to it. */
+/** Returns the reason why a request is no signed delivery, with the response to send; `undefined` if it is one. */
 function refusal({ method, headers }: IncomingMessage, body: Buffer | undefined) {
   if (!body) return { text: '', says: 'broke off in its body' };
   if (method !== 'POST') return { status: 405, text: '', says: 'is no delivery: webhooks are POST' };
@@ -92,7 +92,7 @@ function refusal({ method, headers }: IncomingMessage, body: Buffer | undefined)
   return { text: 'Not captured: x-service-signature is missing.\n', says: 'has no x-service-signature' };
 }
 
-/** The body, as far as it is kept. A longer one is read to its end too: many senders read no response before. */
+/** Returns the body, cut a little past the limit. A longer body is read to its end, because many senders read no response before that. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

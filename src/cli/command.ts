@@ -2,43 +2,43 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../input/closest.js';
 import { columns, refuseUnless, variable } from './terminal.js';
 
-/** The placeholder of its value, such as `<port>`, or an empty string for a switch; what it does; what few have. */
+/** A flag: the placeholder of its value, such as `<port>`, or an empty string for a switch; its help text; rare options. */
 export type Flag = readonly [value: string, text: string, more?: FlagOptions];
 
 type FlagOptions = { env?: string; multiple?: true; mayBeEmpty?: true };
 
-/** The flag of every command; `main.ts` acts on it. */
+/** The flag `--help` of every command. `main.ts` acts on it. */
 const help: Flag = ['', 'shows this help'];
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-/** One command of the bin, listed in `main.ts`. `Name` are the flags that it reads. */
+/** One command of the bin, listed in `main.ts`. `Name` is the union of the flags that the command reads. */
 export interface Command<Name extends string = never> {
   readonly summary: string;
-  /** What follows `merchant-payments` on the command line. */
+  /** Usage line and description, without `merchant-payments`. */
   readonly usage: string;
   /** A command line that works as it stands, without `merchant-payments`. */
   readonly example: string;
   readonly flags: FlagTable & Readonly<Record<Name, Flag>>;
-  /** How many arguments it takes at the most. Default 0. */
+  /** Maximum number of arguments. Default 0. */
   readonly words?: number;
   /** Returns the command for an action that the arguments name. */
   actionOf?(args: readonly string[]): Command | undefined;
-  /** Whether what follows `--` belongs to another program. */
+  /** True if the words after `--` are another program's command line. */
   readonly passesOn?: true;
   run(given: Flags<Name>, passedOn: readonly string[]): Promise<number>;
 }
 
-/** Ties the flags that a command reads to those that it has. */
+/** Returns a command. Its type makes sure that the command declares every flag that it reads. */
 export const command = <const Name extends string>(own: Command<Name>): Command => own;
 
-/** The flags of one call: the command line, else the environment. */
+/** The flags of one call, from the command line, or else from the environment. */
 export class Flags<Name extends string> {
   readonly #given = new Map<string, string[]>();
   readonly #table: FlagTable;
   readonly positionals: readonly string[];
 
-  /** Reads arguments, or names the flag that does not exist and the likely one; `words` is how many others may come. */
+  /** Reads arguments. Throws for an unknown flag, and suggests the likely one. `words` is the number of arguments allowed besides flags. */
   constructor(own: FlagTable, args: readonly string[], words = 0) {
     this.#table = { ...own, help };
     const options: ParseArgsConfig['options'] = {};
@@ -69,7 +69,7 @@ export class Flags<Name extends string> {
     return [...this.#given.keys()];
   }
 
-  /** The first argument. `example` is shown where it is missing. */
+  /** Returns the first argument. Throws if it is missing, and shows `example`. */
   word(what: string, example: string): string {
     const [word] = this.positionals;
     refuseUnless(word, `The ${what} is missing. Pass one, such as: ${example}`);
@@ -106,7 +106,7 @@ export class Flags<Name extends string> {
     return value;
   }
 
-  /** Where a value came from: the flag, or the environment variable. */
+  /** Returns the source of a value, for messages: the flag, or the environment variable. */
   source(name: Name): string {
     const isFromEnv = !this.has(name) && this.#env(name) !== undefined;
     return isFromEnv ? `${this.#table[name]?.[2]?.env}` : `--${name}`;
@@ -122,7 +122,7 @@ export function refuseWords([first]: readonly string[]): void {
   refuseUnless(first === undefined, `${JSON.stringify(first)} is not expected here.`);
 }
 
-/** The value of a flag that is JSON, or its text where it is none. */
+/** Returns the text parsed as JSON, or the text itself if it is not JSON. */
 export function jsonOrText(text: string | undefined): unknown {
   try {
     return text && JSON.parse(text);

@@ -23,14 +23,14 @@ export const runningFlags = {
 
 type Request = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object];
 
-/** What a sandbox of this version responds with: JSON makes its dates strings. */
+/** A response of a sandbox of this version. JSON turns its dates into strings. */
 export type Json<Content> = Content extends Date
   ? string
   : Content extends object
     ? { [Name in keyof Content]: Json<Content[Name]> }
     : Content;
 
-/** A command that is one request to a running sandbox. `Content` is what the route returns. */
+/** A command that is one request to a running sandbox. `Content` is the type that the route returns. */
 interface RunningCommand<Name extends string, Content extends object> extends Omit<Command<Name>, 'run'> {
   request(given: Flags<Name>): Request;
   says(content: Json<Content>): string;
@@ -52,7 +52,7 @@ export const runningCommand =
     });
   };
 
-/** Sends a request to the running sandbox, if it has the version of this command: that makes its responses the declared ones. */
+/** Sends a request to the running sandbox. The sandbox must have this command's version, so that its response has the declared type. */
 export async function ask<Content extends object>(
   flags: Flags<'sandbox' | 'token'>,
   [method, path, body]: Request,

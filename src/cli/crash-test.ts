@@ -39,7 +39,7 @@ const flags = {
 
 type Name = keyof typeof flags;
 
-/** What stopped the test, as `--json` names it; exit code 2. */
+/** A reason why the test cannot run. `--json` prints its code; the exit code is 2. */
 class CannotTest extends Error {
   readonly code: string;
   readonly line: number | undefined;
@@ -177,7 +177,7 @@ async function openOrders(openCommand: string, plan: Plan, env: NodeJS.ProcessEn
     throw new CannotTest('open_failed', `The --open command ended with ${code}: ${errors || output}`);
 }
 
-/** Returns what is parked in an inbox as lines that are held for a person. */
+/** Returns the parked deliveries of an inbox as book lines that are held for a person. */
 function parkedIn(place: string): Promise<BookLine[]> {
   return withInbox(place, undefined, async (inbox) => {
     const lines: BookLine[] = [];
@@ -199,7 +199,7 @@ function reportOf(
   settledMs: number,
   interrupted: boolean,
 ): CrashReport {
-  // What an interrupted run has not waited for may be on its way.
+  // An interrupted run has not waited for the books, so missing payments are no findings.
   const unfinished = ['lost', 'conflict_dropped'];
   const found = judge(plan, answers, books).filter(({ code }) => !interrupted || !unfinished.includes(code));
   const unanswered = countUnanswered(plan, answers);
@@ -225,7 +225,7 @@ function reportInWords(report: CrashReport): string {
   return paragraphs(...findings, verdict(report.ok, summary(report)));
 }
 
-/** On a terminal one line that is rewritten, elsewhere a line every five seconds; both on standard error. */
+/** Shows the progress on standard error: one line that is rewritten on a terminal, a line every five seconds elsewhere. */
 function progressLine({ deliveries }: Plan) {
   const planned = deliveries.filter(({ kill }) => kill && kill.signal !== 'SIGSTOP').length;
   let text = '';

@@ -8,7 +8,7 @@ import { CommandError, codeOf, textIn, warn, whyUnreadable } from './terminal.js
 
 const saveAfterMs = 300;
 
-/** What a sandbox saved in a file, if there is one. Other sandboxes are kept away from it until this process ends. */
+/** Returns the data that a sandbox saved in a file; `undefined` if there is no file. Locks it against other sandboxes until this process ends. */
 export function loadData(path: string): SandboxSnapshot | undefined {
   lock(path);
   try {
@@ -24,7 +24,7 @@ export function loadData(path: string): SandboxSnapshot | undefined {
   }
 }
 
-/** Saves shortly after each change, and at once when the returned function is called. */
+/** Saves the data shortly after each change. The returned function saves it at once. */
 export function keepData(path: string, snapshot: () => SandboxSnapshot, changed: Signal<void>) {
   let timer: NodeJS.Timeout | undefined;
   const save = async () => {
@@ -38,7 +38,10 @@ export function keepData(path: string, snapshot: () => SandboxSnapshot, changed:
   return save;
 }
 
-/** Beside the file, then renamed: a crash leaves the old or the new one. Only its owner can read it: it holds key and secret. */
+/**
+ * Writes a file beside the old one and renames it, so that a crash leaves either the old or the new file. The data holds key and
+ * secret, so only the owner can read the file.
+ */
 function write(path: string, text: string): void {
   const beside = join(dirname(path), `.${randomUUID()}.sandbox.tmp`);
   try {
@@ -50,7 +53,7 @@ function write(path: string, text: string): void {
   }
 }
 
-/** A process that was killed leaves no claim. */
+/** Locks a data file with this process's id, or throws if another running process holds the lock. A killed process holds none. */
 function lock(path: string): void {
   const file = `${path}.lock`;
   try {
@@ -59,7 +62,7 @@ function lock(path: string): void {
     if (codeOf(error) !== 'EEXIST') throw unwritable(path, error);
     const owner = Number(readFileSync(file, 'utf8'));
     const remedy = `End it, or name another file. If there is none, delete ${file}.`;
-    // Of a process that was killed before it wrote its number, the file is empty.
+    // A process that was killed before it wrote its id leaves an empty file, which counts as unlocked.
     if (owner > 0 && owner !== process.pid && isRunning(owner))
       throw new CommandError(`--data: another sandbox (process ${owner}) keeps ${path}. ${remedy}`);
     writeFileSync(file, String(process.pid));

@@ -3,14 +3,14 @@ import * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
 import { CommandError } from './terminal.js';
 
-/** What `capture` writes. */
+/** Content of a file that `capture` writes. */
 const captured = z.object({
   headers: z.array(z.tuple([z.string(), z.string()])),
   bodyBase64: z.string(),
   receivedAt: z.optional(z.string()),
 });
 
-/** A `Delivery`, as a receiver of this package stores it: in base64 if its body is not UTF-8. */
+/** A `Delivery` as a receiver of this package stores it. A body that is not UTF-8 is in base64. */
 const stored = z.object({
   headers: z.record(z.string(), z.string()),
   rawBody: z.string(),
@@ -18,7 +18,7 @@ const stored = z.object({
   receivedAt: z.optional(z.string()),
 });
 
-/** Reads a file with one delivery. A file that does not say when it was received is of now. */
+/** Reads a file with one delivery. If the file has no `receivedAt`, the delivery counts as received now. */
 export function deliveryInFile(name: string) {
   const content = new TextDecoder().decode(contentOf(name, 'the delivery'));
   const { data } = z.union([captured, stored]).safeParse(parseObject(content));

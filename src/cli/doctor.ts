@@ -59,7 +59,7 @@ export const doctor = command({
     const onStep = (next: string) => {
       step = next;
     };
-    // On stderr, what takes longer than a second.
+    // A step that takes longer than a second is reported on stderr.
     const progress = setInterval(() => {
       if (step) warn(`Waiting for the response to: ${step} …`);
       step = '';
@@ -95,7 +95,7 @@ async function examine(target: string, given: Flags<Name>, options: DoctorOption
   }
 }
 
-/** True if a running sandbox sends its events there: it knows the secret. */
+/** True if a running sandbox sends its events to `target`, which means that the sandbox knows the secret. */
 async function isWebhookOfSandbox(given: Flags<Name>, target: string): Promise<boolean> {
   try {
     const { webhook } = await ask<{ webhook: string | null }>(given, ['GET', '/state']);
@@ -120,10 +120,10 @@ async function fromSandbox(given: Flags<Name>, order: DoctorOptions & { target?:
   }
 }
 
-/** A diagnosis of this process, or of a running sandbox. */
+/** A diagnosis made in this process, or by a running sandbox. */
 type Report = Omit<Diagnosis, 'expects'> & { expects?: object | undefined };
 
-/** Returns the report: what differs, with its evidence and its fix, then how the rest went, and the verdict last. */
+/** Returns the report: the findings with evidence and fix, then the other results, then the verdict. */
 function reportOf(diagnosis: Report, verbose: boolean): string {
   const { ok, target, summary, findings, warnings, notes, probes, tried, expects = {} } = diagnosis;
   const right = probes.filter(({ expected, outcome }) => outcome === expected).length;

@@ -6,7 +6,7 @@ import { version } from '../version.js';
 import { command } from './command.js';
 import { CommandError, codeOf, print } from './terminal.js';
 
-/** Node runs TypeScript by itself from 22.18 on; before that, tsx does. */
+/** True if Node runs TypeScript itself, as it does from 22.18 on. Otherwise tsx runs it. */
 const runsTypeScript = Boolean(Reflect.get(process.features, 'typescript'));
 const node = runsTypeScript ? 'node' : 'node --import tsx';
 
@@ -57,7 +57,7 @@ export const examples = command({
   },
 });
 
-/** Never overwrites a file that is there. */
+/** Copies the examples into a folder. Never overwrites a file. */
 function copyInto(folder: string) {
   const manifest = createRequire(import.meta.url).resolve('merchant-payments/package.json');
   const source = join(dirname(manifest), 'examples');

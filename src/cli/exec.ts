@@ -60,10 +60,10 @@ async function shopPort(): Promise<number> {
   return Number(PORT);
 }
 
-/** Runs a program and resolves to its exit code, as a shell has it. */
+/** Runs a program and resolves to its exit code, with a shell's code for a signal. */
 async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = startProgram(program, { stdio: 'inherit', env });
-  // Ctrl-C on a terminal reaches the child by itself, as one of the terminal's foreground group.
+  // The terminal sends Ctrl-C to its whole foreground group, so the child gets it without this process.
   const fromTerminal = hasTerminal();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const pass = (signal: NodeJS.Signals) => {
@@ -81,7 +81,7 @@ async function runToEnd(program: readonly string[], env: NodeJS.ProcessEnv): Pro
   }
 }
 
-/** Whether a terminal controls this process, wherever its input and output are redirected. On Windows nothing else sends SIGINT. */
+/** True if a terminal controls this process, even with input and output redirected. On Windows only a terminal sends SIGINT. */
 function hasTerminal(): boolean {
   if (process.platform === 'win32') return true;
   try {

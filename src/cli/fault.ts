@@ -44,7 +44,7 @@ export const fault = runningCommand<{ faults: { says: string }[] }>()({
       return ['GET', '/faults'];
     }
     const what = given.word('fault', 'fault status 503. Or --list.');
-    return ['POST', '/faults', ordered(what, values, given)];
+    return ['POST', '/faults', orderOf(what, values, given)];
   },
   says: ({ faults }) =>
     faults.length === 0
@@ -52,7 +52,7 @@ export const fault = runningCommand<{ faults: { says: string }[] }>()({
       : ['Waiting to happen:', ...faults.map(({ says }) => `  ${visible(says)}`)].join('\n'),
 });
 
-/** What each word orders. Of those with a value, which is the word after it, there is an example. */
+/** The fault that each word sets. An entry with an example takes a value, which is the next word. */
 const kinds = new Map<string, readonly [order: (value: string) => object, example?: string]>([
   ['status', [(value) => ({ status: /^\d+$/.test(value) ? Number(value) : value }), '503']],
   ...networkFaults.map((network) => [network, [() => ({ network })]] as const),
@@ -62,12 +62,13 @@ const kinds = new Map<string, readonly [order: (value: string) => object, exampl
   ['clear', [() => ({ clear: true })]],
 ]);
 
-/** The flags that set a field of their name, to their text or to `true`. */
+/** Flags that set the field of the same name to their text. */
 const texts = ['delay', 'method', 'path', 'when', 'tamper'] as const;
+/** Flags that set the field of the same name to `true`. */
 const switches = ['drop', 'hold', 'list'] as const;
 
-/** What the words and flags order, checked as `failNext()` does. */
-function ordered(what: string, words: readonly string[], given: Flags<keyof typeof flags>): object {
+/** Returns the fault that the words and flags describe. It passes the checks of `failNext()`. */
+function orderOf(what: string, words: readonly string[], given: Flags<keyof typeof flags>): object {
   const kind = kinds.get(what);
   refuseUnless(kind, `${JSON.stringify(what)} is not a fault. ${didYouMean(what, [...kinds.keys()])}`);
   const [order, example] = kind;

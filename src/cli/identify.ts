@@ -7,7 +7,7 @@ import { contentOf, deliveryInFile } from './delivery-file.js';
 import { searchScheme } from './signing.js';
 import { CommandError, literal, paragraphs, refuseUnless, show, variable, verdict } from './terminal.js';
 
-/** The flags of each command that looks for a scheme in one delivery. */
+/** Flags of the commands that search the scheme of one delivery. */
 export const resultFlags = {
   url: ['<url>', 'your webhook URL as the service knows it; some services sign it too'],
   json: ['', 'prints the result as JSON'],
@@ -75,10 +75,10 @@ export function describeIdentification(result: Identification): string {
 async function showLink(rawBody: Uint8Array, json: boolean): Promise<number> {
   const result = await linkIn(rawBody);
   const sandbox = result.found ? choiceFor(rawBody, result) : 'none';
-  return show(json, { ...result, sandbox }, () => described(result, sandbox), result.found);
+  return show(json, { ...result, sandbox }, () => describeLink(result, sandbox), result.found);
 }
 
-/** The choice of `unspecified.eventLink` that puts the id into the same place, in the same form. */
+/** Returns the choice of `unspecified.eventLink` that puts the id into the same place, in the same form; `null` if there is none. */
 function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): string | null {
   const path = field?.replaceAll(/\[\d+\]/g, '[0]');
   const value = fieldsOf(rawBody).find((one) => one.path === field)?.value;
@@ -90,7 +90,7 @@ function choiceFor(rawBody: Uint8Array, { field, checkoutId = '' }: Link): strin
   return found?.[0] ?? null;
 }
 
-function described({ found, summary, field, undocumented, notes }: Link, sandbox: string | null): string {
+function describeLink({ found, summary, field, undocumented, notes }: Link, sandbox: string | null): string {
   const place = `event.${field}`.replace('.[', '[');
   const keep = `Keep the checkout session's id with your order, and find the order by ${place}.`;
   const untyped = ' The types do not name that field: docs/which-order.md shows how to read it.';
@@ -108,7 +108,7 @@ function described({ found, summary, field, undocumented, notes }: Link, sandbox
   );
 }
 
-/** Asks the service of the environment for checkout sessions, as a user of the package would, and for nothing else. */
+/** Finds the link with the real service. The service and its key come from the environment; only checkout sessions are requested. */
 async function linkIn(rawBody: Uint8Array): Promise<Link> {
   for (const name of ['PAYMENTS_API_KEY', 'PAYMENTS_BASE_URL']) variable(name);
   const { ApiError, isPaymentsError, PaymentsClient } = await import('merchant-payments');
@@ -120,7 +120,7 @@ async function linkIn(rawBody: Uint8Array): Promise<Link> {
         if (error instanceof ApiError && saysNone.has(error.status)) return undefined;
         throw error;
       });
-      // Nothing else is checked: an id is enough here.
+      // An equal id is enough here, so no other field is checked.
       if (!isJsonObject(data) || String(data.id) !== id) return undefined;
       return { amount: data.amount, currency: data.currency };
     });
@@ -129,10 +129,10 @@ async function linkIn(rawBody: Uint8Array): Promise<Link> {
   }
 }
 
-/** How the service may refuse an id that it does not know: the specification does not show it. Other refusals say nothing of the id. */
+/** Statuses by which the service may refuse an unknown id, which the specification does not show. Other statuses say nothing about the id. */
 const saysNone = new Set([200, 400, 404, 410, 422]);
 
-/** A message of the client, with the variables in place of its options. */
+/** Returns a message of the client, with environment variables in place of its options. */
 const inEnvironment = (message: string): string =>
   message
     .replace('new PaymentsClient(): ', '')

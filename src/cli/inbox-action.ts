@@ -5,7 +5,7 @@ import { type Command, command, type Flag, type Flags, refuseWords } from './com
 import { withInbox } from './inbox-place.js';
 import { CommandError, columns, refuseUnless, show } from './terminal.js';
 
-/** The flags of every action. */
+/** Flags of every action. */
 const everyFlag = {
   schema: ['<name>', 'the schema of its tables in PostgreSQL; default payments_inbox'],
   json: ['', 'prints the result as JSON'],
@@ -15,8 +15,8 @@ type EveryFlag = keyof typeof everyFlag;
 
 export type Result = readonly [text: string, json: unknown, isOk?: boolean];
 
-/** What is told of an action, and the words that come after the place and its name. */
-interface Told<Name extends string> extends Pick<Command, 'summary'> {
+/** The description of an action, with the number of words that may follow the place and the action's name. */
+interface ActionAbout<Name extends string> extends Pick<Command, 'summary'> {
   name: string;
   usage: string;
   example: string;
@@ -24,22 +24,22 @@ interface Told<Name extends string> extends Pick<Command, 'summary'> {
   words?: number;
 }
 
-interface Action<Name extends string> extends Told<Name> {
-  /** Reads the flags and words, before the inbox is opened, and returns what to do with it. */
+interface Action<Name extends string> extends ActionAbout<Name> {
+  /** Reads the flags and words before the inbox is opened. Returns the function that then works with the inbox. */
   plan(given: Flags<Name | EveryFlag>, words: readonly string[]): (inbox: Inbox) => Promise<Result>;
 }
 
-/** An action of `inbox` is a command that opens the inbox first. */
-export function action<const Name extends string = never>({ plan, ...told }: Action<Name>): Command {
-  return actionAt(told, async (place, given, words) => {
+/** Returns an action of `inbox`, which is a command that opens the inbox first. */
+export function action<const Name extends string = never>({ plan, ...about }: Action<Name>): Command {
+  return actionAt(about, async (place, given, words) => {
     const act = plan(given, words);
     return withInbox(place, given.text('schema'), act);
   });
 }
 
-/** The same for an action that opens what it needs by itself. */
+/** Returns an action of `inbox` that opens the tables it needs itself. */
 export function actionAt<const Name extends string = never>(
-  { name, usage, example, summary, flags, words: most = 0 }: Told<Name>,
+  { name, usage, example, summary, flags, words: most = 0 }: ActionAbout<Name>,
   run: (place: string, given: Flags<Name | EveryFlag>, words: readonly string[]) => Promise<Result>,
 ): Command {
   return command<string>({
@@ -58,7 +58,7 @@ export function actionAt<const Name extends string = never>(
   });
 }
 
-/** Without a place, DATABASE_URL says where the inbox is. Without a name, the action is the usual one. */
+/** Splits the arguments into place and words. Without a place, DATABASE_URL is the place. The action's name may be left out. */
 function partsOf(positionals: readonly string[], name: string) {
   const [first, ...rest] = positionals;
   if (first === name) return { place: process.env.DATABASE_URL, words: rest };
@@ -66,13 +66,13 @@ function partsOf(positionals: readonly string[], name: string) {
   return { place, words: rest[0] === name ? rest.slice(1) : rest };
 }
 
-/** The key of a delivery among the words of an action. */
+/** Returns the key of a delivery, which is an action's first word. Throws if it is missing. */
 export function keyIn([key = '']: readonly string[]): string {
   refuseUnless(key, 'Pass the key of a delivery, such as order.paid:ord_1001.');
   return key;
 }
 
-/** A flag that is a duration, in milliseconds; `undefined` if it was not passed. */
+/** Reads a flag that is a duration, in milliseconds; `undefined` if it was not passed. */
 export function durationIn(text: string | undefined, flag: string, example: string): number | undefined {
   const ms = readDuration(text);
   const isFine = text === undefined || ms !== undefined;
@@ -80,7 +80,7 @@ export function durationIn(text: string | undefined, flag: string, example: stri
   return ms;
 }
 
-/** The flag --tolerance, in seconds. */
+/** Reads the flag --tolerance, in seconds; `undefined` if it was not passed. */
 export function toleranceIn(text: string | undefined): number | undefined {
   const ms = readDuration(text);
   const isFine = text === undefined || ms;

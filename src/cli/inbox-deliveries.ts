@@ -6,7 +6,7 @@ import { action, durationIn, keyIn, notWaiting, tableText, toleranceIn } from '.
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
 import { CommandError, paragraphs, refuseUnless, verdict } from './terminal.js';
 
-/** As many as one call of `list()` returns. */
+/** The most entries that one call of `list()` returns. */
 const most = 1000;
 
 export const stats = action({
@@ -156,7 +156,7 @@ export const accept = action({
       const body = { rawBody: rawBody.toString('base64'), encoding: 'base64' } as const;
       const own = Object.fromEntries(headerPairs(headers));
       const delivery = recoverDelivery(checks, { ...body, headers: own, receivedAt });
-      // The second is that of another content under a known key.
+      // The second key is that of a delivery with other content under a known key.
       const keys = [delivery.key, `${delivery.key}#${delivery.digest}`];
       const known = () => Promise.all(keys.map((key) => inbox.get(key)));
       const before = await known();

@@ -10,7 +10,7 @@ const why = {
   returned: 'it is certain by now',
 };
 
-/** The command cannot know the tables of the shop. */
+/** Reminder after a decision: the command does not know the shop's tables, so it cannot fulfil the order. */
 const unfulfilled =
   'Your shop was not told: fulfil it by hand, or decide in your code, in the transaction that fulfils it.';
 

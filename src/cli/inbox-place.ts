@@ -18,10 +18,10 @@ import { hasMethods } from '../input/functions.js';
 import { webhookSecret } from './signing.js';
 import { CommandError, codeOf, refuseUnless, warn } from './terminal.js';
 
-/** In quotes, after a name, without a scheme or its slashes, or as keywords: never a file. */
+/** Matches a malformed URL of PostgreSQL (quoted, after a name, without scheme or slashes, or as keywords), which is never a file. */
 const almostUrl = /:\/\/|^\W*postgres\w*:|:[^/:\\]*@|\bpassword\s*=/i;
 
-/** Whether it is a URL of PostgreSQL. What is almost one is refused, and not quoted: it may hold a password. */
+/** True if a place is a URL of PostgreSQL. Throws if it is almost one. It may hold a password, so the message does not quote it. */
 function isUrl(place: string): boolean {
   if (/^postgres(?:ql)?:\/\//i.test(place)) return true;
   const remedy = 'Pass the URL without quotes, and no name before it: postgres://user:password@host/database';
@@ -31,7 +31,7 @@ function isUrl(place: string): boolean {
 
 type Place = { pool: OpenPool; schema: string | undefined } | { database: SqliteDatabase };
 
-/** Opens the inbox in a file, or in the database that a URL names, for the time of `work`. */
+/** Opens the inbox in a file, or in the database that a URL names, and closes it after `work`. */
 export function withInbox<Result>(
   given: string,
   schema: string | undefined,
@@ -43,7 +43,7 @@ export function withInbox<Result>(
   });
 }
 
-/** Opens the order book in a file, or in the database that a URL names, for the time of `work`. */
+/** Opens the order book in a file, or in the database that a URL names, and closes it after `work`. */
 export function withOrderBook<Result>(
   given: string,
   schema: string | undefined,
@@ -58,7 +58,7 @@ interface Deciding {
   decide(paymentId: string, orderId: string): Promise<PaidOrder[]>;
 }
 
-/** Opens the tables of an inbox alone. With `create`, they are made if there are none. */
+/** Opens only the tables of an inbox, and closes them after `work`. `create` makes the tables if there are none. */
 export function withStore<Result>(
   given: string,
   schema: string | undefined,
@@ -76,7 +76,7 @@ export function withStore<Result>(
 
 const warnOf = (error: unknown) => warn(error instanceof Error ? error.message : String(error));
 
-/** Connects to a file, or to the database that a URL names, for the time of `work`. */
+/** Connects to a file, or to the database that a URL names, and disconnects after `work`. */
 async function withPlace<Result>(
   given: string,
   schema: string | undefined,
@@ -94,7 +94,7 @@ async function withPlace<Result>(
     }
     if (create) createFile(name);
     checkAccess(name);
-    // Not `file`, which becomes one with a write-ahead log: the shop's own database may not be that.
+    // The option `file` would turn on a write-ahead log, which the shop's own database may not have, so a database is passed.
     database = openDatabase(resolve(name));
     if (!create) await checkVersion(database, JSON.stringify(name), set);
     return await work({ database });
@@ -121,7 +121,7 @@ function createFile(name: string): void {
   }
 }
 
-/** Throws if a schema does not hold the tables: to open them would create them. */
+/** Throws if a schema does not hold the tables, because opening them would create them. */
 async function checkSchema(pool: PostgresPool, schema: string, set: TableSet): Promise<void> {
   if ((await findTables({ pool, schema }, set)).missing.length === 0) return;
   throw new CommandError(
@@ -129,7 +129,7 @@ async function checkSchema(pool: PostgresPool, schema: string, set: TableSet): P
   );
 }
 
-/** Who may only read a file would leave a log behind that its server cannot write. */
+/** Throws if this user may not write the file: reading it could leave a log behind that the server's user cannot write. */
 function checkAccess(file: string): void {
   const name = JSON.stringify(file);
   try {
@@ -141,28 +141,28 @@ function checkAccess(file: string): void {
   }
 }
 
-/** Such as "no inbox". */
+/** Returns words such as "no inbox". */
 function noneOf({ holds }: TableSet): string {
   return holds.replace(/^an? /, 'no ');
 }
 
-/** The function whose options say where a set of tables is. */
+/** The function that opens each set of tables, for messages. */
 const openers: Readonly<Record<string, string>> = {
   [inboxTables.name]: 'openInbox()',
   [orderTables.name]: 'openOrderBook()',
 };
 
-/** Throws if a file does not hold the tables in a version that this one can read, and leaves it as it is. */
+/** Throws if a file does not hold the tables, in a version that this package can read. Changes no table. */
 async function checkVersion(database: SqliteDatabase, name: string, set: TableSet): Promise<void> {
   const db = new Connection(database);
   const isMade = await db.whenFree(() => hasTables(db, set, name));
   if (isMade === undefined)
     throw new CommandError(`${name} holds ${noneOf(set)}. Pass the file of ${openers[set.name]}.`);
-  // As in the inbox's own file: what purge() deletes is overwritten.
+  // secure_delete overwrites the rows that purge() deletes, as in the inbox's own file.
   database.exec('PRAGMA secure_delete = ON');
 }
 
-/** A database of `node:sqlite`, or of the shop's own better-sqlite3 on a Node that has none. */
+/** Opens a file with `node:sqlite`, or with the shop's own better-sqlite3 on a Node without it. */
 function openDatabase(file: string): SqliteDatabase {
   const Database: unknown = findDatabaseClass() ?? packageOfShop('better-sqlite3');
   const database: unknown = typeof Database === 'function' && Reflect.construct(Database, [file]);
@@ -173,7 +173,7 @@ function openDatabase(file: string): SqliteDatabase {
   );
 }
 
-/** A package of the folder in which the command runs; `undefined` if there is none. */
+/** Loads a package that is installed where the command runs; `undefined` if it cannot be loaded. */
 function packageOfShop(name: string): unknown {
   try {
     return createRequire(join(process.cwd(), 'package.json'))(name);
@@ -184,7 +184,7 @@ function packageOfShop(name: string): unknown {
 
 type OpenPool = PostgresPool & { end(): Promise<void> };
 
-/** The shop's own `pg`, which also reads PGPASSWORD. Its errors name no password. */
+/** Creates a pool of the shop's own `pg`, which also reads PGPASSWORD and names no password in its errors. */
 function poolOf(connectionString: string): OpenPool {
   const pg = packageOfShop('pg');
   if (pg === undefined) {

@@ -93,7 +93,10 @@ export const recoverRefused = action({
 
 const lateCodes = ['timestamp_too_old', 'timestamp_in_future'];
 
-/** Shows the first that a scheme fits: others may be of strangers. Late ones come last, for their scheme was right. */
+/**
+ * Describes the first refused delivery that a scheme fits, because other ones may come from strangers. Deliveries refused for their
+ * age are tried last, because their scheme was right.
+ */
 async function identifyFirst(
   { url, scheme }: { url: string | undefined; scheme: Partial<SignatureScheme> | undefined },
   refused: RefusedEntry[],
@@ -111,7 +114,7 @@ async function identifyFirst(
       last = identifyScheme({ rawBody, headers, secret, url, signatureHeader, timestampHeader });
       if (last.found) break;
     } catch (error) {
-      // Such as one without a timestamp.
+      // A delivery without a timestamp, for example, cannot be identified.
       if (!(error instanceof WebhookVerificationError)) throw error;
     }
   }
@@ -122,7 +125,7 @@ async function identifyFirst(
   return [describeIdentification(last), last, last.found] as const;
 }
 
-/** What `recover` also needs where deliveries are not fresh by the scheme that was found. */
+/** Returns a note with the `--tolerance` for `recover`, if deliveries came late or early by the scheme that was found. */
 function lateness(refused: readonly RefusedEntry[], found: Pick<RecoverOptions, 'secret' | 'scheme'>) {
   const checks = readGivenChecks('recover', { secret: found.secret, scheme: found.scheme });
   const skews = refused.flatMap((entry) => {

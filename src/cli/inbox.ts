@@ -22,7 +22,7 @@ const actions = new Map<string, Command>(
   }),
 );
 
-/** Flags of actions whose value is a word of its own. */
+/** Flags of actions that take a value as the next word. */
 const valued = [
   '--schema',
   '--url',

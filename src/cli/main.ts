@@ -1,3 +1,4 @@
+// The command `merchant-payments`: finds the subcommand, runs it, and turns errors into messages and exit codes.
 import { isPaymentsError } from '../errors.js';
 import { didYouMean } from '../input/closest.js';
 import { remoteOption } from '../sending/address.js';
@@ -15,7 +16,7 @@ import { inbox } from './inbox.js';
 import { sandbox } from './sandbox.js';
 import { CommandError, columns, Interrupted, print, UsageError, warn } from './terminal.js';
 
-/** In the order of the overview: what most people need comes first. */
+/** Commands that most people need, in the order of the overview. */
 const usual = { examples, sandbox, exec, trigger, deliver, fault, doctor, 'crash-test': crashTest };
 const commands = new Map<string, Command>(
   Object.entries({ ...usual, capture, identify, inbox, advance, reset }),
@@ -44,7 +45,7 @@ async function main([name = 'help', ...args]: string[]): Promise<number> {
     if (error instanceof Interrupted) return 130;
     const isUsage = error instanceof UsageError;
     if (!isUsage && !(error instanceof CommandError) && !isPaymentsError(error)) throw error;
-    // The sandbox names its option, for which the flag stands.
+    // The sandbox names its own option, so the message gets the name of the flag.
     warn(error.message.replace(remoteOption, '--allow-remote'));
     if (isUsage) warn(`See: merchant-payments ${command ? `${name} ` : ''}--help`);
     return isUsage ? 2 : 1;
@@ -60,7 +61,7 @@ async function run(named: Command, args: readonly string[]): Promise<number> {
     print(help(command));
     return 0;
   }
-  // Before the flags: without --, those of the other program would be read as its own.
+  // This is checked before the flags, because without -- the other program's flags would be read as the command's.
   if (command.passesOn && passedOn.length === 0) throw new UsageError(missingProgram(command, own));
   return command.run(new Flags(command.flags, own, command.words), passedOn);
 }

@@ -21,7 +21,7 @@ export const sandbox = command({
   async run(given) {
     const { context, end, loaded } = await startServing(given, usualPort);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name));
-    // Also when nobody reads the output. A second signal ends the process at once.
+    // The sandbox also ends if nobody reads its output. A second signal ends the process at once.
     const ended = Promise.race([...signals, once(process.stdout, 'error')]);
     const json = given.has('json');
     if (json) {
@@ -29,7 +29,7 @@ export const sandbox = command({
       print(JSON.stringify({ type: 'ready', url, apiKey, webhookSecret, dashboardUrl }));
     } else {
       print(banner(context, given.text('host'), loaded));
-      // Apart from the rest, so that a reader such as `head` that has left by now ends the sandbox.
+      // This line is printed later: if a reader such as `head` has left by then, the write fails and ends the sandbox.
       setTimeout(
         () => print(`  ${paint('dim', `Ctrl+C ends it. Times are local (UTC${utcOffset()}).`)}\n`),
         100,
@@ -72,7 +72,7 @@ ${loaded === undefined ? '' : `  ${loaded}\n`}${guard.accessToken === undefined 
 ${guard.accessToken === undefined ? '' : `  SANDBOX_TOKEN=${guard.accessToken}\n`}`;
 }
 
-/** Prints the log of what happened: a line for each entry, or its facts as JSON. `which` leaves some out. */
+/** Prints the activity log: a line for each entry, or its facts as JSON. `which` selects the entries. */
 export function watch(
   { activity }: SandboxContext,
   json: boolean,
@@ -130,7 +130,7 @@ function activityPrinter() {
   };
 }
 
-/** Returns a hint in full the first time; then only how to find out why. Figures in it differ from event to event. */
+/** Returns a hint in full the first time, then only its command. Hints that differ only in figures count as the same. */
 function shortHint(hint: string | undefined, seen: Set<string>): string | undefined {
   if (hint === undefined) return undefined;
   const kind = hint.replaceAll(/\b[\da-f]*\d[\da-f]*\b/g, '#');

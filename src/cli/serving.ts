@@ -34,7 +34,7 @@ export const servingFlags = {
 
 type Name = keyof typeof servingFlags;
 
-/** The flags of the options that `createSandbox()` may find invalid. */
+/** Flags by the option of `createSandbox()` that may be invalid, for messages. */
 const flagOf = new Map<string, Name>([
   ['apiKey', 'api-key'],
   ['webhookSecret', 'webhook-secret'],
@@ -48,7 +48,7 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
     throw new CommandError('NODE_ENV is production, where no sandbox belongs. Unset it for this command.');
   const port = flags.integer('port', 0, 65_535) ?? defaultPort;
   const data = flags.text('data');
-  // A symbolic link would be replaced by a file, and its lock be another one.
+  // Saving would replace a symbolic link by a file, and lock another path, so the link is resolved.
   const path = data !== undefined && existsSync(data) ? realpathSync(data) : data;
   const from = path === undefined ? undefined : loadData(path);
   const options: SandboxOptions = {
@@ -95,7 +95,7 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   return { context, end, loaded };
 }
 
-/** Says what a file held, and what may surprise in it. */
+/** Describes the data that a file held, and a clock that may surprise. */
 function describeData(path: string, { store, clock }: SandboxContext): string {
   const count = (size: number, noun: string) => `${size} ${noun}${size === 1 ? '' : 's'}`;
   const ahead = clock.now() - Date.now();
@@ -122,14 +122,14 @@ export const withScheme = (address: string | undefined): string | undefined =>
     ? `http://${address}`
     : address;
 
-/** The client and the receiver refuse a key and a secret in quotes. */
+/** Reads a key or a secret. Throws if it is in quotes, because the client and the receiver refuse it too. */
 function unquoted(flags: Flags<Name>, name: 'api-key' | 'webhook-secret'): string | undefined {
   const text = flags.text(name);
   refuseUnless(!isQuoted(text), `${flags.source(name)} is in quotes or <…>. Remove them.`);
   return text;
 }
 
-/** The other host names as URLs have them: in lower case, and here without port. */
+/** Reads the allowed host names as a URL normalizes them: in lower case, without port. */
 const allowedHosts = (flags: Flags<Name>): readonly string[] =>
   flags.list('allow-host').map((host) => {
     const url = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
@@ -138,7 +138,7 @@ const allowedHosts = (flags: Flags<Name>): readonly string[] =>
     return url.hostname;
   });
 
-/** The array in a file. What is in it is checked where products are. */
+/** Reads the JSON in a file. `createSandbox()` checks the products. */
 function productsIn(file: string | undefined): SandboxOptions['products'] {
   if (file === undefined) return undefined;
   try {
@@ -164,7 +164,7 @@ function choicesOf(flags: Flags<Name>): Partial<UnspecifiedChoices> {
     refuseUnless(name, '--unspecified: pass name=value, such as cancel=close.');
     const problemOfChoice = (value: unknown) => choicesProblem({ [name]: value });
     const fits = (value: unknown) => problemOfChoice(value) === undefined;
-    // `settlement=5` could be seconds or hours.
+    // `settlement=5` could mean seconds or hours, so a unit is required.
     const [, number = ''] = /^\[?([1-9][\d.]*)\]?$/.exec(text) ?? [];
     const lacksUnit = number !== '' && [`${number}s`, [`${number}s`]].some(fits);
     const problem = `${JSON.stringify(text)} has no unit. Pass one of ms, s, m, h and d, as in ${name}=5s.`;

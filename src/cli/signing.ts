@@ -9,7 +9,7 @@ import { CommandError, Interrupted, refuseUnless, textIn, variable, warn } from 
 
 export const secretVariable = 'PAYMENTS_WEBHOOK_SECRET';
 
-/** Returns the webhook secret from the environment, or from a prompt that does not show it. Never from an argument: processes list those. */
+/** Returns the webhook secret from the environment, or from a hidden prompt. Arguments are visible in process lists, so no flag takes it. */
 export async function webhookSecret(): Promise<string> {
   const set = variable(secretVariable);
   if (set) return set;
@@ -29,7 +29,7 @@ export async function webhookSecret(): Promise<string> {
   throw new CommandError('No secret was given. Ask the service which one signs webhooks.');
 }
 
-/** Searches the scheme of a delivery with the webhook secret, then with the API key, which may be what signs. */
+/** Searches the scheme of a delivery with the webhook secret, then with the API key, which may be the signing key. */
 export async function searchScheme(delivery: Omit<IdentifyOptions, 'secret'>): Promise<Identification> {
   const result = identifyScheme({ ...delivery, secret: await webhookSecret() });
   const apiKey = variable('PAYMENTS_API_KEY');

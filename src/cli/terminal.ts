@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import { inspect, parseEnv, styleText } from 'node:util';
 import { visible } from '../input/visible.js';
 
-// A reader that has seen enough, such as `head`, closes the pipe.
+// A reader such as `head` closes the pipe early, which is no error.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error) => {
     if (codeOf(error) !== 'EPIPE') throw error;
   });
 
-/** Encloses our own colour codes, so that nobody else's pass for them. */
+/** Marks the command's own colour codes, so that codes in a stranger's text do not pass for them. */
 const mark = randomUUID();
 
-/** Text in colour on a terminal, and plain in a pipe. */
+/** Returns text in colour on a terminal, and plain text in a pipe. */
 export function paint(format: Parameters<typeof styleText>[0], text: string): string {
   const codes = styleText(format, '\0', { stream: process.stdout }).split('\0');
   return codes.map((code) => code && mark + code + mark).join(text);
@@ -21,7 +21,7 @@ export function paint(format: Parameters<typeof styleText>[0], text: string): st
 export const verdict = (isGood: boolean, text: string): string =>
   isGood ? paint('green', `✓ ${text}`) : paint('red', `✗ ${text}`);
 
-/** Lines as they may be printed: every escape sequence but our colours is made visible. */
+/** Returns lines that are safe to print: every escape sequence except the command's own colours is made visible. */
 const printable = (lines: string): string =>
   lines
     .split(mark)
@@ -30,7 +30,7 @@ const printable = (lines: string): string =>
 
 export const print = (lines: string): void => void process.stdout.write(`${printable(lines)}\n`);
 
-/** The same on stderr: what is no result. */
+/** Prints lines that are no result, on stderr. */
 export const warn = (lines: string): void => void process.stderr.write(`${printable(lines)}\n`);
 
 export function show(asJson: boolean, result: unknown, text: () => string, isOk = true): number {
@@ -52,28 +52,28 @@ export const literal = (object: object): string => inspect(object, { breakLength
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined;
 
-/** The text of a file, without the byte order mark that programs on Windows begin one with. */
+/** Returns the text of a file, without the byte order mark that programs on Windows write. */
 export const textIn = (file: string): string => new TextDecoder().decode(readFileSync(file));
 
 export const whyUnreadable = (error: unknown, other = 'unknown error'): string =>
   error instanceof SyntaxError ? 'it is not JSON' : (codeOf(error) ?? other);
 
-/** An invalid command line: shown with the way to its help, exit code 2. */
+/** An invalid command line. The message comes with a pointer to the help; the exit code is 2. */
 export class UsageError extends Error {}
 
 export function refuseUnless(isFine: unknown, message: string): asserts isFine {
   if (!isFine) throw new UsageError(message);
 }
 
-/** Something that went wrong: shown in one line, exit code 1. */
+/** A failure of a command. The message is one line; the exit code is 1. */
 export class CommandError extends Error {}
 
-/** Ctrl-C at a prompt: nothing is shown, exit code 130. */
+/** Ctrl-C at a prompt. Nothing is printed; the exit code is 130. */
 export class Interrupted extends Error {}
 
 let fromFile: Readonly<Record<string, string | undefined>> | undefined;
 
-/** Returns an environment variable, else what `.env` in this folder sets it to. An empty one counts as not set. */
+/** Returns an environment variable, or else its value in `.env` of this folder. An empty value counts as not set. */
 export function variable(name: string): string | undefined {
   const own = process.env[name];
   if (own) return own;
@@ -81,7 +81,7 @@ export function variable(name: string): string | undefined {
   const value = fromFile[name];
   if (!value) return undefined;
   warn(`${name} was read from .env.`);
-  // Said once, and seen by what reads the environment itself.
+  // The variable is set, so that the warning comes once and other readers of the environment see the value.
   process.env[name] = value;
   return value;
 }
