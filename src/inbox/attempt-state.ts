@@ -1,4 +1,4 @@
-/** Where an attempt stands: what may begin in it, and who decides what it came to. */
+/** The state of an attempt: what may begin in it, and who decides on its outcome. */
 export type AttemptState =
   /** Its function runs, and has called neither `commit()` nor `done()`. */
   | 'open'
@@ -10,13 +10,13 @@ export type AttemptState =
   | 'committed'
   /** Somebody else has the delivery, and this attempt says nothing about it. */
   | 'taken'
-  /** The same, unless the `commit()` that runs succeeds. */
+  /** Somebody else has the delivery, unless the `commit()` that runs succeeds. */
   | 'taken while committing'
-  /** The same, unless the row says that it is done. */
+  /** Somebody else has the delivery, unless the row says that it is done. */
   | 'taken while marking'
   /** Nothing more can begin: the claim is being settled, or was. */
   | 'over'
-  /** Marked done because its function returned without `commit()` and `done()`. */
+  /** The delivery was marked done because its function returned without `commit()` and `done()`. */
   | 'returned';
 
 export type AttemptEvent =
@@ -28,7 +28,7 @@ export type AttemptEvent =
   | 'committed'
   /** Another process, `retry()` with force or `close()` has taken the delivery. */
   | 'taken'
-  /** The function has ended, and with it what it had begun. */
+  /** The function has ended, and so has a commit that it began. */
   | 'ended'
   /** The claim was settled as done because the function returned. */
   | 'returned';

@@ -9,21 +9,21 @@ import { type Claim, commitError, lostLease } from './entry.js';
 import type { AttemptDelivery, InboxSettings } from './options.js';
 import type { InboxStore } from './store.js';
 
-/** What an attempt needs to know. */
+/** Settings of an attempt. */
 export interface AttemptSettings extends InboxSettings {
   store: InboxStore;
   textOf(error: unknown): Promise<string>;
-  /** Stores what an earlier version did not know or could not read as this version reads it; `false` if it cannot either. */
+  /** Stores a delivery again that an earlier version did not know or could not read; `false` if this version cannot read it either. */
   reread(claim: Claim): Promise<boolean>;
 }
 
-/** How soon to try again when `commit()` met a lock: it could not wait for it. */
+/** The wait before the next attempt if `commit()` met a lock, for which it could not wait. */
 const busyMs = 1000;
 
-/** How long a `commit()` or `done()` that comes too late waits until its delivery is parked. */
+/** The time that a `commit()` or `done()` waits which came too late, until its delivery is parked. */
 const parkingMs = 1000;
 
-/** A delivery whose process ended this many times is not tried again. */
+/** The number of attempts that ended with their process after which a delivery is not tried again. */
 const mostLost = 20;
 const lostEach =
   `Its process ended or lost the lease during each of ${mostLost} attempts. ` +
@@ -33,7 +33,7 @@ type Failure = { error: unknown; isFinal?: true };
 
 export type InboxAttempt = ReturnType<typeof createAttempt>;
 
-/** One run of your function for a claimed delivery, which ends the claim by what became of it. */
+/** Creates one run of your function for a claimed delivery. The run ends the claim by its outcome. */
 export function createAttempt(settings: AttemptSettings, claim: Claim) {
   const { store, find, reread, attemptMs, retriesMs, callHook, report, textOf } = settings;
   const facts = { ...factsOf(claim.delivery), attempt: claim.attempt };
@@ -43,25 +43,25 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     ...claim.delivery,
     attempt: claim.attempt,
     commit,
-    ...(store.done && { done: (run) => heard(done(run)) }),
+    ...(store.done && { done: (run) => markHandled(done(run)) }),
     signal,
   };
   const startedAt = performance.now();
   const durationMs = () => performance.now() - startedAt;
   let stopWaiting: (reason: Error) => void = () => {};
   let state: AttemptState = 'open';
-  /** Why it is somebody else's. */
+  /** The reason why the delivery is somebody else's. */
   let taken: Error | undefined;
   /** Rejects if `commit()` or `done()` failed. */
   let committing: Promise<unknown> | undefined;
   let commitFailure: unknown;
-  /** Settles once it is known what the attempt came to. */
+  /** Settles once the outcome of the attempt is known. */
   let ended: Promise<void> | undefined;
   return { claim, run, release, lose, stop };
 
   async function run(): Promise<void> {
     const { event } = claim.delivery;
-    // An earlier version may have stored it, which did not know its type or could not read it.
+    // An earlier version, which did not know the type or could not read the event, may have stored it.
     if (event.type === 'unknown' && (await reread(claim))) return;
     const problem = unreadableBecause(event);
     if (problem !== undefined) return park(unreadableText(problem));
@@ -81,13 +81,13 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
         new Promise((resolve) => resolve(fn(delivery))),
       ]);
       const error = unfinished(result, 'Your function');
-      // Not tried again: what it began may be done, or go on.
+      // The function is not called again: the work that it began may be done, or go on.
       if (error) failure = { error, isFinal: true };
     } catch (error) {
       failure = { error };
     }
     ended = end(failure).finally(() => clearTimeout(timer));
-    // Whoever has taken it does not wait for what became of it here.
+    // Once the delivery is taken, nobody waits for the outcome of this attempt.
     if (isTaken(state)) ended.catch((error: unknown) => void report(error));
     else await ended;
   }
@@ -99,7 +99,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
       return false;
     });
     if (isDone) {
-      // A later error does not undo it, and nobody can take it any more.
+      // A later error does not undo the commit, and nobody can take the delivery any more.
       if (thrown && thrown.error !== taken) void report(thrown.error);
     } else {
       if (isTaken(state)) return;
@@ -110,21 +110,21 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     callHook('done', { ...facts, durationMs: durationMs() });
   }
 
-  /** Takes the delivery from its function, unless it is done. After `done()`, only its row says whether it is. */
+  /** Takes the delivery from its function, unless it is done. After `done()`, only the row says whether it is done. */
   async function release(reason: string): Promise<void> {
     const entry = state === 'marking' ? store.get(claim.delivery.key) : undefined;
     const isDone = entry && (await entry.catch(() => undefined))?.state === 'done';
     if (!isDone && state !== 'committed') stop(reason, { isTaken: true });
   }
 
-  /** Somebody else has the delivery: it can write nothing more. */
+  /** Marks the delivery as somebody else's, so that this attempt can write nothing more. */
   function lose(reason: Error): void {
     taken ??= reason;
     advance('taken');
     aborter.abort(reason);
   }
 
-  /** Waits for its function no longer; with `isTaken`, it has not failed, but is somebody else's. */
+  /** Stops waiting for the function. With `isTaken`, the attempt has not failed: the delivery is somebody else's. */
   function stop(reason: string, { isTaken }: { isTaken: boolean }): void {
     const error = commitError(reason);
     if (isTaken) lose(error);
@@ -132,11 +132,11 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     stopWaiting(error);
   }
 
-  /** Throws the error of a failed commit even if your function caught it, and waits for one that nobody awaits. */
+  /** True if `commit()` or the transaction of `done()` has succeeded. Waits for a commit that nobody awaits, and throws the error of a failed one even if your function caught it. */
   async function hasCommitted(): Promise<boolean> {
     try {
       if (state !== 'marking' && state !== 'taken while marking') {
-        // No turn may pass without one: a commit() could begin in it.
+        // Without a commit nothing is awaited: a commit() could begin in a turn that passes.
         if (committing) await committing;
         return hasState('committed');
       }
@@ -150,42 +150,45 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   }
 
   function commit(fn: unknown): unknown {
-    if (isOver(state)) return late('commit()');
+    if (isOver(state)) return refuseLate('commit()');
     begin('commit');
     try {
       const result = store.commit(claim, fn, signal);
       const committed = () => advance('committed');
-      if (isThenable(result)) committing = heard(Promise.resolve(result).then(committed));
+      if (isThenable(result)) committing = markHandled(Promise.resolve(result).then(committed));
       else committed();
       return result;
     } catch (error) {
       commitFailure = error;
-      committing = heard(Promise.reject(error));
+      committing = markHandled(Promise.reject(error));
       throw error;
     }
   }
 
   async function done(run: unknown): Promise<unknown> {
-    if (isOver(state)) return late('done()');
+    if (isOver(state)) return refuseLate('done()');
     begin('done');
     const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     const marking = store.done?.(claim, run);
-    committing = heard(Promise.race([marking, aborted]));
+    committing = markHandled(Promise.race([marking, aborted]));
     return marking;
   }
 
-  /** Where `commit()` may be async, it rejects once the delivery is parked: an unhandled rejection may end the process. */
-  function late(name: string): Promise<never> {
+  /**
+   * Refuses a `commit()` or `done()` after the end of the attempt. If `commit()` may be async, it rejects only once the delivery
+   * is parked, because an unhandled rejection may end the process.
+   */
+  function refuseLate(name: string): Promise<never> {
     const advice = state === 'returned' ? ' Return or await what your function starts.' : '';
     const error = commitError(`${name} came after the attempt had ended. Nothing was written.${advice}`);
     const parked = reopen(error.message).catch(report);
     if (!store.done) throw error;
-    // No longer than that: the transaction of a late done() may have the only connection.
+    // The wait is short, because the transaction of a late done() may have the only connection.
     const waited = within(parkingMs, parked).catch(() => {});
-    return heard(waited.then(() => Promise.reject(error)));
+    return markHandled(waited.then(() => Promise.reject(error)));
   }
 
-  /** A function that returns and commits later had not finished: its delivery is not done. */
+  /** Parks a delivery that was marked done when its function returned: a function that commits later had not finished. */
   async function reopen(lastError: string): Promise<void> {
     await ended?.catch(() => {});
     if (state !== 'returned') return;
@@ -194,8 +197,8 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     await report(commitError(lastError));
   }
 
-  /** Its rejection must not end the process if nobody awaits it. */
-  function heard<Result>(promise: Promise<Result>): Promise<Result> {
+  /** Marks a promise as handled, so that a rejection which nobody awaits does not end the process. */
+  function markHandled<Result>(promise: Promise<Result>): Promise<Result> {
     promise.catch(() => {});
     return promise;
   }
@@ -211,7 +214,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     state = stateAfter(state, event);
   }
 
-  /** Asks after an await, during which it may have changed. */
+  /** True if the attempt is in that state, which may have changed during an await. */
   function hasState(other: AttemptState): boolean {
     return state === other;
   }
@@ -219,7 +222,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   async function fail({ error, isFinal }: Failure): Promise<void> {
     const isBusy = error === commitFailure && meetsLock(error);
     const waitMs = isBusy ? busyMs : isFinal ? undefined : retriesMs[claim.failures];
-    // Ten percent either way, so that deliveries that failed together are not retried together.
+    // The wait varies by ten percent, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     callHook('failed', { ...facts, durationMs: durationMs(), error, delayMs });
     const nextAt = delayMs === null ? undefined : new Date(Date.now() + delayMs).toISOString();
@@ -239,7 +242,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   }
 }
 
-/** Whether `commit()` failed at a lock. What was thrown may be anything, such as a proxy that throws at any look. */
+/** True if `commit()` failed at a lock. The error may be any value, such as a proxy that throws at any look. */
 function meetsLock(error: unknown): boolean {
   try {
     return error instanceof PaymentsError && error.code === 'inbox_busy';

@@ -1,15 +1,15 @@
 import { type InboxState, inboxStates } from './entry.js';
 import { now, type Row, type Statement, sql, type Work } from './sql.js';
 
-/** What was copied from one inbox to another, and what was there before. */
+/** Counts of what was copied from one inbox to another, and of what was there before. */
 export interface Copied {
-  /** Deliveries by the state that they have now: what was running is pending. */
+  /** Copied deliveries, by the state that they have now: running ones became pending. */
   copied: Record<InboxState, number>;
-  /** Deliveries whose key was there before: they were left as they are. */
+  /** Deliveries whose key was there before, which were left as they are. */
   present: number;
-  /** Refused deliveries. */
+  /** Copied entries of the quarantine. */
   refused: number;
-  /** Refused deliveries whose body was there before. */
+  /** Entries of the quarantine whose body was there before. */
   refusedPresent: number;
 }
 
@@ -18,7 +18,7 @@ export function nothingCopied(): Copied {
   return { copied, present: 0, refused: 0, refusedPresent: 0 };
 }
 
-/** How many rows are read at once, and written in one transaction. */
+/** The number of rows that are read at once, and written in one transaction. */
 export const pageSize = 200;
 
 export const deliveriesAfter = (id: number): Statement => sql`
@@ -56,7 +56,7 @@ export function* addDeliveries(rows: readonly Row[], result: Copied): Work<() =>
   };
 }
 
-/** The same for the quarantine. */
+/** Stores entries of another quarantine, and counts them in `result` once all of them are written. */
 export function* addRefused(rows: readonly Row[], result: Copied): Work<() => void> {
   let added = 0;
   for (const row of rows) {

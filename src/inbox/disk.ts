@@ -1,4 +1,4 @@
-/** The variable that a place sets whose instances lose their disk, and its name. */
+/** The variables that are set in places whose instances lose their disk, with the names of the places. */
 const places: Readonly<Record<string, string>> = {
   VERCEL: 'Vercel',
   AWS_LAMBDA_FUNCTION_NAME: 'AWS Lambda',
@@ -9,7 +9,7 @@ const places: Readonly<Record<string, string>> = {
 
 const warned = new Set<string>();
 
-/** Warns, once for each file, if it goes away with this instance. What is mounted below /mnt stays. */
+/** Warns, once for each file, if the file goes away with this instance. Files below /mnt are on a mounted disk, and stay. */
 export function warnOfDisk(file: string): void {
   const variable = Object.keys(places).find((name) => process.env[name]);
   const isLocal = process.env.VERCEL_ENV === 'development';

@@ -10,64 +10,64 @@ export const inboxStates: readonly InboxState[] = ['pending', 'running', 'done',
 
 /** A delivery in the inbox. */
 export interface InboxEntry {
-  /** Such as `order.paid:<order_id>`; `order.paid:<order_id>#<digest>` for another content under a known key. */
+  /** The key, such as `order.paid:<order_id>`; `order.paid:<order_id>#<digest>` for another content under a known key. */
   key: string;
   /** Its state. */
   state: InboxState;
   /** The event; `null` after `purge()`. */
   event: WebhookEvent | null;
-  /** ISO 8601. */
+  /** When it was received, in ISO 8601. */
   receivedAt: string;
-  /** How many attempts have started. */
+  /** The number of attempts that have started. */
   attempts: number;
-  /** Why the last attempt failed, or why it was parked, without secrets and API keys. */
+  /** The reason why the last attempt failed, or why the delivery was parked, without secrets and API keys. */
   lastError: string | null;
-  /** ISO 8601; `null` unless it is pending. */
+  /** When the next attempt is due, in ISO 8601; `null` unless the delivery is pending. */
   nextAttemptAt: string | null;
 }
 
-/** How many deliveries are in each state. */
+/** The number of deliveries in each state. */
 export interface InboxStats {
-  /** Stored, and due now or later. */
+  /** Deliveries that are due now or later. */
   pending: number;
-  /** Your function is working on them. */
+  /** Deliveries that your function is working on. */
   running: number;
-  /** Your function succeeded. */
+  /** Deliveries for which your function succeeded. */
   done: number;
-  /** Given up after the last retry, or held for a person: alert on more than 0. */
+  /** Deliveries that were given up after the last retry, or are held for a person: alert on more than 0. */
   parked: number;
-  /** How many the quarantine holds. */
+  /** Refused deliveries in the quarantine. */
   refused: number;
   /** Age of the oldest pending delivery; `null` if there is none. */
   oldestPendingMs: number | null;
-  /** How long the longest attempt has been running; `null` if there is none. */
+  /** The time that the longest attempt has been running; `null` if none is. */
   oldestRunningMs: number | null;
 }
 
 /** An entry of the quarantine: a refused delivery, data of a stranger. */
 export interface RefusedEntry extends RefusedDelivery {
-  /** Counts up. */
+  /** A number that counts up. */
   id: number;
-  /** How often the same body was refused: `receivedAt` and `headers` are of the first time. */
+  /** The number of times that the same body was refused: `receivedAt` and `headers` are of the first time. */
   times: number;
   /** When it was refused the last time, in ISO 8601. */
   lastAt: string;
-  /** The headers of the last time: a sender signs each attempt anew. */
+  /** The headers of the last time, which differ because a sender signs each attempt anew. */
   lastHeaders: Record<string, string>;
 }
 
-/** A delivery that this process holds. The attempt's number tells it apart from earlier and later holders. */
+/** A delivery that this process holds. The number of the attempt tells this holder from earlier and later ones. */
 export interface Claim {
   id: number;
   attempt: number;
   /** Failed attempts since the last `retry()`. */
   failures: number;
-  /** How many attempts ended with their process. */
+  /** Attempts that ended with their process. */
   lost: number;
   delivery: Delivery;
 }
 
-/** How a claimed delivery ends. A `lastError` of a pending one counts as a failed attempt, one that is `isUnused` as none. */
+/** The end of a claim. `pending` with a `lastError` counts as a failed attempt, and with `isUnused` as no attempt. */
 export type Settlement =
   | { state: 'done' }
   | { state: 'parked'; lastError: string }
@@ -80,7 +80,7 @@ export function lostLease(): PaymentsError {
   );
 }
 
-/** How errors name the function of `commit()`. */
+/** The name of the function of `commit()` in errors. */
 export const passed = 'The function passed to commit()';
 
 export function commitError(message: string): PaymentsError {
@@ -132,7 +132,7 @@ export function toRefusedEntry(row: Row): RefusedEntry {
 const problem = 'what was stored of it is gone or damaged';
 const damaged: WebhookEvent = { type: 'unknown', originalType: '', data: null, problem };
 
-/** `null` once it was purged. What cannot be read must not hold up the rows beside it. */
+/** Returns the event of a row; `null` once it was purged. An event that cannot be read must not hold up the rows beside it. */
 export function storedEvent({ event }: Row): WebhookEvent | null {
   return event === null ? null : (readJson(event) ?? damaged);
 }
@@ -152,6 +152,6 @@ function bodyOf(row: Row): Pick<Delivery, 'rawBody' | 'encoding' | 'headers'> {
 
 function isoOf(ms: unknown): string {
   const date = new Date(Number(ms));
-  // Edited by hand, say: it must not hold up the rows beside it.
+  // A time that was edited by hand, say, must not hold up the rows beside it.
   return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
 }

@@ -14,35 +14,35 @@ import type { Claim, RefusedEntry } from './entry.js';
 import type { InboxSettings } from './options.js';
 import type { InboxStore } from './store.js';
 
-/** What `recover()` found. */
+/** The result of `recover()`. */
 export interface Recovered {
-  /** Authentic under the new scheme, secret or tolerance, and stored. */
+  /** Deliveries that are authentic under the new scheme, secret or tolerance, and were stored. */
   recovered: number;
-  /** Authentic, but stored before. */
+  /** Authentic deliveries that had been stored before. */
   duplicates: number;
-  /** Still not authentic, or too late; they stay in the quarantine. */
+  /** Deliveries that are still not authentic, or too late; they stay in the quarantine. */
   refused: number;
 }
 
-/** What becomes of deliveries before anybody works on them: nothing authentic is dropped. */
+/** Returns the functions that receive deliveries before anybody works on them. Nothing authentic is dropped. */
 export function createIntake(settings: InboxSettings, store: InboxStore) {
   const { callHook, report, keepRefused, toleranceSeconds } = settings;
   return { put, reread, refuse, recover };
 
-  /** Stores a delivery; `false` if it is a duplicate. What cannot be read is parked. */
+  /** Stores a delivery; `false` if it is a duplicate. A delivery that cannot be read is parked. */
   async function put(given: Delivery): Promise<boolean> {
     const delivery = readAgain(given);
     const problem = unreadableBecause(delivery.event);
     return keep(delivery.key, delivery, problem === undefined ? undefined : unreadableText(problem));
   }
 
-  /** Stores a delivery under a key, parked if it has a `lastError`. Another content under a known key is parked beside that. */
+  /** Stores a delivery under a key, parked if it has a `lastError`. Another content under a known key is parked beside the first. */
   async function keep(key: string, delivery: Delivery, lastError?: string): Promise<boolean> {
     const { event, digest } = delivery;
     const facts = factsOf({ key, event });
     const known = await store.insert(key, delivery, lastError);
     if (known && known.digest !== digest) {
-      // What is parked keeps its error: it met a delivery of an order whose id looks like this key.
+      // A delivery with an error keeps it: the known one is of an order whose id looks like this key.
       const why = lastError ?? visible(conflictText(key, known.event, event));
       return keep(`${key}#${digest}`, delivery, why);
     }
@@ -59,11 +59,11 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
   /** Reads a claimed delivery again whose type or content an earlier version did not know; `false` if nothing changed. */
   async function reread(claim: Claim): Promise<boolean> {
     const delivery = readAgain(claim.delivery);
-    // Under its own key, also as another content, it would be a duplicate of itself, and be gone.
+    // Under its own key, also as another content, the delivery would be a duplicate of itself, and be deleted.
     const own = [delivery.key, `${delivery.key}#${delivery.digest}`];
     if (delivery === claim.delivery || own.includes(claim.delivery.key)) return false;
     await put(delivery);
-    // Only now: after a crash in between, it is read again, and is a duplicate.
+    // The claim is removed last: after a crash in between, the delivery is read again, and is a duplicate.
     await store.remove(claim);
     return true;
   }
@@ -94,7 +94,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     return result;
   }
 
-  /** Verifies its first attempt, and else its last. */
+  /** Verifies the first attempt of an entry, and its last one if the first is still refused. */
   async function recoverEither(checks: Checks, entry: RefusedEntry): Promise<Delivery | undefined> {
     const { rawBody, encoding } = entry;
     const attempts = [entry, { rawBody, encoding, headers: entry.lastHeaders, receivedAt: entry.lastAt }];
@@ -102,7 +102,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
       try {
         return recoverDelivery(checks, attempt, toleranceSeconds);
       } catch (error) {
-        // One that a verifier of the shop's cannot take, or whose time is no date, must not stop the others.
+        // An entry that the shop's verifier cannot take, or whose time is no date, must not stop the others.
         if (!(error instanceof WebhookVerificationError)) await report(error);
       }
     }
@@ -110,7 +110,7 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
   }
 }
 
-/** Returns the delivery as this version reads it, if an earlier one could not, or did not know its type. */
+/** Returns the delivery as this version reads it, if an earlier version could not read it or did not know its type. */
 function readAgain(delivery: Delivery): Delivery {
   if (delivery.event.type !== 'unknown') return delivery;
   const body = Buffer.from(delivery.rawBody, delivery.encoding ?? 'utf8');

@@ -48,52 +48,52 @@ export interface Inbox {
   nodeHandler: NodeListener;
   /** Stores a delivery that you verified yourself; resolves once it is stored, or if it is a duplicate. */
   accept: (delivery: Omit<Delivery, 'digest'> & { digest?: string | undefined }) => Promise<void>;
-  /** How many deliveries are in each state. */
+  /** Counts the deliveries in each state. */
   stats: () => Promise<InboxStats>;
-  /** Deliveries, newest first. */
+  /** Returns deliveries, newest first. */
   list: (params?: ListParams) => Promise<InboxEntry[]>;
-  /** One delivery, by its key; `undefined` if there is none. */
+  /** Returns one delivery, by its key; `undefined` if there is none. */
   get: (key: string) => Promise<InboxEntry | undefined>;
   /**
    * Makes a pending or parked delivery due now, with all its retries, and reads again what could not be read; `false` if there is
-   * none with that key. `force` also takes a running one from its function, which may be stuck; on PostgreSQL it rejects with
-   * `inbox_busy` if another process has it in a transaction for five seconds.
+   * none with that key. `force` also takes a running one from its function, which may be stuck; on PostgreSQL the call rejects
+   * with `inbox_busy` if another process has the delivery in a transaction for five seconds.
    */
   retry: (key: string, options?: { force?: boolean | undefined }) => Promise<boolean>;
-  /** The same for every parked delivery but those with another content under a known key; returns how many. */
+  /** Retries every parked delivery but those with another content under a known key. Returns how many. */
   retryParked: () => Promise<number>;
-  /** Makes every pending delivery due now, with all its retries: what they waited for is back. Returns how many. */
+  /** Makes every pending delivery due now, with all its retries, as when the system that they need is back. Returns how many. */
   retryPending: () => Promise<number>;
   /** Gives up a pending or parked delivery, but keeps its key. `false` if there is none with that key. */
   discard: (key: string) => Promise<boolean>;
-  /** Deletes event, body and headers of deliveries done or discarded before that, but keeps keys. Returns how many. */
+  /** Deletes event, body and headers of deliveries that were done or discarded before `olderThan`, but keeps keys. Returns how many. */
   purge: (params: { olderThan: Duration | Date }) => Promise<number>;
-  /** The quarantine, newest first, `limit` of it (1 to 1000, default 100): refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. The same body again is counted. */
+  /** Returns the quarantine, newest first, at most `limit` entries (1 to 1000, default 100): refused deliveries that another scheme, secret or tolerance may prove authentic and fresh. An entry counts how often the same body came. */
   refused: (params?: { limit?: number | undefined }) => Promise<RefusedEntry[]>;
-  /** Deletes entries of the quarantine: one, those that were refused last before that, or all. Returns how many. */
+  /** Deletes entries of the quarantine: one, those that were refused the last time before `olderThan`, or all. Returns how many. */
   discardRefused: (which: DiscardRefusedParams) => Promise<number>;
   /**
-   * Verifies the quarantine again, each delivery as of when it was received, by default with what this inbox has: what is
-   * authentic is stored and worked on. `receivedAt` is when it was signed if that is outside of this inbox's tolerance.
+   * Verifies the quarantine again, each delivery as of when it was received, by default with the options of this inbox. Authentic
+   * deliveries are stored and worked on. Their `receivedAt` is when they were signed if that is outside of this inbox's tolerance.
    */
   recover: (params?: RecoverParams) => Promise<Recovered>;
-  /** Works off what is due, for cron routes with `work: false`: claims nothing after `forMs`, waits for what runs here. Not during `next build`. */
+  /** Works off what is due, for cron routes with `work: false`: claims nothing after `forMs`, and waits for functions that run in this process. Does nothing during `next build`. */
   drain: (params: { forMs: Duration }) => Promise<void>;
   /** Resolves when nothing is due or running, or on `close()`. A retry that is due later is not waited for. */
   idle: () => Promise<void>;
-  /** Responds with 503, waits `graceMs` for functions, then aborts and releases. Your own `database` or `pool` stays open. */
+  /** Closes the inbox: responds with 503, waits `graceMs` for functions, then aborts them and releases their deliveries. Your own `database` or `pool` stays open. */
   close: () => Promise<void>;
-  /** `close()`, for `await using`. */
+  /** Calls `close()`, for `await using`. */
   [Symbol.asyncDispose]: () => Promise<void>;
 }
 
-/** What differs from the options of the inbox. */
+/** Parameters of `recover()`: what differs from the options of the inbox. */
 export interface RecoverParams {
   /** The secret, or several, or a function that returns them. */
   secret?: LateSecret;
   /** The fields of the signature scheme that differ from the default. */
   scheme?: Partial<SignatureScheme> | undefined;
-  /** Above 0; more than the inbox has for what a wrong clock refused. `Infinity` turns the check off. */
+  /** Seconds, above 0. Pass more than the inbox has for deliveries that a wrong clock refused. `Infinity` turns the check off. */
   toleranceSeconds?: number | undefined;
 }
 
@@ -108,7 +108,7 @@ const recoverParams = optionsObject('{ secret, scheme }', {
  * it succeeds, across crashes and restarts. Several processes may share a `file` or `database` of SQLite (`node:sqlite`: Node
  * 22.13 or later), and several servers a `pool` of PostgreSQL 13 or later, on which `commit()` takes a function that may be async. Keeps the process alive until `close()`, unless `work` is `false`.
  *
- * @throws {ConfigurationError} this runtime has no `node:sqlite`, or the file or database cannot be used. What is wrong with a `pool`
+ * @throws {ConfigurationError} this runtime has no `node:sqlite`, or the file or database cannot be used. A problem of a `pool`
  * rejects the first method.
  * @throws {WebhookConfigError} another option is invalid.
  * @example
@@ -162,7 +162,7 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
       whileOpen();
       const key = readDeliveryKey('retry', given);
       const { force } = readParams('inbox.retry', retryOptions, options);
-      // First: its function may hold the row in a transaction, or the only connection.
+      // The function is stopped first: it may hold the row in a transaction, or the only connection.
       if (force) await Promise.all(worker.together.map((each) => each.release(key)));
       return whileOpen().retry(key, force).finally(wake);
     },
@@ -193,7 +193,7 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
   };
 
   async function handOver(delivery: Delivery, headers: unknown): Promise<Reply> {
-    // Nobody has paid it: the doctor only asks for the response.
+    // A probe of the doctor is no payment: the doctor only asks for the response.
     if (isFromDoctor(headers) && isProbe(delivery.event)) return okReply;
     try {
       await put(delivery);

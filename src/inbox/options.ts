@@ -19,7 +19,7 @@ import type { SqlitePlace } from './sqlite-tables.js';
 
 /** A delivery as your function gets it. */
 export interface InboxDelivery extends Delivery {
-  /** Counted from 1. */
+  /** The number of this attempt, counted from 1. */
   attempt: number;
   /**
    * Runs `fn`, which has to be synchronous, and marks the delivery done in one transaction; returns what `fn` returned. What
@@ -48,40 +48,40 @@ export interface PostgresDelivery<Client> extends Omit<InboxDelivery, 'commit'> 
   done: (run: PostgresRun) => Promise<void>;
 }
 
-/** Either of the two: the store checks what `commit()` and `done()` take. */
+/** A delivery of either kind: the store checks what `commit()` and `done()` take. */
 export interface AttemptDelivery extends Omit<InboxDelivery, 'commit'> {
   commit: (fn: unknown) => unknown;
   done?: (run: unknown) => Promise<unknown>;
 }
 
-/** What each hook of an inbox receives: never a secret, a header or a body. */
+/** The facts that each hook of an inbox receives: never a secret, a header or a body. */
 export interface InboxHookFacts extends Pick<WebhookHookFacts, 'received' | 'duplicate' | 'refused'> {
   /** Your function is called. */
   started: AttemptFacts;
   /** A delivery is done. */
   done: AttemptFacts & {
-    /** How long the attempt took. */
+    /** The time that the attempt took. */
     durationMs: number;
   };
   /** An attempt failed. */
   failed: AttemptFacts & {
-    /** How long the attempt took. */
+    /** The time that the attempt took. */
     durationMs: number;
-    /** What your function threw. */
+    /** The error that your function threw. */
     error: unknown;
-    /** When the next attempt follows, unless the delivery turns out to be done; `null` if none does. */
+    /** The time until the next attempt, unless the delivery turns out to be done; `null` if no attempt follows. */
     delayMs: number | null;
   };
   /** There are no more attempts until somebody calls `retry()`. `attempt` is 0 if there was none. */
   parked: AttemptFacts & {
-    /** Why: what the last attempt failed with, as text. */
+    /** The reason, such as the error of the last attempt, as text. */
     lastError: string;
   };
 }
 
 /** The attempt that a hook is called for. */
 export interface AttemptFacts extends DeliveryFacts {
-  /** Counted from 1. */
+  /** The number of the attempt, counted from 1. */
   attempt: number;
 }
 
@@ -91,28 +91,28 @@ export type InboxHooks = HooksOf<InboxHookFacts>;
 /** Options of every inbox. */
 export interface CommonInboxOptions<Given> extends ReceiverOptions {
   /**
-   * Your functions, by event type. One succeeds once what it returns has resolved: a `commit()` after that parks the delivery.
-   * One may run more than once for a delivery, but never twice at a time: except beside one that outlived `attemptMs` or, in
-   * another process, its lease, or from which `retry()` with `force` took its delivery.
+   * Your functions, by event type. A function succeeds once what it returns has resolved: a `commit()` after that parks the
+   * delivery. It may run more than once for a delivery, but never twice at a time, except beside a run that outlived
+   * `attemptMs` or, in another process, its lease, or from which `retry()` with `force` took the delivery.
    */
   on?: EventFunctions<[delivery: Given]> | undefined;
-  /** Gets events that `on` has no function for, also of types that this version does not know. Default: they are kept and parked. */
+  /** Your function for events that `on` has none for, also of types that this version does not know. Default: they are kept and parked. */
   onUnknown?: ((event: UnknownEvent, delivery: Given) => unknown) | undefined;
-  /** Waits between attempts, each at most a year, give or take 10 %; then the delivery is parked. Default: nine, 5 s to 12 h. */
+  /** Waits between attempts, each at most a year, give or take 10 %. After the last attempt the delivery is parked. Default: nine, 5 s to 12 h. */
   retries?: readonly Duration[] | undefined;
-  /** How long `close()` waits for functions before it aborts their `signal`, in milliseconds: 0 to a day; default 10,000. */
+  /** The time that `close()` waits for functions before it aborts their `signal`, in milliseconds: 0 to a day; default 10,000. */
   graceMs?: number | undefined;
-  /** How many deliveries this process works on at a time: 1 to 1000; default 4. */
+  /** The number of deliveries that this process works on at a time: 1 to 1000; default 4. */
   concurrency?: number | undefined;
-  /** How long until the delivery of a dead process is taken over, in milliseconds: 100 to a day; default 60,000. */
+  /** The time until the delivery of a dead process is taken over, in milliseconds: 100 to a day; default 60,000. */
   leaseMs?: number | undefined;
-  /** How long a function may run, 1 ms to 7 days: then the attempt has failed and its `signal` is aborted; default `'15m'`. */
+  /** The time limit of a function, 1 ms to 7 days: after it, the attempt has failed and its `signal` is aborted; default `'15m'`. */
   attemptMs?: Duration | undefined;
-  /** How often to look for what other processes have stored, 100 ms to a day; default `'1s'`. What this process stores, and what is due later, is worked on without. */
+  /** The time between looks for what other processes have stored, 100 ms to a day; default `'1s'`. Deliveries that this process stores, and retries that are due later, do not wait for a look. */
   pollInterval?: Duration | undefined;
-  /** After what time `purge()` runs by itself, in the process that works: it looks each tenth of that, at least once an hour. Default: never. */
+  /** The age from which `purge()` deletes deliveries by itself, in the process that works: it runs each tenth of that time, at least once an hour. Default: never. */
   purgeAfter?: Duration | undefined;
-  /** How many refused deliveries the quarantine holds, each with the signature header and at most 64 KiB: 0 to 10,000; default 100. If processes differ, the smallest applies. */
+  /** The number of refused deliveries that the quarantine holds, each with the signature header and at most 64 KiB: 0 to 10,000; default 100. If processes differ, the smallest applies. */
   keepRefused?: number | undefined;
   /** `false`: only store deliveries, and let another process work on them. Then `on` is not needed. Default `true`. */
   work?: boolean | undefined;
@@ -143,7 +143,7 @@ export interface PostgresInboxOptions<Client = PostgresClient>
   extends CommonInboxOptions<PostgresDelivery<Client>> {
   /** A `Pool` of `pg` of your own, or anything of its shape. It stays open. */
   pool: PoolOf<Client>;
-  /** Where the tables are: created at the first start if the role may. Default `payments_inbox`. */
+  /** The schema of the tables, which are created at the first start if the role may do that. Default `payments_inbox`. */
   schema?: string | undefined;
   file?: undefined;
   database?: undefined;
@@ -174,7 +174,7 @@ const inboxOptions = optionsObject('{ file, secret, on }', {
   hooks: z.optional(hooksSchema<InboxHookFacts>([...webhookHooks, 'started', 'parked'])),
   on: z.optional(eventFunctions<[AttemptDelivery]>()),
   onUnknown: z.optional(functionSchema<[UnknownEvent, AttemptDelivery]>()),
-  // A date beyond JavaScript's could not be shown.
+  // A longer wait could end at a date beyond JavaScript's, which could not be shown.
   retries: z.prefault(z.array(durationMs(0, '366d'), waits), usualRetries),
   graceMs: z._default(integer(0, dayMs), 10_000),
   concurrency: z._default(integer(1, 1000), 4),
@@ -227,7 +227,7 @@ export function readPlace(
   if (pool !== undefined) {
     if (!hasMethods<PostgresPool>(pool, 'connect'))
       throw unusable('pool must be a Pool of pg, or have connect() as it has.');
-    // PostgreSQL cuts longer names.
+    // PostgreSQL cuts names of more than 63 bytes.
     if (
       typeof schema === 'string' &&
       /^(?!.*\$payments\$)\P{Cc}+$/u.test(schema) &&

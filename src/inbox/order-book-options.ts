@@ -12,16 +12,16 @@ import type { GivenDatabase, SqliteDatabase } from './sqlite.js';
 
 /** Options of every order book. */
 interface CommonOrderBookOptions {
-  /** How far below its price an order may be sold, so that amounts differ. Default: `'0.50'`, in steps of a cent 51 amounts. */
+  /** The most that the amount of an order may be below its price, so that amounts differ. Default: `'0.50'`, in steps of a cent 51 amounts. */
   most?: string | undefined;
   /**
-   * How long after its checkout expired the webhook of an order may still come. Until then nobody else gets its amount. The
-   * service documents no limit. Default: `'2h'`.
+   * The time after its checkout expired in which the webhook of an order may still come. Until then no other order gets its
+   * amount. The service documents no limit. Default: `'2h'`.
    */
   lateFor?: Duration | undefined;
   /**
-   * Whether a customer's return decides between several orders; default `false`. Only where nobody can read `successUrl`
-   * before paying. Even there, a lost webhook may shift later payments of its amount to other customers.
+   * True if a customer's return decides between several orders; default `false`. Set it only if nobody can read `successUrl`
+   * before paying. Even then, a lost webhook may shift later payments of its amount to other customers.
    */
   trustReturns?: boolean | undefined;
 }
@@ -46,7 +46,7 @@ export type OrderBookOptions<Client = PostgresClient> = CommonOrderBookOptions &
     | {
         /** The pool of your inbox. It stays open. */
         pool: PoolOf<Client>;
-        /** Where the tables are, as in `openInbox()`. Default: `payments_inbox`. */
+        /** The schema of the tables, as in `openInbox()`. Default: `payments_inbox`. */
         schema?: string | undefined;
         file?: undefined;
         database?: undefined;
@@ -57,31 +57,31 @@ export type OrderBookOptions<Client = PostgresClient> = CommonOrderBookOptions &
 export interface ReserveParams {
   /** Your id of the order: at most 255 characters. */
   id: string | number | bigint;
-  /** What its customer should pay: the highest amount that can be returned, with at most two decimals. */
+  /** The amount that the customer should pay, which is the highest that can be reserved, with at most two decimals. */
   price: string;
   /** Such as `USD`. */
   currency: string;
-  /** How far below this price the amount may be. Default: `most` of the book. */
+  /** The most that the amount may be below this price. Default: `most` of the book. */
   most?: string | undefined;
-  /** How far two amounts are apart. Default: `'0.01'`. A currency without decimals needs `'1'`. */
+  /** The difference between two amounts. Default: `'0.01'`. A currency without decimals needs `'1'`. */
   step?: string | undefined;
 }
 
 /** The checkout of an order. */
 export interface OpenParams {
-  /** When it expires. An order without it can be paid, and keeps its amount, until it is paid or cancelled. */
+  /** When the checkout expires. Without it, the order can be paid, and keeps its amount, until it is paid or cancelled. */
   expiresAt?: Date | undefined;
-  /** What it asks for, if that is not the reserved amount: payments are matched by it. */
+  /** The amount that the checkout asks for, if it is not the reserved one: payments are matched by it. */
   amount?: string | undefined;
 }
 
-/** How a payment arrived. */
+/** Options of `credit()`. */
 export interface CreditOptions {
-  /** When its webhook arrived: `receivedAt` of the delivery. Default: what the inbox in the same database says, else now. */
+  /** When the webhook of the payment arrived: `receivedAt` of the delivery. Default: the time that the inbox in the same database has, else now. */
   receivedAt?: Date | string | undefined;
 }
 
-/** How many amounts an order can have. */
+/** The most amounts of which `reserve()` may choose one. */
 const mostAmounts = 1000;
 
 const bookOptions = z.strictObject({
@@ -144,7 +144,7 @@ export function readReserve(given: unknown, usual: string) {
   const { id, price, currency, most = usual, step } = readParams(operation, reserveParams, given);
   const amounts: string[] = [];
   for (const amount of amountsBelow({ price, most, step }))
-    if (amounts.push(inBook(amount)) > mostAmounts)
+    if (amounts.push(toBookAmount(amount)) > mostAmounts)
       throw invalid(
         operation,
         'most',
@@ -163,7 +163,7 @@ export function readOpen(given: unknown) {
   const { expiresAt, amount } = readParams('orderBook.open', openParams, given);
   return {
     expiresAt: expiresAt?.getTime() ?? null,
-    amount: amount === undefined ? undefined : inBook(amount),
+    amount: amount === undefined ? undefined : toBookAmount(amount),
   };
 }
 
@@ -185,14 +185,14 @@ export function readCredit(given: unknown, options: unknown) {
     throw invalid(operation, 'receivedAt', 'must be a valid Date, or ISO 8601 with a zone.');
   return {
     id: withoutNul(order_id),
-    amount: inBook(amount),
+    amount: toBookAmount(amount),
     currency: currency.toUpperCase(),
     receivedAt: arrival?.getTime(),
   };
 }
 
-/** Returns an amount in the one form in which the book compares it: with two decimals, or more where they count. */
-function inBook(amount: string): string {
+/** Returns an amount in the one form in which the book compares it: with two decimals, or more if they are not zero. */
+function toBookAmount(amount: string): string {
   const [whole = '', decimals = ''] = withoutZeros(amount).split('.');
   return `${whole}.${decimals.padEnd(2, '0')}`;
 }

@@ -8,24 +8,24 @@ import { type Delivery, digestOf, withoutNul, writable } from '../webhooks/deliv
 import type { WebhookEvent } from '../webhooks/index.js';
 import { type InboxState, inboxStates } from './entry.js';
 
-/** What `list()` returns, newest first. */
+/** Parameters of `list()`, which returns the newest deliveries first. */
 export interface ListParams {
-  /** Default: every state. */
+  /** The state of the deliveries. Default: every state. */
   state?: InboxState | undefined;
-  /** From 1 to 1000; default 100. */
+  /** The most deliveries to return, from 1 to 1000; default 100. */
   limit?: number | undefined;
   /** The key of the last entry of the page before. */
   after?: string | undefined;
 }
 
-/** What `discardRefused()` deletes: one of them. */
+/** Parameters of `discardRefused()`: exactly one of these. */
 export type DiscardRefusedParams =
   | {
       /** The `id` of an entry. */
       id: number;
     }
   | {
-      /** How long ago, or before when it was refused the last time. */
+      /** A duration or a date: entries that were refused the last time before that. */
       olderThan: Duration | Date;
     }
   | {
@@ -56,7 +56,7 @@ export const retryOptions = z.strictObject({ force: z._default(z.boolean(), fals
 
 export const drainParams = z.strictObject({ forMs: durationMs() });
 
-/** How old something is, or when it was. */
+/** The schema of an age. `olderThan` takes an age or a date. */
 const age = z.pipe(
   durationMs(),
   z.transform((ageMs) => ({ ageMs })),
@@ -102,7 +102,7 @@ const deliverySchema = z.object(
   'must be a delivery.',
 );
 
-/** Reads the fields of a delivery: what is stored has to be readable later. */
+/** Reads the fields of a delivery, which have to be readable later from what is stored. */
 export function readDelivery(given: unknown): Delivery {
   const { encoding, ...delivery } = readParams('inbox.accept', deliverySchema, given);
   const event = writable(delivery.event);

@@ -1,14 +1,14 @@
 import { redactor } from '../input/redact.js';
 import { visible } from '../input/visible.js';
 
-/** What looks like an API key, a webhook secret, a login, or the user and password in a URL. */
+/** Matches what looks like an API key, a webhook secret, a login, or the user and password in a URL. */
 const secretLike =
   /(?:service|\b[srp]k)_(?:live|test)_[\w-]+|whsec_[\w+/=%-]+|\bbearer\s+\S+|\bbasic\s+(?=\S*[\d=])\S+|(?<=:\/\/)[^\s/]+(?=@)/gi;
-/** Characters that are looked at, and that are stored. */
+/** The most characters that are read, and the most that are stored. */
 const longestRead = 100_000;
 const longest = 500;
 
-/** An error as text that may be stored: short, without the webhook secrets and API keys. */
+/** Returns an error as text that may be stored: short, without the webhook secrets and API keys. */
 export function redacted(error: unknown, secrets: unknown): string {
   const own = [secrets, process.env.PAYMENTS_API_KEY].flat().map((given) => {
     return ArrayBuffer.isView(given) ? new TextDecoder().decode(given) : String(given ?? '');
