@@ -6,9 +6,9 @@ export interface ResponseFacts {
   headers: Headers;
   /** The id to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
   requestId: string | undefined;
-  /** The number of requests that it took: 1 if the first got its response. */
+  /** The number of requests that the call took: 1 if the first request got the response. */
   attempts: number;
-  /** From the call to its response, waits included, in milliseconds. */
+  /** The time from the call to its response, waits included, in milliseconds. */
   durationMs: number;
 }
 
@@ -20,14 +20,14 @@ export interface WithResponse<T> {
   response: ResponseFacts;
 }
 
-/** A finished call: its data, and the facts of its response when they are asked for. */
+/** A finished call: its data, and a function that returns the facts of its response. */
 export interface Completed<T> {
   data: T;
   facts(): ResponseFacts;
 }
 
 /**
- * The promise that every call returns: of the data, with the response on request.
+ * The promise of data that every call returns. Its `withResponse()` also gives the facts of the response.
  *
  * @example
  * ```ts
@@ -40,18 +40,18 @@ export class ApiPromise<T> extends Promise<T> {
 
   /** @internal */
   constructor(completed: Promise<Completed<T>>) {
-    // Resolved with a promise: so an error's stack leads on to the line of whoever awaits this one.
+    // Resolving with a promise makes an error's stack lead to the line that awaits this one.
     super((resolve) => resolve(completed.then(({ data }) => data)));
     this.#completed = completed;
   }
 
-  /** Has `then`, `catch`, `finally` and libraries, which use the class of a promise, make plain promises. */
+  /** Returns `Promise`, so that `then`, `catch`, `finally` and libraries, which use the class of a promise, make plain promises. */
   // biome-ignore lint/complexity/useLiteralKeys: only in brackets may an accessor have this name.
   override get ['constructor'](): PromiseConstructor {
     return Promise;
   }
 
-  /** The data together with `status`, `headers`, `requestId`, `attempts` and `durationMs` of the response. */
+  /** Resolves to the data together with `status`, `headers`, `requestId`, `attempts` and `durationMs` of the response. */
   async withResponse(): Promise<WithResponse<T>> {
     const data = await this;
     const { facts } = await this.#completed;

@@ -40,11 +40,11 @@ export class PaymentsClient implements PaymentsApi {
   }
 
   /**
-   * Calls an operation that this version has no method for, and returns the envelope's `data` unchecked, whatever `T`
-   * says; `undefined` if a write's response has no body. Key, time limits, retries and errors are those of every other
-   * call; all methods but GET count as writes.
+   * Calls an operation that this version has no method for, and returns the envelope's `data` without checking it against
+   * `T`, or `undefined` if a write's response has no body. Key, time limits, retries and errors are the same as in every
+   * other call; all methods but GET count as writes.
    *
-   * @throws {InvalidParamsError} method, path, query or body cannot be sent; nothing was.
+   * @throws {InvalidParamsError} method, path, query or body is invalid; nothing was sent.
    * @example
    * ```ts
    * const data = await payments.request({ method: 'GET', path: '/v1/balance' });
@@ -55,7 +55,7 @@ export class PaymentsClient implements PaymentsApi {
     return new ApiPromise(this.#send<T>(request, options));
   }
 
-  /** Rejects, rather than throws, whatever reading the request throws. */
+  /** Sends a raw request. The method is async, so that an error from reading the request rejects instead of throwing. */
   async #send<T>(request: RawRequest, options?: CallOptions) {
     const { operation, readParts } = readRawRequest(request);
     return this.#transport.send<T>(operation, unchecked, options, readParts);

@@ -8,7 +8,7 @@
  */
 export type Outcome = 'not_sent' | 'rejected' | 'unknown' | 'done';
 
-/** One problem of a parameter or of a response: where it is, and what is wrong. */
+/** One problem of a parameter or of a response, with the path of the field. */
 export interface Issue {
   /** Dotted path of the field, such as `items.0.price`; empty for the whole value. */
   path: string;
@@ -25,11 +25,11 @@ const brand = Symbol.for('merchant-payments.error');
  */
 export class PaymentsError extends Error {
   /** @internal */ static override readonly name: string = 'PaymentsError';
-  /** Stable code for programs: one per class (webhook errors have several). Narrowing by it gives the class's facts. */
+  /** Stable code for programs: one per class, or several for webhook errors. `switch` on it to narrow the error to its class. */
   readonly code!: ErrorCode;
   /** The outcome of the operation. Absent on webhook errors, which belong to no call. */
   declare readonly outcome?: Outcome | undefined;
-  /** Such as `products.create`; `request` for `client.request()`. */
+  /** The name of the call, such as `products.create`; `request` for `client.request()`. */
   declare readonly operation?: string | undefined;
   /** The HTTP method. */
   declare readonly method?: string | undefined;
@@ -43,7 +43,7 @@ export class PaymentsError extends Error {
     const { cause, ...own } = facts;
     super(message, cause === undefined ? undefined : { cause });
     for (const [name, value] of Object.entries(own)) {
-      const enumerable = name !== 'headers'; // of an ApiError: too long for logs
+      const enumerable = name !== 'headers'; // the headers of an ApiError are too long for logs
       // The prototype of all objects may be polluted with a getter.
       const fact = { __proto__: null, value, enumerable, writable: true };
       if (value !== undefined) Object.defineProperty(this, name, fact);
@@ -55,12 +55,12 @@ export class PaymentsError extends Error {
     return this.constructor.name;
   }
 
-  /** Used in logs in the class's place. */
+  /** Sets the name that logs show instead of the class. */
   override set name(value: string) {
     Object.defineProperty(this, 'name', { value, writable: true, configurable: true });
   }
 
-  /** For logs: `name`, `message` and the facts, which are all safe to log. */
+  /** Returns `name`, `message` and the facts, which are all safe to log. */
   toJSON(): Pick<Error, 'name' | 'message'> & Record<string, unknown> {
     return { name: this.name, message: this.message, ...Object.fromEntries(Object.entries(this)) };
   }
@@ -70,7 +70,7 @@ export class PaymentsError extends Error {
     return true;
   }
 
-  /** Has `instanceof` hold across copies of the package. */
+  /** True if the value is an instance of the class, from any copy of the package. */
   static override [Symbol.hasInstance]<Class extends ErrorClass>(
     this: Class,
     value: unknown,
@@ -96,19 +96,19 @@ type InstanceOf<Class extends ErrorClass> = typeof PaymentsError extends Class
   : Class['prototype'];
 
 /**
- * True if a class is one of ours. They have their names as enumerable fields, as no class's own name is; so the names
- * hold where a bundler shortens those of classes, and Node prints them.
+ * True if a class belongs to this package. Its classes have their names as enumerable fields, which the built-in name of a
+ * class is not. So the names survive a bundler that shortens class names, and Node prints them.
  */
 function isNamed(value: unknown): value is { name: string } {
   return typeof value === 'function' && Object.prototype.propertyIsEnumerable.call(value, 'name');
 }
 
-/** True if a caught value is an error of this package, from whichever copy of it. `switch (error.code)` then narrows. */
+/** True if a caught value is an error of this package, from any copy of it. `switch (error.code)` then narrows it. */
 export function isPaymentsError(value: unknown): value is AnyPaymentsError {
   return value instanceof PaymentsError;
 }
 
-/** Has an error's stack lead from here to the caller's own line, without the ten frames that Node keeps being ours. */
+/** Replaces an error's stack by one from here, so that the ten frames that Node keeps reach the caller's own line. Returns the error. */
 export function traced<Thrown>(error: Thrown): Thrown {
   if (isPaymentsError(error) && Object.isExtensible(error)) Error.captureStackTrace?.(error, traced);
   return error;
@@ -156,7 +156,7 @@ export class ConnectionError extends PaymentsError {
 export class TimeoutError extends ConnectionError {
   /** @internal */ static override readonly name: string = 'TimeoutError';
   override readonly code = 'timeout' as const;
-  /** Which limit: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
+  /** The limit that ended the call: `attempt` is `timeoutMs`, `total` is `totalTimeoutMs`. */
   declare readonly scope: 'attempt' | 'total';
 }
 
@@ -255,13 +255,13 @@ export class InvalidResponseError extends PaymentsError {
   declare readonly status: number;
   /** The fields that broke the contract, the first hundred of them; empty unless `reason` is `schema`. */
   declare readonly issues: readonly Issue[];
-  /** Id of the created or changed resource, where it could be read. */
+  /** Id of the created or changed resource, if it could be read. */
   declare readonly id?: string | undefined;
   /** The id to quote to support: the first of `x-request-id`, `request-id`, `x-correlation-id` and `cf-ray`. */
   declare readonly requestId?: string | undefined;
 }
 
-/** The merchant's own mistake: the event may be real, so respond with 500, in case the service retries. */
+/** An option, the secret, or the form of body or headers is invalid: the merchant's own mistake. The event may be real, so respond with 500, in case the service retries. */
 export class WebhookConfigError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'WebhookConfigError';
   declare readonly code: 'invalid_secret' | 'invalid_body' | 'invalid_headers' | 'invalid_options';
@@ -276,9 +276,9 @@ export class WebhookConfigError extends PaymentsError {
 
 /** A body as it was given to `verify()`. */
 export interface ReceivedBody {
-  /** Its length. */
+  /** The length in bytes. */
   bytes: number;
-  /** Its SHA-256 in lower-case hex. */
+  /** The SHA-256 in lower-case hex. */
   sha256: string;
 }
 
@@ -296,9 +296,9 @@ export class WebhookVerificationError extends PaymentsError {
     | 'timestamp_in_future';
   /** The status to respond with. */
   declare readonly httpStatus: 400;
-  /** With the two freshness codes: how far the timestamp is from the clock, in seconds; positive in the past. */
+  /** The distance of the timestamp from the clock, in seconds, positive in the past; only with the two freshness codes. */
   declare readonly skewSeconds?: number | undefined;
-  /** With `signature_mismatch`: the body that was verified, to tell a changed body from a wrong secret. */
+  /** The body that was verified, to tell a changed body from a wrong secret; only with `signature_mismatch`. */
   declare readonly received?: ReceivedBody | undefined;
 
   /** @internal */
@@ -312,8 +312,8 @@ export class WebhookVerificationError extends PaymentsError {
 }
 
 /**
- * Authentic, but it cannot be handled: this version cannot read it (respond with 500), or its order was paid before with
- * another content (`conflicting_event`, 409). Alert somebody.
+ * The delivery is authentic, but it cannot be handled: this version cannot read it (respond with 500), or its order was paid
+ * before with another content (`conflicting_event`, 409). Alert somebody.
  */
 export class WebhookPayloadError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'WebhookPayloadError';
@@ -341,12 +341,12 @@ export type AnyPaymentsError =
   | InboxError
   | OrderBookError;
 
-/** An error of the inbox: `commit()` or `done()` was refused, your function took too long, or tables were dropped, or the database was locked. */
+/** An error of the inbox: `commit()` or `done()` was refused, your function took too long, tables were dropped, or the database was locked. */
 export interface InboxError extends PaymentsError {
   readonly code: 'inbox_commit' | 'inbox_busy' | 'inbox_parked' | 'inbox_tables';
 }
 
-/** An error of the order book: it has no such order or payment, or the state of one forbids the call. Nothing was written. */
+/** An error of the order book: it has no such order or payment, or the state of that order or payment forbids the call. Nothing was written. */
 export interface OrderBookError extends PaymentsError {
   readonly code: 'order_unknown' | 'order_conflict';
 }

@@ -1,5 +1,5 @@
 /**
- * The client: products, checkout sessions and the balance, and webhooks under one name.
+ * Exports the client, which manages products, checkout sessions and the balance, and the functions for webhooks as `webhooks`.
  *
  * @module merchant-payments
  */

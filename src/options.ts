@@ -16,23 +16,23 @@ export interface PaymentsClientOptions {
   apiKey?: string | undefined;
   /** Base address of the service, without `/v1`. Default: `PAYMENTS_BASE_URL` from the environment. */
   baseUrl?: string | URL | undefined;
-  /** One attempt, from connecting to the last byte of the body, in milliseconds. Default 20 000, or `totalTimeoutMs` where that is less. */
+  /** Time limit of one attempt, from connecting to the last byte of the body, in milliseconds. Default 20 000, or `totalTimeoutMs` if that is less. */
   timeoutMs?: number | undefined;
-  /** A whole call, attempts and waits, in milliseconds. Default 60 000, or `timeoutMs` where that is more. */
+  /** Time limit of a whole call, attempts and waits, in milliseconds. Default 60 000, or `timeoutMs` if that is more. */
   totalTimeoutMs?: number | undefined;
-  /** How many times a request may go out again; 0 means never. Default 2. */
+  /** The number of times that a request may be retried; 0 means never. Default 2. */
   maxRetries?: number | undefined;
-  /** Added to every request. */
+  /** Headers to add to every request. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Functions called on requests, responses, retries, errors and the end of each call; or an instance of a class. */
   hooks?: Hooks | undefined;
-  /** Sends the requests in place of the built-in transport: a function with the signature of `fetch`, such as `sandbox.fetch`. It sends each once, without retries of its own, and does not throw after that. */
+  /** Sends the requests in place of the built-in transport: a function with the signature of `fetch`, such as `sandbox.fetch`. It must send each request once, without retries of its own, and must not throw after sending. */
   fetch?: Fetch | undefined;
-  /** Appended to `merchant-payments/<version>`. */
+  /** Text to append to the user agent `merchant-payments/<version>`. */
   userAgent?: string | undefined;
   /** Allows `http:` to hosts other than the local machine, for payment pages too. The API key is then sent in clear text. Default false. */
   allowInsecureHttp?: boolean | undefined;
-  /** On Node, connections of the built-in transport that may be open at once, 1 to 65 535. Further calls wait for one, within their time limits. Default 100. */
+  /** The number of connections that the built-in transport may have open at once on Node, 1 to 65 535. Further calls wait for one, within their time limits. Default 100. */
   maxConnections?: number | undefined;
   /** Allows a client in a browser, where anybody can read its API key. Default false. */
   dangerouslyAllowBrowser?: boolean | undefined;
@@ -58,7 +58,7 @@ export function readClientOptions(options: PaymentsClientOptions): ClientSetting
   };
 }
 
-/** Stands for what neither the options nor the environment have. */
+/** The value of a setting that neither the options nor the environment have. */
 const missing = Symbol('missing');
 
 const secureOptions = optionsSchema(false);
@@ -95,7 +95,7 @@ const browserProblem =
   'In a browser anybody can read the API key. Use it on a server, ' +
   'or pass dangerouslyAllowBrowser: true for a test key.';
 
-/** Returns what is wrong with a key, which is never quoted. */
+/** Returns the problem of an API key, if it has one. The key is never quoted. */
 function apiKeyProblem(apiKey: unknown): string | undefined {
   if (apiKey === missing || apiKey === '')
     return `is ${apiKey === '' ? 'empty' : 'missing'}. Pass it, or set PAYMENTS_API_KEY.`;
@@ -105,7 +105,7 @@ function apiKeyProblem(apiKey: unknown): string | undefined {
   return isQuoted(apiKey) ? 'is in quotes or <…>. Pass the key alone, as the dashboard shows it.' : undefined;
 }
 
-/** Returns what is wrong with a base URL. Of it, only scheme, host and port are quoted: the rest may contain credentials. */
+/** Returns the problem of a base URL, if it has one. Only its scheme and host are quoted: the rest may contain credentials. */
 function baseUrlProblem(baseUrl: unknown, allowInsecureHttp: boolean): string | undefined {
   if (baseUrl === missing || baseUrl === '') return 'is missing. Pass it, or set PAYMENTS_BASE_URL.';
   const text = urlText(baseUrl);
@@ -129,7 +129,7 @@ function environment(name: 'PAYMENTS_API_KEY' | 'PAYMENTS_BASE_URL'): string | u
   return typeof process === 'undefined' ? undefined : process.env?.[name];
 }
 
-/** What is wrong with a browser, and with what emulates one for tests on Node. */
+/** Returns the problem of running in a browser, or in an emulator of one for tests on Node. */
 function environmentProblem(isBrowserAllowed: boolean): string | undefined {
   if (!isBrowser()) return undefined;
   const emulator = /\b(jsdom|HappyDOM)\//.exec(globalThis.navigator?.userAgent ?? '')?.[1];
@@ -138,7 +138,7 @@ function environmentProblem(isBrowserAllowed: boolean): string | undefined {
   return isBrowserAllowed ? undefined : browserProblem;
 }
 
-/** True if `Request` is there and takes the signals of this environment, which may be of another realm. */
+/** True if `Request` exists and accepts the signals of this environment, which may be of another realm. */
 function canMakeRequests(): boolean {
   try {
     return Boolean(new Request('https://api.example', { signal: new AbortController().signal }));
@@ -147,7 +147,7 @@ function canMakeRequests(): boolean {
   }
 }
 
-/** A web page or a web worker. Not Node, Bun, Deno or an edge runtime. */
+/** True in a web page or a web worker, false in Node, Bun, Deno and edge runtimes. */
 function isBrowser(): boolean {
   if (typeof window !== 'undefined' && typeof window.document !== 'undefined') return true;
   return 'WorkerGlobalScope' in globalThis && /^Mozilla\//.test(globalThis.navigator?.userAgent ?? '');

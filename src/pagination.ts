@@ -5,7 +5,7 @@ import type { Pagination } from './schemas/pagination.js';
 /** An item of a list. */
 interface Item {
   id: string;
-  /** Tells a list that begins with the newest item from another. */
+  /** The creation time, which shows if the list begins with the newest item. */
   createdAt?: Date | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface PageSource<T extends Item> {
   operation: { operation: string; method: string; path: string };
   /** The number of pages that may be held at once while iterating. */
   prefetch: number;
-  /** Another page, by itself or for a loop, which aborts `leaving` when it is left. */
+  /** Requests another page. A loop passes `leaving`, and aborts it when its reader leaves the loop. */
   ask(page: number, leaving?: AbortController): ApiPromise<Page<T>>;
 }
 
@@ -34,7 +34,7 @@ export class Page<T extends Item> implements AsyncIterable<T> {
     this.#source = source;
   }
 
-  /** @internal For `itemsFrom()`: a bundler would rename a class that names itself, and a logged page would show that. */
+  /** @internal The source, for `itemsFrom()`. It is an accessor because a bundler would rename a class that names itself, and a logged page would show that name. */
   get source(): PageSource<T> {
     return this.#source;
   }
@@ -44,12 +44,12 @@ export class Page<T extends Item> implements AsyncIterable<T> {
     return this.items.length > 0 && this.pagination.page < this.pagination.totalPages;
   }
 
-  /** The next page, or `null` when this is the last. */
+  /** Returns the next page, or `null` if this is the last. */
   async nextPage(): Promise<Page<T> | null> {
     return this.hasNextPage ? this.#source.ask(this.pagination.page + 1) : null;
   }
 
-  /** Every item from this page on. */
+  /** Iterates over every item from this page on. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     return itemsFrom(Promise.resolve(this), new AbortController());
   }
@@ -74,27 +74,27 @@ export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements 
     this.#operation = operation;
   }
 
-  /** For `ListPromise`, whose own class would be found first. */
+  /** Returns `Promise`, as in `ApiPromise`: otherwise the prototype's own `constructor` would be found first. */
   // biome-ignore lint/complexity/useLiteralKeys: only in brackets may an accessor have this name.
   override get ['constructor'](): PromiseConstructor {
     return Promise;
   }
 
   /**
-   * Every item, page after page, in order. Pages are requested as they are needed; `prefetch` of them are held at once.
-   * If items leave the list meanwhile, others move to pages that were read before: those pages are read again.
+   * Iterates over every item, page after page, in order. Pages are requested as they are needed, and `prefetch` pages are
+   * held at once. If items leave the list meanwhile, other items move to earlier pages, so those pages are read again.
    */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    // The first loop ends the request for its first page, too.
+    // The first loop also ends the request for the first page.
     const leaving = this.#leaving ?? new AbortController();
     this.#leaving = undefined;
     return itemsFrom(this, leaving);
   }
 
   /**
-   * The first items in an array, `limit` at most: a list may be longer than what you want to hold or wait for.
+   * Resolves to an array of the first items, `limit` at most: a list may be longer than you want to hold or wait for.
    *
-   * @throws {InvalidParamsError} `limit` is missing or no integer of at least 1.
+   * @throws {InvalidParamsError} `limit` is missing, or is not an integer of at least 1.
    * @example
    * ```ts
    * const products = await payments.products.list({ status: 'ACTIVE' }).toArray({ limit: 500 });
@@ -104,7 +104,7 @@ export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements 
   async toArray(options: { limit: number }): Promise<T[]> {
     const limit: unknown = options?.limit;
     if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
-      // Leaves the list: a request that has not gone out yet does not.
+      // Leaving the list keeps back a request that has not been sent yet.
       this[Symbol.asyncIterator]().return();
       const message = 'must be an integer of at least 1, as in toArray({ limit: 500 }).';
       throw new InvalidParamsError({ operation: this.#operation }, [{ path: 'limit', message }]);
@@ -124,14 +124,14 @@ function leave(leaving: AbortController): void {
   leaving.abort();
 }
 
-/** Every item from a page on. A generator by itself cannot be left before the page that it waits for has come. */
+/** Returns a generator of every item from a page on. A plain generator cannot be left before the page that it waits for arrives. */
 function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
   const items = readItems(first, leaving);
   for (const name of ['return', 'throw'] as const) {
     const end = items[name].bind(items);
     items[name] = (value) => {
       leave(leaving);
-      // A loop that has not begun does not read its page.
+      // Nothing reads the first page of a loop that has not begun, so its rejection is handled here.
       first.catch(() => {});
       return end(value);
     };
@@ -155,7 +155,7 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
     const askAhead = (upTo: number) => {
       while (asked < reading.last && inFlight.length < upTo) {
         const next = ask(++asked, leaving);
-        // A page may fail after the reader has left: that matters only when it is read.
+        // A page may fail after the reader has left. Its rejection matters only when the page is read.
         next.catch(() => {});
         inFlight.push({ number: asked, page: next });
       }
@@ -167,7 +167,7 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
       for (const item of items) yield item;
       const { next } = reading;
       if (next === undefined) return;
-      // The list may have become shorter since they were asked for.
+      // The list may have become shorter since these pages were requested.
       while (inFlight[0] && inFlight[0].number > reading.last) inFlight.shift();
       const isAsked = inFlight.some((each) => each.number === next);
       if (!isAsked && (next <= number || inFlight.length === 0)) asked = next - 1;
@@ -184,18 +184,18 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
   }
 }
 
-/** A clock of the service and one of this process differ by less. */
+/** The largest expected difference between the clocks of the service and of this process. */
 const clockSkewMs = 60_000;
 
 /**
- * How far a list has been read while items join and leave it: each item that was in it all the time is taken once.
+ * The progress of reading a list while items join and leave it. Each item that stays in the list is taken exactly once.
  *
- * Every such item at a place before `#end` has been taken. An item moves towards the beginning by no more places than
- * the list lost items, if new items join at its beginning. Where they join at its end, losses may not show in the total:
- * if one was created meanwhile, the list is read once more.
+ * Every such item at a place before `#end` has been taken. If new items join at the beginning of the list, an item moves
+ * towards the beginning by no more places than the list lost items. If new items join at the end, they may hide losses in
+ * the total, so the list is read once more if an item was created meanwhile.
  */
 class Reading<T extends Item> {
-  /** The last page, as far as is known. */
+  /** The number of the last page, as far as it is known. */
   last = 0;
   readonly #operation: PageSource<T>['operation'];
   readonly #size: number;
@@ -221,18 +221,18 @@ class Reading<T extends Item> {
     this.#fewest = pagination.total;
   }
 
-  /** The page to read next if pages come one by one; `undefined` at the end of the list. */
+  /** The number of the page to read next if pages are read one by one; `undefined` at the end of the list. */
   get next(): number | undefined {
     const next = Math.floor(this.#end / this.#size) + 1;
     return next <= this.last ? next : undefined;
   }
 
-  /** Returns those items of a page that were not taken yet. */
+  /** Returns the items of a page that were not taken yet. */
   take(number: number, { items, pagination: { total, totalPages } }: Page<T>): T[] {
     const from = (number - 1) * this.#size;
     this.#end -= Math.max(0, this.#total - total);
     this.#total = total;
-    // What moved before the first page cannot be told from what was there.
+    // Items that moved before the first page cannot be told from those that were there already.
     if (this.#end < this.#start && this.#start > 0) throw this.#changed();
     this.#end = Math.max(this.#start, this.#end);
     if (from <= this.#end) this.#end = Math.max(this.#end, from + this.#size);

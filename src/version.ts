@@ -1,2 +1,2 @@
-/** The version of this package; `npm run release` writes it. */
+/** The version of this package, written by `npm run release`. */
 export const version = '0.1.0';

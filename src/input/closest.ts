@@ -1,4 +1,4 @@
-/** Returns the candidate that a misspelt word most likely meant: few letters differ, in whatever order they stand. */
+/** Returns the candidate that a misspelt word most likely stands for: few letters differ, in any order. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   return candidates
     .map((candidate): [number, string] => [slips(lettersOf(word), lettersOf(candidate)), candidate])
@@ -16,7 +16,7 @@ const synonyms = new Map([
   ['retry', 'retries'],
 ]);
 
-/** Returns the end of a message about an unknown name. */
+/** Returns the end of a message about an unknown name: the likely name, or all known names. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const synonym = synonyms.get(name);
   const meant = synonym && known.includes(synonym) ? synonym : closest(name, known);
@@ -25,7 +25,10 @@ export function didYouMean(name: string, known: readonly string[]): string {
 
 const lettersOf = (word: string) => word.toLowerCase().replace(/[\W_]/g, '');
 
-/** The part of a candidate's letters to replace, insert or leave out; a quarter if a name of some length is within the other, as `webhook` in `webhookUrl`. */
+/**
+ * Returns the part of a candidate's letters to replace, insert or leave out. It is a quarter if one name contains the other and
+ * both have more than three letters, as with `webhook` and `webhookUrl`.
+ */
 function slips(word: string, candidate: string): number {
   const isWithin = word.includes(candidate) || candidate.includes(word);
   if (isWithin && word.length > 3 && candidate.length > 3) return 1 / 4;

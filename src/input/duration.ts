@@ -19,12 +19,12 @@ export function durationMs(least: Duration = 0, most: Duration = '36500d'): z.Zo
   });
 }
 
-/** Returns a `Duration` in milliseconds, or `undefined` if it is none. */
+/** Returns a `Duration` in milliseconds, or `undefined` if the value is not a duration. */
 export function readDuration(value: unknown): number | undefined {
   return z.safeParse(durationMs(), value).data;
 }
 
-/** Returns `NaN` for what is no duration. */
+/** Returns a duration in milliseconds, or `NaN` if the value is not a duration. */
 function millisecondsOf(value: unknown): number {
   const [, amount, unit = ''] = (typeof value === 'string' && durationText.exec(value)) || [];
   return Math.round(typeof value === 'number' ? value : Number(amount) * (unitMs[unit] ?? Number.NaN));

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { mustBe } from './read.js';
 
-/** Refuses a value with what is wrong with it, to follow the field's name in a message. */
+/** A function that refuses a value with a message, which follows the field's name. */
 export type Refuse = (message: string, path?: string[]) => never;
 
 /** Returns the schema of a value that a function reads. */
@@ -15,14 +15,14 @@ export function convertedField<T>(read: (value: unknown, refuse: Refuse) => T): 
   });
 }
 
-/** Returns the schema of a value that is used as it is, if `problemOf` finds nothing wrong with it. */
+/** Returns the schema of a value that is used unchanged unless `problemOf` finds a problem. */
 export function valueWithout<T>(problemOf: (value: unknown) => string | undefined) {
   return z.custom<T, unknown>((value) => problemOf(value) === undefined, {
     error: ({ input }) => problemOf(input) ?? '',
   });
 }
 
-/** A `Date`, whichever realm it is from. */
+/** The schema of a `Date` of any realm. */
 export const validDate = z.custom<Date>(isValidDate, { error: mustBe('a valid Date') });
 
 /** True if a value is a `Date` with a time. */

@@ -8,7 +8,7 @@ export function functionSchema<Arguments extends unknown[]>() {
   return z.custom<(...given: Arguments) => unknown>(isFunction, { error });
 }
 
-/** True if a value is a function, but not a generator: a call of that runs nothing. */
+/** True if a value is a function other than a generator function, whose call would run nothing. */
 export function isFunction<Arguments extends unknown[]>(
   value: unknown,
 ): value is (...args: Arguments) => unknown {
@@ -20,18 +20,18 @@ export function hasMethods<Type>(value: unknown, ...names: string[]): value is T
   return names.every((name) => typeof propertyOf(value, name) === 'function');
 }
 
-/** Returns a property of anything; `undefined` of what has none. */
+/** Returns a property of any value; `undefined` if the value cannot have properties. */
 export function propertyOf(value: unknown, name: string): unknown {
   const mayHave = (typeof value === 'object' || typeof value === 'function') && value !== null;
   return mayHave ? Reflect.get(value, name) : undefined;
 }
 
-/** True if a value is a promise, of whichever kind. */
+/** True if a value is a promise of any kind. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return hasMethods(value, 'then');
 }
 
-/** Returns an error if the result of a function shows that its work may have yet to be done: something was not called or awaited. */
+/** Returns an error if the result of a function shows that its work may not have run, because something was not called or awaited. */
 export function unfinished(result: unknown, of: string): WebhookConfigError | undefined {
   if (!isUnfinished(result)) return undefined;
   return new WebhookConfigError(
@@ -44,13 +44,13 @@ export function unfinished(result: unknown, of: string): WebhookConfigError | un
 function isUnfinished(result: unknown): boolean {
   if (Array.isArray(result)) {
     const all: unknown[] = result.flat(Number.POSITIVE_INFINITY);
-    // A rejection of theirs must not end the process. A method of their own is not called: that of a query would run it.
+    // A rejection of these promises must not end the process. Their own `then` is not called: a query's `then` would run the query.
     for (const each of all)
       if (each instanceof Promise) Promise.prototype.then.call(each, undefined, () => {});
     return all.some((each) => isThenable(each) || isUnfinished(each));
   }
   if (isThenable(result)) return false;
-  // An iterator; a query builder; an observable; a statement of node:sqlite or better-sqlite3.
+  // The methods of an iterator, a query builder, an observable, and a statement of node:sqlite or better-sqlite3.
   const signs = [['next'], ['execute'], ['subscribe', 'pipe'], ['run', 'all']];
   return typeof result === 'function' || signs.some((names) => hasMethods(result, ...names));
 }

@@ -7,8 +7,8 @@ import { kindOf } from './visible.js';
 export type HooksOf<Facts> = { [Name in keyof Facts]?: ((facts: Facts[Name]) => unknown) | undefined };
 
 /**
- * Returns the schema of an object of hooks, or of an instance of a class with hooks as methods. They are bound to it. The
- * names of a plain object must all be known.
+ * Returns the schema of an object of hooks, or of an instance of a class with hooks as methods. The hooks are bound to that
+ * object. A plain object must have no unknown names.
  */
 export function hooksSchema<Facts>(names: readonly (keyof Facts & string)[]): z.ZodMiniType<HooksOf<Facts>> {
   return z.transform((given, { issues }): HooksOf<Facts> => {
@@ -36,8 +36,8 @@ export function hooksSchema<Facts>(names: readonly (keyof Facts & string)[]): z.
   });
 }
 
-/** Calls a hook with its facts; whatever it throws or rejects with is ignored. */
+/** Calls a hook with its facts. Errors that the hook throws or rejects with are ignored. */
 export function runHook<Facts>(hook: ((facts: Facts) => unknown) | undefined, facts: Facts): void {
-  // Called at once; an async function rejects where the hook throws.
+  // The hook runs at once; the async function turns an error that it throws into a rejection.
   if (hook) (async () => hook(facts))().catch(() => {});
 }

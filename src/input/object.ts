@@ -1,4 +1,4 @@
-/** True if a value is an object with named fields: no array, not `null`. */
+/** True if a value is an object with named fields, not an array or `null`. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import { ConfigurationError } from '../errors.js';
 
 /**
- * Throws if `Object.prototype` has an enumerable field, which every object then seems to have. This is the only check:
- * whatever sends, verifies, stores or matches begins with it, so that nothing is sent or believed meanwhile.
+ * Throws if `Object.prototype` has an enumerable field, which every object then seems to have. This is the only check of this
+ * kind: every function that sends, verifies, stores or matches begins with it, so that nothing is sent or believed then.
  */
 export function checkPrototype(
   refuse: (message: string) => Error = (message) => new ConfigurationError(message),

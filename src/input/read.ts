@@ -5,9 +5,9 @@ import { isObject, isPlainObject } from './object.js';
 import { kindOf, quote, visible } from './visible.js';
 
 /**
- * Returns what a schema reads from an object that a caller passed, or throws what `refuse` makes of every problem.
+ * Returns the data that a schema reads from an object that a caller passed, or throws the error that `refuse` returns for all problems.
  *
- * This is the only reader of options and parameters. A folder describes them with zod, and says which error it throws:
+ * This is the only reader of options and parameters. Each folder describes them with zod, and chooses the error to throw:
  *
  * ```ts
  * const listOptions = z.strictObject({ state: z.optional(z.enum(states)), limit: z.optional(integer(1, 1000)) });
@@ -15,7 +15,7 @@ import { kindOf, quote, visible } from './visible.js';
  * ```
  *
  * `z.optional` takes `undefined` as absent, `z.strictObject` refuses an unknown name, and accessors of a class are read
- * like fields. A schema without an `error` of its own has its problems worded here, without the text that was passed: it
+ * like fields. If a schema has no `error` of its own, this file words its problems, without the text that was passed, which
  * may be a secret.
  */
 export function readInput<T>(
@@ -34,7 +34,7 @@ export function readParams<T>(operation: string, schema: z.ZodMiniType<T>, given
   return readInput(schema, given, (issues) => new InvalidParamsError({ operation }, issues));
 }
 
-/** Returns what a schema reads, or adds every problem to `issues`. The paths of the problems begin with `at`. */
+/** Returns the data that a schema reads, or adds every problem to `issues`, with a path that begins with `at`. */
 export function readInto<T>(
   issues: Issue[],
   schema: z.ZodMiniType<T>,
@@ -46,7 +46,7 @@ export function readInto<T>(
   return data;
 }
 
-/** Returns what zod found as paths and messages, with the likely name for an unknown one of `schema`. */
+/** Returns zod's issues as paths and messages. For an unknown name the message has the likely name of `schema`. */
 export function describeIssues(
   issues: readonly z.core.$ZodIssue[],
   schema?: z.ZodMiniType,
@@ -59,9 +59,9 @@ export function describeIssues(
   });
 }
 
-/** Returns the own fields of an object, and of an instance of a class also its accessors that a schema knows. */
+/** Returns the own fields of an object. For an instance of a class, the accessors that the schema knows are added. */
 function fieldsOf(given: unknown, schema: z.ZodMiniType): unknown {
-  // A body that is passed as the options has a million names.
+  // A body that is passed as the options would have a million names.
   if (ArrayBuffer.isView(given)) return null;
   if (!isObject(given)) return given;
   const fields = Object.create(null);
@@ -70,7 +70,7 @@ function fieldsOf(given: unknown, schema: z.ZodMiniType): unknown {
   return Object.assign(fields, given);
 }
 
-/** Returns the problem that a name is none of the known ones, with the one that was likely meant. */
+/** Returns the problem of an unknown name, with the likely known name. */
 export function unknownName(path: readonly PropertyKey[], name: string, known: readonly string[]): Issue {
   return issueAt([...path, name.slice(0, 60) || '""'], `is unknown. ${didYouMean(name, known)}`);
 }
@@ -98,7 +98,7 @@ const kinds: Record<string, string> = {
   string: 'a string',
 };
 
-/** Returns what is wrong with a value, to follow its name in a message. */
+/** Returns the message of an issue, which follows the name of the value. */
 function wordIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_value') return mustBe(oneOfThese(issue.values))(issue);
   const kind = issue.code === 'invalid_type' ? kinds[issue.expected] : undefined;
@@ -113,7 +113,7 @@ function oneOfThese(values: readonly unknown[]): string {
     .replace(/, ([^,]*)$/, ' or $1');
 }
 
-/** Returns the `error` of a schema: that a value is missing, or must be `wanted`. */
+/** Returns the `error` of a schema, which says that a value is missing or must be `wanted`. */
 export function mustBe(wanted: string, example = wanted, kind = kindOf) {
   return ({ input }: { input?: unknown }): string =>
     input === undefined ? `is missing. Pass ${example}.` : `must be ${wanted}, got ${kind(input)}.`;

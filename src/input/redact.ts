@@ -1,8 +1,8 @@
-/** Names of headers that carry credentials. Other values, such as a content type or a tenant, stay readable in errors. */
+/** The names of headers that carry credentials. The values of other headers, such as a content type or a tenant, stay readable in errors. */
 const credentialName =
   /^cookie$|(?:^|[^a-z])(?:auth(?:orization)?$|(?:api|auth|access)?(?:key|token)|bearer|jwt|secret|signature|pass(?:word|phrase)|credential|session)s?(?:[^a-z]|$)/;
 
-/** Returns the values of headers (names in lower case) that must not show; of `Bearer …` the credentials alone, too, and each cookie. */
+/** Returns the values of headers (names in lower case) that must not be shown, and their parts: the credentials after `Bearer`, and each cookie. */
 export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
     .filter(([name]) => credentialName.test(name))
@@ -13,12 +13,12 @@ export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
     ]);
 }
 
-/** API keys, by how they begin. */
+/** A pattern that finds API keys by their prefix. */
 export const apiKeys = /service_(?:live|test)_[\w-]+/gi;
 
-/** Returns a function that removes the client's secrets from text that came from outside, in each encoding in which they may be echoed. */
+/** Returns a function that removes the client's secrets from foreign text, in each encoding in which a server may echo them. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
-  let patterns: readonly RegExp[] | undefined; // made at the first text: most calls have none to redact
+  let patterns: readonly RegExp[] | undefined; // created for the first text, as most calls redact none
   return (text) => {
     patterns ??= patternsOf(secrets);
     return patterns.reduce((rest, pattern) => rest.replace(pattern, '[redacted]'), text);
@@ -33,7 +33,7 @@ function patternsOf(secrets: readonly string[]): RegExp[] {
 
 function formsOf(secret: string): string[] {
   const bytes = new TextEncoder().encode(secret);
-  // btoa() throws at signs that are no byte.
+  // btoa() throws for characters above one byte.
   const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
   const base64 = btoa(binary).replace(/(?<!=)=+$/, '');
   const base64url = base64.replaceAll('+', '-').replaceAll('/', '_');
@@ -46,8 +46,9 @@ function formsOf(secret: string): string[] {
 const longestPattern = 20_000;
 
 /**
- * Case-insensitive: host names are echoed in lower case, percent-encoding in either. Of a form whose pattern would be too
- * long only the beginning is compared, as it is, and at most as many characters as it has are removed.
+ * Returns the pattern of a secret in one form. It ignores case: servers echo host names in lower case, and percent-encoding in
+ * either case. If the pattern would be too long, it compares only the beginning of the secret, unescaped, and removes at most
+ * as many characters as the secret has.
  */
 function patternOf(form: string): RegExp {
   const whole = form.replace(/[^a-z\d]/gi, escaped);
@@ -56,7 +57,7 @@ function patternOf(form: string): RegExp {
   return new RegExp(`${beginning}.{0,${Math.max(0, form.length - 1000)}}`, 'gi');
 }
 
-/** A character as it is, or as JSON, HTML or a URL writes it. */
+/** Returns a pattern of a character as it is, or as JSON, HTML or a URL writes it. */
 function escaped(sign: string): string {
   const code = sign.charCodeAt(0);
   const hex = code.toString(16).padStart(2, '0');

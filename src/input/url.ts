@@ -5,7 +5,7 @@ export function isLoopback(url: URL): boolean {
   return loopbackName.test(url.hostname);
 }
 
-/** Returns the text of a `URL` object, whichever realm it is from; any other value as it is. */
+/** Returns the text of a `URL` object of any realm, and any other value unchanged. */
 export function urlText(value: unknown): unknown {
   return Object.prototype.toString.call(value) === '[object URL]' ? String(value) : value;
 }
@@ -16,12 +16,12 @@ export function isQuoted(value: unknown): boolean {
 }
 
 /**
- * `localhost:3000`, which the URL parser takes for a scheme, and `https:/shop.example`, which it repairs, but which a
- * browser takes for a path of the page that leads there.
+ * A pattern of URLs that mean something else to the parser. It takes `localhost` in `localhost:3000` for a scheme, and repairs
+ * `https:/shop.example`, which a browser takes for a path relative to the current page.
  */
 const notMeant = /^(?:[^:]*:\d|https?:(?!\/\/[^/\\]))/i;
 
-/** Returns an absolute URL of which nothing was dropped or trimmed in parsing; otherwise `undefined`. */
+/** Returns an absolute URL, or `undefined` if the text is not one or if parsing would drop or trim a part of it. */
 export function parseAbsoluteUrl(text: string): URL | undefined {
   if (hasBlankOrControl(text) || notMeant.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text);

@@ -1,16 +1,16 @@
 import { apiKeys } from './redact.js';
 
-/** Returns a text with its control, escape and bidirectional characters as `\u001b`, so that a stranger's text neither acts on a terminal nor hides. */
+/** Returns a text with its control, escape and bidirectional characters written as `\u001b`, so that a stranger's text can neither control a terminal nor hide. */
 export function visible(text: string): string {
   return text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, escapedUnit);
 }
 
-/** Returns a UTF-16 code unit as `\u001b`. */
+/** Returns a UTF-16 code unit written as `\u001b`. */
 export function escapedUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Returns a value for a message: a string or a number itself, short, on one line and without API keys; the kind of any other. */
+/** Returns a value for a message: a number, a string (shortened, on one line, without API keys), or the kind of any other value. */
 export function quote(value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return kindOf(value);
@@ -18,7 +18,7 @@ export function quote(value: unknown): string {
   return visible(JSON.stringify(start)).replace(apiKeys, '[redacted]');
 }
 
-/** Returns the kind of a value of the wrong type: of a number the number itself, of a string no text, which may be a secret. */
+/** Returns the kind of a value of the wrong type. A number is quoted; a string is not, because it may be a secret. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value);
   if (typeof value === 'number') return `the number ${value}`;
@@ -27,7 +27,7 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Returns the kind of a parameter of the wrong type, with the text of a string: no secret has a place among parameters. */
+/** Returns the kind of a parameter of the wrong type. A string is quoted, because parameters hold no secrets. */
 export function kindAndText(value: unknown): string {
   return typeof value === 'string' ? `the string ${quote(value)}` : kindOf(value);
 }

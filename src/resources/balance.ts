@@ -5,7 +5,7 @@ import type { Transport } from '../transport/transport.js';
 
 const retrieve = { operation: 'balance.retrieve', method: 'GET', path: '/v1/balance' };
 
-/** `client.balance`: what the account holds. */
+/** The methods of `client.balance`. */
 export class BalanceResource {
   readonly #transport: Transport;
 

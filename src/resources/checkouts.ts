@@ -13,7 +13,7 @@ const create = {
 };
 const retrieve = { operation: 'checkouts.retrieve', method: 'GET', path: '/v1/checkouts/{id}' };
 
-/** `client.checkouts`: the sessions in which customers pay. */
+/** The methods of `client.checkouts`, for the sessions in which customers pay. */
 export class CheckoutsResource {
   readonly #transport: Transport;
   readonly #schemas: (typeof checkoutSchemas)['secure'];
@@ -27,8 +27,8 @@ export class CheckoutsResource {
   /**
    * Creates a checkout session and returns the hosted payment page's `url`: redirect the customer there.
    *
-   * Only `url` is guaranteed; `id` and the rest are there when the service sends them.
-   * Not retried once it may have been sent: the service has no idempotency key.
+   * Only `url` is guaranteed; `id` and the other fields are present if the service sends them.
+   * The call is not retried once it may have been sent, because the service has no idempotency key.
    *
    * @throws {InvalidParamsError} a field breaks a limit; nothing was sent.
    * @throws {AuthenticationError} the key was refused.
@@ -53,7 +53,7 @@ export class CheckoutsResource {
   }
 
   /**
-   * Reads a checkout session. It shows what has to be paid, not whether it was: the webhook tells you that.
+   * Reads a checkout session. It shows the amount to pay, but not if it was paid: only the webhook tells you that.
    *
    * @throws {NotFoundError} there is no session with this id.
    * @see docs/service.md, "GET /v1/checkouts/{id}"

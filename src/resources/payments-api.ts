@@ -12,8 +12,8 @@ import type { CallOptions, ListOptions } from '../transport/call-options.js';
 import type { RawRequest } from './raw-request.js';
 
 /**
- * What a `PaymentsClient` does, in plain promises: the type for functions of yours that take a client. A client of
- * another version of the package fulfils it, too, and a test may replace any method with a function of its own.
+ * The methods of a `PaymentsClient` with plain promises: a type for your own functions that take a client. A client of
+ * another version of the package also has this type, and a test may replace any method with a function of its own.
  *
  * @example
  * ```ts
@@ -27,11 +27,11 @@ import type { RawRequest } from './raw-request.js';
  * ```
  */
 export interface PaymentsApi {
-  /** What the merchant sells. */
+  /** The products that the merchant sells. */
   readonly products: ProductsApi;
   /** The sessions in which customers pay. */
   readonly checkouts: CheckoutsApi;
-  /** What the account holds. */
+  /** The balance of the account. */
   readonly balance: BalanceApi;
   /** Calls an operation that this version has no method for. */
   request<T = unknown>(request: RawRequest, options?: CallOptions): Promise<T>;
@@ -41,17 +41,17 @@ export interface PaymentsApi {
 export interface ProductsApi {
   /** Creates a product. */
   create(params: ProductCreateParams, options?: CallOptions): Promise<Product>;
-  /** Lists products: a page, over which you can iterate for every product from there on. */
+  /** Lists products. Resolves to a page; iterate over it for every product from that page on. */
   list(params?: ProductListParams, options?: ListOptions): Promise<ProductPage>;
-  /** Changes the fields that are given and leaves the others. */
+  /** Changes the given fields and leaves the others. */
   update(id: string, params: ProductUpdateParams, options?: CallOptions): Promise<UpdatedProduct>;
 }
 
-/** A page of products: the part of `Page` that does not depend on the version of the package. */
+/** A page of products, with the part of `Page` that does not depend on the version of the package. */
 export interface ProductPage extends AsyncIterable<Product> {
   /** The products of this page, in the order of the service. */
   readonly items: readonly Product[];
-  /** Where this page stands in the list. */
+  /** The position of this page in the list. */
   readonly pagination: Pagination;
   /** True if the list goes on after this page. */
   readonly hasNextPage: boolean;

@@ -36,7 +36,7 @@ const update = {
   recoveryHint: 'Look the product up with products.list(), or send the same update again.',
 };
 
-/** `client.products`: what the merchant sells. */
+/** The methods of `client.products`, for the products that the merchant sells. */
 export class ProductsResource {
   readonly #transport: Transport;
 
@@ -48,7 +48,7 @@ export class ProductsResource {
   /**
    * Creates a product. It starts `ACTIVE` and can be sold at once.
    *
-   * Not retried once it may have been sent: the service has no idempotency key.
+   * The call is not retried once it may have been sent, because the service has no idempotency key.
    *
    * @throws {InvalidParamsError} a field breaks a limit; nothing was sent.
    * @throws {AuthenticationError} the key was refused.
@@ -68,7 +68,7 @@ export class ProductsResource {
   }
 
   /**
-   * Lists products: await it for one page, or iterate over it for every product from that page on.
+   * Lists products. Await the result for one page, or iterate over it for every product from that page on.
    *
    * @throws {InvalidParamsError} `page`, `size` or `status` breaks a limit; nothing was sent.
    * @see docs/service.md, "GET /v1/products"
@@ -85,7 +85,7 @@ export class ProductsResource {
     return new ListPromise(this.#listPage(options, readParts, leaving), leaving, list.operation);
   }
 
-  /** One page, which asks for the others with what was read from the first call's parameters and options. */
+  /** Requests one page. It requests the other pages with the parameters and options that were read for the first call. */
   async #listPage(
     options: ListOptions,
     readFirst: ReadParts,
@@ -99,9 +99,9 @@ export class ProductsResource {
   }
 
   /**
-   * Changes the fields that are given and leaves the others. The response has no `status`: the spec leaves it out.
+   * Changes the given fields and leaves the others. The response has no `status`: the spec leaves it out.
    *
-   * Not retried once it may have been sent: the service has no idempotency key.
+   * The call is not retried once it may have been sent, because the service has no idempotency key.
    *
    * @throws {InvalidParamsError} a field breaks a limit, or there is none to change; nothing was sent.
    * @throws {NotFoundError} there is no product with this id.

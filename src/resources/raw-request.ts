@@ -8,13 +8,13 @@ import type { Operation, Query, ReadParts, RequestParts } from '../transport/cal
 
 /** A request to an operation that has no method of its own. */
 export interface RawRequest {
-  /** All but GET count as writes. */
+  /** The HTTP method. All methods but GET count as writes. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Appended to `baseUrl`, such as `/v1/products`; its segments are already encoded. */
+  /** The path after `baseUrl`, such as `/v1/products`; its segments are already encoded. */
   path: string;
-  /** Added to the path, encoded; what is `undefined` is left out, and the name of an array is repeated. */
+  /** The query, not encoded. `undefined` values are left out, and the name of an array is repeated for each of its values. */
   query?: Query | undefined;
-  /** Anything that can be written as JSON. */
+  /** The body: any value that can be written as JSON. */
   body?: unknown;
 }
 
@@ -42,7 +42,7 @@ const requestParams = z.strictObject({
   body: z.optional(z.unknown()),
 });
 
-/** Reads a request: what errors and hooks call it, and its parts. */
+/** Returns the operation that errors and hooks name, and a function that reads the parts of a request. */
 export function readRawRequest(request: RawRequest): { operation: Operation; readParts: ReadParts } {
   const { method, path }: Partial<Record<keyof RawRequest, unknown>> = Object(request);
   const operation = {
@@ -59,16 +59,16 @@ function readRequestParts(issues: Issue[], request: RawRequest): RequestParts {
   const { method, query, body } = readInto(issues, requestParams, request) ?? {};
   if (method === 'GET' && body !== undefined)
     issues.push({ path: 'body', message: 'is not allowed with GET. Use query.' });
-  // zod leaves such a name out without a word.
+  // zod drops a field with this name silently.
   if (Object.hasOwn(Object(request?.query), '__proto__'))
     issues.push({ path: 'query.__proto__', message: 'is reserved by JavaScript. Choose another name.' });
   return { query, body };
 }
 
-/** A schema that takes any data, of whatever type the caller says: `never` is assignable to every type. */
+/** A schema that accepts any data as the type that the caller names: `never` is assignable to every type. */
 export const unchecked = z.custom<never>();
 
-/** Returns what is wrong with a path. It must not lead to another path, origin or query: the URL parser must leave it unchanged. */
+/** Returns the problem of a path, if it has one. The URL parser must leave the path unchanged, so that it leads to no other path, origin or query. */
 function problemOfPath(path: unknown): string | undefined {
   if (path === undefined) return 'is missing.';
   if (typeof path !== 'string') return 'is not a string.';

@@ -4,19 +4,19 @@ import { moment } from './moment.js';
 import { money } from './money.js';
 
 /**
- * The balance of the merchant's account: decimal strings in one `currency`. What counts as available, pending or frozen
- * is not documented. Spec, "Balance".
+ * The balance of the merchant's account: decimal strings in one `currency`. The service does not document the meaning of
+ * available, pending and frozen. Spec, "Balance".
  */
 export interface Balance {
-  /** Such as `"120.00"`. */
+  /** The available amount, such as `"120.00"`. */
   available: string;
-  /** Such as `"45.50"`. */
+  /** The pending amount, such as `"45.50"`. */
   pending: string;
-  /** Such as `"0.00"`. */
+  /** The frozen amount, such as `"0.00"`. */
   frozen: string;
   /** The currency of all three amounts. */
   currency: CurrencyCode;
-  /** When the service last updated it. */
+  /** The time of the last update by the service. */
   updatedAt: Date;
 }
 

@@ -17,9 +17,9 @@ export interface CheckoutSession {
   currency: CurrencyCode;
   /** The hosted payment page, to which the customer is redirected. */
   url: string;
-  /** When it expires. */
+  /** The time at which the session expires. */
   expiresAt: Date;
-  /** When it was created. */
+  /** The time at which the session was created. */
   createdAt: Date;
 }
 
@@ -30,7 +30,7 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
 }
 
 function schemasFor(allowInsecureHttp: boolean) {
-  // A customer is sent to this address, so it must be https; http only on the local machine, unless allowed.
+  // A customer is sent to this address, so it must be https. http is accepted only on the local machine, or if the option allows it.
   const isSafe = (text: string) => {
     const url = parseAbsoluteUrl(text);
     return (

@@ -1,6 +1,6 @@
 /**
- * Three-letter ISO 4217 code. The list, of the twenty most traded currencies, is for completion only: the spec names no
- * closed set. As a parameter, any three capital letters are accepted; the service may send any text.
+ * Three-letter ISO 4217 code. The list of the twenty most traded currencies is only for completion: the spec names no
+ * closed set. A parameter may be any three capital letters; the service may send any text.
  */
 export type CurrencyCode =
   | 'AUD'

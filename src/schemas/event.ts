@@ -3,15 +3,15 @@ import { isObject } from '../input/object.js';
 import type { CurrencyCode } from './currency.js';
 import { price } from './money.js';
 
-/** A customer paid. Spec, "Events". */
+/** The event that a customer paid. Spec, "Events". */
 export interface OrderPaidEvent {
-  /** A customer paid an order. */
+  /** The type of an event that a customer paid an order. */
   type: 'order.paid';
-  /** What was paid. Fields that the spec does not list are kept: `'checkout_id' in data` makes one readable, as `unknown`. */
+  /** The paid order. Fields that the spec does not list are kept: `'checkout_id' in data` gives access to one, as `unknown`. */
   data: {
     /** The order's id, as on the wire: the key to fulfil once. */
     order_id: string;
-    /** What was paid: a decimal string with at least two decimals. */
+    /** The paid amount: a decimal string with at least two decimals. */
     amount: string;
     /** Currency of `amount`. */
     currency: CurrencyCode;
@@ -27,13 +27,13 @@ export interface UnknownEvent {
   /** The event's `data`, unchecked. */
   data: unknown;
   /**
-   * Only in deliveries of `accept` and the inbox: why an authentic event could not be read. `verify()` and `on` never
-   * return such an event.
+   * The reason for which an authentic event could not be read. Only deliveries of `accept` and the inbox have it: `verify()`
+   * never returns such an event, and `on` never receives one.
    */
   problem?: string | undefined;
 }
 
-/** What `verify()` returns. Check `type` to narrow it. */
+/** The event that `verify()` returns. Check `type` to narrow it. */
 export type WebhookEvent = OrderPaidEvent | UnknownEvent;
 
 /** An event of a type that this version knows. */
@@ -55,7 +55,7 @@ interface EventType<Event extends KnownEvent> {
 
 const text = z.string().check(z.minLength(1));
 
-/** Every event type that this version knows. Handlers, the inbox and keys of deliveries follow from it. */
+/** Every event type that this version knows. Handlers, the inbox and the keys of deliveries are derived from this table. */
 const eventTypes: { [Type in KnownEvent['type']]: EventType<Extract<KnownEvent, { type: Type }>> } = {
   'order.paid': {
     schema: z.looseObject({
@@ -71,7 +71,7 @@ export const eventTypeNames = Object.keys(eventTypes);
 
 const anyEvent = z.looseObject({ type: text, data: z.optional(z.unknown()) });
 
-/** Reads a parsed webhook body; one that cannot be read becomes an event with a `problem`. */
+/** Returns the event of a parsed webhook body. If the body cannot be read, the event has a `problem`. */
 export function readEvent(body: unknown): WebhookEvent {
   const type = isObject(body) ? body.type : undefined;
   const schema = isKnownType(type) ? eventTypes[type].schema : anyEvent;
@@ -84,7 +84,7 @@ export function readEvent(body: unknown): WebhookEvent {
   return { ...fields, type: 'unknown', originalType: event.type, data };
 }
 
-/** Returns what identifies an event, such as its `order_id`. */
+/** Returns the value that identifies an event, such as its `order_id`. */
 export function idOf(event: KnownEvent): string {
   return String(Reflect.get(event.data, eventTypes[event.type].key));
 }
@@ -102,7 +102,7 @@ function isKnownEvent(event: { type: string }): event is KnownEvent {
   return isKnownType(event.type);
 }
 
-/** Never quotes the value. */
+/** Returns the message of an issue. It never quotes the value, which a stranger may have sent. */
 function expected(issue: z.core.$ZodRawIssue): string {
   return `expected ${issue.code === 'invalid_type' && issue.expected === 'object' ? 'an object' : 'a string'}`;
 }
@@ -111,7 +111,7 @@ function problemOf({ issues: [first] }: z.core.$ZodError): string {
   return first?.path.length ? `${first.path.join('.')}: ${first.message}` : 'the body is not a JSON object';
 }
 
-/** An authentic event that this version cannot read. */
+/** Returns an event for an authentic delivery that this version cannot read. */
 export function unreadable(problem: string, originalType = '', data: unknown = null): UnknownEvent {
   return { type: 'unknown', originalType, data, problem };
 }

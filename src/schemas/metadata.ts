@@ -4,8 +4,9 @@ import { convertedField } from '../input/fields.js';
 export type Metadata = Record<string, string>;
 
 /**
- * Metadata of a response: `{}` if absent, values as strings. The spec only says that they are "shown as strings":
- * others become what JSON writes for them, but a number too large for a double becomes `Infinity`; `null` is left out.
+ * The schema of metadata in a response: `{}` if absent, and values as strings. The spec only says that values are "shown as
+ * strings". Other values become the text that JSON writes for them, but a number too large for a double becomes `Infinity`;
+ * `null` is left out.
  */
 export const metadata = convertedField((value, refuse): Metadata => {
   if (value === undefined || value === null) return {};

@@ -1,25 +1,26 @@
 import { convertedField } from '../input/fields.js';
 
 const decimalText = /^-?\d+(?:\.\d+)?$/;
-/** A number that is an amount, as JavaScript prints it; a fraction below a millionth has an exponent. */
+/** A pattern of amounts among the numbers that JavaScript prints. A fraction below a millionth has an exponent, so it does not match. */
 const printedAmount = /^-?\d+(?:\.\d{1,2})?$/;
 
-/** An amount in either of its wire forms, read as a decimal string with at least two decimals. */
+/** The schema of an amount in either of its wire forms, read as a decimal string with at least two decimals. */
 export const money = convertedField(
   (value, refuse) => readMoney(value) ?? refuse(`expected a decimal amount${limitOf(value)}`),
 );
 
-/** An amount that cannot be negative: a price, or what a customer pays. */
+/** The schema of an amount that cannot be negative: a price, or the sum that a customer pays. */
 export const price = convertedField(
   (value, refuse) => readPrice(value) ?? refuse(`expected a decimal amount, not negative${limitOf(value)}`),
 );
 
 /**
- * Reads an amount from the wire as a decimal string with at least two decimals; returns `undefined` if it is none.
+ * Reads an amount from the wire as a decimal string with at least two decimals; returns `undefined` if the value
+ * is not an amount.
  *
  * The service writes `"19.90"` in some responses and the number `19.9` in others (spec, "Representation notes").
- * A string keeps its decimals. No arithmetic is done on numbers: JavaScript prints the shortest string that
- * parses to the same number, which is what the sender wrote as long as two decimals are exact in a double.
+ * A string keeps its decimals. No arithmetic is done on numbers: JavaScript prints the shortest string that parses to the
+ * same number, which is the text that the sender wrote as long as a double distinguishes two decimals.
  */
 export function readMoney(value: unknown): string | undefined {
   if (typeof value === 'string') return decimalText.test(value) ? withTwoDecimals(value) : undefined;
@@ -34,12 +35,12 @@ export function readPrice(value: unknown): string | undefined {
   return text?.startsWith('-') ? undefined : text;
 }
 
-/** Says what holds for numbers alone: a string keeps its decimals. */
+/** Returns the additional limit of a number. A string has none, because it keeps its decimals. */
 function limitOf(value: unknown): string {
   return typeof value === 'number' ? ', with at most two decimal places' : '';
 }
 
-/** True unless JSON.parse may have lost a difference: beyond these limits two amounts share one double. */
+/** True if a number stands for one amount only. Beyond these limits two amounts share one double, so JSON.parse may have lost a difference. */
 function isExact(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Math.abs(value) < 2 ** 46;
 }

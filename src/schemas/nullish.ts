@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { isObject } from '../input/object.js';
 
-/** Makes a field that may be absent or `null`, which is then read as `null`. */
+/** Returns the schema of a field that may be absent or `null`, and is `null` then. */
 export function orNull<T>(schema: z.ZodMiniType<T>) {
   return z._default(z.nullable(schema), null);
 }
 
-/** Makes an object whose listed fields may be `null`, which is then the same as absent. */
+/** Returns the schema of an object whose known fields may be `null`, and are absent then. */
 export function nullIsAbsent<T>(schema: z.ZodMiniObject & z.ZodMiniType<T>): z.ZodMiniType<T> {
   return z.pipe(
     z.transform((value: unknown) =>

@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 
 /** Position of a page in its list. Spec, "Pagination object". */
 export interface Pagination {
-  /** 1-based. */
+  /** The number of the page, from 1. */
   page: number;
-  /** Items per page. */
+  /** The number of items per page. */
   size: number;
-  /** Items in the whole list. */
+  /** The number of items in the whole list. */
   total: number;
-  /** Pages in the whole list. */
+  /** The number of pages in the whole list. */
   totalPages: number;
 }
 

@@ -8,17 +8,17 @@ import type { CurrencyCode } from './currency.js';
 import type { Metadata } from './metadata.js';
 import { readMoney } from './money.js';
 
-/** What `products.create` sends. Spec, "POST /v1/products: create a product". */
+/** The parameters of `products.create`. Spec, "POST /v1/products: create a product". */
 export interface ProductCreateParams {
   /** 1 to 200 characters. */
   name: string;
   /** Decimal string with at most two decimals, at least `"0.01"`. */
   price: string;
-  /** At most 1000 characters; `null` is the same as none. */
+  /** At most 1000 characters; `null` is the same as no description. */
   description?: string | null | undefined;
-  /** Absolute URL. `null`, as another product may have it, is the same as none. */
+  /** Absolute URL; `null`, which another product may have, is the same as no image. */
   image?: string | URL | null | undefined;
-  /** Three-letter ISO 4217 code. Default of the service: USD. */
+  /** Three-letter ISO 4217 code. The service's default is USD. */
   currency?: CurrencyCode | undefined;
   /** Strings by name, kept with the product and returned with it. */
   metadata?: Metadata | undefined;
@@ -32,34 +32,34 @@ export interface NewProduct extends Omit<ProductCreateParams, 'description' | 'i
   image?: string | undefined;
 }
 
-/** What `products.update` sends: at least one field. Spec, "PATCH /v1/products/{id}: update a product". */
+/** The parameters of `products.update`, with at least one field. Spec, "PATCH /v1/products/{id}: update a product". */
 export type ProductUpdateParams = {
   [Field in keyof ProductCreateParams]?: Exclude<ProductCreateParams[Field], null> | undefined;
 };
 
-/** Which products, and which page of them. Spec, "GET /v1/products: list products". */
+/** The parameters of `products.list`: the products to list, and the page. Spec, "GET /v1/products: list products". */
 export interface ProductListParams {
-  /** Only products in this status. Default: all. */
+  /** The status of the products to list. Default: any. */
   status?: 'ACTIVE' | 'ARCHIVED' | undefined;
-  /** 1-based. Default 1. */
+  /** The number of the page, from 1. Default 1. */
   page?: number | undefined;
-  /** Items per page, 1 to 100. Default 20. */
+  /** The number of items per page, 1 to 100. Default 20. */
   size?: number | undefined;
 }
 
-/** What `checkouts.create` sends. Spec, "POST /v1/checkouts: create a checkout session". */
+/** The parameters of `checkouts.create`. Spec, "POST /v1/checkouts: create a checkout session". */
 export interface CheckoutCreateParams {
   /** The product to sell. */
   productId: string;
-  /** Where the customer returns after paying: an absolute URL. */
+  /** The absolute URL to which the customer returns after paying. */
   successUrl?: string | URL | undefined;
-  /** Where the customer returns after cancelling: an absolute URL. */
+  /** The absolute URL to which the customer returns after cancelling. */
   cancelUrl?: string | URL | undefined;
   /** A campaign, store or app name shown on the payment page instead of the account's name. */
   displayMerchantName?: string | undefined;
 }
 
-/** The limits that the spec states, each once. Sandbox and client check against these. */
+/** The limits that the spec states. Both the sandbox and the client check against them. */
 export const limits = {
   nameLength: 200,
   descriptionLength: 1000,
@@ -67,10 +67,10 @@ export const limits = {
   pageSize: 100,
 } as const;
 
-/** Returns the `error` of a parameter, which may quote what was passed. */
+/** Returns the `error` of a parameter, which may quote the value that was passed. */
 const wanted = (kind: string, example?: string) => mustBe(kind, example, kindAndText);
 
-/** Counts code points, so that most emoji are one. */
+/** Returns the check of a maximum length. It counts code points, so that most emoji count as one character. */
 const characters = (most: number) =>
   z.refine<string>((value) => value.length <= most || [...value].length <= most, {
     error: ({ input }) => `has ${[...String(input)].length} characters. Pass at most ${most}.`,
@@ -133,7 +133,7 @@ const theId = 'the id that the service assigned';
 const noId = wanted('a string', theId);
 const hasId = (value: unknown) => isObject(value) && typeof value.id === 'string';
 
-/** An id becomes one segment of the path and must not change the rest of it. */
+/** The schema of an id, which becomes one segment of the path and must not change the other segments. */
 export const idParam = z
   .string({
     error: ({ input }) => noId({ input }) + (hasId(input) ? ' Pass its id, such as product.id.' : ''),
@@ -152,7 +152,7 @@ function idProblem(value: string): string | undefined {
   return /\p{Surrogate}/u.test(value) ? 'contains a lone surrogate, which cannot be sent' : undefined;
 }
 
-/** Not `z.record`, which drops a key `__proto__` without a word. */
+/** The schema of metadata that is sent. `z.record` would silently drop a key `__proto__`. */
 const metadata = convertedField((value, refuse): Metadata => {
   if (!isPlainObject(value)) return refuse(wanted('a plain object of string values')({ input: value }));
   const pairs = Object.entries(value).map(([key, entry]): [string, string] => {
@@ -178,7 +178,7 @@ const optionalFields = {
   metadata: z.optional(metadata),
 };
 
-/** Takes `null` for an absent field, as another product may have it. */
+/** Returns the schema of an optional field that may also be `null`, as in a product that was read. */
 const orNull = <T>(schema: z.ZodMiniType<T>) =>
   z.optional(
     z.pipe(
@@ -194,7 +194,7 @@ export const productCreateParams = z.strictObject(
   'must be an object, as in products.create({ name: "Mug", price: "19.90" }).',
 ) satisfies z.ZodMiniType<NewProduct>;
 
-/** What a caller passes: also what was read from another product. */
+/** The schema of the parameters of `products.create`, which may be copied from another product. */
 export const newProductParams = z.extend(productCreateParams, {
   description: orNull(description),
   image: orNull(url),

@@ -6,18 +6,18 @@ import { price } from './money.js';
 import { nullIsAbsent, orNull } from './nullish.js';
 import { type Pagination, paginationSchema } from './pagination.js';
 
-/** `ACTIVE` can be sold, `ARCHIVED` cannot. Open: a status that the spec does not name yet stays a string. */
+/** The status of a product: `ACTIVE` can be sold, `ARCHIVED` cannot. A status that the spec does not name is kept as a string. */
 export type ProductStatus = 'ACTIVE' | 'ARCHIVED' | (string & {});
 
-/** Something that a merchant sells. Spec, "Product". */
+/** A product that a merchant sells. Spec, "Product". */
 export interface Product {
   /** Id of the product, for `products.update()` and `checkouts.create()`. */
   id: string;
   /** 1 to 200 characters, shown to customers. */
   name: string;
-  /** Up to 1000 characters; `null` if it has none. */
+  /** Up to 1000 characters; `null` if the product has no description. */
   description: string | null;
-  /** URL of the image. */
+  /** URL of the image; `null` if the product has none. */
   image: string | null;
   /** Decimal string with at least two decimals, such as `"19.90"`. */
   price: string;
@@ -25,15 +25,15 @@ export interface Product {
   currency: CurrencyCode;
   /** `ACTIVE` if it can be sold. */
   status: ProductStatus;
-  /** `{}` if it has none. */
+  /** The merchant's own key-value pairs; `{}` if there are none. */
   metadata: Metadata;
-  /** When it was created. */
+  /** The time at which the product was created. */
   createdAt: Date;
-  /** When it was last changed. */
+  /** The time of the last change. */
   updatedAt: Date;
 }
 
-/** The product that an update returns: the spec leaves `status` out of that response. */
+/** The product that an update returns. The spec leaves `status` out of that response. */
 export interface UpdatedProduct extends Omit<Product, 'status'> {
   /** Absent, unless the service sends it anyway. */
   status?: ProductStatus;
@@ -58,7 +58,7 @@ export const updatedProductSchema: z.ZodMiniType<UpdatedProduct> = nullIsAbsent<
   z.looseObject({ ...product.shape, status: z.exactOptional(z.string()) }),
 );
 
-/** The spec allows 100 items. zod passes all issues of a list as the arguments of one call, which millions overflow. */
+/** The most items of a page; the spec allows 100. zod passes all issues of a list as the arguments of one call, and millions of them overflow the stack. */
 const mostItems = 1000;
 
 /** One page of products as the service sends it. Spec, "Product list". */

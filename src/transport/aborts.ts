@@ -1,4 +1,4 @@
-/** The functions to run when a signal is aborted, and the signal's one listener: polyfills take only functions. */
+/** The functions to run when a signal is aborted, with the one listener of the signal. The listener is a function, because polyfills accept no object. */
 class AbortRunners extends Set<() => void> {
   readonly listener = () => {
     for (const run of [...this]) run();
@@ -8,9 +8,9 @@ class AbortRunners extends Set<() => void> {
 const bySignal = new WeakMap<AbortSignal, AbortRunners>();
 
 /**
- * Runs a function when the signal is aborted, at once if it is; call the returned function to cancel that.
+ * Runs a function when the signal is aborted, or at once if it is aborted already. Returns a function that cancels this.
  *
- * A signal gets one listener, however many calls share it: Node warns of a leak at the eleventh.
+ * A signal gets one listener for all calls that share it, because Node warns of a leak at the eleventh listener.
  */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
   if (signal?.aborted) run();

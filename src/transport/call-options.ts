@@ -8,19 +8,19 @@ import { integer, readInto } from '../input/read.js';
 export interface CallOptions {
   /** Ends the call at once; the promise rejects with `signal.reason`. */
   signal?: AbortSignal | undefined;
-  /** One attempt, from connecting to the last byte of the body, in milliseconds. Default: the client's. */
+  /** Time limit of one attempt, from connecting to the last byte of the body, in milliseconds. Default: the client's. */
   timeoutMs?: number | undefined;
-  /** The whole call, attempts and waits, in milliseconds. Default: the client's. */
+  /** Time limit of the whole call, attempts and waits, in milliseconds. Default: the client's. */
   totalTimeoutMs?: number | undefined;
-  /** How many times a request may go out again; 0 means never. Default: the client's. */
+  /** The number of times that a request may be retried; 0 means never. Default: the client's. */
   maxRetries?: number | undefined;
-  /** Added to the request, over the client's own of the same name. */
+  /** Headers to add to the request. They override the client's headers of the same name. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Options of `products.list`. */
 export interface ListOptions extends CallOptions {
-  /** How many pages may be held at once while iterating, 1 to 8. Default 1: no page is requested before it is needed. */
+  /** The number of pages that may be held at once while iterating, 1 to 8. Default 1: no page is requested before it is needed. */
   prefetch?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ const listOptions = z.strictObject(
   'is not an object.',
 );
 
-/** Reads the options of a call; adds what is wrong with them to `issues`. */
+/** Reads the options of a call, and adds their problems to `issues`. */
 export function readCallOptions(
   issues: Issue[],
   options: ListOptions,
@@ -67,10 +67,10 @@ export function readCallOptions(
   return {};
 }
 
-/** The limits of time that were given, in milliseconds. */
+/** The time limits that a caller passed, in milliseconds. */
 export type TimeLimits = Pick<CallOptions, 'timeoutMs' | 'totalTimeoutMs'>;
 
-/** Returns the problem that a limit of one attempt is void, as the limit of the whole call is shorter. */
+/** Returns a problem if the limit of one attempt has no effect because the limit of the whole call is shorter. */
 export function timeProblems({ timeoutMs, totalTimeoutMs }: TimeLimits, path = 'timeoutMs'): Issue[] {
   if (timeoutMs === undefined || totalTimeoutMs === undefined || timeoutMs <= totalTimeoutMs) return [];
   const message = `(${timeoutMs}) is more than totalTimeoutMs (${totalTimeoutMs}), which ends the call first. Raise totalTimeoutMs too.`;
@@ -80,7 +80,7 @@ export function timeProblems({ timeoutMs, totalTimeoutMs }: TimeLimits, path = '
 const ownedHeader = /^(?:x-api-key|content-type|host|content-length)$/i;
 const framingHeader = /^(?:connection|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Reads headers that a caller adds, with lower-case names. No value is quoted: it may be a credential. */
+/** Reads headers that a caller adds, and returns them with lower-case names. No value is quoted, because it may be a credential. */
 function readHeaders(headers: unknown, refuse: Refuse): Record<string, string> {
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers)
     return refuse('must be an object of string values.');
@@ -96,7 +96,7 @@ function readHeaders(headers: unknown, refuse: Refuse): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** True for any AbortSignal: jsdom and edge runtimes have their own. */
+/** True for an AbortSignal of any class: jsdom and edge runtimes have their own. */
 function isSignal(value: unknown): boolean {
   return isObject(value) && 'throwIfAborted' in value && 'addEventListener' in value;
 }

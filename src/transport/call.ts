@@ -3,20 +3,20 @@ import type { TimeLimits } from './call-options.js';
 import type { Fetch } from './given-fetch.js';
 import type { CallName, EndFacts, Hooks } from './hooks.js';
 
-/** The client's options, checked. */
+/** The checked options of a client. */
 export interface ClientSettings extends TimeLimits {
   apiKey: string;
   baseUrl: URL;
   /** `baseUrl` without a slash at its end. */
   base: string;
   maxRetries: number;
-  /** Names in lower case. */
+  /** The headers of every request, names in lower case. */
   headers: Readonly<Record<string, string>>;
   hooks: Hooks;
   userAgent: string;
   allowInsecureHttp: boolean;
   maxConnections: number;
-  /** The option of that name. */
+  /** The option `fetch`. */
   fetch?: Fetch | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Operation extends CallName {
 
 type QueryValue = string | number | boolean;
 
-/** The query of a request; the name of an array is repeated for each of its values. */
+/** The query of a request. The name of an array is repeated for each of its values. */
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>;
 
 /** The checked parameters of one request. */
@@ -42,10 +42,10 @@ export interface RequestParts {
   body?: unknown;
 }
 
-/** A function that reads and checks what a call was given, and adds its problems to `issues`. */
+/** A function that reads and checks the parameters of a call, and adds their problems to `issues`. */
 export type ReadParts = (issues: Issue[]) => RequestParts | undefined;
 
-/** One call, its parameters and options checked. Times are from `performance.now()`, which clock changes do not affect. */
+/** One call with checked parameters and options. Times are from `performance.now()`, which clock changes do not affect. */
 export interface Call {
   operation: Operation;
   url: string;
@@ -59,5 +59,5 @@ export interface Call {
   signal: AbortSignal | undefined;
 }
 
-/** The state of a call: the sender writes it, the hook `end` gets it. */
+/** The state of a call, which the sender writes and the hook `end` receives. */
 export type Progress = Pick<EndFacts, 'ok' | 'outcome' | 'attempts'>;

@@ -2,17 +2,17 @@ import type { Agent } from 'node:http';
 import type https from 'node:https';
 import type { Duplex } from 'node:stream';
 
-/** Servers and gateways commonly close a connection that was idle for five seconds. */
+/** The longest idle time of a connection that is used again: servers and gateways commonly close one after five seconds. */
 const longestIdleMs = 4_000;
 
-/** The connections of a client: how many may be open, and which may still be used. */
+/** The connections of a client. */
 export interface Connections {
   agent: Agent;
-  /** Resolves once no idle connection is left that is closed, as far as this process can know. */
+  /** Closes unusable idle connections, and resolves once none is left that this process can know to be closed. */
   closeUnusable(isWrite: boolean): Promise<void> | undefined;
 }
 
-/** Keeps connections open. `http` is `node:https` for a service behind TLS. */
+/** Returns connections that are kept open for further requests. `http` is `node:https` for a service behind TLS. */
 export function keepConnections(
   http: typeof https,
   options: { maxSockets: number; proxyEnv?: object },
@@ -26,13 +26,13 @@ export function keepConnections(
   }
   const agent = new KeptConnections({
     ...options,
-    // Deno sends a request again, a write too, if a connection breaks that was used before.
+    // If a connection that was used before breaks, Deno sends the request again, even a write.
     keepAlive: !process.versions.deno,
     scheduling: 'lifo',
     timeout: longestIdleMs,
   });
 
-  /** Closes idle connections that are too old or ended. The timer of the agent is late in a process that was busy. */
+  /** Closes idle connections that are too old or ended, and returns true if there were any. The agent's own timer is late in a busy process. */
   function hasUnusable(): boolean {
     const oldest = performance.now() - longestIdleMs;
     const unusable = idle().filter((socket) => {
@@ -45,11 +45,11 @@ export function keepConnections(
 
   const idle = () => Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
 
-  /** A closed connection leaves the agent in a later turn of the event loop. */
+  /** Waits until no idle connection is unusable. A closed connection leaves the agent only in a later turn of the event loop. */
   async function untilUsable(): Promise<void> {
     const { scheduler } = process.getBuiltinModule('node:timers/promises');
     for (let turns = 0; turns < 10; turns++) {
-      // The first call may come back within the same turn.
+      // The first yield() may return within the same turn.
       await scheduler.yield();
       await scheduler.yield();
       if (!hasUnusable()) return;
@@ -58,7 +58,7 @@ export function keepConnections(
 
   return {
     agent,
-    // That the server has closed a connection is read within one turn. A write must know; a read is sent again.
+    // Node needs one turn to notice that the server closed a connection. Only a write waits for it; a read can be sent again.
     closeUnusable: (isWrite) => (hasUnusable() || (isWrite && idle().length > 0) ? untilUsable() : undefined),
   };
 }

@@ -19,7 +19,7 @@ import {
   unusable,
 } from './to-error.js';
 
-/** Reads the data of a response by the schema, or returns why there is none. */
+/** Returns the data that the schema reads from a response, or the failure if there is none. */
 export async function readData<T>(
   call: CallDescription,
   response: WholeResponse,
@@ -31,7 +31,7 @@ export async function readData<T>(
     return unusable(call, response, { reason: 'redirect', problem, outcome: 'unknown', isForeign: true });
   }
   const bytes = await response.bytes();
-  // An empty page is not the service's; 204 and 205 have no body, whatever type they name.
+  // An empty web page does not come from the service. A 204 or 205 has no body, whatever type it names.
   const isOwn =
     status === 204 || status === 205 || !/\bhtml\b/i.test(response.headers.get('content-type') ?? '');
   const isEmpty = call.mayBeEmpty && isSuccess(status) && bytes.byteLength === 0 && isOwn;
@@ -40,7 +40,7 @@ export async function readData<T>(
   const isEnvelope = isInteger(code);
   if (!isSuccess(status) || (isEnvelope && code !== 0)) {
     const snippet = new TextDecoder().decode(bytes) || undefined;
-    // `code` 0 means success, and so do the words beside it.
+    // `code` 0 means success, so the message beside it describes no failure.
     const said = { ...wordsOf(code === 0 ? undefined : body), snippet };
     const note = ' The response is not JSON: a proxy or another site may have sent it.';
     return refusal(call, response, said, fault?.reason === 'content_type' ? note : '');
@@ -73,7 +73,7 @@ export async function readData<T>(
   });
 }
 
-/** Names the item of a list that a path leads into, by its page and its id. */
+/** Returns the page and the id of the list item that a path leads into, or an empty string. */
 function itemAt(path: string, data: unknown): string {
   const { items, pagination } = fieldsOf(data);
   const [name, index] = path.split('.');
@@ -86,14 +86,14 @@ function itemAt(path: string, data: unknown): string {
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`;
 }
 
-/** Words an issue of zod's. It never quotes the value, which may be secret. */
+/** Returns the message of a zod issue. It never quotes the value, which may be secret. */
 function wordIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_type') return `expected ${nouns[issue.expected] ?? issue.expected}`;
   if (issue.code === 'too_small') return `expected at least ${issue.minimum}`;
   return issue.code === 'too_big' ? `expected at most ${issue.maximum}` : 'expected another value';
 }
 
-/** The names that zod gives to types, in words. */
+/** The types in words, by the name that zod gives them. */
 const nouns: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -114,7 +114,7 @@ function isDelimited({ headers }: ResponseHead): boolean {
 /** The reason for which a body cannot be parsed. */
 type Fault = Pick<Problem, 'reason' | 'problem' | 'isForeign'>;
 
-/** Made with the first response: Jest with jsdom has no TextDecoder, and can load this file all the same. */
+/** A decoder that the first response creates: Jest with jsdom has no TextDecoder, and can load this file all the same. */
 let decoder: TextDecoder | undefined;
 
 /** Parses a body. JSON is accepted under any content type, and is always UTF-8. */
@@ -143,8 +143,8 @@ function parseBody(head: ResponseHead, bytes: Uint8Array): { body?: unknown; fau
 }
 
 /**
- * Returns what a refusal says. Spec: only the body of a 401 is documented, `{code, message}`; gateways and services also send
- * `{error: {code, message}}` and `{error}`.
+ * Returns the code and the message of a refusal. The spec documents only the body of a 401, `{code, message}`; gateways and
+ * services also send `{error: {code, message}}` and `{error}`.
  */
 function wordsOf(body: unknown): Omit<Said, 'snippet'> {
   const { code, message, error } = fieldsOf(body);
@@ -165,7 +165,7 @@ function isInteger(value: unknown): value is number {
 
 type FieldName = 'code' | 'message' | 'error' | 'data' | 'id' | 'items' | 'pagination' | 'page';
 
-/** Returns the fields of a JSON object; none if it is not an object. */
+/** Returns the fields of a JSON object, or no fields if the value is not an object. */
 function fieldsOf(body: unknown): Partial<Record<FieldName, unknown>> {
   return isObject(body) ? body : {};
 }

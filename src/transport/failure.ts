@@ -1,9 +1,9 @@
 import { isObject } from '../input/object.js';
 
-/** The point that a request reached: nothing was sent; it may have been sent; a response began. */
+/** The point that a request reached: `connect`, nothing was sent; `exchange`, it may have been sent; `body`, a response began. */
 export type Phase = 'connect' | 'exchange' | 'body';
 
-/** The kind of a failure. Only a `network` failure may pass by itself; another attempt gets more time. */
+/** The kind of a failure. Only a `network` failure may be transient; after a timeout, another attempt gets more time. */
 export type FailureKind =
   | 'network'
   /** A certificate or a handshake. */
@@ -13,7 +13,7 @@ export type FailureKind =
   /** The body is not compressed as its headers say. */
   | 'encoding'
   | 'too_large'
-  /** Ended by its signal: by the time limit, or by the caller, whose own reason then counts. */
+  /** The signal ended the request: the time limit, or the caller, whose own reason then counts. */
   | 'timeout'
   /** A mistake of the option `fetch` itself. */
   | 'fetch'
@@ -26,17 +26,17 @@ interface FailureDetails {
   code?: string | undefined;
   /** The mistake of the option `fetch`, in words that may hold anything. */
   detail?: string | undefined;
-  /** The host and port that failed, if they are not the service's: those of a proxy. */
+  /** The host and port that failed, if they belong to a proxy and not to the service. */
   elsewhere?: string | undefined;
   /** The status with which a proxy refused to open a tunnel. */
   tunnelStatus?: number | undefined;
-  /** A sentence more. */
+  /** Another sentence for the message. */
   note?: string | undefined;
   /** The error that the platform threw, if it is safe to show. */
   cause?: unknown;
 }
 
-/** The reason for which there is no complete response. It stays in the transport, which makes a public error of it. */
+/** The reason for which there is no complete response. It stays inside the transport, which turns it into a public error. */
 export class Failure extends Error {
   constructor(
     readonly kind: FailureKind,
@@ -46,22 +46,22 @@ export class Failure extends Error {
   }
 }
 
-/** Codes of a host without an address, a port that nobody listens on, a proxy without a tunnel; the last two are Bun's. */
+/** Codes for a host without an address, a port that nobody listens on, and a proxy that opens no tunnel. The last two codes are Bun's. */
 const noConnection =
   /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/;
 /** Codes of sockets, undici, Node's streams and HTTP/2, and Bun. */
 const connectionLost =
   /^(?:E(?:(?:CONN|HOST|NET)[A-Z]+|NOTCONN|PIPE|TIMEDOUT|ADDRNOTAVAIL)|UND_ERR_(?:SOCKET|INFO|\w+_TIMEOUT)|ERR_(?:STREAM_PREMATURE|SOCKET_C|HTTP2_(?:STREAM|SESSION|GOAWAY))\w+|ABORT_ERR|ConnectionClosed)$/;
-/** Codes of a certificate that was refused, so that the key stayed here. */
+/** Codes for a certificate that was refused before the API key was sent. */
 const certificateRefused =
   /^(?:CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:VERIFY|GET_ISSUER_CERT)_?\w*|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/;
 
-/** The meaning of codes; `unsent` if a code exists for nothing that happens after connecting. */
+/** The meaning of codes. `unsent` is true if a code never stands for a failure after connecting. */
 const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
   { code: noConnection, kind: 'network', unsent: true },
   { code: connectionLost, kind: 'network' },
   { code: certificateRefused, kind: 'tls', unsent: true },
-  // Any other fault of TLS, ERR_SSL_WRONG_VERSION_NUMBER too, may come after the request was read.
+  // Any other fault of TLS, even ERR_SSL_WRONG_VERSION_NUMBER, may come after the request was read.
   { code: /^(?:ERR_SSL_|ERR_TLS_|UNABLE_TO_|EPROTO$)/, kind: 'tls' },
   { code: /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH)/, kind: 'protocol' },
   // Codes of zlib, and of Brotli, which begin with ERR__ERROR_FORMAT_.
@@ -73,9 +73,9 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
 
 /**
  * Reads an error of any `fetch` or of `node:http`, its causes, and the errors of an AggregateError (one for each
- * address of a host). A system call says more than any code: EHOSTUNREACH comes from `connect`, and from `read` too.
- * `kind` is `undefined` if no code is known; `unsent` is true if the error proves that no byte of the request was sent, which
- * an error about another host than `target` does not.
+ * address of a host). A system call says more than any code: EHOSTUNREACH comes from `connect`, but also from `read`.
+ * `kind` is `undefined` if no code is known. `unsent` is true if the error proves that no byte of the request was sent; an
+ * error about another host than `target` does not prove it.
  */
 export function readError(error: unknown, target?: string) {
   const codes = codesOf(error);
@@ -87,7 +87,7 @@ export function readError(error: unknown, target?: string) {
 const connectingCalls: readonly unknown[] = ['connect', 'getaddrinfo'];
 const deepest = 8;
 
-/** True if the error proves that nothing was sent; `undefined` if it shows neither. */
+/** True if the error proves that nothing was sent, false if it does not, `undefined` if nothing in it says so. */
 function isUnsent(error: unknown, target?: string, depth = 0): boolean | undefined {
   if (!isObject(error) || depth > deepest) return undefined;
   if (target && isElsewhere(error, target)) return false;
@@ -101,7 +101,7 @@ function isUnsent(error: unknown, target?: string, depth = 0): boolean | undefin
   return isUnsent(error.cause, target, depth + 1) ?? byCode;
 }
 
-/** True if an error names another host or port, such as a proxy's, or that of a request which a `fetch` makes beside ours. */
+/** True if an error names another host or port, such as those of a proxy, or of another request that a `fetch` makes. */
 function isElsewhere(error: Record<string, unknown>, target: string): boolean {
   const named = new URL(target);
   named.hostname = String(error.hostname ?? error.host ?? named.hostname);
@@ -109,7 +109,7 @@ function isElsewhere(error: Record<string, unknown>, target: string): boolean {
   return named.href !== target;
 }
 
-/** Reads what an error says of a proxy on the way to `target`: its host and port, and the status with which it refused a tunnel. */
+/** Returns the host and port of a proxy on the way to `target` that an error names, and the status with which it refused a tunnel. */
 export function readProxy(error: unknown, target: string) {
   for (const link of linksOf(error)) {
     if (link.code === 'ERR_PROXY_TUNNEL') {
@@ -133,7 +133,7 @@ function codesOf(error: unknown): string[] {
 
 /** Returns the error, its causes and the errors of an AggregateError, from the outside in. */
 function linksOf(error: unknown): Record<string, unknown>[] {
-  const links = new Set([error]); // each once: an error may be its own cause
+  const links = new Set([error]); // a set ends the loop if an error is its own cause
   for (const link of links) {
     if (!isObject(link) || links.size > 100) continue;
     for (const inner of [link.errors, link.cause].flat()) links.add(inner);
@@ -145,7 +145,7 @@ function ruleFor(code = '') {
   return rules.find((rule) => rule.code.test(code));
 }
 
-/** True if a value is a code: a DOMException has numbers, and a longer text is none. */
+/** True if a value is a code. The `code` of a DOMException is a number, and a longer text is a message. */
 function isCode(code: unknown): code is string {
   return typeof code === 'string' && /^\w{1,60}$/.test(code);
 }

@@ -9,24 +9,24 @@ import {
   type ResponseHeaders,
 } from './response.js';
 
-/** The second argument of `fetch`, of the option and of ours over `node:http`: plain data, no `Request`. */
+/** The second argument of a `fetch`, either the option or the built-in one over `node:http`: plain data, no `Request`. */
 export interface FetchInit {
   method: string;
-  /** Names in lower case. */
+  /** The headers of the request, names in lower case. */
   headers: Record<string, string>;
   body: string | null;
-  /** Redirects are not followed: that could send the API key to another origin. */
+  /** Redirects must not be followed, because that could send the API key to another origin. */
   redirect: 'manual';
   signal: AbortSignal;
 }
 
 /**
- * A function shaped like `fetch`: that of the platform, undici, node-fetch or a test. It is called
- * with a URL string and plain objects, since it may have its own `Request` and `Headers` classes.
+ * A function with the signature of `fetch`, from the platform, undici, node-fetch or a test. It is called with a URL string
+ * and plain objects, because it may have its own `Request` and `Headers` classes.
  */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
-/** The part of a `Response` that is used: those of tests need a `body` that can be iterated, or `arrayBuffer()`. */
+/** The part of a `Response` that is used. A test's response needs a `body` that can be iterated, or `arrayBuffer()`. */
 interface FetchResponse {
   status: number;
   headers: Pick<ResponseHeaders, 'forEach'>;
@@ -36,10 +36,10 @@ interface FetchResponse {
   arrayBuffer?(): Promise<ArrayBuffer>;
 }
 
-/** Sends a request and resolves to its whole response, or rejects with a `Failure`. It notes how far it came on `progress`. */
+/** A function that sends a request and resolves to its whole response, or rejects with a `Failure`. It records in `progress` the point that the request reached. */
 export type Carrier = (url: string, init: FetchInit, progress: RequestProgress) => Promise<ReceivedResponse>;
 
-/** Sends through the option `fetch`, or through the platform's own, which makes no mistakes of its own. */
+/** Returns a carrier that sends through the option `fetch`, or through the platform's `fetch`, whose errors are never reported as the caller's mistake. */
 export function givenFetch(fetch: Fetch, isOption: boolean): Carrier {
   return (url, init, progress) =>
     new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ export function givenFetch(fetch: Fetch, isOption: boolean): Carrier {
     });
 }
 
-/** Reads a response to its end; `refuse` ends the wait for it before the body has been let go of. */
+/** Reads a response to its end. `refuse` rejects at once, before the body is cancelled. */
 async function readResponse(
   response: unknown,
   progress: RequestProgress,
@@ -65,7 +65,7 @@ async function readResponse(
 ) {
   if (!isFetchResponse(response)) throw new Failure('fetch', { detail: 'returned no Response' });
   if (response.type === 'error') throw new Failure('network');
-  // Read here, where what they throw is a mistake of that fetch.
+  // The headers are read here, where an exception counts as a mistake of that fetch.
   const raw: string[] = [];
   response.headers.forEach((value, name) => {
     raw.push(name, value);
@@ -78,7 +78,7 @@ async function readResponse(
   return settled ?? new ReceivedResponse(status, headers, await bodyOf(response, refuse));
 }
 
-/** Reads a body: web streams and Node streams (node-fetch, which may be of text) can be iterated, but not those of older Safari. */
+/** Reads a body. Web streams and Node streams (of node-fetch, maybe with strings) can be iterated; in older Safari they cannot. */
 async function bodyOf(response: FetchResponse, refuse: (failure: Failure) => void): Promise<Uint8Array> {
   const { body } = response;
   if (response.bodyUsed) {
@@ -97,7 +97,7 @@ async function bodyOf(response: FetchResponse, refuse: (failure: Failure) => voi
     size += chunk.byteLength;
     chunks.push(chunk);
     if (size <= largestBody) continue;
-    // Leaving the loop cancels the stream, and waits until any clone of it is read or cancelled, too.
+    // Leaving the loop cancels the stream, but only after every clone of it is read or cancelled as well.
     refuse(new Failure('too_large'));
     return new Uint8Array();
   }
@@ -114,7 +114,7 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return whole;
 }
 
-/** True if a value has the shape of a `Response`: each `fetch` has classes of its own, and tests have none. */
+/** True if a value has the shape of a `Response`. Its class says nothing: each `fetch` has its own, and tests have none. */
 function isFetchResponse(value: unknown): value is FetchResponse {
   if (!isObject(value) || typeof value.status !== 'number' || !isObject(value.headers)) return false;
   const isReadable = isIterable(value.body) || 'arrayBuffer' in value;
@@ -125,24 +125,24 @@ function isIterable(body: unknown): body is AsyncIterable<Uint8Array | string> {
   return isObject(body) && Symbol.asyncIterator in body;
 }
 
-/** Discards a body that is not read, and closes its connection: a web stream or a Node stream. */
+/** Discards the unread body, a web stream or a Node stream, and closes its connection. */
 function discard(body: unknown): void {
   const end = isObject(body) ? (body.cancel ?? body.destroy) : undefined;
   if (typeof end === 'function') Promise.resolve(end.call(body)).catch(() => {});
 }
 
 /**
- * Reads what a `fetch` threw, by its codes, and without a code by its words. `target` is the URL of a request that the
- * option `fetch` sent.
+ * Returns the failure for an error that a `fetch` threw, by its codes or, if it has none, by its message. `target` is the URL of
+ * a request that the option `fetch` sent.
  */
 function failureFrom(error: unknown, progress: RequestProgress, target: string | undefined): Failure {
   const detail = `threw ${inWords(error)}`;
-  // To undici a 101 is a failure of its socket.
+  // undici reports a 101 as a failure of its socket.
   const { kind, code, unsent } = readError(detail.endsWith(': bad upgrade') ? undefined : error, target);
-  // Only its error shows whether a `fetch` was still connecting.
+  // Only the error shows that a `fetch` was still connecting.
   if (unsent && progress.phase === 'exchange') progress.phase = 'connect';
   const known = kind ?? kindInWords(detail, code);
-  // Within a body, an error without a code is that of the stream.
+  // An error without a code comes from the stream if the body was being read.
   const isMistake = target !== undefined && (progress.phase !== 'body' || code !== undefined);
   return new Failure(known === 'fetch' && !isMistake ? 'network' : known, {
     code,
@@ -151,21 +151,21 @@ function failureFrom(error: unknown, progress: RequestProgress, target: string |
   });
 }
 
-/** Returns what the words say of an error without a code that is known: a code of its own is no network's. */
+/** Returns the kind of an error without a known code, by its message. An error with an unknown code is no network failure. */
 function kindInWords(detail: string, code: string | undefined): FailureKind {
-  // A 101, and what is not HTTP: from Node 24 on without a code.
+  // From Node 24 on, a 101 and a response that is not HTTP have no code.
   if (/: bad upgrade$|HTTPParserError: /.test(detail)) return 'protocol';
   return code === undefined && noConnection.test(detail) ? 'network' : 'fetch';
 }
 
 /**
- * The words for a connection that failed in Chrome, Firefox, Safari, Node, Deno, Bun and Cloudflare. A port that the Fetch
- * standard forbids is none: no other attempt changes it.
+ * The messages for a failed connection in Chrome, Firefox, Safari, Node, Deno, Bun and Cloudflare. A port that the Fetch
+ * standard forbids is excluded, because another attempt fails in the same way.
  */
 const noConnection =
   /^threw (?!.*: bad port$)(?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|(?:a )?network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|the internet connection))/i;
 
-/** Words the error and its causes: the outermost is often only "fetch failed". */
+/** Returns the messages of the error and its causes, because the outermost message is often only "fetch failed". */
 function inWords(error: unknown): string {
   const links: string[] = [];
   let link = error;
@@ -176,7 +176,7 @@ function inWords(error: unknown): string {
   return links.length === 0 ? String(error) : links.join(', caused by ');
 }
 
-/** True if a value has the shape of an error: Jest and vm contexts have an Error of their own. */
+/** True if a value has the shape of an error. `instanceof` fails here, as Jest and vm contexts have their own `Error`. */
 function isError(value: unknown): value is Error {
   return isObject(value) && typeof value.message === 'string';
 }

@@ -2,7 +2,7 @@ import type { AnyPaymentsError, Outcome } from '../errors.js';
 
 /** The name of a call in hooks. No hook gets a key, a header or a body. */
 export interface CallName {
-  /** Such as `products.create`. */
+  /** The operation, such as `products.create`. */
   operation: string;
   /** The HTTP method. */
   method: string;
@@ -10,14 +10,14 @@ export interface CallName {
   path: string;
 }
 
-/** Returns the name alone of an operation, or of a description that has more. */
+/** Returns only the name of an operation, without its other fields. */
 export function nameOf({ operation, method, path }: CallName): CallName {
   return { operation, method, path };
 }
 
 /** The facts of an attempt that a hook gets. */
 export interface HookFacts extends CallName {
-  /** Counted from 1. */
+  /** The number of the attempt, counted from 1. */
   attempt: number;
 }
 
@@ -29,7 +29,7 @@ export interface EndFacts extends CallName {
   outcome: Outcome;
   /** The number of requests that were begun; 0 for a call that was refused before sending. */
   attempts: number;
-  /** From the call to its end, waits included, in milliseconds. */
+  /** The time from the call to its end, waits included, in milliseconds. */
   durationMs: number;
 }
 
@@ -46,11 +46,11 @@ export interface Hooks {
   retry?: ((facts: HookFacts & { delayMs: number; error: AnyPaymentsError }) => unknown) | undefined;
   /** The call failed for good, other than by the caller's own abort; `attempt` is the number of requests that it took, and `durationMs` covers them all. */
   error?: ((facts: HookFacts & { durationMs: number; error: AnyPaymentsError }) => unknown) | undefined;
-  /** The call is over, with any outcome: once per call, after `error`, and also if the caller aborts it. */
+  /** The call is over, with any outcome. Runs once per call, after `error`, and also if the caller aborts the call. */
   end?: ((facts: EndFacts) => unknown) | undefined;
 }
 
-/** What each hook receives. */
+/** The facts that each hook receives. */
 export type HookFactsByName = { [Name in keyof Hooks]-?: Parameters<NonNullable<Hooks[Name]>>[0] };
 
 /** The names of all hooks. */

@@ -6,14 +6,14 @@ import { type Carrier, givenFetch } from './given-fetch.js';
 import { nodeHttp } from './node-http.js';
 import { RequestProgress, type WholeResponse } from './response.js';
 
-/** Makes requests through ky, which builds, times out and aborts them. One per client. */
+/** Returns a function that makes requests through ky, which builds, times out and aborts them. There is one per client. */
 export function kyRequests(settings: ClientSettings) {
   const { apiKey, base, userAgent } = settings;
   const carry = carrierOf(settings);
   // The sender handles retries and statuses: writes have their own rules.
   const client = ky.create({ retry: 0, throwHttpErrors: false, fetch: send });
 
-  /** Sends what ky built. The key joins the request here, so that no object of ky's holds it. */
+  /** Sends the request that ky built. The API key is added here, so that no object of ky's holds it. */
   async function send(request: unknown, init: object | undefined): Promise<Response> {
     if (!(request instanceof Request && request.url.startsWith(`${base}/`) && isBeside(init)))
       throw new TypeError('ky made another request');
@@ -32,10 +32,10 @@ export function kyRequests(settings: ClientSettings) {
     throw new TypeError('ky takes no response without a tag');
   }
 
-  /** Makes one request. Resolves to its whole response, or to why there is none: `progress` then tells how far it came. */
+  /** Makes one request. Resolves to its whole response, or to a failure; `progress` then shows the point that the request reached. */
   return async (call: Call, timeout: number, progress: RequestProgress): Promise<WholeResponse | Failure> => {
     const { url, headers, body: text, signal } = call;
-    // One per request: ky rejects signals of another realm, and adds a listener to the one that it gets.
+    // Each request has its own controller: ky rejects signals of another realm, and adds a listener to the signal that it gets.
     const controller = signal && new AbortController();
     const unlink = onAbort(signal, () => controller?.abort());
     const { method } = call.operation;
@@ -44,7 +44,7 @@ export function kyRequests(settings: ClientSettings) {
       timeout,
       text,
       progress,
-      // ky copies headers three times, even those of an empty object.
+      // ky copies headers three times, even an empty object.
       ...(Object.keys(headers).length > 0 && { headers }),
       ...(controller && { signal: controller.signal }),
     };
@@ -59,8 +59,8 @@ export function kyRequests(settings: ClientSettings) {
 }
 
 /**
- * The options of a request that ky does not know: it hands those on to `fetch`, in its second argument. The body could be
- * read back from a `Request` only as a stream, which costs more than everything else in ky.
+ * The options of a request that ky does not know and therefore passes to `fetch` in its second argument. They include the
+ * body: reading it back from a `Request` as a stream would cost more than everything else in ky.
  */
 interface Beside {
   text: string | null;
@@ -71,19 +71,19 @@ function isBeside(init: object | undefined): init is Beside {
   return init !== undefined && 'progress' in init && init.progress instanceof RequestProgress;
 }
 
-/** True if ky takes the value for a `Response`: it goes by the tag, its types by the class of the platform. */
+/** True if ky takes the value for a `Response`: ky checks the tag, while its types name the platform's class. */
 function isResponse(value: object): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]';
 }
 
-/** Reads what ky rejected with. ky's own errors stay here: they hold the request. */
+/** Returns the failure for an error that ky rejected with. ky's own errors are dropped, because they hold the request. */
 function failureOf(error: unknown, { isBegun }: RequestProgress): Failure {
   if (error instanceof Failure) return error;
   if (isBegun) return new Failure(error instanceof TimeoutError ? 'timeout' : 'network');
   return new Failure('setup', { cause: isKyError(error) ? undefined : error });
 }
 
-/** In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */
+/** Returns the carrier for this platform. In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */
 function carrierOf({ baseUrl, fetch, maxConnections }: ClientSettings): Carrier {
   if (fetch) return givenFetch(fetch, true);
   if (hasNodeHttp()) return nodeHttp(baseUrl, maxConnections);

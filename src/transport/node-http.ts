@@ -6,10 +6,10 @@ import type { Carrier } from './given-fetch.js';
 import { encodingsOf, headersFrom, largestBody, ReceivedResponse } from './response.js';
 
 /**
- * `fetch` over `node:http` and `node:https`: half the cost of Node's own, and exact about how far a request got.
- * Redirects are not followed, compression is not asked for, and no body is read beyond the limit.
+ * Returns a `fetch` over `node:http` and `node:https`. It costs half as much as Node's own, and records exactly the point that a
+ * request reached. It follows no redirects, asks for no compression, and reads no body beyond the limit.
  *
- * The modules are required, which tracers watch; importing `node:http` as ESM would load all of Node's fetch with it.
+ * The modules are loaded with `require`, which tracers watch; importing `node:http` as ESM would also load all of Node's fetch.
  */
 export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
   const secure = baseUrl.protocol === 'https:';
@@ -23,7 +23,7 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
   const { agent } = connections;
   const { host, origin, protocol, port } = baseUrl;
   const hostname = baseUrl.hostname.replace(/^\[|\]$/g, '');
-  // Whatever NODE_TLS_REJECT_UNAUTHORIZED says, no stranger gets the key.
+  // Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says, so that no stranger gets the key.
   const server: https.RequestOptions = { agent, protocol, hostname, port, rejectUnauthorized: true };
   const socketClass: unknown = secure
     ? process.getBuiltinModule('node:tls').TLSSocket
@@ -41,9 +41,9 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       const allHeaders: Record<string, string> = { host, ...headers };
       if (method !== 'GET') allHeaders['content-length'] = String(Buffer.byteLength(body ?? ''));
       const path = url.slice(origin.length);
-      // Node's own `Connection` header stays: without it, an msw response without a length never ends.
+      // Node's own `Connection` header stays, because without it an msw response without a length never ends.
       const request = http.request({ ...server, path, method, headers: allHeaders });
-      // Only the first result counts.
+      // A promise settles once, so only the first result counts.
       const finish = (result: ReceivedResponse | Failure) => {
         signal.removeEventListener('abort', stop);
         if (result instanceof Failure) reject(result);
@@ -52,13 +52,13 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       const breakOff = (result: ReceivedResponse | Failure) => {
         finish(result);
         request.destroy();
-        // Of a response that ended, the agent would keep the connection.
+        // The agent would keep the connection if the response has ended.
         request.socket?.destroy();
       };
       const fail = (...failure: ConstructorParameters<typeof Failure>) => breakOff(new Failure(...failure));
       const failWith = (error: unknown) => {
         const { kind, code, unsent } = readError(error);
-        // Without a connection TLS can only have failed in its handshake.
+        // Without a connection, TLS can only have failed in its handshake, before anything was sent.
         if (progress.phase === 'connect' && !unsent && kind !== 'tls') progress.phase = 'exchange';
         const note = kind === 'tls' ? uncheckedIsIgnored() : undefined;
         fail(kind ?? 'network', { code, note, ...readProxy(error, url) });
@@ -76,7 +76,7 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       });
       // Without this listener Node drops the connection, which looks like a failure of the network.
       request.on('upgrade', (_, socket) => {
-        // Node 26 does not close it with the request.
+        // Node 26 does not close this socket with the request.
         socket.destroy();
         fail('protocol');
       });
@@ -97,7 +97,7 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
           .on('end', () => {
             // A server that answers early may never read the rest, and its socket would keep the process alive.
             if (!request.writableFinished) request.destroy();
-            // Copied only if it must be: buffers lie outside the heap, and more of them bring more full collections.
+            // A single chunk is not copied: buffers lie outside the heap, and more of them cause more full collections.
             const [first = Buffer.alloc(0)] = chunks;
             const whole = chunks.length > 1 ? Buffer.concat(chunks) : first;
             const encoding = encodingsOf(headers.get('content-encoding')).join();
@@ -122,8 +122,8 @@ function uncheckedIsIgnored(): string | undefined {
 }
 
 /**
- * Decompresses a body: some servers compress without being asked. One in several encodings or an unknown one stays as it
- * is; of a cut one the readable part is kept, as fetch does it.
+ * Decompresses a body, because some servers compress without being asked. A body in several encodings or an unknown one is
+ * returned unchanged. The readable part of a truncated body is kept, as in fetch.
  */
 function decode(bytes: Buffer, encoding: string): Uint8Array {
   if (bytes.byteLength === 0 || !/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) return bytes;

@@ -6,7 +6,7 @@ export interface ResponseHeaders {
   forEach(run: (value: string, name: string) => void): void;
 }
 
-/** Reads headers from names and values in turn, as they came: few are asked for, and `Headers` would take them all apart. */
+/** Returns headers from a list of alternating names and values. Few of them are read, and `Headers` would parse them all. */
 export function headersFrom(raw: readonly string[]): ResponseHeaders {
   const forEach: ResponseHeaders['forEach'] = (run) => {
     for (let index = 0; index < raw.length; index += 2) run(raw[index + 1] ?? '', raw[index] ?? '');
@@ -18,20 +18,20 @@ export function headersFrom(raw: readonly string[]): ResponseHeaders {
   return { get, forEach };
 }
 
-/** Status and headers, which arrive before the body. */
+/** The status and headers of a response, which arrive before the body. */
 export interface ResponseHead {
   readonly status: number;
   readonly headers: ResponseHeaders;
 }
 
-/** A response of which everything has arrived: the part of `Response` that the transport reads. */
+/** A response that has arrived completely, with the part of `Response` that the transport reads. */
 export interface WholeResponse extends ResponseHead {
   bytes(): Promise<Uint8Array>;
 }
 
-/** A response that was read to its end. One of the platform's class would stream the body again, and has no status 999. */
+/** A response that was read to its end. The platform's `Response` would stream the body again, and refuses a status such as 999. */
 export class ReceivedResponse implements WholeResponse {
-  /** ky takes what has this tag for a `Response`, and returns it as it is. */
+  /** The tag by which ky takes this object for a `Response`, and returns it unchanged. */
   readonly [Symbol.toStringTag] = 'Response';
   #body: Uint8Array;
 
@@ -43,7 +43,7 @@ export class ReceivedResponse implements WholeResponse {
     this.#body = body;
   }
 
-  /** Hands the body out once, as a `Response` does: ky keeps the response for longer than the call. */
+  /** Returns the body once, as a `Response` does, so that it is not held by ky, which keeps the response for longer than the call. */
   async bytes(): Promise<Uint8Array> {
     const body = this.#body;
     this.#body = new Uint8Array();
@@ -51,7 +51,7 @@ export class ReceivedResponse implements WholeResponse {
   }
 }
 
-/** The progress of one request. It goes with the request, and is read if no response comes back. */
+/** The progress of one request. It is passed with the request, and read if no response comes back. */
 export class RequestProgress {
   /** True once `fetch` was called. */
   isBegun = false;
@@ -59,7 +59,7 @@ export class RequestProgress {
   /** The head of a response whose body may never arrive. */
   head: ResponseHead | undefined;
 
-  /** Notes a response's head, and returns what it settles: the body of a redirect, or of a response that is too large, is not read. */
+  /** Records the head of a response. Returns the result if the head decides it: a redirect, a body that is too large, or a 101, whose bodies are not read. */
   noteHead(head: ResponseHead): ReceivedResponse | Failure | undefined {
     const { status, headers } = head;
     if (status === 101) return new Failure('protocol');
@@ -70,7 +70,7 @@ export class RequestProgress {
   }
 }
 
-/** Returns the encodings of a body, in order: names are case-insensitive (RFC 9110, section 8.4). */
+/** Returns the encodings of a body in order and in lower case, because their names are case-insensitive (RFC 9110, section 8.4). */
 export function encodingsOf(contentEncoding: string | null): string[] {
   const names = contentEncoding?.toLowerCase().split(',') ?? [];
   return names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
@@ -84,11 +84,11 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** True if a body calls itself something else than JSON, as a web page or the answer of a proxy does. */
+/** True if a body has a content type other than JSON, as a web page or a proxy's response has. */
 export function hasForeignType({ headers }: ResponseHead): boolean {
   const type = headers.get('content-type') ?? '';
   return type !== '' && !/\bjson\b/i.test(type);
 }
 
-/** A larger body is not from the service, and reading stops. Counted after decompression. */
+/** The largest body in bytes, counted after decompression. A larger body does not come from the service, so reading stops. */
 export const largestBody = 8 * 1024 * 1024;

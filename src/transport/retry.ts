@@ -1,15 +1,15 @@
-/** The requests that may be retried after a failure. Writes have no idempotency key, so mostly none. */
+/** The requests that may be retried after a failure. Writes have no idempotency key, so most of them may not. */
 export type Retriable =
-  /** Never sent, or refused before anything was done: reads and writes. */
+  /** Reads and writes, because the request was never sent, or was refused before anything was done. */
   | 'any'
-  /** It may have been done: reads only. */
+  /** Reads only, because the request may have been done. */
   | 'get'
   | 'never';
 
-/** If the service asks for a longer wait, the caller gets the error at once. */
+/** The longest wait that the client accepts. If the service asks for more, the caller gets the error at once. */
 export const longestRetryAfterMs = 30_000;
 
-/** Returns the wait before the next attempt, with full jitter: at first 0 to 500 ms; the upper limit doubles each time, up to 8 s. */
+/** Returns the wait before the next attempt, with full jitter: 0 to 500 ms after the first attempt. The upper limit doubles each time, up to 8 s. */
 export function backOffMs(attempt: number): number {
   return Math.round(Math.random() * Math.min(8_000, 500 * 2 ** (attempt - 1)));
 }
@@ -24,8 +24,8 @@ export function retriableStatus(status: number): Retriable {
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Returns the wait that `Retry-After` asks for, in milliseconds: whole seconds or an HTTP date, anything else is ignored. A date is
- * compared with the response's own `Date`, so that a wrong local clock does not matter.
+ * Returns the wait that `Retry-After` asks for, in milliseconds: whole seconds or an HTTP date; any other
+ * value is ignored. A date is compared with the response's own `Date`, so that a wrong local clock does not matter.
  */
 export function readRetryAfterMs(retryAfter: string | null, date: string | null): number | undefined {
   if (retryAfter === null) return undefined;

@@ -13,13 +13,13 @@ import { RequestProgress, type ResponseHead } from './response.js';
 import { backOffMs, longestRetryAfterMs } from './retry.js';
 import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit } from './to-error.js';
 
-/** Sends checked calls: attempts and the waits between them. One per client, loaded with its first call. */
+/** Returns a function that sends checked calls, with their attempts and the waits between them. There is one per client, loaded with its first call. */
 export function sender(settings: ClientSettings) {
   const { apiKey, baseUrl, hooks } = settings;
   const request = kyRequests(settings);
   /**
-   * Limits the load of retries on a service that is down: at most 50, and every ten calls that got a response give
-   * one back. In whole tenths of a retry: 0.1 has no exact double, and ten of them would be less than one.
+   * The budget of retries, which limits the load on a service that is down: at most 50 retries, of which every ten calls
+   * with a response give one back. It counts tenths of a retry, because 0.1 has no exact double and ten times 0.1 would be less than 1.
    */
   let budget = 500;
 
@@ -41,7 +41,7 @@ export function sender(settings: ClientSettings) {
       // Pessimistic until the result is read: an exception in between must not report `not_sent`.
       progress.outcome = 'unknown';
       const durationMs = performance.now() - began;
-      // A response whose body did not arrive whole is one, too.
+      // The hook also runs for a response whose body did not arrive completely.
       const head = response instanceof Failure ? reached.head : response;
       if (head) runHook(hooks.response, { ...about, status: head.status, durationMs });
       let failed: FailedAttempt;
@@ -91,16 +91,16 @@ export function sender(settings: ClientSettings) {
   return send;
 }
 
-/** Returns what ends an attempt first. */
+/** Returns the time limit that ends an attempt first. */
 function limitOf({ startedAt, timeoutMs, totalTimeoutMs }: Call, now: number): TimeLimit {
   const left = startedAt + totalTimeoutMs - now;
-  // In a process that was busy nothing may be left, and Node warns of a timer below 1 ms.
+  // A busy process may have no time left, and Node warns of a timer below 1 ms.
   return left < timeoutMs
     ? { scope: 'total', limitMs: totalTimeoutMs, leftMs: Math.max(1, left) }
     : { scope: 'attempt', limitMs: timeoutMs, leftMs: timeoutMs };
 }
 
-/** Returns a function that puts together what `withResponse()` resolves to. */
+/** Returns a function that builds the facts of a response for `withResponse()`. */
 function factsOf({ startedAt }: Call, { status, headers }: ResponseHead, attempts: number, now: number) {
   return () => {
     const copy = headersOf(headers, (value) => value);

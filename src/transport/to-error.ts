@@ -26,13 +26,13 @@ export interface CallDescription extends Operation {
 /** The time limit that ends an attempt first. */
 export interface TimeLimit {
   scope: 'attempt' | 'total';
-  /** As the option says. */
+  /** The limit as the option sets it, in milliseconds. */
   limitMs: number;
-  /** The rest of it that is left for this attempt. */
+  /** The time that is left for this attempt, in milliseconds. */
   leftMs: number;
 }
 
-/** Makes the error of an attempt that got no complete response, for a reason other than the caller's own abort. */
+/** Returns the error of an attempt that got no complete response, for a reason other than the caller's own abort. */
 export function noResponse(
   call: CallDescription,
   failure: Failure,
@@ -68,22 +68,22 @@ export function noResponse(
   const error = isTimeout
     ? new errors.TimeoutError(message, { ...facts, scope: limit.scope })
     : new errors.ConnectionError(message, facts);
-  // Nothing passes a proxy that asks for credentials or forbids the host.
+  // A retry cannot pass a proxy that asks for credentials or forbids the host.
   const isForbidden = failure.details.tunnelStatus === 403 || failure.details.tunnelStatus === 407;
   const mayPass = isTimeout ? limit.scope === 'attempt' : kind === 'network' && !isForbidden;
   if (!mayPass) return { error, retriable: 'never' };
   return { error, retriable: phase === 'connect' ? 'any' : 'get' };
 }
 
-/** The words of a refusal, in any of the usual forms. */
+/** The code and message of a refusal, as the service sent them. */
 export interface Said {
   code?: number | string | undefined;
   message?: string | undefined;
-  /** The whole body: it is shortened after secrets are removed. */
+  /** The whole body, which is shortened after secrets are removed. */
   snippet?: string | undefined;
 }
 
-/** Makes the error of a refusal: by HTTP status, or by 2xx and an envelope `code` other than 0. */
+/** Returns the error of a refusal: a status other than 2xx, or 2xx with an envelope `code` other than 0. */
 export function refusal(
   call: CallDescription,
   { status, headers }: ResponseHead,
@@ -114,7 +114,7 @@ export function refusal(
   return { error: new ErrorClass(message, facts), retriable: byStatus ? retriableStatus(status) : 'never' };
 }
 
-/** A class, what its refusals mean, and what to do, as far as the spec or the HTTP standard says. */
+/** An error class, the meaning of its refusals, and advice, as far as the spec or the HTTP standard gives them. */
 type Refusal = readonly [type: typeof errors.ApiError, meaning: string];
 
 const apiError: Refusal = [errors.ApiError, ''];
@@ -138,17 +138,17 @@ const refusals: ReadonlyMap<number, Refusal> = new Map([
 /** The problem of a response that cannot be used. */
 export interface Problem {
   reason: InvalidResponseReason;
-  /** In words, which follow a colon. */
+  /** The problem in words that follow a colon. */
   problem: string;
   outcome: Outcome;
-  /** True if another server than the service sent it. */
+  /** True if another server than the service sent the response. */
   isForeign?: boolean;
   issues?: readonly Issue[];
   /** Id of the created or changed resource. */
   id?: string | undefined;
 }
 
-/** Makes the error of a 2xx response that cannot be used, or of a redirect, which is never followed. */
+/** Returns the error of a 2xx response that cannot be used, or of a redirect, which is never followed. */
 export function unusable(
   call: CallDescription,
   { status, headers }: ResponseHead,
@@ -166,7 +166,7 @@ export function unusable(
   };
 }
 
-/** Copies headers for the caller, without secrets, and without text that no HTTP header may have: `Headers` refuses it. */
+/** Copies headers for the caller, without secrets. A header that `Headers` refuses, because HTTP does not allow its text, is left out. */
 export function headersOf(headers: ResponseHeaders, redact: (text: string) => string): Headers {
   const copy = new Headers();
   headers.forEach((value, name) => {
@@ -219,7 +219,7 @@ function failureInWords(call: CallDescription, failure: Failure, phase: Phase): 
   if (kind === 'fetch') return `failed, because the ${mistakeOfFetch(call, failure)}`;
   if (kind === 'protocol') return `got a response that cannot be read as HTTP${why}. Check baseUrl`;
   if (kind === 'encoding') return `got a response that cannot be decompressed${why}`;
-  // Of our own transport, only a proxy is elsewhere; a given `fetch` may have called anybody.
+  // With the built-in transport, another host can only be a proxy; a `fetch` that the caller passed may have called any host.
   const other =
     elsewhere && (details.detail === undefined ? `the proxy ${elsewhere}` : `${elsewhere}, not the service,`);
   const host = other ? shown(call, other) : call.host;
@@ -252,7 +252,7 @@ function doubt({ method, recoveryHint = '' }: CallDescription, outcome: Outcome)
   return outcome === 'done' ? ` It was done. ${recoveryHint}` : '';
 }
 
-/** Makes foreign text fit to show: without secrets or control characters, and cut between two characters, never inside one. */
+/** Returns foreign text that is safe to show, without secrets or control characters. It is cut between two characters, never inside one. */
 function shown({ redact }: CallDescription, text: string, length = 200): string {
   let start = '';
   for (const sign of redact(text).replaceAll('\r\n', '\n')) {
@@ -263,7 +263,7 @@ function shown({ redact }: CallDescription, text: string, length = 200): string 
   return start;
 }
 
-/** Returns the words of the service as one sentence, to follow the status. */
+/** Returns the message of the service as one sentence, which follows the status. */
 function sentenceOf(text = ''): string {
   const words = oneLine(text).replace(/(?<![\s.:])[\s.:]+$/, '');
   if (!/[^\s.:]/.test(words)) return '.';

@@ -1,3 +1,4 @@
+// The transport carries a call from a resource to the service, and returns its data or throws an error of this package.
 import type * as z from 'zod/mini';
 import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
 import { runHook } from '../input/hooks.js';
@@ -10,7 +11,7 @@ import { nameOf } from './hooks.js';
 import type { sender } from './sender.js';
 
 /**
- * Checks calls, builds their requests and sends them. One per client. CONTRIBUTING.md describes the life of a request:
+ * Checks calls, builds their requests and sends them. There is one per client. CONTRIBUTING.md describes the life of a request:
  *
  *     resource → Transport.send → sender → ky → nodeHttp or givenFetch
  */
@@ -23,9 +24,9 @@ export class Transport {
   }
 
   /**
-   * Sends one call, and returns its data and facts with the `parts` and `options` that it was made with, checked and
-   * copied. `readParts` runs at once and adds what is wrong to `issues`; every error rejects the promise.
-   * The caller's signal also aborts `leaving`, which ends the whole loop that the call is a part of.
+   * Sends one call, and resolves to its data and facts with the checked copies of its `parts` and `options`. `readParts` runs
+   * at once and adds problems to `issues`; every error rejects the promise. The caller's signal also aborts `leaving`, which
+   * ends the whole loop that the call is a part of.
    */
   async send<T>(
     operation: Operation,
@@ -43,7 +44,7 @@ export class Transport {
     try {
       const { call, ...given } = this.#prepare(operation, options, readParts);
       signal = call.signal;
-      // Always awaited: a list that is left at once asks for nothing.
+      // The sender is always awaited, so that a list that is left at once sends nothing.
       const send = await (this.#send ?? this.#loadSender(operation));
       unlink = leaving && onAbort(signal, () => leaving.abort(call.signal?.reason));
       signal = leaving?.signal ?? signal;
@@ -60,7 +61,7 @@ export class Transport {
     }
   }
 
-  /** The sender is half of the client's code, including ky, so it is loaded with the first call. */
+  /** Loads the sender with the first call, because the sender, which includes ky, is half of the client's code. */
   async #loadSender(operation: Operation) {
     const { sender } = await import('./sender.js').catch((cause: unknown) => {
       const message = `${operation.operation}: a file of merchant-payments could not be loaded, so nothing was sent. If the cause is a missing file, deploy the whole package.`;
@@ -70,7 +71,7 @@ export class Transport {
     return this.#send;
   }
 
-  /** Reads everything that the caller passed, before the first await, and throws every problem of it. */
+  /** Reads everything that the caller passed, before the first await, and throws an error with every problem. */
   #prepare(operation: Operation, options: ListOptions, readParts: ReadParts) {
     checkPrototype(
       (message) => new ConfigurationError(`${operation.operation}: ${message}`, nameOf(operation)),
@@ -88,7 +89,7 @@ export class Transport {
       url: settings.base + pathOf(operation, id, query),
       headers: { ...settings.headers, ...given.headers },
       body: json,
-      // A default gives way to the limit that was given.
+      // The default of one limit yields to the other limit if the caller set that.
       timeoutMs: timeoutMs ?? 20_000,
       totalTimeoutMs: totalTimeoutMs ?? Math.max(60_000, timeoutMs ?? 0),
       maxRetries: given.maxRetries ?? settings.maxRetries,
