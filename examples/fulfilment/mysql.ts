@@ -80,7 +80,7 @@ function listen(): Server {
       await pool.execute('DELETE FROM webhook_refused WHERE id > 100 AND id <= ?', [insertId - 1000]);
     },
   });
-  const port = process.env.PORT ?? '3033';
+  const port = process.env.PORT ?? '3036';
   return createServer((request, response) => {
     if (request.url === '/webhooks') {
       void receive(request, response);

@@ -1,6 +1,6 @@
 // The sandbox as a service of emulate, beside the services that emulate has: npm install --save-dev emulate@0.12
 //
-// emulate.config.ts:
+// npx emulate start, with this emulate.config.ts:
 //   import { defineConfig } from 'emulate';
 //   import { payments } from './emulate.ts';
 //   export default defineConfig({ services: { payments: { emulator: payments }, github: { emulator: 'github' } } });

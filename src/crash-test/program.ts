@@ -148,8 +148,12 @@ export class Program {
     return false;
   }
 
-  #failure(code: 'does_not_start' | 'ends_by_itself', { exitCode, signalCode }: ChildProcess): ProgramError {
-    const how = `(${exitCode === null ? (signalCode ?? 'it could not be started') : `exit code ${exitCode}`})`;
+  #failure(
+    code: 'does_not_start' | 'ends_by_itself',
+    { pid, exitCode, signalCode }: ChildProcess,
+  ): ProgramError {
+    const how =
+      pid === undefined ? '(it could not be started)' : `(${signalCode ?? `exit code ${exitCode}`})`;
     const what =
       code === 'does_not_start'
         ? `The program ended ${how} before it took a delivery.`

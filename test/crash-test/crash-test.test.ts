@@ -1,6 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod/mini';
 import { command, planted, runCrashTest, shopArguments, testShop } from './shops.js';
@@ -123,16 +126,15 @@ describe.skipIf(!isPosix)('the crash test', () => {
   });
 
   test('Ctrl-C ends the program and the sandbox, prints what is known, and exits with 130', async () => {
-    const child = spawn(process.execPath, [
-      ...command,
-      'crash-test',
-      ...shopArguments('none', '/nowhere', seed, 400),
-    ]);
+    const folder = mkdtempSync(join(tmpdir(), 'crash-test-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const args = ['crash-test', ...shopArguments('none', folder, seed, 5000)];
+    const child = spawn(process.execPath, [...command, ...args]);
     let stderr = '';
     let stdout = '';
     child.stdout.on('data', (chunk) => (stdout += chunk));
     child.stderr.on('data', (chunk) => (stderr += chunk));
-    while (!stderr.includes('delivered')) await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => stderr, { timeout: 30_000 }).toContain('delivered');
     child.kill('SIGINT');
     const [code] = await once(child, 'close');
     expect(code).toBe(130);

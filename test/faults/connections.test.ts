@@ -52,7 +52,7 @@ test('a write after synchronous work takes no connection that the service closed
   const service = new Worker(impatientService, { eval: true });
   try {
     const [port] = await once(service, 'message');
-    const payments = new PaymentsClient({ apiKey, baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 });
+    const payments = new PaymentsClient({ apiKey, baseUrl: `http://127.0.0.1:${port}` }); // which never retries a write
     for (let round = 1; round <= 3; round++) {
       await Promise.all([payments.balance.retrieve(), payments.balance.retrieve()]);
       for (const until = performance.now() + 300; performance.now() < until; );

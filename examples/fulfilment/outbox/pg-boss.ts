@@ -40,7 +40,7 @@ const inbox = openInbox({
       }),
   },
 });
-const port = process.env.PORT ?? '3034';
+const port = process.env.PORT ?? '3037';
 const server = createServer(inbox.nodeHandler).listen(Number(port), () => {
   console.log(`Listening on http://localhost:${port}/webhooks`);
 });
