@@ -109,8 +109,8 @@ export function isPaymentsError(value: unknown): value is AnyPaymentsError {
 }
 
 /** Replaces an error's stack by one from here, so that the ten frames that Node keeps reach the caller's own line. Returns the error. */
-export function traced<Thrown>(error: Thrown): Thrown {
-  if (isPaymentsError(error) && Object.isExtensible(error)) Error.captureStackTrace?.(error, traced);
+export function captureStack<Thrown>(error: Thrown): Thrown {
+  if (isPaymentsError(error) && Object.isExtensible(error)) Error.captureStackTrace?.(error, captureStack);
   return error;
 }
 

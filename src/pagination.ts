@@ -1,5 +1,5 @@
 import { ApiPromise, type Completed } from './api-promise.js';
-import { InvalidParamsError, InvalidResponseError, traced } from './errors.js';
+import { captureStack, InvalidParamsError, InvalidResponseError } from './errors.js';
 import type { Pagination } from './schemas/pagination.js';
 
 /** An item of a list. */
@@ -116,11 +116,11 @@ export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements 
 }
 
 /** The signals of loops that their reader has left. */
-const left = new WeakSet<AbortSignal>();
+const leftSignals = new WeakSet<AbortSignal>();
 
 /** Aborts the pages in flight, with an AbortError, as their reader leaves the loop. */
 function leave(leaving: AbortController): void {
-  if (!leaving.signal.aborted) left.add(leaving.signal);
+  if (!leaving.signal.aborted) leftSignals.add(leaving.signal);
   leaving.abort();
 }
 
@@ -141,11 +141,11 @@ function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortContro
 
 async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
   const { signal } = leaving;
-  const unlessLeft = (error: unknown): undefined => {
-    if (!left.has(signal)) throw error;
+  const ignoreIfLeft = (error: unknown): undefined => {
+    if (!leftSignals.has(signal)) throw error;
   };
   try {
-    let page: Page<T> | undefined = await first.catch(unlessLeft);
+    let page: Page<T> | undefined = await first.catch(ignoreIfLeft);
     if (!page) return;
     const { prefetch, ask } = page.source;
     const reading = new Reading(page);
@@ -160,7 +160,7 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
         inFlight.push({ number: asked, page: next });
       }
     };
-    while (page && !left.has(signal)) {
+    while (page && !leftSignals.has(signal)) {
       const items = reading.take(number, page);
       // The page that is being read counts as one of those that are held.
       askAhead(prefetch - 1);
@@ -176,7 +176,7 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
       if (!following) return;
       number = following.number;
       page = await following.page.catch((error: unknown) =>
-        unlessLeft(error === signal.reason ? error : traced(error)),
+        ignoreIfLeft(error === signal.reason ? error : captureStack(error)),
       );
     }
   } finally {

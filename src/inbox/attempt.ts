@@ -1,9 +1,9 @@
 import { PaymentsError } from '../errors.js';
-import { isThenable, unfinished } from '../input/functions.js';
+import { findUnfinished, isThenable } from '../input/functions.js';
 import { visible } from '../input/visible.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import { factsOf } from '../webhooks/responder.js';
-import { within } from '../webhooks/within.js';
+import { withTimeout } from '../webhooks/with-timeout.js';
 import { type AttemptEvent, type AttemptState, isOver, isTaken, stateAfter } from './attempt-state.js';
 import { type Claim, commitError, lostLease } from './entry.js';
 import type { AttemptDelivery, InboxSettings } from './options.js';
@@ -80,7 +80,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
         }),
         new Promise((resolve) => resolve(fn(delivery))),
       ]);
-      const error = unfinished(result, 'Your function');
+      const error = findUnfinished(result, 'Your function');
       // The function is not called again: the work that it began may be done, or go on.
       if (error) failure = { error, isFinal: true };
     } catch (error) {
@@ -184,7 +184,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     const parked = reopen(error.message).catch(report);
     if (!store.done) throw error;
     // The wait is short, because the transaction of a late done() may have the only connection.
-    const waited = within(parkingMs, parked).catch(() => {});
+    const waited = withTimeout(parkingMs, parked).catch(() => {});
     return markHandled(waited.then(() => Promise.reject(error)));
   }
 

@@ -5,7 +5,7 @@ import { checkPrototype } from '../input/pollution.js';
 import { readInput, readParams } from '../input/read.js';
 import { aboveZero, amountsBelow, decimalAmount, likeAPrice, withoutZeros } from '../matching/amounts.js';
 import { readIsoMoment } from '../schemas/moment.js';
-import { withoutNul } from '../webhooks/delivery.js';
+import { escapeNul } from '../webhooks/delivery.js';
 import { readPlace } from './options.js';
 import type { PoolOf, PostgresClient } from './postgres.js';
 import type { GivenDatabase, SqliteDatabase } from './sqlite.js';
@@ -115,7 +115,7 @@ const orderId = z.union([z.string().check(z.minLength(1), z.maxLength(255)), z.n
 /** Reads the id of an order. */
 export function readOrderId(method: string, given: unknown): string {
   const { orderId: id } = readParams(`orderBook.${method}`, z.strictObject({ orderId }), { orderId: given });
-  return withoutNul(String(id));
+  return escapeNul(String(id));
 }
 
 const paymentIdParams = z.strictObject({
@@ -126,7 +126,7 @@ const paymentIdParams = z.strictObject({
 
 /** Reads the id of a payment. */
 export function readPaymentId(method: string, given: unknown): string {
-  return withoutNul(readParams(`orderBook.${method}`, paymentIdParams, { paymentId: given }).paymentId);
+  return escapeNul(readParams(`orderBook.${method}`, paymentIdParams, { paymentId: given }).paymentId);
 }
 
 const currencyText = 'must be a currency code such as "USD".';
@@ -150,7 +150,7 @@ export function readReserve(given: unknown, usual: string) {
         'most',
         `makes more than ${mostAmounts} amounts. Pass less, or a larger step.`,
       );
-  return { id: withoutNul(String(id)), currency: currency.toUpperCase(), amounts };
+  return { id: escapeNul(String(id)), currency: currency.toUpperCase(), amounts };
 }
 
 const openParams = z.strictObject({
@@ -184,7 +184,7 @@ export function readCredit(given: unknown, options: unknown) {
   if (receivedAt !== undefined && arrival === undefined)
     throw invalid(operation, 'receivedAt', 'must be a valid Date, or ISO 8601 with a zone.');
   return {
-    id: withoutNul(order_id),
+    id: escapeNul(order_id),
     amount: toBookAmount(amount),
     currency: currency.toUpperCase(),
     receivedAt: arrival?.getTime(),

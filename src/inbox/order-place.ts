@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors.js';
 import { hasMethods } from '../input/functions.js';
-import { once } from '../webhooks/once.js';
-import { within } from '../webhooks/within.js';
+import { memoizeUntilRejected } from '../webhooks/memoize.js';
+import { withTimeout } from '../webhooks/with-timeout.js';
 import { orderTables } from './order-tables.js';
 import { type Run, rowsOfAny } from './postgres.js';
 import { transaction } from './postgres-connections.js';
@@ -78,7 +78,7 @@ export class PostgresBook implements BookPlace {
 
   constructor(place: PostgresPlace) {
     this.#place = place;
-    this.#ready = once(() => openTables(place, orderTables));
+    this.#ready = memoizeUntilRejected(() => openTables(place, orderTables));
     // Early: a transaction of the shop's may have the only connection, and does not wait for it for long.
     this.#ready().catch(() => {});
   }
@@ -91,7 +91,7 @@ export class PostgresBook implements BookPlace {
   async within<Result>(given: unknown, work: () => Work<Result>): Promise<Result> {
     const execute: unknown = typeof given === 'function' ? given : Reflect.get(Object(given), 'query');
     if (given === this.#place.pool || typeof execute !== 'function') throw new ConfigurationError(noClient);
-    await within(tablesMs, this.#ready()).catch(() => {});
+    await withTimeout(tablesMs, this.#ready()).catch(() => {});
     const run: Run = async (text, values = []) => {
       const rows = rowsOfAny(await Reflect.apply(execute, given, [text, values]));
       if (!rows) throw new ConfigurationError(noRows);

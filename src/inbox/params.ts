@@ -4,7 +4,7 @@ import { type Duration, durationMs } from '../input/duration.js';
 import { validDate } from '../input/fields.js';
 import { integer, readParams } from '../input/read.js';
 import { readIsoMoment } from '../schemas/moment.js';
-import { type Delivery, digestOf, withoutNul, writable } from '../webhooks/delivery.js';
+import { type Delivery, digestOf, escapeNul, limitDepth } from '../webhooks/delivery.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import { type InboxState, inboxStates } from './entry.js';
 
@@ -34,7 +34,7 @@ export type DiscardRefusedParams =
     };
 
 const noKey = 'must be the key of a delivery, such as "order.paid:ord_1001".';
-const key = z.pipe(z.string(noKey).check(z.minLength(1, noKey)), z.transform(withoutNul));
+const key = z.pipe(z.string(noKey).check(z.minLength(1, noKey)), z.transform(escapeNul));
 const limit = z._default(integer(1, 1000), 100);
 
 const keyParams = z.strictObject({ key });
@@ -105,7 +105,7 @@ const deliverySchema = z.object(
 /** Reads the fields of a delivery, which have to be readable later from what is stored. */
 export function readDelivery(given: unknown): Delivery {
   const { encoding, ...delivery } = readParams('inbox.accept', deliverySchema, given);
-  const event = writable(delivery.event);
+  const event = limitDepth(delivery.event);
   return { ...delivery, event, ...(encoding && { encoding }), digest: digestOf(event) };
 }
 

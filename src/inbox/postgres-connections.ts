@@ -1,7 +1,7 @@
 // Connections of a pool, each for one transaction. One that has failed is closed, and what may have failed with it is not trusted.
 import { ConfigurationError } from '../errors.js';
 import { hasMethods } from '../input/functions.js';
-import { within } from '../webhooks/within.js';
+import { withTimeout } from '../webhooks/with-timeout.js';
 import { type PostgresClient, type PostgresPool, type Run, rowsOf } from './postgres.js';
 import type { Row } from './sql.js';
 
@@ -98,7 +98,7 @@ export async function withClient<Result>(
     };
     promise.then(hasResponded, hasResponded);
     try {
-      return await within(ms, promise, `PostgreSQL did not respond within ${ms / 1000} s.`);
+      return await withTimeout(ms, promise, `PostgreSQL did not respond within ${ms / 1000} s.`);
     } catch (error) {
       if (isSilent) state.silentSince = Math.max(state.silentSince, sentAt);
       throw error;
@@ -152,7 +152,7 @@ async function take(pool: PostgresPool, state: PoolState, ms: number): Promise<P
     if (isOnlyOne) for (const end of state.commits) end(new Error(tooSlow));
   }, turnMs);
   try {
-    return await within(ms, connecting, noConnection);
+    return await withTimeout(ms, connecting, noConnection);
   } catch (error) {
     connecting.then((late) => late.release()).catch(() => {});
     throw error;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError, PaymentsError } from '../errors.js';
-import { isFunction, unfinished } from '../input/functions.js';
-import { once } from '../webhooks/once.js';
-import { within } from '../webhooks/within.js';
+import { findUnfinished, isFunction } from '../input/functions.js';
+import { memoizeUntilRejected } from '../webhooks/memoize.js';
+import { withTimeout } from '../webhooks/with-timeout.js';
 import { type Claim, commitError, type InboxState, lostLease, passed, type Settlement } from './entry.js';
 import { errorCode, hasChanged, type PostgresClient, quoted } from './postgres.js';
 import {
@@ -83,7 +83,7 @@ export class PostgresStore extends InboxStore {
     this.#place = place;
     this.#report = report;
     this.identity = [placeOf(place.pool) ?? place.pool, place.schema];
-    this.#ready = once(() => this.#open());
+    this.#ready = memoizeUntilRejected(() => this.#open());
   }
 
   /** One connection is for storing: a function in `commit()` holds another one for as long as it takes. */
@@ -106,7 +106,7 @@ export class PostgresStore extends InboxStore {
     this.#refusing++;
     const turn = this.#lastRefused.then(() => this.#again(() => super.refuse(...args)));
     this.#lastRefused = turn.catch(() => {}).finally(() => this.#refusing--);
-    return within(storingMs, turn, notStored);
+    return withTimeout(storingMs, turn, notStored);
   }
 
   /** Looks at the row if the response was lost. */
@@ -139,7 +139,7 @@ export class PostgresStore extends InboxStore {
       await this.done(claim, begin);
       signal.throwIfAborted();
       result = await fn(client);
-      const problem = unfinished(result, passed);
+      const problem = findUnfinished(result, passed);
       if (problem) throw problem;
       isSent = true;
       // Casting the text fails, and nothing is committed.
@@ -224,7 +224,7 @@ export class PostgresStore extends InboxStore {
       if (!tableIsGone.includes(String(errorCode(error)))) throw explained(error, this.#place.schema);
     }
     // Of all whose statements failed, the first makes them, and the others wait for that.
-    if (this.#ready === ready) this.#ready = once(() => this.#open());
+    if (this.#ready === ready) this.#ready = memoizeUntilRejected(() => this.#open());
     await this.#ready();
     return work();
   }
@@ -251,7 +251,7 @@ export class PostgresStore extends InboxStore {
     for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 500)) {
       const trying = work();
       try {
-        return await within(until - performance.now(), trying, notStored);
+        return await withTimeout(until - performance.now(), trying, notStored);
       } catch (error) {
         trying.catch(() => {});
         const isOver = performance.now() + waitMs >= until;

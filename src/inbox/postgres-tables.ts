@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors.js';
-import { escapedUnit } from '../input/visible.js';
+import { escapeUnit } from '../input/visible.js';
 import { orderTables } from './order-tables.js';
 import { errorCode, type PostgresPool, quoted } from './postgres.js';
 import { transaction } from './postgres-connections.js';
@@ -179,7 +179,7 @@ export function written(schema: string, { text, values }: Statement): [text: str
 
 /** In ASCII: PostgreSQL text has no NUL, and the database may have another encoding than UTF-8. */
 function encoded(value: string): string {
-  return value.replace(/[\\\0\u007f-\uffff]/g, escapedUnit);
+  return value.replace(/[\\\0\u007f-\uffff]/g, escapeUnit);
 }
 
 /** Returns a row with the text that `written()` was given. */

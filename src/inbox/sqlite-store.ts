@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { types } from 'node:util';
 import { PaymentsError } from '../errors.js';
-import { isFunction, isThenable, unfinished } from '../input/functions.js';
+import { findUnfinished, isFunction, isThenable } from '../input/functions.js';
 import { type Claim, commitError, lostLease, passed } from './entry.js';
 import { type Durability, raw, sql, type Work } from './sql.js';
 import { isBusy } from './sqlite.js';
@@ -49,7 +49,7 @@ export class SqliteStore extends InboxStore {
         if (types.isPromise(result)) Reflect.apply(Promise.prototype.then, result, [undefined, () => {}]);
         throw asyncError('what the function wrote was rolled back, but not what it writes after an await');
       }
-      const problem = unfinished(result, passed);
+      const problem = findUnfinished(result, passed);
       if (problem) throw problem;
       const marked = sql`SELECT id FROM payments_inbox
         WHERE id = ${claim.id} AND attempts = ${claim.attempt} AND state = 'done'`;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '../webhooks/within.js';
+import { withTimeout } from '../webhooks/with-timeout.js';
 import { type AttemptSettings, createAttempt, type InboxAttempt } from './attempt.js';
 import { type Claim, lostLease } from './entry.js';
 
@@ -113,7 +113,7 @@ export class Worker {
       if (!isFull && waitMs > 0 && running.length === 0) break;
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
       // None of them: a slot has become free since.
-      if (running.length > 0) await within(pauseMs, Promise.race(running)).catch(() => {});
+      if (running.length > 0) await withTimeout(pauseMs, Promise.race(running)).catch(() => {});
       // Functions that end at once let timers and requests of this process wait otherwise.
       await sleep(0);
     }

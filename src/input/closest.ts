@@ -1,7 +1,7 @@
 /** Returns the candidate that a misspelt word most likely stands for: few letters differ, in any order. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   return candidates
-    .map((candidate): [number, string] => [slips(lettersOf(word), lettersOf(candidate)), candidate])
+    .map((candidate): [number, string] => [distance(lettersOf(word), lettersOf(candidate)), candidate])
     .filter(([part]) => part <= 1 / 3)
     .sort(([a], [b]) => a - b)[0]?.[1];
 }
@@ -29,7 +29,7 @@ const lettersOf = (word: string) => word.toLowerCase().replace(/[\W_]/g, '');
  * Returns the part of a candidate's letters to replace, insert or leave out. It is a quarter if one name contains the other and
  * both have more than three letters, as with `webhook` and `webhookUrl`.
  */
-function slips(word: string, candidate: string): number {
+function distance(word: string, candidate: string): number {
   const isWithin = word.includes(candidate) || candidate.includes(word);
   if (isWithin && word.length > 3 && candidate.length > 3) return 1 / 4;
   let left = candidate;

@@ -32,7 +32,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** Returns an error if the result of a function shows that its work may not have run, because something was not called or awaited. */
-export function unfinished(result: unknown, of: string): WebhookConfigError | undefined {
+export function findUnfinished(result: unknown, of: string): WebhookConfigError | undefined {
   if (!isUnfinished(result)) return undefined;
   return new WebhookConfigError(
     `${of} returned a function, a generator, a query, a statement or promises in an array, which may not have run. ` +

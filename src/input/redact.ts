@@ -51,14 +51,14 @@ const longestPattern = 20_000;
  * as many characters as the secret has.
  */
 function patternOf(form: string): RegExp {
-  const whole = form.replace(/[^a-z\d]/gi, escaped);
+  const whole = form.replace(/[^a-z\d]/gi, patternOfCharacter);
   if (whole.length <= longestPattern) return new RegExp(whole, 'gi');
   const beginning = form.slice(0, 1000).replace(/[^a-z\d]/gi, '\\$&');
   return new RegExp(`${beginning}.{0,${Math.max(0, form.length - 1000)}}`, 'gi');
 }
 
 /** Returns a pattern of a character as it is, or as JSON, HTML or a URL writes it. */
-function escaped(sign: string): string {
+function patternOfCharacter(sign: string): string {
   const code = sign.charCodeAt(0);
   const hex = code.toString(16).padStart(2, '0');
   return `(?:\\\\?\\${sign}|\\\\u00${hex}|&#0*${code};|&#x0*${hex};|&[a-z]{2,8};|%${hex})`;

@@ -2,11 +2,11 @@ import { apiKeys } from './redact.js';
 
 /** Returns a text with its control, escape and bidirectional characters written as `\u001b`, so that a stranger's text can neither control a terminal nor hide. */
 export function visible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, escapedUnit);
+  return text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, escapeUnit);
 }
 
 /** Returns a UTF-16 code unit written as `\u001b`. */
-export function escapedUnit(unit: string): string {
+export function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 

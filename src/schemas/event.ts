@@ -75,7 +75,7 @@ const anyEvent = z.looseObject({ type: text, data: z.optional(z.unknown()) });
 export function readEvent(body: unknown): WebhookEvent {
   const type = isObject(body) ? body.type : undefined;
   const schema = isKnownType(type) ? eventTypes[type].schema : anyEvent;
-  const { data: event, error } = z.safeParse(schema, body, { error: expected });
+  const { data: event, error } = z.safeParse(schema, body, { error: wordIssue });
   const data = isObject(body) ? body.data : undefined;
   if (error) return unreadable(problemOf(error), typeof type === 'string' ? type : '', data);
   if (isKnownEvent(event)) return event;
@@ -103,7 +103,7 @@ function isKnownEvent(event: { type: string }): event is KnownEvent {
 }
 
 /** Returns the message of an issue. It never quotes the value, which a stranger may have sent. */
-function expected(issue: z.core.$ZodRawIssue): string {
+function wordIssue(issue: z.core.$ZodRawIssue): string {
   return `expected ${issue.code === 'invalid_type' && issue.expected === 'object' ? 'an object' : 'a string'}`;
 }
 

@@ -68,23 +68,23 @@ export const limits = {
 } as const;
 
 /** Returns the `error` of a parameter, which may quote the value that was passed. */
-const wanted = (kind: string, example?: string) => mustBe(kind, example, kindAndText);
+const paramError = (kind: string, example?: string) => mustBe(kind, example, kindAndText);
 
 /** Returns the check of a maximum length. It counts code points, so that most emoji count as one character. */
-const characters = (most: number) =>
+const atMostCharacters = (most: number) =>
   z.refine<string>((value) => value.length <= most || [...value].length <= most, {
     error: ({ input }) => `has ${[...String(input)].length} characters. Pass at most ${most}.`,
   });
 
 const name = z
-  .string({ error: wanted(`a string of 1 to ${limits.nameLength} characters`) })
-  .check(z.minLength(1, 'is empty. Pass at least one character.'), characters(limits.nameLength));
+  .string({ error: paramError(`a string of 1 to ${limits.nameLength} characters`) })
+  .check(z.minLength(1, 'is empty. Pass at least one character.'), atMostCharacters(limits.nameLength));
 
 const description = z
-  .string({ error: wanted(`a string of at most ${limits.descriptionLength} characters`) })
-  .check(characters(limits.descriptionLength));
+  .string({ error: paramError(`a string of at most ${limits.descriptionLength} characters`) })
+  .check(atMostCharacters(limits.descriptionLength));
 
-const noString = wanted('a string', 'a decimal string, such as "19.90"');
+const noString = paramError('a string', 'a decimal string, such as "19.90"');
 const price = z
   .string({ error: ({ input }) => noString({ input }) + priceForNumber(input) })
   .check(
@@ -108,7 +108,7 @@ function priceForNumber(value: unknown): string {
   return ` Pass "${units}"${cents}.`;
 }
 
-const currency = z.string({ error: wanted('a three-letter ISO code, such as "USD"') }).check(
+const currency = z.string({ error: paramError('a three-letter ISO code, such as "USD"') }).check(
   z.regex(/^[A-Z]{3}$/, {
     error: ({ input }) =>
       /^[A-Za-z]{3}$/.test(String(input))
@@ -117,7 +117,7 @@ const currency = z.string({ error: wanted('a three-letter ISO code, such as "USD
   }),
 );
 
-const noUrl = wanted('an absolute URL, such as "https://shop.example/thanks"');
+const noUrl = paramError('an absolute URL, such as "https://shop.example/thanks"');
 const url = convertedField((given, refuse) => {
   const value = urlText(given);
   if (typeof value !== 'string') return refuse(noUrl({ input: value }));
@@ -130,7 +130,7 @@ const url = convertedField((given, refuse) => {
 });
 
 const theId = 'the id that the service assigned';
-const noId = wanted('a string', theId);
+const noId = paramError('a string', theId);
 const hasId = (value: unknown) => isObject(value) && typeof value.id === 'string';
 
 /** The schema of an id, which becomes one segment of the path and must not change the other segments. */
@@ -154,7 +154,7 @@ function idProblem(value: string): string | undefined {
 
 /** The schema of metadata that is sent. `z.record` would silently drop a key `__proto__`. */
 const metadata = convertedField((value, refuse): Metadata => {
-  if (!isPlainObject(value)) return refuse(wanted('a plain object of string values')({ input: value }));
+  if (!isPlainObject(value)) return refuse(paramError('a plain object of string values')({ input: value }));
   const pairs = Object.entries(value).map(([key, entry]): [string, string] => {
     if (key === '__proto__') return refuse('is reserved by JavaScript. Choose another name.', [key]);
     return [
@@ -166,7 +166,7 @@ const metadata = convertedField((value, refuse): Metadata => {
 });
 
 function count(kind: string, most: number) {
-  const error = wanted(kind);
+  const error = paramError(kind);
   const fits = (value: number) => Number.isInteger(value) && value >= 1 && value <= most;
   return z.number({ error }).check(z.refine(fits, { error }));
 }
@@ -207,7 +207,7 @@ export const productUpdateParams = z.strictObject(
 
 export const productListParams = z.strictObject(
   {
-    status: z.optional(z.enum(['ACTIVE', 'ARCHIVED'], { error: wanted('"ACTIVE" or "ARCHIVED"') })),
+    status: z.optional(z.enum(['ACTIVE', 'ARCHIVED'], { error: paramError('"ACTIVE" or "ARCHIVED"') })),
     page: z.optional(count('an integer of at least 1', Number.MAX_SAFE_INTEGER)),
     size: z.optional(count(`an integer from 1 to ${limits.pageSize}`, limits.pageSize)),
   },
@@ -219,7 +219,7 @@ export const checkoutCreateParams = z.strictObject(
     productId: idParam,
     successUrl: z.optional(url),
     cancelUrl: z.optional(url),
-    displayMerchantName: z.optional(z.string({ error: wanted('a string') })),
+    displayMerchantName: z.optional(z.string({ error: paramError('a string') })),
   },
   'must be an object, as in checkouts.create({ productId: product.id }).',
 ) satisfies z.ZodMiniType<CheckoutCreateParams>;

@@ -35,7 +35,7 @@ export function keepConnections(
   /** Closes idle connections that are too old or ended, and returns true if there were any. The agent's own timer is late in a busy process. */
   function hasUnusable(): boolean {
     const oldest = performance.now() - longestIdleMs;
-    const unusable = idle().filter((socket) => {
+    const unusable = idleSockets().filter((socket) => {
       const isAlive = socket.readable && socket.writable && !socket.destroyed;
       return !isAlive || (idleSince.get(socket) ?? 0) < oldest;
     });
@@ -43,10 +43,10 @@ export function keepConnections(
     return unusable.length > 0;
   }
 
-  const idle = () => Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
+  const idleSockets = () => Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
 
   /** Waits until no idle connection is unusable. A closed connection leaves the agent only in a later turn of the event loop. */
-  async function untilUsable(): Promise<void> {
+  async function waitUntilUsable(): Promise<void> {
     const { scheduler } = process.getBuiltinModule('node:timers/promises');
     for (let turns = 0; turns < 10; turns++) {
       // The first yield() may return within the same turn.
@@ -59,6 +59,7 @@ export function keepConnections(
   return {
     agent,
     // Node needs one turn to notice that the server closed a connection. Only a write waits for it; a read can be sent again.
-    closeUnusable: (isWrite) => (hasUnusable() || (isWrite && idle().length > 0) ? untilUsable() : undefined),
+    closeUnusable: (isWrite) =>
+      hasUnusable() || (isWrite && idleSockets().length > 0) ? waitUntilUsable() : undefined,
   };
 }

@@ -101,10 +101,10 @@ async function bodyOf(response: FetchResponse, refuse: (failure: Failure) => voi
     refuse(new Failure('too_large'));
     return new Uint8Array();
   }
-  return joined(chunks, size);
+  return concatenate(chunks, size);
 }
 
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+function concatenate(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const whole = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
@@ -136,12 +136,12 @@ function discard(body: unknown): void {
  * a request that the option `fetch` sent.
  */
 function failureFrom(error: unknown, progress: RequestProgress, target: string | undefined): Failure {
-  const detail = `threw ${inWords(error)}`;
+  const detail = `threw ${describeError(error)}`;
   // undici reports a 101 as a failure of its socket.
   const { kind, code, unsent } = readError(detail.endsWith(': bad upgrade') ? undefined : error, target);
   // Only the error shows that a `fetch` was still connecting.
   if (unsent && progress.phase === 'exchange') progress.phase = 'connect';
-  const known = kind ?? kindInWords(detail, code);
+  const known = kind ?? kindFromMessage(detail, code);
   // An error without a code comes from the stream if the body was being read.
   const isMistake = target !== undefined && (progress.phase !== 'body' || code !== undefined);
   return new Failure(known === 'fetch' && !isMistake ? 'network' : known, {
@@ -152,7 +152,7 @@ function failureFrom(error: unknown, progress: RequestProgress, target: string |
 }
 
 /** Returns the kind of an error without a known code, by its message. An error with an unknown code is no network failure. */
-function kindInWords(detail: string, code: string | undefined): FailureKind {
+function kindFromMessage(detail: string, code: string | undefined): FailureKind {
   // From Node 24 on, a 101 and a response that is not HTTP have no code.
   if (/: bad upgrade$|HTTPParserError: /.test(detail)) return 'protocol';
   return code === undefined && noConnection.test(detail) ? 'network' : 'fetch';
@@ -166,7 +166,7 @@ const noConnection =
   /^threw (?!.*: bad port$)(?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|(?:a )?network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|the internet connection))/i;
 
 /** Returns the messages of the error and its causes, because the outermost message is often only "fetch failed". */
-function inWords(error: unknown): string {
+function describeError(error: unknown): string {
   const links: string[] = [];
   let link = error;
   while (isError(link) && links.length < 4) {

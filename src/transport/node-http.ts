@@ -60,7 +60,7 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
         const { kind, code, unsent } = readError(error);
         // Without a connection, TLS can only have failed in its handshake, before anything was sent.
         if (progress.phase === 'connect' && !unsent && kind !== 'tls') progress.phase = 'exchange';
-        const note = kind === 'tls' ? uncheckedIsIgnored() : undefined;
+        const note = kind === 'tls' ? uncheckedTlsNote() : undefined;
         fail(kind ?? 'network', { code, note, ...readProxy(error, url) });
       };
       const stop = () => fail('timeout');
@@ -114,7 +114,7 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
   }
 }
 
-function uncheckedIsIgnored(): string | undefined {
+function uncheckedTlsNote(): string | undefined {
   const isUnchecked = process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0';
   return isUnchecked
     ? 'NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored, so that no stranger gets the API key'

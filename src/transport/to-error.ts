@@ -43,7 +43,7 @@ export function noResponse(
   const { code, cause } = failure.details;
   // The status alone decides, even if the body that explains it never arrived.
   if (head && !isSuccess(head.status)) {
-    const note = kind === 'fetch' ? ` The ${mistakeOfFetch(call, failure)}.` : '';
+    const note = kind === 'fetch' ? ` The ${describeFetchMistake(call, failure)}.` : '';
     return refusal(call, head, {}, note);
   }
   const own = phase === 'connect' ? 'not_sent' : 'unknown';
@@ -52,7 +52,7 @@ export function noResponse(
   if (head && kind === 'too_large')
     return unusable(call, head, { reason: 'too_large', problem: 'it is larger than 8 MiB', outcome });
   if (kind === 'setup') {
-    const thrown = cause === undefined ? '' : `: ${oneLine(shown(call, String(cause)))}`;
+    const thrown = cause === undefined ? '' : `: ${oneLine(safeText(call, String(cause)))}`;
     const message = `${call.operation}: nothing was sent, because the request could not be made${thrown}.`;
     return {
       error: new errors.ConfigurationError(message, { ...factsOf(call, outcome), cause }),
@@ -60,9 +60,9 @@ export function noResponse(
     };
   }
   const isTimeout = kind === 'timeout';
-  const what = isTimeout ? timeoutInWords(call, phase, limit) : failureInWords(call, failure, phase);
+  const what = isTimeout ? describeTimeout(call, phase, limit) : describeFailure(call, failure, phase);
   const did = outcome === own ? what : `failed; its last attempt ${what}`;
-  const message = `${call.method} ${call.path} ${did}.${doubt(call, outcome)}`;
+  const message = `${call.method} ${call.path} ${did}.${describeOutcome(call, outcome)}`;
   const reason = isTimeout ? 'timeout' : call.redact(code ?? kind);
   const facts = { ...factsOf(call, outcome), phase, reason };
   const error = isTimeout
@@ -94,23 +94,23 @@ export function refusal(
   const { code, message: text, snippet } = said;
   const kind = byStatus || typeof code !== 'number' ? status : code;
   const outcome = byStatus || (kind >= 400 && kind <= 599) ? outcomeOfStatus(kind) : 'rejected';
-  const apiMessage = text === undefined ? undefined : shown(call, text);
+  const apiMessage = text === undefined ? undefined : safeText(call, text);
   const redacted = headersOf(headers, call.redact);
   const retryAfterMs = readRetryAfterMs(headers.get('retry-after'), headers.get('date'));
   const facts: FactsOf<errors.ApiError> = {
     ...factsOf(call, outcome),
     status,
-    apiCode: typeof code === 'string' ? shown(call, code) : code,
+    apiCode: typeof code === 'string' ? safeText(call, code) : code,
     apiMessage,
     retryAfterMs,
     headers: redacted,
     requestId: requestIdOf(redacted),
-    bodySnippet: snippet === undefined ? undefined : shown(call, snippet),
+    bodySnippet: snippet === undefined ? undefined : safeText(call, snippet),
   };
   const [ErrorClass, meaning] = refusals.get(kind) ?? (kind >= 500 && kind <= 599 ? serverError : apiError);
   const advice = retryAfterMs ? meaning.replace('Wait', `Wait ${Math.ceil(retryAfterMs / 1000)} s`) : meaning;
   const returned = `${status}${byStatus ? '' : ` with code ${code}`}`;
-  const message = `${call.method} ${call.path} returned ${returned}${sentenceOf(apiMessage)}${advice}${note}${doubt(call, outcome)}`;
+  const message = `${call.method} ${call.path} returned ${returned}${sentenceOf(apiMessage)}${advice}${note}${describeOutcome(call, outcome)}`;
   return { error: new ErrorClass(message, facts), retriable: byStatus ? retriableStatus(status) : 'never' };
 }
 
@@ -159,9 +159,9 @@ export function unusable(
   const facts = { ...factsOf(call, outcome), status, reason, issues, id, requestId };
   const its = id === undefined ? '' : ` Its id is ${visible(JSON.stringify(id))}.`;
   const where = isForeign ? ' Check baseUrl.' : '';
-  const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(shown(call, problem, 1_000))}.`;
+  const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(safeText(call, problem, 1_000))}.`;
   return {
-    error: new errors.InvalidResponseError(message + where + its + doubt(call, outcome), facts),
+    error: new errors.InvalidResponseError(message + where + its + describeOutcome(call, outcome), facts),
     retriable: 'never',
   };
 }
@@ -193,7 +193,7 @@ function outcomeOfStatus(status: number): Outcome {
   return isRefused || [501, 505, 511].includes(status) ? 'rejected' : 'unknown';
 }
 
-function timeoutInWords({ host }: CallDescription, phase: Phase, { scope, limitMs }: TimeLimit): string {
+function describeTimeout({ host }: CallDescription, phase: Phase, { scope, limitMs }: TimeLimit): string {
   const reached = {
     connect: `nothing was sent, because there was no connection to ${host}`,
     exchange: 'no response arrived',
@@ -203,10 +203,10 @@ function timeoutInWords({ host }: CallDescription, phase: Phase, { scope, limitM
   return `timed out after ${Math.round(limitMs)} ms (${option}): ${reached[phase]}`;
 }
 
-function failureInWords(call: CallDescription, failure: Failure, phase: Phase): string {
+function describeFailure(call: CallDescription, failure: Failure, phase: Phase): string {
   const { kind, details } = failure;
   const what = details.code ?? details.detail;
-  const why = what === undefined ? '' : ` (${oneLine(shown(call, what))})`;
+  const why = what === undefined ? '' : ` (${oneLine(safeText(call, what))})`;
   const got = {
     connect: 'was not sent',
     exchange: 'got no response',
@@ -214,15 +214,15 @@ function failureInWords(call: CallDescription, failure: Failure, phase: Phase): 
   };
   const { elsewhere, tunnelStatus } = details;
   if (tunnelStatus !== undefined) {
-    return `${got[phase]}: the proxy ${shown(call, elsewhere ?? '')} refused the tunnel (${tunnelStatus})`;
+    return `${got[phase]}: the proxy ${safeText(call, elsewhere ?? '')} refused the tunnel (${tunnelStatus})`;
   }
-  if (kind === 'fetch') return `failed, because the ${mistakeOfFetch(call, failure)}`;
+  if (kind === 'fetch') return `failed, because the ${describeFetchMistake(call, failure)}`;
   if (kind === 'protocol') return `got a response that cannot be read as HTTP${why}. Check baseUrl`;
   if (kind === 'encoding') return `got a response that cannot be decompressed${why}`;
   // With the built-in transport, another host can only be a proxy; a `fetch` that the caller passed may have called any host.
   const other =
     elsewhere && (details.detail === undefined ? `the proxy ${elsewhere}` : `${elsewhere}, not the service,`);
-  const host = other ? shown(call, other) : call.host;
+  const host = other ? safeText(call, other) : call.host;
   const failed = `connection to ${host} failed${why}`;
   if (kind === 'tls') {
     const isUnknownIssuer = /^UNABLE_TO_|SELF_SIGNED/.test(details.code ?? '');
@@ -242,18 +242,18 @@ function failureInWords(call: CallDescription, failure: Failure, phase: Phase): 
     : `was not sent: ${host} could not be reached${why}`;
 }
 
-function mistakeOfFetch(call: CallDescription, { details }: Failure): string {
-  return `function passed as fetch ${oneLine(shown(call, details.detail ?? '', 500))}`;
+function describeFetchMistake(call: CallDescription, { details }: Failure): string {
+  return `function passed as fetch ${oneLine(safeText(call, details.detail ?? '', 500))}`;
 }
 
-function doubt({ method, recoveryHint = '' }: CallDescription, outcome: Outcome): string {
+function describeOutcome({ method, recoveryHint = '' }: CallDescription, outcome: Outcome): string {
   if (method === 'GET') return '';
   if (outcome === 'unknown') return ` It may have been done. ${recoveryHint}`;
   return outcome === 'done' ? ` It was done. ${recoveryHint}` : '';
 }
 
 /** Returns foreign text that is safe to show, without secrets or control characters. It is cut between two characters, never inside one. */
-function shown({ redact }: CallDescription, text: string, length = 200): string {
+function safeText({ redact }: CallDescription, text: string, length = 200): string {
   let start = '';
   for (const sign of redact(text).replaceAll('\r\n', '\n')) {
     const next = sign.replace(/[^\t\n]+/, visible);

@@ -1,6 +1,12 @@
 // The transport carries a call from a resource to the service, and returns its data or throws an error of this package.
 import type * as z from 'zod/mini';
-import { ConfigurationError, InvalidParamsError, type Issue, isPaymentsError, traced } from '../errors.js';
+import {
+  ConfigurationError,
+  captureStack,
+  InvalidParamsError,
+  type Issue,
+  isPaymentsError,
+} from '../errors.js';
 import { runHook } from '../input/hooks.js';
 import { isPlainObject } from '../input/object.js';
 import { checkPrototype } from '../input/pollution.js';
@@ -52,7 +58,7 @@ export class Transport {
     } catch (error) {
       // The caller's own reason passes untouched, even if it is the error of another call.
       if (signal?.aborted && error === signal.reason) throw error;
-      traced(error);
+      captureStack(error);
       if (isPaymentsError(error)) runHook(hooks.error, { ...about(), attempt: progress.attempts, error });
       throw error;
     } finally {

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { once } from './once.js';
+import { memoizeUntilRejected } from './memoize.js';
 import { optionsObject, readWebhookOptions } from './options.js';
 import { type Scheme, schemeOption } from './scheme.js';
 import { readKeys, type WebhookSecret } from './secret.js';
 import { toleranceSeconds } from './timestamp.js';
-import { within } from './within.js';
+import { withTimeout } from './with-timeout.js';
 
 /** The settings of a verification. They do not depend on the sender, so they are checked before the delivery is read. */
 export interface Checks {
@@ -60,8 +60,8 @@ export function lateChecks(own: GivenChecks): () => Promise<Checks> {
     return async () => checks;
   }
   readChecks({ ...own, secret: new Uint8Array(1) });
-  return once(async () => {
+  return memoizeUntilRejected(async () => {
     const given: unknown = Reflect.apply(secret, undefined, []);
-    return readChecks({ ...own, secret: await within(longestReadMs, given, tooSlow) });
+    return readChecks({ ...own, secret: await withTimeout(longestReadMs, given, tooSlow) });
   });
 }

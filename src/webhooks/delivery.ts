@@ -36,11 +36,11 @@ export function deliveryOf(
   { event: read, body, headers }: Omit<VerifiedDelivery, 'sentAt'>,
   receivedAt: Date,
 ): Delivery {
-  const event = writable(read);
+  const event = limitDepth(read);
   return {
-    key: withoutNul(keyOf(event, body)),
+    key: escapeNul(keyOf(event, body)),
     event,
-    ...storable(body, unreadableBecause(event) === undefined),
+    ...encodeBody(body, unreadableBecause(event) === undefined),
     headers,
     receivedAt: receivedAt.toISOString(),
     digest: digestOf(event),
@@ -48,7 +48,7 @@ export function deliveryOf(
 }
 
 /** Returns a body as a string that holds all of it and that any database stores. */
-export function storable(body: Uint8Array, isText?: boolean): Pick<Delivery, 'rawBody' | 'encoding'> {
+export function encodeBody(body: Uint8Array, isText?: boolean): Pick<Delivery, 'rawBody' | 'encoding'> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   // TextDecoder would drop a byte order mark, which was signed.
   const text = bytes.toString();
@@ -59,7 +59,7 @@ export function storable(body: Uint8Array, isText?: boolean): Pick<Delivery, 'ra
 const mostLevels = 100;
 
 /** Returns the event, or an unreadable one if it is nested too deeply: JSON.parse() reads more levels than JSON.stringify() writes. */
-export function writable(event: WebhookEvent): WebhookEvent {
+export function limitDepth(event: WebhookEvent): WebhookEvent {
   let level: unknown[] = [event];
   for (let depth = 0; depth < mostLevels; depth++)
     level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
@@ -83,7 +83,7 @@ function keyOf(event: WebhookEvent, body: Uint8Array): string {
 }
 
 /** Escapes each NUL of a key: `node:sqlite` of Node 22 reads a text only up to its first NUL, and PostgreSQL stores none. */
-export function withoutNul(key: string): string {
+export function escapeNul(key: string): string {
   return key.replaceAll('\0', '\\u0000');
 }
 

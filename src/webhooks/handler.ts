@@ -67,7 +67,7 @@ function isRequest(value: unknown): value is Request {
 }
 
 /** The paths at which frameworks keep the request in the argument of their routes, and how an error names each. */
-const requestIn = new Map([
+const requestPlaces = new Map([
   ['request', 'request, as in SvelteKit and Astro'],
   ['req', 'req: event.req in h3 2'],
   ['raw', 'raw: c.req.raw in Hono'],
@@ -75,8 +75,8 @@ const requestIn = new Map([
 ]);
 
 /** Returns an error that names what was passed instead of a request. */
-function notRequest(given: unknown): Error {
-  for (const [path, place] of requestIn)
+function noRequestError(given: unknown): Error {
+  for (const [path, place] of requestPlaces)
     if (isRequest(propertyAt(given, path)))
       return invalidBody(
         `webhooks.handler() takes a Fetch Request, and was passed ${nameOf(given)}`,
@@ -98,7 +98,7 @@ function propertyAt(given: unknown, path: string): unknown {
 }
 
 async function readRequest(request: Request): Promise<Uint8Array | undefined> {
-  if (!isRequest(request)) throw notRequest(request);
+  if (!isRequest(request)) throw noRequestError(request);
   if (request.bodyUsed) {
     throw invalidBody('the request was read before', 'Pass it unread, or read `request.clone()` before');
   }

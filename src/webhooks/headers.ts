@@ -69,14 +69,14 @@ function oneOf(names: readonly string[], valueAt: ValueAt): HeaderReader {
       const name = names[index];
       if (name?.length !== wanted.length || name.toLowerCase() !== wanted) continue;
       const text = textOf(valueAt, index, name, wanted);
-      if (text !== undefined && found !== undefined) throw repeated(wanted);
+      if (text !== undefined && found !== undefined) throw repeatedHeader(wanted);
       found ??= text;
     }
     return found;
   };
 }
 
-function repeated(name: string): WebhookVerificationError {
+function repeatedHeader(name: string): WebhookVerificationError {
   return new WebhookVerificationError(
     `The header ${name} has more than one value, so it is unclear which of them was signed. ` +
       'Look for a proxy that repeats it.',
@@ -97,7 +97,7 @@ function textOf(valueAt: ValueAt, index: number, name: string, wanted: string): 
   if (!texts.every((each) => typeof each === 'string')) {
     throw invalidHeaders(`the value of ${wanted} is not a string. Pass headers as they were received`);
   }
-  if (texts.length > 1) throw repeated(wanted);
+  if (texts.length > 1) throw repeatedHeader(wanted);
   return texts[0];
 }
 

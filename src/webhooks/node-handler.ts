@@ -105,7 +105,7 @@ export function nodeListener({ respond, report }: Responder): NodeListener {
     try {
       const incoming = unwrap<NodeRequest>(request, ['raw', 'req', 'request'], 'on');
       const outgoing = unwrap<NodeResponse>(response, ['raw', 'res', 'response'], 'setHeader');
-      if (!incoming || !outgoing) throw notNode();
+      if (!incoming || !outgoing) throw notNodeError();
       // Without hijack(), Fastify sends a response of its own once the route has returned.
       if (hasMethods<{ hijack(): void }>(response, 'hijack')) response.hijack();
       const { method, headers } = incoming.inner;
@@ -137,7 +137,7 @@ function unwrap<Inner>(given: unknown, properties: string[], method: string): Un
 }
 
 /** Returns the error for other arguments, such as those of a Fetch route of Next.js or Hono. */
-function notNode(): Error {
+function notNodeError(): Error {
   return invalidBody(
     'nodeHandler() takes the request and the response of node:http, or those of Express, Fastify, Koa or AdonisJS',
     'For Fetch requests, use handler()',
@@ -168,11 +168,11 @@ async function readNodeRequest(
   const given = kept.find(isRaw);
   if (given !== undefined) return Buffer.byteLength(given) > longestBody ? undefined : given;
   if (!inner.readableDidRead) return readStream(inner);
-  throw invalidBody('a body parser has read the request before', rawBodyIn.get(at) ?? '');
+  throw invalidBody('a body parser has read the request before', rawBodyAdvice.get(at) ?? '');
 }
 
 /** Advice on getting the raw body, by the property in which a framework keeps the request of `node:http`. */
-const rawBodyIn = new Map([
+const rawBodyAdvice = new Map([
   [
     undefined,
     'In Express, register this route before app.use(express.json()), alone or with express.raw({ type: "application/json" }); ' +

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { WebhookPayloadError } from '../errors.js';
-import { functionSchema, isThenable, unfinished } from '../input/functions.js';
+import { findUnfinished, functionSchema, isThenable } from '../input/functions.js';
 import { hooksSchema } from '../input/hooks.js';
 import { visible } from '../input/visible.js';
 import type { EventFunctions, UnknownEvent } from '../schemas/event.js';
@@ -110,7 +110,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
     seen.set(key, { digest, reply: inProgress });
     const reply = await run(delivery, async () => {
       const result = await functionFor(event, on, onUnknown)?.();
-      const problem = unfinished(result, 'Your function');
+      const problem = findUnfinished(result, 'Your function');
       if (problem) throw problem;
     });
     seen.delete(key);
@@ -176,6 +176,6 @@ async function store<Given>(
         'Make it async, and await or return the promise of your queue.',
     );
   }
-  const problem = unfinished(await storing, name);
+  const problem = findUnfinished(await storing, name);
   if (problem) throw problem;
 }

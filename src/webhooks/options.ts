@@ -13,13 +13,15 @@ export function optionsObject<const Shape extends z.core.$ZodLooseShape>(example
 export function readWebhookOptions<T>(what: string, schema: z.ZodMiniType<T>, given: unknown): T {
   checkPrototype(invalidOptions);
   return readInput(schema, given, (issues) => {
-    const problems = issues.map(({ path, message }) => (path === '' ? message : `${shown(path)} ${message}`));
+    const problems = issues.map(({ path, message }) =>
+      path === '' ? message : `${quotablePath(path)} ${message}`,
+    );
     return invalidOptions(`${what}${issues[0]?.path === '' ? '' : ':'} ${problems.join(' ')}`);
   });
 }
 
 /** Returns a path that is safe to quote: any other text could be a part of a delivery that was passed as a name. */
-const shown = (path: string) => (/^[\w$.-]{1,40}$/.test(path) ? path : 'a name');
+const quotablePath = (path: string) => (/^[\w$.-]{1,40}$/.test(path) ? path : 'a name');
 
 export function invalidOptions(message: string): WebhookConfigError {
   return new WebhookConfigError(message, 'invalid_options');

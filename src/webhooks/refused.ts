@@ -1,5 +1,5 @@
 import { type RawBody, readBody } from './body.js';
-import { storable } from './delivery.js';
+import { encodeBody } from './delivery.js';
 import { headerPairs } from './headers.js';
 import { isFromDoctor } from './probe.js';
 
@@ -53,5 +53,5 @@ export function toRefused(request: RefusedRequest): RefusedDelivery | undefined 
     .filter(([, value]) => value.length <= longestHeader);
   if (!kept.some(([name]) => name === signatureHeaders[0])) return undefined;
   const facts = { code, receivedAt: receivedAt.toISOString(), bytes: body.byteLength };
-  return { ...facts, headers: Object.fromEntries(kept), ...storable(body) };
+  return { ...facts, headers: Object.fromEntries(kept), ...encodeBody(body) };
 }

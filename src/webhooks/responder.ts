@@ -14,8 +14,8 @@ import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
 import { invalidOptions } from './options.js';
 import { type RefusedDelivery, toRefused } from './refused.js';
 import type { Scheme } from './scheme.js';
-import { readable, type VerifyOptions, verifyDelivery } from './verify.js';
-import { within } from './within.js';
+import { requireReadable, type VerifyOptions, verifyDelivery } from './verify.js';
+import { withTimeout } from './with-timeout.js';
 
 /** Options of every webhook receiver. */
 export interface ReceiverOptions extends Pick<VerifyOptions, 'toleranceSeconds' | 'scheme'> {
@@ -91,7 +91,7 @@ export function createResponder(
       if (rawBody === undefined) return refuse({ status: 413, body: { error: 'body_too_large' } });
       const verified = verifyDelivery(await checks(), { rawBody, headers, now: receivedAt.getTime() });
       delivery = deliveryOf(verified, receivedAt);
-      if (mustRead) readable(delivery.event);
+      if (mustRead) requireReadable(delivery.event);
       callHook('received', { ...factsOf(delivery), bytes: verified.body.byteLength });
     } catch (error) {
       let reply = refusal(error);
@@ -132,7 +132,7 @@ const longestReportMs = 2000;
 export function reporter(onError: ((error: unknown) => unknown) | undefined): Report {
   return async (error, happened) => {
     try {
-      await within(longestReportMs, onError ? onError(error) : print(error, happened));
+      await withTimeout(longestReportMs, onError ? onError(error) : print(error, happened));
     } catch {}
   };
 }

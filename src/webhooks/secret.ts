@@ -6,7 +6,7 @@ import type { Scheme } from './scheme.js';
 export type WebhookSecret = string | Uint8Array;
 
 /** The strings that a missing value becomes in a template string. Anybody can sign with these. */
-const slips = /^(?:undefined|null|NaN|\[object \w+\])$/;
+const missingValue = /^(?:undefined|null|NaN|\[object \w+\])$/;
 
 /** Returns the keys to try, or throws if anybody could guess a secret: such a secret must never verify anything. */
 export function readKeys(secret: unknown, scheme: Scheme): WebhookSecret[] {
@@ -27,7 +27,7 @@ export function readKey(secret: unknown, scheme: Scheme): WebhookSecret {
   }
   if (typeof secret !== 'string') throw invalidSecret('secret must be a string or bytes.');
   if (secret === '') throw invalidSecret('secret is empty. Is its environment variable set in this process?');
-  if (slips.test(secret))
+  if (missingValue.test(secret))
     throw invalidSecret('secret is the string of a missing value, such as "undefined".');
   if (/^(["'`]).*\1$|^<.*>$/.test(secret))
     throw invalidSecret('secret is in quotes or <…>: remove them where it is read.');

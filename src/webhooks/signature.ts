@@ -14,17 +14,17 @@ const digestBytes = { sha256: 32, sha384: 48, sha512: 64 };
 
 /** Returns the signatures in the header without the prefix, and skips those with another prefix, which are of another version. */
 export function readSignatures(header: string, { prefix, separator }: Scheme): string[] {
-  if (header.length > longestHeader) throw malformed(`is longer than ${longestHeader} characters`);
+  if (header.length > longestHeader) throw malformedSignature(`is longer than ${longestHeader} characters`);
   const signatures: string[] = [];
   for (const part of separator === undefined ? [header] : header.split(separator)) {
     if (!part.startsWith(prefix)) {
       // node:http joins repeated headers with a comma and a space: two headers are not several signatures.
       if (part === '' || /^\s/.test(part))
-        throw malformed('holds an empty signature, or white space before one');
-    } else if (part.length === prefix.length) throw malformed('holds an empty signature');
+        throw malformedSignature('holds an empty signature, or white space before one');
+    } else if (part.length === prefix.length) throw malformedSignature('holds an empty signature');
     else signatures.push(part.slice(prefix.length));
   }
-  if (signatures.length === 0) throw malformed('does not begin with scheme.prefix');
+  if (signatures.length === 0) throw malformedSignature('does not begin with scheme.prefix');
   return signatures;
 }
 
@@ -36,7 +36,7 @@ export function decodeSignature(text: string, { algorithm, encoding, prefix }: S
     if (bytes.byteLength === length && (encoding === 'hex' || bytes.toString(encoding) === text))
       return bytes;
   }
-  throw malformed(`is not ${length} bytes in ${encoding}`, likelyForm(text, prefix));
+  throw malformedSignature(`is not ${length} bytes in ${encoding}`, likelyForm(text, prefix));
 }
 
 /** Returns the MAC of timestamp and body. The body is never decoded. */
@@ -98,6 +98,9 @@ function likelyForm(text: string, prefix: string): string | undefined {
   return undefined;
 }
 
-function malformed(problem: string, hint = 'If real deliveries have another form, set scheme'): Error {
+function malformedSignature(
+  problem: string,
+  hint = 'If real deliveries have another form, set scheme',
+): Error {
   return new WebhookVerificationError(`The signature header ${problem}. ${hint}.`, 'malformed_signature');
 }

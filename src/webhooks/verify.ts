@@ -71,15 +71,15 @@ let utf8: TextDecoder | undefined;
 export function verify(options: VerifyOptions): WebhookEvent {
   const own = readWebhookOptions('webhooks.verify()', verifyOptions, withoutDelivery(options));
   const { rawBody, encoding, headers, receivedAt: now = Date.now() } = own;
-  return readable(verifyDelivery(readChecks(own), { rawBody, encoding, headers, now }).event);
+  return requireReadable(verifyDelivery(readChecks(own), { rawBody, encoding, headers, now }).event);
 }
 
 /** Fields of a `Delivery`, stored or passed by an inbox, that are not options. They are ignored: the event is read from the body again. */
-const ofDelivery = new Set(['key', 'event', 'digest', 'attempt', 'commit', 'done', 'signal']);
+const deliveryFields = new Set(['key', 'event', 'digest', 'attempt', 'commit', 'done', 'signal']);
 
 function withoutDelivery(options: unknown): unknown {
   if (!isObject(options) || !('event' in options)) return options;
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !ofDelivery.has(name)));
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !deliveryFields.has(name)));
 }
 
 /** An authentic delivery. */
@@ -110,16 +110,16 @@ export function verifyDelivery(
   const timestamp = header(scheme.timestampHeader);
   if (signatureHeader === undefined) {
     checkContainer(given.headers);
-    throw missing(scheme.signatureHeader, 'missing_signature');
+    throw missingHeader(scheme.signatureHeader, 'missing_signature');
   }
-  if (timestamp === undefined) throw missing(scheme.timestampHeader, 'missing_timestamp');
+  if (timestamp === undefined) throw missingHeader(scheme.timestampHeader, 'missing_timestamp');
 
   const sentAt = readTimestamp(timestamp, scheme.timestamp);
   const signatures = readSignatures(signatureHeader, scheme);
   const authentic = scheme.verify
     ? isAccepted(scheme.verify, signatures, timestamp, body, header)
     : isSigned(keys, signatures, timestamp, body, scheme);
-  if (!authentic) throw mismatch(body, keys);
+  if (!authentic) throw signatureMismatch(body, keys);
   checkFreshness(sentAt, given.now, toleranceSeconds, scheme.timestamp);
   return { event: eventOf(body), body, headers, sentAt };
 }
@@ -139,7 +139,7 @@ export function eventOf(body: Uint8Array): WebhookEvent {
 }
 
 /** Returns the event, or throws a `WebhookPayloadError` if it could not be read. */
-export function readable(event: WebhookEvent): WebhookEvent {
+export function requireReadable(event: WebhookEvent): WebhookEvent {
   if (event.type !== 'unknown' || event.problem === undefined) return event;
   const isJson = !event.problem.startsWith(bodyIs);
   throw new WebhookPayloadError(
@@ -150,14 +150,17 @@ export function readable(event: WebhookEvent): WebhookEvent {
   );
 }
 
-function missing(name: string, code: 'missing_signature' | 'missing_timestamp'): WebhookVerificationError {
+function missingHeader(
+  name: string,
+  code: 'missing_signature' | 'missing_timestamp',
+): WebhookVerificationError {
   return new WebhookVerificationError(
     `The header ${name} is missing: the request is not a webhook delivery, or a proxy dropped the header.`,
     code,
   );
 }
 
-function mismatch(body: Uint8Array, keys: readonly WebhookSecret[]): WebhookVerificationError {
+function signatureMismatch(body: Uint8Array, keys: readonly WebhookSecret[]): WebhookVerificationError {
   const bytes = body.byteLength;
   const received = { bytes, sha256: createHash('sha256').update(body).digest('hex') };
   const recoded = decodeRecoded(body);

@@ -1,5 +1,5 @@
 /** Returns a function that calls `work` at its first call, shares the promise with all further calls, and calls `work` again after a rejection. */
-export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+export function memoizeUntilRejected<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let working: Promise<Result> | undefined;
   return () => {
     working ??= work().catch((error: unknown) => {

@@ -1,5 +1,5 @@
 /** Returns the result of a promise, or rejects with `text` if the promise does not settle in time. */
-export function within<Result>(
+export function withTimeout<Result>(
   ms: number,
   promise: Result | PromiseLike<Result>,
   text?: string,
