@@ -4,7 +4,7 @@ import type { Attempt, SandboxEvent } from './service/event.js';
 import type { DeclineReason } from './service/records.js';
 import { Signal } from './signal.js';
 
-/** Something that a customer, the dashboard or a command did. */
+/** An action of a customer, the dashboard or a command. */
 export type Action =
   | {
       type: 'checkout';
@@ -18,7 +18,7 @@ export type Action =
   | { type: 'fault'; says: string }
   | { type: 'reset' | 'faults_cleared' };
 
-/** One entry of the log of what happened. */
+/** One entry of the activity log. */
 export type Activity =
   | { type: 'request'; at: Date; request: LoggedRequest }
   | { type: 'delivery'; at: Date; event: SandboxEvent; attempt: Attempt | undefined }
@@ -26,7 +26,7 @@ export type Activity =
 
 const kept = 500;
 
-/** What happened in the sandbox, oldest first: the newest 500 entries. */
+/** The log of a sandbox: the newest 500 entries, oldest first. */
 export class ActivityLog {
   readonly added = new Signal<Activity>();
   entries: readonly Activity[] = [];
@@ -37,7 +37,7 @@ export class ActivityLog {
   }
 }
 
-/** An entry in words, in the parts that the terminal and the dashboard show alike. */
+/** An entry in words, split into the parts that both the terminal and the dashboard show. */
 export interface ActivityLine {
   /** A kind, such as `checkout`, or the method of a request. */
   kind: string;
@@ -45,11 +45,11 @@ export interface ActivityLine {
   outcome: string;
   tone: 'good' | 'bad' | 'warn' | 'calm';
   more: string;
-  /** The page of the dashboard that shows it. */
+  /** Path of the dashboard page that shows the entry. */
   href: string;
 }
 
-/** Returns an entry in words, as things were when it was added. */
+/** Returns an entry in words, describing the state at the time it was added. */
 export function describeActivity(activity: Activity): ActivityLine {
   if (activity.type === 'request') return requestLine(activity.request);
   if (activity.type === 'delivery')

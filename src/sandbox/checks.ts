@@ -2,11 +2,11 @@ import * as z from 'zod/mini';
 import { PaymentsError, type SandboxErrorCode } from '../errors.js';
 import { didYouMean } from '../input/closest.js';
 
-/** The sandbox cannot do what was asked: an invalid option, an unknown id, a checkout that can no longer be paid. */
+/** The sandbox rejects a call: an invalid option, an unknown id, a checkout that can no longer be paid. */
 export class SandboxError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'SandboxError';
-  /** Why. */
+  /** Reason for the error. */
   declare readonly code: SandboxErrorCode;
 
   /** @internal */
@@ -15,10 +15,10 @@ export class SandboxError extends PaymentsError {
   }
 }
 
-/** A field of what was passed is invalid. `problem` follows its name, or that of the flag that stands for it. */
+/** A field of the options is invalid. `problem` is text to follow the name of the field, or of the command's flag for it. */
 export class InvalidField extends SandboxError {
   static override readonly name = 'SandboxError';
-  // Not printed: the message says both.
+  // The field is private, so that printing the error does not repeat its message.
   readonly #named: { field: string; problem: string; isUnknown: boolean };
 
   constructor(what: string, field: string, problem: string, isUnknown = false) {
@@ -26,7 +26,7 @@ export class InvalidField extends SandboxError {
     this.#named = { field, problem, isUnknown };
   }
 
-  /** The two of an error of this class, which `instanceof` does not know: it goes by the name, which every SandboxError has. */
+  /** Returns field and problem of an InvalidField. `instanceof` compares names, which all SandboxErrors share, so it cannot tell. */
   static in(error: unknown): { field: string; problem: string; isUnknown: boolean } | undefined {
     return typeof error === 'object' && error !== null && #named in error ? error.#named : undefined;
   }
@@ -36,36 +36,37 @@ export function refuse(what: string, field: string, problem: string | undefined)
   if (problem !== undefined) throw new InvalidField(what, field, `: ${problem}`);
 }
 
-export const shown = (value: unknown): string =>
+/** Returns a value as text for a message, a string in quotes and cut to 100 characters. */
+export const quoteValue = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : String(value);
 
-/** An unchecked value as a schema reads it, or the first thing that is wrong with it. `what` begins the message. */
-export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, what: string): T {
+/** Returns a value as a schema reads it. Throws `InvalidField` for its first problem; `what` begins the message. */
+export function parseWith<T>(schema: z.ZodMiniType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const names = [...(issue?.path ?? []), ...(issue?.code === 'unrecognized_keys' ? issue.keys : [])];
   const [field = ''] = names.map(String);
-  // The problem begins with the field.
+  // problemOf() begins with the field, which InvalidField adds itself.
   const isUnknown = issue?.code === 'unrecognized_keys';
   throw new InvalidField(what, field, problemOf(result.error).slice(field.length), isUnknown);
 }
 
-/** The first thing that is wrong, after the name of the field. */
+/** Returns the first problem, after the path of its field. */
 export function problemOf({ issues }: { issues: readonly z.core.$ZodIssue[] }): string {
   const [first] = issues;
   const path = first?.path.map(String).join('.');
   return path ? `${path}: ${first?.message}` : `${first?.message}`;
 }
 
-/** What is wrong with a value, in the same words; `undefined` if nothing is. */
+/** Returns the first problem of a value, worded as in `problemOf()`; `undefined` if there is none. */
 export function problemIn(schema: z.ZodMiniType, value: unknown): string | undefined {
   const { error } = schema.safeParse(value);
   return error && problemOf(error);
 }
 
-/** An object with these fields and no others. */
-export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+/** Returns a schema of an object with these fields and no others. */
+export function strictObject<const Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) => {
       const [key] = issue.code === 'unrecognized_keys' ? issue.keys : [];
@@ -74,17 +75,21 @@ export function closed<const Shape extends z.core.$ZodLooseShape>(shape: Shape) 
   });
 }
 
-/** The same with fields that are all alike, each of which may be missing. */
-export const alike = <T>(names: readonly string[], field: z.ZodMiniType<T>) =>
-  closed(Object.fromEntries(names.map((name) => [name, z.optional(field)])));
+/** Returns a schema of an object with no other fields than these, all optional and of one schema. */
+export const optionalFields = <T>(names: readonly string[], field: z.ZodMiniType<T>) =>
+  strictObject(Object.fromEntries(names.map((name) => [name, z.optional(field)])));
 
-/** The options of a method, if none has another name than these. What reads them checks the rest. */
-export function named<T extends object>(what: string, options: T, names: readonly (keyof T & string)[]): T {
-  checked(alike(names, z.unknown()), options, what);
+/** Returns the options of a method. Throws `InvalidField` if one has an unknown name. The values are checked where they are read. */
+export function checkNames<T extends object>(
+  what: string,
+  options: T,
+  names: readonly (keyof T & string)[],
+): T {
+  parseWith(optionalFields(names, z.unknown()), options, what);
   return options;
 }
 
-/** Says that a name is none of the known ones, and which was likely meant: to follow the name. */
+/** Returns text to follow an unknown name, with the known name that was likely meant. */
 export const notKnown = (name: string, known: readonly string[]) =>
   ` is unknown. ${known.length === 0 ? 'There are none.' : didYouMean(name, known)}`;
 
@@ -97,7 +102,7 @@ export const nameIn = <Value extends object>(record: Value) =>
     `pass one of ${Object.keys(record).join(', ')}.`,
   );
 
-/** One of these strings; the first is the default. */
+/** Returns a schema of one of these strings. The first is the default. */
 export function choiceOf<const T extends string>(first: T, ...others: T[]) {
   const named = [first, ...others].map((one) => `"${one}"`);
   return z._default(z.enum([first, ...others], `pass ${named.join(' or ')}.`), first);

@@ -14,10 +14,10 @@ import { Store } from './service/store.js';
 import { readSettings, type SandboxOptions } from './settings.js';
 import { Signal } from './signal.js';
 
-/** What a sandbox is made of, without its public interface. */
+/** The parts of a sandbox, without its public interface. */
 export type SandboxParts = ReturnType<typeof createParts>;
 
-/** Makes the parts of a new sandbox, or of the one that `options.from` holds. `app` handles its requests. */
+/** Creates the parts of a new sandbox, or of the saved one in `options.from`. `app` handles its requests. */
 export function createParts(options: SandboxOptions, app: (request: Request) => Promise<Response>) {
   const saved = options.from === undefined ? undefined : readSnapshot(options.from);
   const settings = readSettings(options, saved);
@@ -57,8 +57,8 @@ export function createParts(options: SandboxOptions, app: (request: Request) => 
 }
 
 /**
- * One sandbox, as its routes see it. They read the parts, which are live, and change things through `payments` and
- * `sandbox` alone. Before a route runs, what is due was done and where the request comes from was checked; the routes of
- * forms check the form's token, whose scope is the checkout's id, or `'dashboard'`.
+ * One sandbox, as its routes see it. Routes read the live parts directly, and change data only through `payments` and
+ * `sandbox`. Before a route runs, everything due has been done and the request's origin has been checked. Routes of forms
+ * check the form's token themselves; its scope is the checkout's id, or `'dashboard'`.
  */
 export type SandboxContext = SandboxParts & { readonly sandbox: Sandbox };

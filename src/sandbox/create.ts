@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import { diagnose, readOrderPrice } from '../doctor/doctor.js';
 import { TargetError, targetProblem } from '../sending/address.js';
 import { asRequest } from '../sending/send.js';
-import { checked, closed, InvalidField, named, refuse, SandboxError } from './checks.js';
+import { checkNames, InvalidField, parseWith, refuse, SandboxError, strictObject } from './checks.js';
 import { createParts, type SandboxContext, type SandboxParts } from './context.js';
-import { signed, tamper } from './delivery/signing.js';
+import { signBody, tamper } from './delivery/signing.js';
 import { milliseconds } from './duration.js';
 import { describeArmed, readFault } from './faults.js';
 import { sandboxApp } from './http/app.js';
@@ -38,7 +38,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return createContext(options).sandbox;
 }
 
-/** The same for the command, which watches and saves what happens inside. */
+/** Creates a sandbox with its parts, for the command, which logs and saves what they emit. */
 export function createContext(options: SandboxOptions): SandboxContext {
   const parts = createParts(options, (request) => app(request));
   const context = { ...parts, sandbox: createInterface(parts) };
@@ -46,22 +46,22 @@ export function createContext(options: SandboxOptions): SandboxContext {
   return context;
 }
 
-const resetOptions = closed({ seed: z.optional(z.int('pass an integer.')) });
+const resetOptions = strictObject({ seed: z.optional(z.int('pass an integer.')) });
 
 function createInterface(parts: SandboxParts): Sandbox {
   const { settings, store, clock, payments, schedule, deliveries, faults, requests, listening, log } = parts;
-  /** A payment, once the first attempt to deliver its event is over. */
-  async function paid({ checkout, order, event }: Payment): Promise<Paid> {
+  /** Resolves to the result of a payment, once the first attempt to deliver its event is over. */
+  async function resultOf({ checkout, order, event }: Payment): Promise<Paid> {
     const delivery = await deliveries.inFlight(event);
     return structuredClone({ order, event, delivery, redirectUrl: checkout.successUrl });
   }
 
-  async function moved(move: Promise<void>): Promise<void> {
+  async function logMove(move: Promise<void>): Promise<void> {
     await move;
     log({ type: 'clock', now: sandbox.now() });
   }
 
-  // As a prototype, so that printing a sandbox shows neither key nor secret.
+  // The members are on a prototype, so that printing a sandbox shows neither key nor secret.
   const sandbox: Sandbox = Object.create({
     get url() {
       return listening.url;
@@ -83,13 +83,13 @@ function createInterface(parts: SandboxParts): Sandbox {
 
     fetch: (input, init) => listening.fetch(input, init),
     async listen(options = {}) {
-      await listening.listen(named('listen', options, ['port', 'host', 'allowHosts', 'accessToken']));
+      await listening.listen(checkNames('listen', options, ['port', 'host', 'allowHosts', 'accessToken']));
       return sandbox;
     },
     close: async () => void (await Promise.all([listening.close(), deliveries.close()])),
     [Symbol.asyncDispose]: () => sandbox.close(),
     reset(options = {}) {
-      const { seed = settings.seed } = checked(resetOptions, options, 'reset');
+      const { seed = settings.seed } = parseWith(resetOptions, options, 'reset');
       schedule.reset();
       Object.assign(store, new Store(clock.now(), seed));
       requests.entries = [];
@@ -101,11 +101,11 @@ function createInterface(parts: SandboxParts): Sandbox {
     },
 
     async completeCheckout(ref, options = {}) {
-      const { method = 'card' } = named('completeCheckout', options, ['method']);
-      return paid(payments.pay(ref, checked(paymentMethod, method, 'completeCheckout: method')));
+      const { method = 'card' } = checkNames('completeCheckout', options, ['method']);
+      return resultOf(payments.pay(ref, parseWith(paymentMethod, method, 'completeCheckout: method')));
     },
     async failCheckout(ref, reason = 'card_declined') {
-      payments.decline(ref, checked(declineReason, reason, 'failCheckout: reason'));
+      payments.decline(ref, parseWith(declineReason, reason, 'failCheckout: reason'));
     },
     cancelCheckout: async (ref) => ({ redirectUrl: payments.cancel(ref).cancelUrl }),
     expireCheckout: async (ref) => void payments.expire(ref),
@@ -117,7 +117,7 @@ function createInterface(parts: SandboxParts): Sandbox {
       return settings.apiKey;
     },
     setWebhook: (target, signing = {}) =>
-      changeWebhook(settings, target, named('setWebhook', signing, ['secret', 'scheme'])),
+      changeWebhook(settings, target, checkNames('setWebhook', signing, ['secret', 'scheme'])),
     settle: () => payments.settle(),
 
     get products() {
@@ -145,11 +145,11 @@ function createInterface(parts: SandboxParts): Sandbox {
       return viewBalance(store.ledger, settings.currency);
     },
 
-    trigger: async (type, options) => paid(causeEvent(payments, type, options, settings.currency)),
+    trigger: async (type, options) => resultOf(causeEvent(payments, type, options, settings.currency)),
     deliver: async () => structuredClone(await deliveries.deliver()),
     redeliver: async (id) => structuredClone(await deliveries.redeliver(id)),
     async waitForEvent(match = () => true, options = {}) {
-      const { timeoutMs = 5000 } = named('waitForEvent', options, ['timeoutMs']);
+      const { timeoutMs = 5000 } = checkNames('waitForEvent', options, ['timeoutMs']);
       const look = (event: SandboxEvent) => {
         const copy = structuredClone(event);
         return match(copy) ? copy : undefined;
@@ -165,12 +165,12 @@ function createInterface(parts: SandboxParts): Sandbox {
     },
     async signedRequest(event, options = {}) {
       const { body } = deliveries.event(event?.id);
-      const given = named('signedRequest', options, ['tamper']);
-      const how = checked(z.optional(tamper), given.tamper, 'signedRequest: tamper');
-      return asRequest(settings.webhook, signed(body, settings, clock, how));
+      const given = checkNames('signedRequest', options, ['tamper']);
+      const how = parseWith(z.optional(tamper), given.tamper, 'signedRequest: tamper');
+      return asRequest(settings.webhook, signBody(body, settings, clock, how));
     },
     async doctor(target, options = {}) {
-      const { onStep } = named('doctor', options, ['amount', 'currency', 'onStep']);
+      const { onStep } = checkNames('doctor', options, ['amount', 'currency', 'onStep']);
       const receiver = target ?? settings.webhook;
       refuse('doctor', 'target', targetProblem(receiver, settings.allowRemoteWebhooks));
       if (receiver === undefined)
@@ -195,8 +195,9 @@ function createInterface(parts: SandboxParts): Sandbox {
     },
 
     now: () => new Date(clock.now()),
-    advanceTime: async (by) => moved(schedule.moveBy(milliseconds(by, 'advanceTime'))),
-    setTime: async (to) => moved(schedule.moveTo(checked(z.date('pass a Date.'), to, 'setTime').getTime())),
+    advanceTime: async (by) => logMove(schedule.moveBy(milliseconds(by, 'advanceTime'))),
+    setTime: async (to) =>
+      logMove(schedule.moveTo(parseWith(z.date('pass a Date.'), to, 'setTime').getTime())),
     failNext(fault) {
       const says = describeArmed(faults.add(readFault(fault, 'failNext')));
       log({ type: 'fault', says });

@@ -1,10 +1,10 @@
 import { type Duration, durationMs } from '../input/duration.js';
 import { valueWithout } from '../input/fields.js';
-import { checked, problemIn } from './checks.js';
+import { parseWith, problemIn } from './checks.js';
 
 const anyDuration = durationMs();
 
-/** The schema of a duration that is kept as it was passed. */
+/** Schema of a duration, which keeps the value as it was passed. */
 export const duration = valueWithout<Duration>((value) => problemIn(anyDuration, value));
 
-export const milliseconds = (value: unknown, what: string): number => checked(anyDuration, value, what);
+export const milliseconds = (value: unknown, what: string): number => parseWith(anyDuration, value, what);

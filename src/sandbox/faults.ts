@@ -1,19 +1,19 @@
 import * as z from 'zod/mini';
 import type { Duration } from '../input/duration.js';
 import { integer } from '../input/read.js';
-import { alike, checked, closed, InvalidField, oneOf, shown } from './checks.js';
+import { InvalidField, oneOf, optionalFields, parseWith, quoteValue, strictObject } from './checks.js';
 import { type Tamper, tamper } from './delivery/signing.js';
 import { duration } from './duration.js';
 import { isOperation, operations } from './http/table.js';
 
 interface FaultOfRequests {
-  /** Such as `POST`. Default: every method. */
+  /** Method of the requests, such as `POST`. Default: every method. */
   method?: string | undefined;
-  /** The exact path, such as `/v1/products`, without query, or a pattern. Default: every path. */
+  /** Exact path of the requests without query, such as `/v1/products`, or a pattern. Default: every path. */
   path?: string | RegExp | undefined;
-  /** How many requests. Default 1. */
+  /** Number of requests. Default 1. */
   times?: number | undefined;
-  /** `'after'`: done, and the response is lost. Default: `'before'`; for `malformed`, `'after'`. */
+  /** `'after'` does the work and then loses the response. Default `'before'`; for `malformed`, `'after'`. */
   when?: 'before' | 'after' | undefined;
   /** Delay before the fault, in real time. */
   delay?: Duration | undefined;
@@ -34,34 +34,34 @@ export type RequestFault = FaultOfRequests &
         headers?: Record<string, string> | undefined;
       }
     | {
-        /** No response: the connection is reset, or stays silent. */
+        /** Sends no response: the connection is reset, or stays silent. */
         network: (typeof networkFaults)[number];
       }
     | {
-        /** A response that breaks the contract. */
+        /** Sends a response that breaks the contract. */
         malformed: (typeof malformedFaults)[number];
       }
     | {
-        /** The normal response, this much later. */
+        /** Delay of the normal response. */
         delay: Duration;
       }
   );
 
-/** A fault in the first attempt to deliver an event. */
+/** A fault of the first attempt to deliver an event. */
 export interface WebhookFault {
-  /** Marks it as a fault of a delivery. */
+  /** Marks the fault as one of a delivery. */
   webhook: true;
-  /** How many events. Default 1. */
+  /** Number of events. Default 1. */
   times?: number | undefined;
-  /** Sends the event this many more times. */
+  /** Number of times that the event is sent in addition. */
   duplicate?: number | undefined;
-  /** Holds the event until `deliver()` or `redeliver()`: late, or after newer events. */
+  /** Holds the event until `deliver()` or `redeliver()`, so that it arrives late or after newer events. */
   hold?: boolean | undefined;
   /** Loses the attempt; retries follow. */
   drop?: boolean | undefined;
-  /** Tampers with the delivery. */
+  /** Way to tamper with the delivery. */
   tamper?: Tamper | undefined;
-  /** Sends the event this much later, on the sandbox's clock. */
+  /** Delay of the event, on the sandbox's clock. */
   delay?: Duration | undefined;
 }
 
@@ -78,21 +78,23 @@ const requests = {
   delay: z.optional(duration),
 };
 
-function possible({ value, issues }: z.core.ParsePayload<object>): void {
+/** Reports a fault whose method and path no operation has. */
+function checkOperation({ value, issues }: z.core.ParsePayload<object>): void {
   const fault: { method?: unknown; path?: unknown } = value;
   const method = fault.method === undefined ? undefined : String(fault.method).toUpperCase();
   const path = typeof fault.path === 'string' ? fault.path : undefined;
   if (isOperation(method, path)) return;
-  const given = shown([method, path].filter(Boolean).join(' '));
+  const given = quoteValue([method, path].filter(Boolean).join(' '));
   const wrong = isOperation(method, undefined) ? 'path' : 'method';
   const message = `no operation is ${given}. There are ${operations.join(', ')}, with an id for :id.`;
   issues.push({ code: 'custom', message, input: value, path: [wrong] });
 }
 
 const requestFault = <const Fields extends z.core.$ZodLooseShape>(fields: Fields) =>
-  closed({ ...requests, ...fields }).check(possible);
+  strictObject({ ...requests, ...fields }).check(checkOperation);
 
-const makes = (make: (value: unknown) => unknown) => (value: unknown) => {
+/** Returns a predicate that is true if `make` returns a value and does not throw. */
+const canMake = (make: (value: unknown) => unknown) => (value: unknown) => {
   try {
     return make(value) !== undefined;
   } catch {
@@ -100,7 +102,7 @@ const makes = (make: (value: unknown) => unknown) => (value: unknown) => {
   }
 };
 
-const isHeaders = makes((value) => new Headers(Object(value)));
+const isHeaders = canMake((value) => new Headers(Object(value)));
 const headers = z
   .record(z.string(), z.string('pass a string.'), 'pass an object of strings.')
   .check(z.refine(isHeaders, 'pass names and values that a header can have.'));
@@ -108,7 +110,7 @@ const headers = z
 const saysHow = ({ webhook: _, times: _times, ...ways }: WebhookFault) => Object.values(ways).some(Boolean);
 
 const kinds: Record<string, z.ZodMiniType<Fault>> = {
-  webhook: closed({
+  webhook: strictObject({
     webhook: z.literal(true, 'pass true.'),
     times,
     duplicate: z.optional(integer(1, 100)),
@@ -119,32 +121,32 @@ const kinds: Record<string, z.ZodMiniType<Fault>> = {
   }).check(z.refine(saysHow, 'pass duplicate, hold, drop, tamper or delay: what happens to the delivery.')),
   status: requestFault({
     status: integer(200, 599),
-    body: z.optional(z.custom(makes(JSON.stringify), 'pass what JSON can hold.')),
+    body: z.optional(z.custom(canMake(JSON.stringify), 'pass what JSON can hold.')),
     headers: z.optional(headers),
   }),
   network: requestFault({ network: oneOf(networkFaults) }),
   malformed: requestFault({ malformed: oneOf(malformedFaults) }),
-  delay: closed({ ...requests, delay: duration }).check(possible),
+  delay: strictObject({ ...requests, delay: duration }).check(checkOperation),
 };
 
-const anyField = alike(Object.keys({ ...kinds, ...requests }), z.unknown());
+const anyField = optionalFields(Object.keys({ ...kinds, ...requests }), z.unknown());
 
 export function readFault(value: unknown, what: string): Fault {
   const names = Object.keys(value ?? {});
   const [kind = '', other] = Object.keys(kinds).filter((name) => names.includes(name));
   const schema = kinds[kind];
-  // Every kind has a delay.
+  // A delay goes with every kind.
   const goesWith = other === undefined || other === 'delay';
   if (!goesWith) throw new InvalidField(what, other, ` does not go with ${kind}. Pass one of them.`);
-  if (schema) return checked(schema, value, what);
-  checked(anyField, { ...Object(value) }, what);
+  if (schema) return parseWith(schema, value, what);
+  parseWith(anyField, { ...Object(value) }, what);
   throw new InvalidField(what, '', 'pass status, network, malformed, delay or webhook: what is to happen.');
 }
 
-/** Checks what the control route takes: a fault, or `{ clear: true }`, which is none. */
+/** Reads the body of the control route: a fault, or `{ clear: true }`, for which it returns `undefined`. */
 export function readOrder(value: object, what: string): Fault | undefined {
   if (!('clear' in value)) return readFault(value, what);
-  checked(closed({ clear: z.literal(true, 'pass true.') }), value, what);
+  parseWith(strictObject({ clear: z.literal(true, 'pass true.') }), value, what);
   return undefined;
 }
 
@@ -166,7 +168,7 @@ export function describeArmed({ fault, left }: Armed): string {
 
 type Armed = { readonly fault: Fault; left: number };
 
-/** The faults that were set and have not happened yet. The oldest match happens first. */
+/** The pending faults. Of several that match, the oldest happens first. */
 export class Faults {
   waiting: readonly Armed[] = [];
 

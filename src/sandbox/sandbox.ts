@@ -21,94 +21,94 @@ export interface Paid {
   event: SandboxEvent;
   /** The first delivery attempt, if one was made. */
   delivery?: Attempt | undefined;
-  /** Where the customer goes: `successUrl`. */
+  /** URL that the customer is sent to, which is `successUrl`. */
   redirectUrl: string | undefined;
 }
 
-/** A local sandbox that emulates the whole API. Make one with {@link createSandbox}. */
+/** A local sandbox that emulates the whole API. {@link createSandbox} creates one. */
 export interface Sandbox extends AsyncDisposable {
-  /** The address after `listen()`; before that, a name that only `fetch` knows. */
+  /** URL of the sandbox after `listen()`. Before that, a name that only `fetch` resolves. */
   readonly url: string;
-  /** The key that the API takes. */
+  /** API key that the sandbox accepts. */
   readonly apiKey: string;
-  /** The secret that events are signed with. */
+  /** Secret that signs the events. */
   readonly webhookSecret: string;
-  /** What `new PaymentsClient()` needs: in process before `listen()`, over HTTP after it. A client outlives `listen()`. */
+  /** Options for `new PaymentsClient()`: in process before `listen()`, over HTTP after it. A client outlives `listen()`. */
   readonly clientOptions: {
     /** The sandbox's `url`. */
     baseUrl: string;
-    /** The key that the API takes. */
+    /** API key that the sandbox accepts. */
     apiKey: string;
-    /** In process; absent after `listen()`, so that the client sends as it does in production. */
+    /** The in-process `fetch`. Absent after `listen()`, so that the client sends as it does in production. */
     fetch?: typeof fetch;
   };
 
-  /** The dashboard, with its access token if other machines can reach the sandbox. */
+  /** URL of the dashboard, with the access token if other machines can reach the sandbox. */
   readonly dashboardUrl: string;
 
   /** Handles a request in process. A path is resolved against `url`. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Opens a socket on 127.0.0.1, on a free port unless one is given. Two calls at the same time open one socket. */
   listen(options?: ListenOptions): Promise<Sandbox>;
-  /** Ends sockets, timers and deliveries in flight. */
+  /** Closes sockets, stops timers and aborts deliveries in flight. */
   close(): Promise<void>;
-  /** Forgets all but key, secret and webhook, sets the clock back and creates the option `products` again. */
+  /** Deletes all data except key, secret and webhook, sets the clock back and creates the option `products` again. */
   reset(options?: { seed?: number | undefined }): void;
 
   /**
-   * Pays, as the customer does on the payment page. Takes the checkout's id or its url.
+   * Pays a checkout, as the customer does on the payment page. Takes the checkout's id or its URL.
    *
    * @throws {SandboxError} the checkout is unknown, paid, expired or cancelled, or its product is archived.
    */
   completeCheckout(ref: string, options?: { method?: PaymentMethod | undefined }): Promise<Paid>;
-  /** The customer's payment is declined; the checkout stays open. Default `'card_declined'`. */
+  /** Declines the customer's payment. The checkout stays open. Default reason `'card_declined'`. */
   failCheckout(ref: string, reason?: DeclineReason): Promise<void>;
-  /** The customer goes back to the shop: `redirectUrl` is `cancelUrl`. */
+  /** Cancels the payment, as the customer does. The returned `redirectUrl` is `cancelUrl`. */
   cancelCheckout(ref: string): Promise<Pick<Paid, 'redirectUrl'>>;
   /** Makes the checkout expire now. */
   expireCheckout(ref: string): Promise<void>;
 
-  /** The product can no longer be sold. */
+  /** Archives a product, which then can no longer be sold. */
   archiveProduct(id: string): void;
-  /** The product can be sold again. */
+  /** Restores a product, which then can be sold again. */
   restoreProduct(id: string): void;
-  /** Makes a new key; from then on the old one gets 401. */
+  /** Replaces the API key and returns the new one. The old key gets 401 from then on. */
   regenerateKey(): string;
-  /** Where webhooks go from now on, and how they are signed; `undefined` for nowhere. */
+  /** Sets the target of webhooks and how they are signed. With `undefined` as target, none is sent. */
   setWebhook(target: WebhookTarget | undefined, signing?: WebhookSigning): void;
-  /** Moves all that is `pending` to `available`. */
+  /** Moves all `pending` money to `available`. */
   settle(): void;
 
-  /** Copies, newest last. */
+  /** Copies of all products, newest last. */
   readonly products: Product[];
-  /** Copies, newest last. */
+  /** Copies of all checkouts, newest last. */
   readonly checkouts: SandboxCheckout[];
-  /** Copies, newest last. */
+  /** Copies of all paid orders, newest last. */
   readonly orders: SandboxOrder[];
-  /** Copies, newest last. */
+  /** Copies of all events, newest last. */
   readonly events: SandboxEvent[];
   /** The newest 500 requests to the documented API. */
   readonly requests: LoggedRequest[];
-  /** The account's balance now. */
+  /** The account's current balance. */
   readonly balance: Balance;
 
-  /** Makes an event happen, with a real checkout and payment of a product that is archived then. Default 19.90 in the balance's currency. */
+  /** Causes an event by paying a checkout of a new product, which is then archived. Default 19.90 in the balance's currency. */
   trigger(type: EventType, options?: TriggerOptions): Promise<Paid>;
-  /** Sends all events that are due or held back, and waits for those in flight. */
+  /** Sends all events that are due, held or without a webhook so far, and waits for deliveries in flight. */
   deliver(): Promise<Attempt[]>;
-  /** Sends any event, or that of an order, once more: to the current webhook and with the current secret. */
+  /** Sends an event once more, to the current webhook and with the current secret. Takes the id of the event or of its order. */
   redeliver(id: string): Promise<Attempt>;
-  /** The first event that matches, as soon as there is one. Default: the first of all, within 5 seconds. */
+  /** Resolves to the first event that matches, as soon as there is one. Default: any event, within 5 seconds. */
   waitForEvent(
     match?: (event: SandboxEvent) => boolean,
     options?: { timeoutMs?: number | undefined },
   ): Promise<SandboxEvent>;
-  /** The event as your handler receives it, or tampered with, to test that your handler rejects it. */
+  /** Returns the request of an event as your handler receives it, or tampered with, to test that your handler rejects it. */
   signedRequest(event: SandboxEvent, options?: { tamper?: Tamper | undefined }): Promise<Request>;
   /**
-   * Finds out what is wrong with a receiver, by valid, forged, changed and stale deliveries about throw-away orders.
-   * Default: the webhook that is set. The valid ones are signed payments that are not real; nothing leaves this machine
-   * and its private network without `allowRemoteWebhooks`.
+   * Finds the faults of a receiver, with valid, forged, changed and stale deliveries about throw-away orders. Default: the
+   * webhook that is set. The valid deliveries are signed events of payments that were never made. Without
+   * `allowRemoteWebhooks`, nothing leaves this machine and its private network.
    *
    * @example
    * ```ts
@@ -120,11 +120,11 @@ export interface Sandbox extends AsyncDisposable {
    */
   doctor(target?: WebhookTarget, options?: DoctorOptions): Promise<Diagnosis>;
 
-  /** The sandbox's time. */
+  /** Returns the sandbox's time. */
   now(): Date;
-  /** Moves the clock, does what becomes due in order (expiry, settlement, retries) and waits for its deliveries. */
+  /** Moves the clock, does everything that becomes due in order (expiry, settlement, retries) and waits for the deliveries. */
   advanceTime(by: Duration): Promise<void>;
-  /** Moves the clock to a date. Going back undoes nothing. */
+  /** Moves the clock to a date. An earlier date undoes nothing. */
   setTime(to: Date): Promise<void>;
   /**
    * Sets a fault for the next request to the documented API, or for the next event's delivery.
@@ -135,15 +135,15 @@ export interface Sandbox extends AsyncDisposable {
    * ```
    */
   failNext(fault: Fault): void;
-  /** The faults that were set. */
+  /** The pending faults. */
   readonly faults: readonly {
-    /** As `failNext()` got it. */
+    /** The fault as passed to `failNext()`. */
     readonly fault: Fault;
-    /** How often it has yet to happen. */
+    /** Number of times that it has yet to happen. */
     readonly left: number;
   }[];
   /** Removes all faults. */
   clearFaults(): void;
-  /** All data of the sandbox as JSON, key and secret included; `createSandbox({ from })` restores it. */
+  /** Returns all data of the sandbox as JSON, with key and secret. `createSandbox({ from })` restores it. */
   snapshot(): SandboxSnapshot;
 }

@@ -7,54 +7,54 @@ import { type NewProduct, productCreateParams } from '../schemas/params.js';
 import { resolvedProblem, targetProblem } from '../sending/address.js';
 import { newSecret, secretProblem, type WebhookTarget } from '../sending/delivery.js';
 import type { SignatureScheme } from '../webhooks/index.js';
-import { checked, choiceOf, closed, InvalidField, problemIn, refuse } from './checks.js';
+import { choiceOf, InvalidField, parseWith, problemIn, refuse, strictObject } from './checks.js';
 import { milliseconds } from './duration.js';
 import { readChoices, schemeProblem, type UnspecifiedChoices } from './service/choices.js';
 import { randomId } from './service/ids.js';
 import type { SandboxSnapshot, SnapshotContent } from './service/snapshot.js';
 
-/** Options of `createSandbox()`. All have a default that suits a test. */
+/** Options of `createSandbox()`. Each has a default that suits a test. */
 export interface SandboxOptions {
-  /** Default: `service_test_` and random characters. */
+  /** API key that the sandbox accepts. Default: `service_test_` and random characters. */
   apiKey?: string | undefined;
-  /** Default: random. */
+  /** Secret that signs the events. Default: random. */
   webhookSecret?: string | undefined;
-  /** Where webhooks go. Default: nowhere; events are kept and can be delivered later. */
+  /** Target of webhooks. Default: none; events are kept and can be delivered later. */
   webhook?: WebhookTarget | undefined;
-  /** The first attempt: `'auto'`, at once (default); `'manual'`, when `deliver()` is called; or after a delay. */
+  /** Time of the first attempt: `'auto'` at once (default), `'manual'` when `deliver()` is called, or after a delay. */
   webhooks?:
     | 'auto'
     | 'manual'
     | {
-        /** On the sandbox's clock: in process it comes with `advanceTime()`; once the sandbox listens, by itself. */
+        /** Delay on the sandbox's clock. In process, `advanceTime()` makes it pass; once the sandbox listens, it passes by itself. */
         delay: Duration;
       }
     | undefined;
-  /** Makes ids repeat from run to run. Default: random, so that they never equal ids in a merchant's own database. */
+  /** Seed that makes ids repeat from run to run. Default: random, so that ids never equal those in a merchant's own database. */
   seed?: number | undefined;
-  /** Where the clock starts. A `Date` freezes it: only `advanceTime` and `setTime` move it. Default `'real'`. */
+  /** Start of the clock. A `Date` freezes the clock, so that only `advanceTime` and `setTime` move it. Default `'real'`. */
   now?: Date | 'real' | undefined;
   /** Currency of the balance. Default `'USD'`. */
   currency?: string | undefined;
   /** Origin of payment page URLs, if the browser knows the sandbox by another address. Default: `url`. */
   publicUrl?: string | undefined;
-  /** What to do where the specification is silent. */
+  /** Choices for behaviour that the specification does not describe. */
   unspecified?: Partial<UnspecifiedChoices> | undefined;
-  /** Shown on the payment page of a checkout without `displayMerchantName`. Default `'Sandbox shop'`. */
+  /** Name on the payment page of a checkout without `displayMerchantName`. Default `'Sandbox shop'`. */
   merchantName?: string | undefined;
-  /** Products that are there at the start, unless `from` has some, and after each `reset()`. */
+  /** Products that exist at the start, unless `from` has some, and after each `reset()`. */
   products?: readonly NewProduct[] | undefined;
-  /** Restores what `snapshot()` returned. Other options take precedence. */
+  /** Data to restore, from `snapshot()`. Other options take precedence. */
   from?: SandboxSnapshot | undefined;
-  /** The clock in signatures. Default `'real'`, so that a moved clock fails no receiver's tolerance check. */
+  /** Clock of the signatures. Default `'real'`, so that a moved clock fails no receiver's tolerance check. */
   signatureTime?: 'real' | 'virtual' | undefined;
-  /** How event bodies are encoded. Default `'spaced'`, as no encoder does: a receiver that re-encodes them fails here. */
+  /** Encoding of event bodies. Default `'spaced'`, which no encoder produces, so that a receiver that re-encodes the body fails here. */
   encoding?: 'spaced' | 'compact' | undefined;
-  /** Lets webhooks go to public addresses too. Default `false`: this machine and private networks only. */
+  /** True if webhooks may go to public addresses too. Default `false`: this machine and private networks only. */
   allowRemoteWebhooks?: boolean | undefined;
 }
 
-/** The prefix of keys that move real money: no sandbox accepts one by accident. */
+/** Prefix of keys that move real money. The sandbox refuses them, so that none is used by accident. */
 export const livePrefix = 'service_live_';
 
 const text = (message: string, fits: (value: string) => boolean) =>
@@ -77,7 +77,7 @@ const firstAttempt = z.union(
   'pass "auto", "manual" or { delay: "10s" }.',
 );
 
-const schema = closed({
+const schema = strictObject({
   apiKey: z.optional(token),
   webhookSecret: z.optional(token),
   webhook: z.optional(z.custom<WebhookTarget>()),
@@ -95,7 +95,7 @@ const schema = closed({
   allowRemoteWebhooks: z._default(z.boolean('pass true or false.'), false),
 } satisfies Record<keyof SandboxOptions, z.ZodMiniType>);
 
-/** Options with their defaults, checked. Key and webhook target change while the sandbox runs. */
+/** Checked options with their defaults. Key, secret, scheme and webhook target can change while the sandbox runs. */
 export type Settings = ReturnType<typeof readSettings>;
 
 export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
@@ -103,7 +103,7 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
   const webhookSecret = options.webhookSecret ?? saved?.webhookSecret;
   const seed = options.seed ?? saved?.ids.seed;
   const webhook = options.webhook ?? saved?.webhook;
-  const given = checked(schema, { ...options, apiKey, webhookSecret, webhook, seed }, 'createSandbox');
+  const given = parseWith(schema, { ...options, apiKey, webhookSecret, webhook, seed }, 'createSandbox');
   const { now, webhooks, publicUrl, unspecified, from: _, ...own } = given;
   if (own.apiKey?.startsWith(livePrefix)) {
     const problem = ` begins with ${livePrefix}: a live key moves real money. Pass another key.`;
@@ -130,15 +130,15 @@ export function readSettings(options: SandboxOptions, saved?: SnapshotContent) {
 
 export const newApiKey = (): string => `service_test_${randomId()}`;
 
-/** How deliveries are signed from now on, as in `setWebhook()`. */
+/** Signing options of `setWebhook()`. */
 export interface WebhookSigning {
-  /** The secret. Default: as before. */
+  /** Secret that signs deliveries from now on. Default: unchanged. */
   secret?: string | undefined;
-  /** What differs from the default scheme of `webhooks.verify()`. Default: as before. */
+  /** Fields in which the scheme differs from the default of `webhooks.verify()`. Default: unchanged. */
   scheme?: Partial<SignatureScheme> | undefined;
 }
 
-/** Sets where deliveries go and how they are signed, or changes nothing. */
+/** Sets the target of deliveries and how they are signed. Throws and changes nothing if an option is invalid. */
 export function changeWebhook(
   settings: Settings,
   target: WebhookTarget | undefined,
@@ -152,7 +152,7 @@ export function changeWebhook(
   settings.webhook = target;
 }
 
-/** Refuses a name that resolves to an address to which nothing can be sent. */
+/** Rejects if the target's host name resolves to an address that is not allowed. */
 export async function checkResolved({ allowRemoteWebhooks }: Settings, target: WebhookTarget | undefined) {
   refuse('setWebhook', 'url', await resolvedProblem(target, allowRemoteWebhooks));
 }

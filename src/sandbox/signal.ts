@@ -4,7 +4,7 @@ import { longestTimerMs } from '../sending/abort.js';
 export class Signal<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
-  /** Calls back from now on, until the returned function is called. */
+  /** Calls a listener with each value from now on, until the returned function is called. */
   subscribe(listener: (value: T) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -14,7 +14,7 @@ export class Signal<T> {
     for (const listener of this.#listeners) listener(value);
   }
 
-  /** The first thing that `look` finds in a value; `undefined` after a time, or a signal. An error in `look` rejects. */
+  /** Resolves to the first result of `look` that is not `undefined`; to `undefined` after the time or a signal. Rejects if `look` throws. */
   async first<F>(look: (value: T) => F | undefined, withinMs: number, signals: readonly AbortSignal[]) {
     const over = new AbortController();
     let result = (): F | undefined => undefined;
@@ -43,7 +43,7 @@ export async function pause(forMs: number, signals: readonly AbortSignal[]): Pro
   await setTimeout(Math.min(forMs, longestTimerMs), undefined, { signal }).catch(() => undefined);
 }
 
-/** Runs so many tasks at the same time; the others wait in turn. */
+/** Returns a function that runs at most `free` tasks at the same time. Others wait in order. */
 export function slots(free: number) {
   const waiting: (() => void)[] = [];
   return async <T>(work: () => Promise<T>): Promise<T> => {

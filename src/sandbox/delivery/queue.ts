@@ -5,26 +5,26 @@ import { milliseconds } from '../duration.js';
 import type { Faults, WebhookFault } from '../faults.js';
 import type { Clock } from '../service/clock.js';
 import { type Attempt, excerpt, type SandboxEvent } from '../service/event.js';
-import { found, type Store } from '../service/store.js';
+import { findIn, type Store } from '../service/store.js';
 import type { Settings } from '../settings.js';
 import { Signal, slots } from '../signal.js';
-import { signed } from './signing.js';
+import { signBody } from './signing.js';
 
-/** How many events keep their responses, so that a long run does not fill the memory. */
+/** Number of events that keep their responses. Older ones drop them, so that a long run does not fill the memory. */
 const responsesKept = 500;
 
-/** Says what probably went wrong with a failed attempt, and what to do. */
+/** Returns the probable reason of a failed attempt, and the fix. */
 type Hint = (attempt: Attempt & Pick<Sent, 'code'>, sentBody: string) => string;
 
-/** Delivers events and retries those that were not accepted. Every attempt sends the same bytes, signed anew. */
+/** Creates the queue, which delivers events and retries those that were not accepted. Every attempt signs and sends the same bytes. */
 export function newDeliveries(settings: Settings, store: Store, clock: Clock, faults: Faults, hintFor: Hint) {
-  /** Each event, when it is created and after each attempt. */
+  /** Emits an event when it is created and after each attempt. */
   const changed = new Signal<SandboxEvent>();
-  /** Each attempt, and each event that waits. */
+  /** Emits each attempt, and each new event that waits for its first. */
   const logged = new Signal<{ at: Date; event: SandboxEvent; attempt: Attempt | undefined }>();
   const running = new Map<SandboxEvent, Promise<Attempt>>();
   const redeliveries = new Set<Promise<Attempt>>();
-  const spoilt = new Map<SandboxEvent, WebhookFault>();
+  const waitingFaults = new Map<SandboxEvent, WebhookFault>();
   const recent: SandboxEvent[] = [];
   const inSlot = slots(16);
   let stop = new AbortController();
@@ -32,7 +32,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
   /** Returns the event with an id, or the newest one about an order with that id. */
   const byId = (id: unknown): SandboxEvent =>
     [...store.events.values()].findLast(({ data }) => data.order_id === id) ??
-    found(store.events, 'event', id);
+    findIn(store.events, 'event', id);
 
   function report(event: SandboxEvent, attempt?: Attempt): void {
     changed.emit(event);
@@ -40,7 +40,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     if (attempt || !inFlight) logged.emit({ at: new Date(clock.now()), event: { ...event }, attempt });
   }
 
-  /** Whether an event is still in the store: `reset()` may have removed it while it was in flight. */
+  /** True if an event is still in the store. `reset()` may have removed it while it was in flight. */
   const holds = (event: SandboxEvent): boolean => store.events.get(event.id) === event;
 
   const isDue = ({ nextAttemptAt: at }: SandboxEvent) => at !== undefined && at.getTime() <= clock.now();
@@ -65,7 +65,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     return inSlot(async () => {
       const at = new Date(clock.now());
       const started = performance.now();
-      const outgoing = signed(event.body, settings, clock, fault?.tamper);
+      const outgoing = signBody(event.body, settings, clock, fault?.tamper);
       const { status, headers, body, error, code }: Sent = fault?.drop
         ? { error: 'A fault was injected: the delivery was lost.' }
         : await send(to, outgoing, {
@@ -86,7 +86,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
         responseBody: excerpt(body),
         error,
       };
-      // A reset or the end of the sandbox says nothing about the receiver.
+      // An attempt that the sandbox aborted, dropped or tampered with says nothing about the receiver, so it gets no hint.
       const isFair = !signal.aborted && !fault?.drop && fault?.tamper === undefined;
       if (!made.ok && isFair) made.hint = hintFor({ ...made, code }, event.body);
       event.attempts.push(made);
@@ -95,8 +95,8 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
   }
 
   async function runOnce(event: SandboxEvent): Promise<Attempt> {
-    const fault = spoilt.get(event);
-    spoilt.delete(event);
+    const fault = waitingFaults.get(event);
+    waitingFaults.delete(event);
     event.nextAttemptAt = undefined;
     const { signal } = stop;
     const first = await attempt(event, 'due', fault);
@@ -116,7 +116,7 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     return first;
   }
 
-  /** The first attempt or a retry, with its fault if one was set. One at a time. */
+  /** Makes the first attempt or a retry, with the event's fault if one is set. An event has one such attempt at a time. */
   function run(event: SandboxEvent): Promise<Attempt> {
     const current = running.get(event) ?? runOnce(event).finally(() => running.delete(event));
     running.set(event, current);
@@ -140,11 +140,11 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
     logged,
     event: byId,
 
-    /** Takes a new event: sends it at once, later, or when it is asked for. */
+    /** Accepts a new event, and sends it at once, after a delay, or when `deliver()` is called. */
     enqueue(event: SandboxEvent): void {
       const { webhook, webhooks } = settings;
       const fault = webhook === undefined ? undefined : faults.ofDelivery();
-      if (fault) spoilt.set(event, fault);
+      if (fault) waitingFaults.set(event, fault);
       const usual = typeof webhooks === 'object' ? webhooks.delayMs : undefined;
       const delay = fault?.delay === undefined ? usual : milliseconds(fault.delay, 'delay');
       if (webhook === undefined) event.state = 'no_url';
@@ -186,12 +186,12 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
       while (inFlight().length > 0) await Promise.allSettled(inFlight());
     },
 
-    /** Drops deliveries in flight: their events are gone. */
+    /** Aborts deliveries in flight, whose events are deleted. */
     reset(): void {
       stop.abort(new Error('The sandbox was reset.'));
       stop = new AbortController();
       running.clear();
-      spoilt.clear();
+      waitingFaults.clear();
       recent.length = 0;
     },
 

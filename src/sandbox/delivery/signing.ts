@@ -8,16 +8,20 @@ import type { Settings } from '../settings.js';
 export const tampers = ['body', 'signature', 'timestamp', 'missing', 'secret', 'stale', 'future'] as const;
 
 /**
- * What is wrong with a delivery. `'body'`: the amount is raised after signing; `'signature'`: another one;
- * `'timestamp'`: another than the one that was signed; `'missing'`: neither signature nor timestamp; `'secret'`: signed
- * with another; `'stale'`, `'future'`: validly signed, a day ago or a day ahead.
+ * A way to tamper with a delivery.
+ * - `'body'` raises the amount after signing
+ * - `'signature'` replaces the signature by one of another body
+ * - `'timestamp'` replaces the timestamp after signing
+ * - `'missing'` leaves out signature and timestamp
+ * - `'secret'` signs with another secret
+ * - `'stale'`, `'future'` sign validly, a day ago or a day ahead
  */
 export type Tamper = (typeof tampers)[number];
 export const tamper = oneOf(tampers);
 
 const offMs: Partial<Record<Tamper, number>> = { stale: -86_400_000, future: 86_400_000 };
 
-export function signed(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {
+export function signBody(body: string, settings: Settings, clock: Clock, tamper?: Tamper): Outgoing {
   const now = settings.signatureTime === 'real' ? Date.now() : clock.now();
   const time = now + ((tamper && offMs[tamper]) ?? 0);
   const { signature: scheme } = settings.choices;
@@ -35,7 +39,7 @@ export function signed(body: string, settings: Settings, clock: Clock, tamper?: 
       'user-agent': `merchant-payments-sandbox/${version}`,
       ...(tamper === 'missing' ? {} : own),
     },
-    // A higher amount: what a forger would want.
+    // A forger would raise the amount.
     body: tamper === 'body' ? body.replace(/("amount": ?"?)/, '$19') : body,
   };
 }

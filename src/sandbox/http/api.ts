@@ -12,12 +12,12 @@ import { errorStatuses } from '../service/choices.js';
 import { excerpt } from '../service/event.js';
 import { twoDecimals, viewBalance } from '../service/money.js';
 import type { StoredCheckout } from '../service/records.js';
-import { capacity, found } from '../service/store.js';
+import { capacity, findIn } from '../service/store.js';
 import { checkCredentials, readObject, readParameters, readProduct } from './input.js';
 import type { ApiEnv, RequestNotes } from './log.js';
 import { type operations, Refusal, serveTable, type Table } from './table.js';
 
-/** The operations of the specification. The caller handles key, log and errors. */
+/** Serves the operations of the specification. The caller handles key, log and errors. */
 export function documentedApi(context: SandboxContext) {
   const { store, clock, payments, settings, listening } = context;
   const { choices } = settings;
@@ -48,12 +48,12 @@ export function documentedApi(context: SandboxContext) {
     },
     'POST /v1/products': async ({ req, var: { notes } }) => {
       const params = readProduct(productCreateParams, await readObject(req.raw, notes), notes);
-      full(store.products, 'products');
+      refuseIfFull(store.products, 'products');
       return createdProduct(payments.createProduct(params), notes);
     },
     'PATCH /v1/products/:id': async ({ req, var: { notes } }) => {
       const body = await readObject(req.raw, notes);
-      const product = found(store.products, 'product', req.param('id'));
+      const product = findIn(store.products, 'product', req.param('id'));
       const params = readProduct(productUpdateParams, body, notes);
       if (Object.keys(params).length === 0)
         notes.limit('emptyUpdate', 'The body has no field to update. Send at least one.');
@@ -68,10 +68,10 @@ export function documentedApi(context: SandboxContext) {
       const params = readParameters(checkoutCreateParams, body, notes);
       checkCredentials(params.successUrl, 'successUrl', notes);
       checkCredentials(params.cancelUrl, 'cancelUrl', notes);
-      const product = found(store.products, 'product', params.productId);
+      const product = findIn(store.products, 'product', params.productId);
       if (product.status === 'ARCHIVED')
         throw new Refusal('archived_product', 'The product is archived and cannot be used for checkout.');
-      full(store.checkouts, 'checkouts');
+      refuseIfFull(store.checkouts, 'checkouts');
       markPrice(product, notes);
       const amount = twoDecimals(product.price);
       const checkout = payments.createCheckout({ ...params, amount, currency: product.currency });
@@ -80,7 +80,7 @@ export function documentedApi(context: SandboxContext) {
       return { url: listening.checkoutUrl(checkout.id) };
     },
     'GET /v1/checkouts/:id': ({ req, var: { notes } }) =>
-      session(found(store.checkouts, 'checkout session', req.param('id')), notes),
+      session(findIn(store.checkouts, 'checkout session', req.param('id')), notes),
     'GET /v1/balance': ({ var: { notes } }) => {
       if (store.orders.size > 0) notes.mark('settlement');
       const { ledger } = store;
@@ -94,37 +94,38 @@ export function documentedApi(context: SandboxContext) {
   return api;
 }
 
-/** A price is returned as it was sent, which only shows where it was sent without two decimals. */
+/** Marks the choice that a price is returned as it was sent, which shows only if it was sent without two decimals. */
 function markPrice({ price }: Product, notes: RequestNotes): void {
   if (twoDecimals(price) !== price) notes.mark('priceText');
 }
 
-function full(map: ReadonlyMap<string, unknown>, what: string): void {
+/** Throws a refusal if the sandbox holds the most objects of a kind. */
+function refuseIfFull(map: ReadonlyMap<string, unknown>, what: string): void {
   const problem = `The sandbox holds ${capacity} ${what} and accepts no more. Reset it.`;
   if (map.size >= capacity) throw new Refusal('too_many_objects', problem);
 }
 
-// What the service sends, quirks included. Spec, "Representation notes".
+// The functions below write objects as the service does, quirks included. Spec, "Representation notes".
 
-/** The response to create, and to update but for `status`: price as a string as it was sent, milliseconds. */
+/** Returns a product as create responds, and update does without `status`: the price as the string that was sent, times in milliseconds. */
 function createdProduct(product: Product, notes: RequestNotes) {
   markPrice(product, notes);
   const [createdAt, updatedAt] = [product.createdAt.getTime(), product.updatedAt.getTime()];
   return { ...product, description: product.description ?? undefined, createdAt, updatedAt };
 }
 
-/** An item of the list: price as a number, ISO 8601 times. */
+/** Returns a product as an item of the list: the price as a number, times in ISO 8601. */
 const listedProduct = (product: Product) => ({
   ...product,
   description: product.description ?? undefined,
   price: Number(product.price),
 });
 
-/** The one error whose body the spec shows. */
+/** Returns the 401, the only error whose body the spec shows. */
 export const unauthorized = (notes: RequestNotes) => json(notes, 401, { code: 401, message: 'Unauthorized' });
 
-/** Every other error, by analogy with that one. */
-export function refused({ code, message, headers }: Refusal, notes: RequestNotes): Response {
+/** Returns every other error, in the form of the 401. */
+export function errorResponse({ code, message, headers }: Refusal, notes: RequestNotes): Response {
   notes.mark('errors', 'errorStatus');
   const status = errorStatuses[code];
   return json(notes, status, { code: status, message }, headers);

@@ -9,14 +9,14 @@ import { payPages } from '../pages/payment/routes.js';
 import { errorStatuses } from '../service/choices.js';
 import { livePrefix, type Settings } from '../settings.js';
 import { pause } from '../signal.js';
-import { documentedApi, refused, unauthorized } from './api.js';
+import { documentedApi, errorResponse, unauthorized } from './api.js';
 import { controlRoutes } from './control.js';
-import { NetworkFault, spoiltResponse } from './fault-response.js';
+import { faultyResponse, NetworkFault } from './fault-response.js';
 import { sameText } from './guard.js';
 import { type ApiEnv, type LoggedRequest, RequestNotes } from './log.js';
 import { isOperation, nothingHere, Refusal } from './table.js';
 
-/** The whole sandbox as one function from request to response: no socket, no timer. */
+/** Returns the whole sandbox as one function from request to response, without socket or timer. */
 export function sandboxApp(context: SandboxContext): (request: Request) => Promise<Response> {
   const { guard, settings, faults, listening } = context;
   const app = new Hono<ApiEnv>();
@@ -48,7 +48,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
       if (fault?.delay !== undefined)
         await pause(milliseconds(fault.delay, 'delay'), [c.req.raw.signal, listening.closing]);
       const working = () => work(c, next, notes);
-      const response = fault ? await spoiltResponse(fault, working) : await working();
+      const response = fault ? await faultyResponse(fault, working) : await working();
       c.res = undefined;
       c.res = response;
       status = response.status;
@@ -67,9 +67,9 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   });
 
   api.onError((error, c) => {
-    if (error instanceof Refusal) return refused(error, c.get('notes'));
+    if (error instanceof Refusal) return errorResponse(error, c.get('notes'));
     if (!(error instanceof SandboxError && error.code === 'unknown_id')) throw error;
-    return refused(new Refusal('unknown_id', error.message), c.get('notes'));
+    return errorResponse(new Refusal('unknown_id', error.message), c.get('notes'));
   });
   app.route('/', api);
   app.route('/_sandbox', controlRoutes(context));
@@ -79,7 +79,7 @@ export function sandboxApp(context: SandboxContext): (request: Request) => Promi
   app.onError((error, c) => {
     if (error instanceof NetworkFault) throw error;
     if (error instanceof Refusal) return c.text(`${error.message}\n`, errorStatuses[error.code]);
-    // A client that hangs up is no failure of the sandbox.
+    // A client that hangs up is no failure of the sandbox, so its error is not printed.
     if (!c.req.raw.signal.aborted) console.error(error);
     const message =
       error instanceof SandboxError ? error.message : 'The sandbox failed. Please report what it printed.';

@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod/mini';
 import { durationMs } from '../../input/duration.js';
 import { version } from '../../version.js';
-import { checked, closed, InvalidField, SandboxError, shown } from '../checks.js';
+import { InvalidField, parseWith, quoteValue, SandboxError, strictObject } from '../checks.js';
 import type { SandboxContext } from '../context.js';
 import { tamper } from '../delivery/signing.js';
 import { duration } from '../duration.js';
@@ -20,18 +20,18 @@ import { Refusal, serveTable, type Table } from './table.js';
 const text = z.string('pass a string.');
 const string = z.optional(text);
 const scheme = z.optional(z.looseObject({}, 'pass an object.'));
-/** Not whatever `Date` reads: it takes "1" for the year 2001, and the 31st of February for a day in March. */
+/** Schema of a full ISO 8601 date. `Date` alone is too lenient: it reads "1" as the year 2001, and the 31st of February as a day in March. */
 const date = z.iso.datetime({
   offset: true,
-  error: ({ input }) => `${shown(input)} is not a date with time and zone in ISO 8601.`,
+  error: ({ input }) => `${quoteValue(input)} is not a date with time and zone in ISO 8601.`,
 });
 
 const exactlyOne = <const Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  closed(shape).check(
+  strictObject(shape).check(
     z.refine((body) => Object.keys(body).length === 1, `pass one of ${Object.keys(shape).join(', ')}.`),
   );
 
-/** Takes the body of a POST, and the query of any other request. `example` is one, for messages. */
+/** Returns a route that reads the body of a POST, or the query of any other request. `example` is a valid one, for messages. */
 function takes<Given>(
   schema: z.ZodMiniType<Given>,
   example: string,
@@ -40,7 +40,7 @@ function takes<Given>(
   return async ({ req }: Context) => {
     const [what, sent] = req.method === 'POST' ? ['body', await readObject(req.raw)] : ['query', req.query()];
     try {
-      return await run(checked(schema, sent, what), req.param('id') ?? '', req.raw.signal);
+      return await run(parseWith(schema, sent, what), req.param('id') ?? '', req.raw.signal);
     } catch (error) {
       const { field, problem } = InvalidField.in(error) ?? {};
       if (problem === undefined) throw error;
@@ -51,9 +51,9 @@ function takes<Given>(
 }
 
 const takesNothing = (run: (id: string) => object | Promise<object>) =>
-  takes(closed({}), '{}', (_, id) => run(id));
+  takes(strictObject({}), '{}', (_, id) => run(id));
 
-/** The control routes under `/_sandbox`, which docs/sandbox.md lists: what `createSandbox()` can do, for any language. */
+/** Returns the control routes under `/_sandbox`, which offer the sandbox's methods to any language. docs/sandbox.md lists them. */
 export function controls(context: SandboxContext): Table {
   const { sandbox, settings, payments, store, deliveries, listening } = context;
   const now = () => ({ now: sandbox.now() });
@@ -68,7 +68,7 @@ export function controls(context: SandboxContext): Table {
       const { url, balance, products, checkouts, orders, events, requests } = sandbox;
       return { url, ...now(), webhook: webhookUrl(), balance, products, checkouts, orders, events, requests };
     },
-    'DELETE /state': takes(closed({ seed: string }), '?seed=1', ({ seed }) => {
+    'DELETE /state': takes(strictObject({ seed: string }), '?seed=1', ({ seed }) => {
       sandbox.reset({ seed: seed === undefined ? undefined : Number(seed || 'none') });
       return now();
     }),
@@ -89,17 +89,17 @@ export function controls(context: SandboxContext): Table {
       return waiting();
     }),
     'POST /trigger': takes(
-      closed({ type: z.optional(eventType), ...costs }),
+      strictObject({ type: z.optional(eventType), ...costs }),
       '{"type": "order.paid", "amount": "19.90", "currency": "USD"}',
       ({ type = 'order.paid', ...options }) => sandbox.trigger(type, options),
     ),
     'POST /doctor': takes(
-      closed({ target: string, amount: string, currency: string }),
+      strictObject({ target: string, amount: string, currency: string }),
       '{"target": "http://127.0.0.1:3000/webhooks"}',
       ({ target, ...price }) => sandbox.doctor(target, price),
     ),
     'POST /webhook': takes(
-      closed({ url: z.optional(z.nullable(text)), secret: string, scheme }),
+      strictObject({ url: z.optional(z.nullable(text)), secret: string, scheme }),
       '{"url": "http://127.0.0.1:3000/webhooks"} or {"url": null}',
       async ({ url, ...signing }) => {
         const target = url === undefined ? settings.webhook : (url ?? undefined);
@@ -108,12 +108,16 @@ export function controls(context: SandboxContext): Table {
         return { url: webhookUrl() };
       },
     ),
-    'POST /balance': takes(closed({ settle: z.literal(true, 'pass true.') }), '{"settle": true}', () => {
-      sandbox.settle();
-      return sandbox.balance;
-    }),
+    'POST /balance': takes(
+      strictObject({ settle: z.literal(true, 'pass true.') }),
+      '{"settle": true}',
+      () => {
+        sandbox.settle();
+        return sandbox.balance;
+      },
+    ),
     'POST /signed-request': takes(
-      closed({ eventId: text, tamper: z.optional(tamper) }),
+      strictObject({ eventId: text, tamper: z.optional(tamper) }),
       '{"eventId": "evt_…", "tamper": "body"}',
       async ({ eventId, ...options }) => {
         const request = await sandbox.signedRequest(deliveries.event(eventId), options);
@@ -124,12 +128,12 @@ export function controls(context: SandboxContext): Table {
     'POST /snapshot': takesNothing(sandbox.snapshot),
     'POST /key': takesNothing(() => ({ apiKey: sandbox.regenerateKey() })),
     'POST /checkouts/:id/complete': takes(
-      closed({ method: z.optional(paymentMethod) }),
+      strictObject({ method: z.optional(paymentMethod) }),
       '{"method": "card"}',
       (options, id) => sandbox.completeCheckout(id, options),
     ),
     'POST /checkouts/:id/fail': takes(
-      closed({ reason: z._default(declineReason, 'card_declined') }),
+      strictObject({ reason: z._default(declineReason, 'card_declined') }),
       '{"reason": "card_declined"}',
       ({ reason }, id) => ({ state: payments.decline(id, reason).state }),
     ),
@@ -140,7 +144,7 @@ export function controls(context: SandboxContext): Table {
     })),
     'POST /products/:id/restore': takesNothing((id) => ({ status: payments.setStatus(id, 'ACTIVE').status })),
     'GET /events': takes(
-      closed({ after: string, wait: z.optional(durationMs()) }),
+      strictObject({ after: string, wait: z.optional(durationMs()) }),
       '?after=evt_…&wait=5s',
       async ({ after, wait = 0 }, _, gone) => {
         if (after !== undefined) deliveries.event(after);

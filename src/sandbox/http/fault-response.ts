@@ -1,20 +1,20 @@
 import type { malformedFaults, networkFaults, RequestFault } from '../faults.js';
 
-/** The connection breaks, or nothing responds. It looks different in process and on a socket. */
+/** A broken connection, or no response at all. In process and on a socket it is carried out differently. */
 export class NetworkFault extends Error {
   constructor(readonly fault: (typeof networkFaults)[number]) {
     super(`A fault was injected: ${fault}.`);
   }
 }
 
-/** What the platform's `fetch` rejects with when a connection breaks. */
+/** Returns the error that the platform's `fetch` rejects with when a connection breaks. */
 export function fetchFailed(): TypeError {
   const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
   return new TypeError('fetch failed', { cause });
 }
 
-/** The response of a fault, which comes before the work, or after it. `work` returns the sandbox's own. */
-export async function spoiltResponse(fault: RequestFault, work: () => Promise<Response>): Promise<Response> {
+/** Returns the response of a fault that happens before or after the work. `work` returns the sandbox's own response. */
+export async function faultyResponse(fault: RequestFault, work: () => Promise<Response>): Promise<Response> {
   if ('status' in fault || 'network' in fault) {
     if (fault.when === 'after') await work();
     if ('status' in fault) return withStatus(fault);

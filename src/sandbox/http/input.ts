@@ -6,7 +6,7 @@ import { excerpt } from '../service/event.js';
 import type { RequestNotes } from './log.js';
 import { Refusal } from './table.js';
 
-/** Reads a JSON object, or refuses. Without notes, nothing at all is an empty object too: a POST of our own routes. */
+/** Reads a JSON object, or throws a refusal. Without notes, as on the control routes, an empty body counts as `{}`. */
 export async function readObject(request: Request, notes?: RequestNotes): Promise<Record<string, unknown>> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   const bytes = await readBytes(request);
@@ -27,7 +27,10 @@ export async function readForm(request: Request): Promise<Record<string, string>
   return Object.fromEntries(new URLSearchParams(decode(await readBytes(request))));
 }
 
-/** The whole body, or a refusal as soon as it is over the limit. Why not hono's: docs/decisions/hono-middleware.md. */
+/**
+ * Reads the whole body. Throws a refusal as soon as it is over the limit. docs/decisions/hono-middleware.md says why hono's limit
+ * is not used.
+ */
 async function readBytes(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -52,7 +55,7 @@ function attempt<T>(read: () => T, problem: string): T {
 
 type ObjectSchema<Params> = z.ZodMiniType<Params> & { readonly def: { readonly shape: object } };
 
-/** Checks parameters by the client's schema. Fields that the spec does not list bring a warning or are refused, as chosen. */
+/** Checks parameters by the client's schema. The choice `unknownFields` decides if a field that the spec does not list is refused or noted. */
 export function readParameters<Params>(schema: ObjectSchema<Params>, given: object, notes: RequestNotes) {
   const known = Object.keys(schema.def.shape);
   const entries = Object.entries(given);
@@ -71,9 +74,9 @@ export function readParameters<Params>(schema: ObjectSchema<Params>, given: obje
   throw new Refusal('validation', problems.join(' '));
 }
 
-// Limits that the specification does not state. Each has a name, by which responses tell of it.
+// The limits below are not in the specification. A response that depends on one names it.
 
-/** A product's parameters: within the specification's limits, then within the sandbox's own. */
+/** Reads a product's parameters: checks the specification's limits, then the sandbox's own. */
 export function readProduct<
   Params extends { name?: string | undefined; image?: string | undefined; currency?: string | undefined },
 >(schema: ObjectSchema<Params>, body: Record<string, unknown>, notes: RequestNotes): Params {
@@ -102,7 +105,7 @@ function readLeniently(body: Record<string, unknown>, notes: RequestNotes): Reco
   return read;
 }
 
-/** A URL with a user name in it can look like another host's. */
+/** Refuses a URL with a user name or password, because such a URL can look like another host's. */
 export function checkCredentials(url: string | undefined, field: string, notes: RequestNotes): void {
   if (url === undefined) return;
   const { username, password } = new URL(url);

@@ -6,20 +6,20 @@ import { fetchFailed, NetworkFault } from './fault-response.js';
 import type { Guard } from './guard.js';
 import { type Handle, type Listening, type ListenOptions, serve } from './node.js';
 
-/** The port that the command serves on, and at which its other commands look for it. */
+/** Port on which the command serves by default, and on which the other commands look for a sandbox. */
 export const usualPort = 4380;
 
-/** The origin in process: a loopback name, so that clients accept it without https. */
+/** Origin in process. It is a loopback name, so that clients accept it without https. */
 const inProcessUrl = 'http://sandbox.localhost';
 
-/** How requests reach the sandbox: in process at once, and through a socket once it listens. */
+/** Creates the entrances of the sandbox: in process at once, and through a socket once it listens. */
 export function newListening(handle: Handle, guard: Guard, publicUrl: string | undefined, tick: () => void) {
   let opening: Promise<Listening> | undefined;
   let server: Listening | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let closing = new AbortController();
 
-  /** A network fault as the platform's `fetch` shows it. */
+  /** Handles a request in process. A network fault rejects as it does with the platform's `fetch`. */
   async function inProcess(request: Request): Promise<Response> {
     const closed = closing.signal;
     try {
@@ -53,13 +53,13 @@ export function newListening(handle: Handle, guard: Guard, publicUrl: string | u
     get listens(): boolean {
       return server !== undefined;
     },
-    /** The way to run the doctor on the webhook that is set. */
+    /** Command that runs the doctor on the webhook that is set. */
     get doctorCommand(): string {
       if (server === undefined) return 'await sandbox.doctor()';
       const isUsual = new URL(server.url).port === String(usualPort);
       return `npx merchant-payments doctor${isUsual ? '' : ` --sandbox ${server.url}`}`;
     },
-    /** Aborted by `close()`, to end all waits. */
+    /** Signal that `close()` aborts, to end all waits. */
     get closing(): AbortSignal {
       return closing.signal;
     },

@@ -2,27 +2,27 @@ import type { Choices, FixedChoice, UnspecifiedChoices } from '../service/choice
 import { Signal } from '../signal.js';
 import { Refusal } from './table.js';
 
-/** A request to the documented API, as the sandbox saw it. */
+/** A request to the documented API, as the sandbox received it. */
 export interface LoggedRequest {
-  /** Counts from 1. */
+  /** Number of the request, from 1. */
   number: number;
-  /** On the sandbox's clock. */
+  /** Time of the request, on the sandbox's clock. */
   at: Date;
   /** The HTTP method. */
   method: string;
   /** Path and query. */
   path: string;
-  /** Absent if a fault lost the response. */
+  /** Status of the response; absent if a fault lost the response. */
   status: number | undefined;
-  /** In real milliseconds. */
+  /** Time until the response, in real milliseconds. */
   durationMs: number;
-  /** The fault that it met. */
+  /** Fault that happened to the request. */
   fault: string | undefined;
-  /** Which kind of key was sent; never the key itself. */
+  /** Kind of key that was sent, never the key itself. */
   key: 'ok' | 'missing' | 'wrong' | 'live';
-  /** The choices that the response depended on. */
+  /** Choices that the response depended on. */
   unspecified: (keyof UnspecifiedChoices | FixedChoice)[];
-  /** What the service might reject: unknown fields, a live key. */
+  /** Things that the service might reject: unknown fields, a live key. */
   warnings: string[];
   /** The first 4 KB of the request's body. */
   body: string | undefined;
@@ -32,7 +32,7 @@ export interface LoggedRequest {
 
 /** The newest 500 requests, oldest first. */
 export class RequestLog {
-  /** Each request, once there is a response. */
+  /** Emits each request, once it has been handled. */
   readonly added = new Signal<LoggedRequest>();
   entries: readonly LoggedRequest[] = [];
 
@@ -58,12 +58,12 @@ export class RequestNotes {
     readonly key: LoggedRequest['key'],
   ) {}
 
-  /** The response depends on these choices. */
+  /** Notes that the response depends on these choices. */
   mark(...names: Silence[]): void {
     this.unspecified.push(...names.filter((name) => !this.unspecified.includes(name)));
   }
 
-  /** Does the same for a limit that a value breaks: `problem` is why it is refused, `false` if it is accepted. */
+  /** Notes that the response depends on a limit. Throws a refusal with `problem`, or accepts the value if it is `false`. */
   limit(name: Silence, problem: string | false): void {
     this.mark(name);
     if (problem !== false) throw new Refusal('validation', problem);

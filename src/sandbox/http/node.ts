@@ -4,33 +4,33 @@ import type { getRequestListener } from '@hono/node-server';
 import * as z from 'zod/mini';
 import { integer } from '../../input/read.js';
 import { isLoopback } from '../../input/url.js';
-import { checked, refuse, SandboxError } from '../checks.js';
+import { parseWith, refuse, SandboxError } from '../checks.js';
 import { NetworkFault } from './fault-response.js';
 
 /** Options of `sandbox.listen()`. */
 export interface ListenOptions {
-  /** Default: a free one. */
+  /** Port to listen on. Default: a free one. */
   port?: number | undefined;
-  /** Default `'127.0.0.1'`: this machine alone. */
+  /** Address to listen on. Default `'127.0.0.1'`, which only this machine can reach. */
   host?: string | undefined;
-  /** Names that pages and control routes respond to besides loopback names and `publicUrl`. Default: none. */
+  /** Host names that pages and control routes respond to, besides loopback names and `publicUrl`. Default: none. */
   allowHosts?: readonly string[] | undefined;
-  /** What dashboard and control routes require if other machines can reach the sandbox. Default: random. */
+  /** Token that dashboard and control routes require if other machines can reach the sandbox. Default: random. */
   accessToken?: string | undefined;
 }
 
 export type Handle = (request: Request) => Promise<Response>;
 
-/** An open socket in front of the sandbox. `local`: this machine alone can reach it. */
+/** An open socket in front of the sandbox. `local` is true if only this machine can reach it. */
 export type Listening = Awaited<ReturnType<typeof serve>>;
 
-/** Serves over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
+/** Serves the sandbox over HTTP. Slow requests are cut off, so that none holds the sandbox up. */
 export async function serve(handle: Handle, options: ListenOptions, publicUrl: string | undefined) {
   const { port = 0, host = '127.0.0.1', allowHosts = [] } = options;
-  checked(z.object({ port: integer(0, 65_535) }), { port }, 'listen');
-  // Node takes an empty one for every address of the machine.
+  parseWith(z.object({ port: integer(0, 65_535) }), { port }, 'listen');
+  // Node reads an empty host as every address of the machine, so it is refused.
   refuse('listen', 'host', host === '' ? 'pass an address, such as "127.0.0.1".' : undefined);
-  // Not as the file is loaded: it extends `Request`, which Jest with jsdom does not have.
+  // The adapter extends `Request` when it is loaded, which Jest with jsdom does not have, so it is imported only here.
   const adapter = await import('@hono/node-server');
   const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response');
   const answer: Parameters<typeof getRequestListener>[0] = (request, { incoming }) =>
@@ -41,7 +41,7 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
       else if (!incoming.socket.destroyed) await once(incoming.socket, 'close');
       return RESPONSE_ALREADY_SENT;
     });
-  // The adapter would replace the process's own Request and Response.
+  // By default the adapter replaces the process's own Request and Response.
   const listener = adapter.getRequestListener(answer, { overrideGlobalObjects: false });
   const rule: HostRule = { publicUrl, allowHosts, local: true };
   const limits = {
@@ -81,13 +81,13 @@ export async function serve(handle: Handle, options: ListenOptions, publicUrl: s
   };
 }
 
-/** The host names to respond to, without port; `local` if it listens on loopback alone. */
+/** The host names to respond to, without port. `local` is true if the socket listens on loopback only. */
 type HostRule = { local: boolean; publicUrl: string | undefined; allowHosts: readonly string[] };
 
 /**
- * Whether there is a path instead of another server's address, and one Host header that names the sandbox, on any port,
- * as a container's may be mapped, and not an attacker's host (DNS rebinding). Any name does for a health check and, open
- * to other machines, for the documented API: its key guards it.
+ * True if a request is for the sandbox. Its target must be a path and not another server's URL, and its one Host header must name
+ * the sandbox and not an attacker's host (DNS rebinding). The port may differ, because a container's port may be mapped. A health
+ * check may have any name, and so may the documented API if other machines can reach it, because its key guards it.
  */
 function isForUs({ rawHeaders, headers, url: path = '' }: IncomingMessage, rule: HostRule): boolean {
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');

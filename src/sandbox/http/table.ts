@@ -10,13 +10,13 @@ export const operations = [
   'GET /v1/balance',
 ] as const;
 
-/** An id may hold whatever a segment of a path can; `:id` and `*` are what somebody forgot to fill in. */
+/** Patterns of the operations. An id may hold any character of a path segment, but `:id` and `*` are placeholders left unfilled. */
 const patterns = operations.map((operation) => {
   const [method, path = ''] = operation.split(' ');
   return { method, path: new RegExp(`^${path.replace(':id', '(?!:id$)[^/?#*]+')}$`) };
 });
 
-/** Whether an operation has this method and path, or one of them. */
+/** True if an operation has this method and path. An `undefined` one is not compared. */
 export function isOperation(method: string | undefined, path: string | undefined): boolean {
   const sameMethod = patterns.filter((one) => method === undefined || method === one.method);
   return sameMethod.some((one) => path === undefined || one.path.test(path));
@@ -24,12 +24,12 @@ export function isOperation(method: string | undefined, path: string | undefined
 
 export const nothingHere = 'There is nothing at this path.';
 
-/** What each method and path, such as `GET /products`, does and returns. */
+/** Functions by method and path, such as `GET /products`, each of which does the work and returns the result. */
 export type Table<E extends Env = Env> = Readonly<
   Record<string, (c: Context<E>) => object | Promise<object>>
 >;
 
-/** Refuses the request with the response for its kind. */
+/** A refusal of a request. `code` decides the status of the response. */
 export class Refusal extends Error {
   constructor(
     readonly code: ErrorKind,
@@ -40,7 +40,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Serves a table, and refuses every other method of its paths, and every other path of `rest`. */
+/** Serves a table. Refuses every other method of its paths, and every other path under `rest`. */
 export function serveTable<E extends Env>(
   routes: Hono<E>,
   table: Table<E>,

@@ -4,7 +4,7 @@ import { type Duration, durationMs } from '../../input/duration.js';
 import { valueWithout } from '../../input/fields.js';
 import type { SignatureScheme } from '../../webhooks/index.js';
 import { readScheme } from '../../webhooks/scheme.js';
-import { checked, choiceOf, closed, nameIn, problemIn } from '../checks.js';
+import { choiceOf, nameIn, parseWith, problemIn, strictObject } from '../checks.js';
 import { type EventLink, eventLinks } from './event.js';
 
 export const errorStatuses = {
@@ -19,15 +19,15 @@ export const errorStatuses = {
   too_many_objects: 507,
 } as const;
 
-/** What went wrong with a request. */
+/** Reason why a request is refused. */
 export type ErrorKind = keyof typeof errorStatuses;
 
 /**
- * Where the specification is silent and the sandbox always does the same: the key is checked before the path, an empty
- * PATCH is refused, numbers in metadata become strings, a price is returned as sent, characters are code points, an image
- * is `http:` or `https:`, no URL has a user, creating a checkout needs a `productId` alone, an error is `{ code, message }`
- * with the HTTP status as its code, a list begins with the newest product and has no items past its last page, a currency
- * is three upper-case letters.
+ * A choice that cannot be changed, for behaviour that the specification does not describe: the key is checked before the
+ * path, an empty PATCH is refused, numbers in metadata become strings, a price is returned as sent, characters are code
+ * points, an image is `http:` or `https:`, no URL has a user, creating a checkout requires only `productId`, an error is
+ * `{ code, message }` with the HTTP status as its code, a list begins with the newest product and has no items past its last
+ * page, a currency is three upper-case letters.
  */
 export type FixedChoice =
   | 'authOrder'
@@ -44,36 +44,36 @@ export type FixedChoice =
   | 'currencyForm';
 
 /**
- * What the sandbox does where the specification is silent: never a promise of the service, and changeable. A response
- * that depended on a choice names it in the header `x-sandbox-unspecified`.
+ * Choices for behaviour that the specification does not describe. They are no promise of the service, and you can change
+ * them. A response that depended on a choice names it in the header `x-sandbox-unspecified`.
  */
 export interface UnspecifiedChoices {
-  /** What creating a checkout returns. Default `'session'`, the shape of retrieval; the spec promises `url` alone. */
+  /** Response to creating a checkout. Default `'session'`, the shape of retrieval; the spec promises only `url`. */
   checkoutCreated: 'session' | 'url';
-  /** How long a checkout can be paid, and the unit of `expiresAt`. Default 30 minutes, in milliseconds. */
+  /** Time for which a checkout can be paid, and the unit of `expiresAt`. Default 30 minutes, in milliseconds. */
   expiresIn:
     | Duration
     | {
-        /** How long it can be paid. */
+        /** Time for which a checkout can be paid. */
         after: Duration;
         /** The unit of `expiresAt`. */
         unit: 'ms' | 's';
       };
-  /** Fields that the spec does not list. Default `'ignore'`, with a warning in the request log. */
+  /** Treatment of fields that the spec does not list. Default `'ignore'`, with a warning in the request log. */
   unknownFields: 'ignore' | 'reject';
-  /** The path in an event's body that names its checkout. Default `'none'`. `'data.reference'` has it after `checkout:`. */
+  /** Path in an event's body that holds the checkout's id. Default `'none'`. In `'data.reference'` the id follows `checkout:`. */
   eventLink: EventLink;
-  /** How `data.amount` is written in an event. Default `'text'`, a string. */
+  /** Form of `data.amount` in an event. Default `'text'`, a string. */
   webhookBody: 'text' | 'number';
-  /** How deliveries are signed: what differs from the default scheme of `webhooks.verify()`. */
+  /** Signature scheme of deliveries: the fields that differ from the default of `webhooks.verify()`. */
   signature: Partial<SignatureScheme>;
-  /** The delays before the second and later attempts; `[]` for one attempt. Default 5 s, 30 s, 2 min, 10 min. */
+  /** Delays before the second and later attempts; `[]` for one attempt. Default 5 s, 30 s, 2 min, 10 min. */
   retries: readonly Duration[];
-  /** How long a receiver may take. Default 10 seconds, in real time. */
+  /** Time limit of a receiver's response. Default 10 seconds, in real time. */
   deliveryTimeout: Duration;
-  /** What cancelling does to the checkout. Default `'stay-open'`: the customer can come back and pay. */
+  /** Effect of cancelling on the checkout. Default `'stay-open'`: the customer can come back and pay. */
   cancel: 'stay-open' | 'close';
-  /** How long a payment stays `pending`. Default 24 hours; `0` makes it `available` at once. */
+  /** Time for which a payment stays `pending`. Default 24 hours; `0` makes it `available` at once. */
   settlement: Duration;
 }
 
@@ -85,7 +85,7 @@ const expiry = z.union(
   'pass a duration such as "30m", or { after: "30m", unit: "ms" | "s" }.',
 );
 
-const schema = closed({
+const schema = strictObject({
   checkoutCreated: choiceOf('session', 'url'),
   expiresIn: z.prefault(expiry, '30m'),
   unknownFields: choiceOf('ignore', 'reject'),
@@ -110,8 +110,8 @@ export function schemeProblem(scheme: unknown): string | undefined {
 
 export const choicesProblem = (given: object) => problemIn(schema, given);
 
-/** The choices as the code uses them: durations in milliseconds. */
+/** Checked choices, with durations in milliseconds. */
 export type Choices = ReturnType<typeof readChoices>;
 
 export const readChoices = (given: Partial<UnspecifiedChoices> = {}) =>
-  checked(schema, given, 'createSandbox: unspecified');
+  parseWith(schema, given, 'createSandbox: unspecified');

@@ -1,4 +1,4 @@
-/** The sandbox's time: the real one, moved by an offset, or a frozen one. It has no timer. */
+/** The sandbox's clock: the real time moved by an offset, or a frozen time. It has no timer. */
 export class Clock {
   constructor(
     readonly start: ClockState,
@@ -18,13 +18,13 @@ export class Clock {
   }
 }
 
-/** What a snapshot keeps of the clock. */
+/** State of the clock, which a snapshot saves. */
 type ClockState = { readonly frozenAt?: number | undefined; readonly offset: number };
 
-/** Something that becomes due. Its handler must check again that it still applies. */
+/** A task that becomes due. Its handler must check again that it still applies. */
 export type Due = { at: number; kind: 'expire' | 'settle' | 'deliver'; id: string };
 
-/** What becomes due, by time, then in the order it was added. */
+/** The tasks that become due, sorted by time, then in the order in which they were added. */
 export class Agenda {
   #entries: Due[] = [];
 
@@ -37,7 +37,7 @@ export class Agenda {
     return this.#entries[0]?.at ?? Infinity;
   }
 
-  /** Removes and returns what is due by then. `which` leaves some for later. */
+  /** Removes and returns the tasks that are due by `until`. Those for which `which` returns false stay. */
   take(until: number, which: (due: Due) => boolean = () => true): Due[] {
     if (this.next > until) return [];
     const isTaken = (due: Due) => due.at <= until && which(due);
@@ -47,7 +47,7 @@ export class Agenda {
   }
 }
 
-/** Moves the clock and does everything that becomes due, in order. `settled` awaits the deliveries in flight. */
+/** Creates the schedule, which moves the clock and runs the tasks that become due, in order. `settled` awaits deliveries in flight. */
 export function newSchedule(
   clock: Clock,
   store: { readonly agenda: Agenda },
@@ -57,23 +57,23 @@ export function newSchedule(
   let moving: Promise<void> = Promise.resolve();
   let resets = 0;
 
-  /** Stops whenever something becomes due, even if it was scheduled on the way. A reset ends the move. */
+  /** Moves the clock, and stops on the way at each task that becomes due, even at one scheduled meanwhile. A reset ends the move. */
   async function move(target: () => number): Promise<void> {
     const time = target();
     const goesBack = time < clock.now();
     const before = resets;
-    await settled(); // An attempt in flight may schedule a retry on the way, and so may what a handler does.
+    await settled(); // An attempt in flight, or its handler, may schedule a task that is due on the way.
     while (before === resets && store.agenda.next <= time) {
       const at = store.agenda.next;
       if (at > clock.now()) clock.moveTo(at);
       await Promise.all(store.agenda.take(at).map(run));
       await settled();
     }
-    // Real time that deliveries took meanwhile is not taken back.
+    // Deliveries may have taken so long that the real time is past the target, to which the clock must not go back.
     if (before === resets && (goesBack || clock.now() < time)) clock.moveTo(time);
   }
 
-  /** One move after another: two at once would each see the other's clock. */
+  /** Starts a move after the previous one, because two moves at once would change each other's clock. */
   function moveTo(target: () => number): Promise<void> {
     const done = moving.then(() => move(target));
     moving = done.catch(() => undefined);
@@ -81,7 +81,7 @@ export function newSchedule(
   }
 
   return {
-    /** Does everything that is due, if anything is, and waits for no delivery: one that hangs must hold up no other. */
+    /** Runs the tasks that are due; true if there were any. Does not wait for deliveries, because one that hangs must not hold up the others. */
     tick(): boolean {
       const due = store.agenda.take(clock.now());
       due.forEach(run);
@@ -97,7 +97,7 @@ export function newSchedule(
   };
 }
 
-/** A length of time in the unit that suits it: `25 s`, `4 min`, `2.5 h`, `3 d`. */
+/** Returns a duration in the unit that suits it: `25 s`, `4 min`, `2.5 h`, `3 d`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;

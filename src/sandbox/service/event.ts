@@ -1,7 +1,7 @@
 import { nameIn } from '../checks.js';
 import type { SandboxOrder } from './records.js';
 
-/** The events that the service documents, and the `data` of each. What makes one happen is in `payments.ts`. */
+/** The documented types of event, each with a function that returns its `data`. `payments.ts` creates the events. */
 export const eventTypes = {
   'order.paid': ({ id, amount, currency }: SandboxOrder) => ({ order_id: id, amount, currency }),
 };
@@ -11,7 +11,7 @@ export type EventType = keyof typeof eventTypes;
 
 export const eventType = nameIn(eventTypes);
 
-/** Ways in which an event could name its checkout, by their place in the body: what is merged into event and `data`. */
+/** Ways in which an event could name its checkout, by the path in the body. Each returns the fields to merge into event and `data`. */
 export const eventLinks = {
   none: () => ({}),
   /** The order has the checkout's id. */
@@ -27,10 +27,11 @@ export const eventLinks = {
   'data.items[0].checkout_id': (id) => ({ data: { items: [{ checkout_id: id }] } }),
 } as const satisfies Record<string, (checkoutId: string) => { data?: object; checkout_id?: string }>;
 
-/** The place where an event names its checkout. */
+/** The path at which an event names its checkout. */
 export type EventLink = keyof typeof eventLinks;
 
 /**
+ * State of an event's delivery.
  * - `pending`: the first attempt is due or in flight
  * - `held`: waits for `deliver()`
  * - `no_url`: no webhook is set; kept, and can be delivered later
@@ -41,11 +42,11 @@ export type EventState = 'pending' | 'held' | 'no_url' | 'retrying' | 'delivered
 
 /** A webhook event and its deliveries. */
 export interface SandboxEvent {
-  /** The sandbox's own name for it. It is not in the body: the service's events have no id. */
+  /** The sandbox's own id of the event. The body does not hold it, because the service's events have no id. */
   id: string;
   /** A type that the specification shows. */
   type: EventType;
-  /** What the specification lists of the event's `data`. */
+  /** The fields of the event's `data` that the specification lists. */
   data: {
     /** The order's id. */
     order_id: string;
@@ -54,43 +55,43 @@ export interface SandboxEvent {
     /** Currency of `amount`. */
     currency: string;
   };
-  /** The exact text that is sent, the same in every attempt. */
+  /** The exact body that is sent, the same in every attempt. */
   body: string;
-  /** Its state. */
+  /** State of the delivery. */
   state: EventState;
-  /** Oldest first. */
+  /** Attempts to deliver the event, oldest first. */
   attempts: Attempt[];
-  /** When the next attempt is due, on the sandbox's clock. */
+  /** Time of the next attempt, on the sandbox's clock. */
   nextAttemptAt?: Date | undefined;
-  /** On the sandbox's clock. */
+  /** Time of creation, on the sandbox's clock. */
   createdAt: Date;
 }
 
 /** One attempt to deliver an event. */
 export interface Attempt {
-  /** Counts from 1. */
+  /** Number of the attempt, from 1. */
   number: number;
-  /** `due`: the first attempt or a retry. `redelivery` and `duplicate` do not count as retries. */
+  /** Cause of the attempt. `due` is the first attempt or a retry; `redelivery` and `duplicate` do not count as retries. */
   cause: 'due' | 'redelivery' | 'duplicate';
-  /** Whether the response was 2xx. */
+  /** True if the response was 2xx. */
   ok: boolean;
-  /** On the sandbox's clock. */
+  /** Time of the attempt, on the sandbox's clock. */
   at: Date;
-  /** From sending to the end of the response, in real milliseconds. */
+  /** Time from sending to the end of the response, in real milliseconds. */
   durationMs: number;
-  /** Where it was sent; `(handler)` for a function. */
+  /** URL that the event was sent to; `(handler)` for a function. */
   target: string;
-  /** What was sent, signature and timestamp included. */
+  /** Headers that were sent, with signature and timestamp. */
   requestHeaders: Record<string, string>;
-  /** The status of the response; absent if there was none. */
+  /** Status of the response; absent if there was none. */
   status?: number | undefined;
-  /** The headers of the response. */
+  /** Headers of the response. */
   responseHeaders?: Record<string, string> | undefined;
-  /** The first 4 KB of the response. */
+  /** First 4 KB of the response's body. */
   responseBody?: string | undefined;
-  /** Why there was no response. */
+  /** Reason why there was no response. */
   error?: string | undefined;
-  /** What probably went wrong, and what to do. */
+  /** Probable reason of the failure, and the fix. */
   hint?: string | undefined;
 }
 

@@ -9,15 +9,16 @@ import { type EventType, eventLinks, eventTypes, type SandboxEvent } from './eve
 import { nextId } from './ids.js';
 import { toCents } from './money.js';
 import type { DeclineReason, PaymentMethod, SandboxOrder, StoredCheckout } from './records.js';
-import { found, type Store } from './store.js';
+import { findIn, type Store } from './store.js';
 
 export type Payment = { checkout: StoredCheckout; order: SandboxOrder; event: SandboxEvent };
 
 export type Payments = ReturnType<typeof newPayments>;
 
 /**
- * What a customer, the dashboard and time do to checkouts, orders and the balance: synchronously, so that of two payments
- * for one checkout the second finds it paid. `enqueue` gets each new event once the order is stored, `log` what was done.
+ * Creates the functions that change checkouts, orders and the balance, for customers, the dashboard and the schedule. They are
+ * synchronous, so that the second of two payments for one checkout finds it paid. `enqueue` gets each new event once the order is
+ * stored; `log` gets each action.
  */
 export function newPayments(
   store: Store,
@@ -61,7 +62,7 @@ export function newPayments(
     return checkout;
   }
 
-  /** Its text is made once: every attempt sends the same bytes. */
+  /** Creates an event. Its body is written once, so that every attempt sends the same bytes. */
   function newEvent(type: EventType, order: SandboxOrder): SandboxEvent {
     const data = eventTypes[type](order);
     const { data: linked, ...beside } = { data: {}, ...eventLinks[choices.eventLink](order.checkoutId) };
@@ -73,18 +74,18 @@ export function newPayments(
   }
 
   const payments = {
-    /** Expires and settles what is due, so that nobody sees an outdated state. */
+    /** Expires checkouts and settles orders that are due, so that nobody sees an outdated state. */
     catchUp(): void {
       for (const { kind, id } of store.agenda.take(clock.now(), ({ kind }) => kind !== 'deliver'))
         if (kind !== 'deliver') payments[kind](id);
     },
 
-    /** The checkout with an id, or with a payment page's url. */
+    /** Returns the checkout with an id, or with the URL of its payment page. Throws if there is none. */
     find(ref: string): StoredCheckout {
-      return found(store.checkouts, 'checkout', ref, /\/pay\/([^/?#]+)/.exec(ref)?.[1]);
+      return findIn(store.checkouts, 'checkout', ref, /\/pay\/([^/?#]+)/.exec(ref)?.[1]);
     },
 
-    product: (id: string): Product => found(store.products, 'product', id),
+    product: (id: string): Product => findIn(store.products, 'product', id),
 
     stock(): void {
       for (const product of settings.products) payments.createProduct(product);
@@ -110,26 +111,26 @@ export function newPayments(
       return checkout;
     },
 
-    /** The customer chose a wallet; it waits for approval. */
+    /** Lets a checkout wait for the approval of the wallet that the customer chose. */
     await: (ref: string, wallet: 'walletA' | 'walletB') =>
-      changed(payable(ref), { state: 'processing', method: wallet, declined: undefined }),
+      update(payable(ref), { state: 'processing', method: wallet, declined: undefined }),
 
-    /** The customer left the wallet for another method. */
-    reopen: (ref: string) => changed(payable(ref), { state: 'open', method: undefined }),
+    /** Reopens a checkout whose customer left the wallet for another method. */
+    reopen: (ref: string) => update(payable(ref), { state: 'open', method: undefined }),
 
-    /** The payment failed; the customer may try again. */
+    /** Declines a payment. The customer may try again. */
     decline: (ref: string, reason: DeclineReason) =>
-      logState(changed(payments.reopen(ref), { declined: reason }), 'declined'),
+      logState(update(payments.reopen(ref), { declined: reason }), 'declined'),
 
     cancel(ref: string): StoredCheckout {
       const state = choices.cancel === 'close' ? 'cancelled' : 'open';
-      return logState(changed(payments.reopen(ref), { declined: undefined, state }), 'cancelled');
+      return logState(update(payments.reopen(ref), { declined: undefined, state }), 'cancelled');
     },
 
     pay(ref: string, method: PaymentMethod): Payment {
       const checkout = payable(ref);
       const order = newOrder(checkout, method);
-      changed(checkout, { state: 'paid', method, declined: undefined, orderId: order.id });
+      update(checkout, { state: 'paid', method, declined: undefined, orderId: order.id });
       store.addOrder(order);
       if (order.credited !== undefined) move({ pending: toCents(order.credited) });
       if (choices.settlement === 0) payments.settle(order.id);
@@ -144,10 +145,10 @@ export function newPayments(
       const checkout = payments.find(ref);
       if (checkout.state !== 'open' && checkout.state !== 'processing') return checkout;
       const expiresAt = new Date(Math.min(checkout.expiresAt.getTime(), clock.now()));
-      return logState(changed(checkout, { state: 'expired', expiresAt }), 'expired');
+      return logState(update(checkout, { state: 'expired', expiresAt }), 'expired');
     },
 
-    /** Moves one order's money, or that of all, from `pending` to `available`. */
+    /** Moves the money of one order, or of all orders, from `pending` to `available`. */
     settle(orderId?: string): void {
       for (const order of orderId === undefined ? store.orders.values() : [store.orders.get(orderId)]) {
         if (!order || order.settled || order.credited === undefined) continue;
@@ -164,7 +165,7 @@ export function newPayments(
       return Object.assign(product, { status, updatedAt: now() });
     },
 
-    /** Why a checkout cannot be paid, and what to do; `undefined` if it can. */
+    /** Returns the reason why a checkout cannot be paid, and the fix; `undefined` if it can be paid. */
     problem({ state, productId }: StoredCheckout): string | undefined {
       if (state === 'paid') return 'is paid already. Create another one';
       if (state === 'cancelled') return 'is cancelled. Create another one';
@@ -177,4 +178,4 @@ export function newPayments(
   return payments;
 }
 
-const changed = (checkout: StoredCheckout, by: Partial<StoredCheckout>) => Object.assign(checkout, by);
+const update = (checkout: StoredCheckout, by: Partial<StoredCheckout>) => Object.assign(checkout, by);

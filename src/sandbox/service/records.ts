@@ -2,7 +2,7 @@ import type { Product } from '../../schemas/product.js';
 import { oneOf } from '../checks.js';
 import { twoDecimals } from './money.js';
 
-/** A product as the client returns it. The stored price is as it was sent: `"19.9"` stays `"19.9"`. */
+/** Returns a product as the client does, with two decimals in its price. The stored price stays as it was sent, such as `"19.9"`. */
 export function viewProduct(product: Product): Product {
   return { ...structuredClone(product), price: twoDecimals(product.price) };
 }
@@ -10,18 +10,18 @@ export function viewProduct(product: Product): Product {
 export const paymentMethod = oneOf(['card', 'walletA', 'walletB']);
 export const declineReason = oneOf(['card_declined', 'insufficient_funds', 'wallet_declined']);
 
-/** What the customer pays with. */
+/** Method of a payment. */
 export type PaymentMethod = 'card' | 'walletA' | 'walletB';
 
-/** Why a payment failed. */
+/** Reason why a payment was declined. */
 export type DeclineReason = 'card_declined' | 'insufficient_funds' | 'wallet_declined';
 
-/** `processing` while a wallet waits for approval. Spec: "States of checkout sessions: not shown". */
+/** State of a checkout. `processing` means that a wallet waits for approval. Spec: "States of checkout sessions: not shown". */
 export type CheckoutState = 'open' | 'processing' | 'paid' | 'cancelled' | 'expired';
 
-/** A checkout session with more than the API shows of it. */
+/** A checkout session, with more fields than the API shows. */
 export interface SandboxCheckout {
-  /** Its id, for `checkouts.retrieve()` and `completeCheckout()`. */
+  /** Id of the checkout, for `checkouts.retrieve()` and `completeCheckout()`. */
   id: string;
   /** The product that is sold. */
   productId: string;
@@ -29,29 +29,29 @@ export interface SandboxCheckout {
   amount: string;
   /** Currency of `amount`. */
   currency: string;
-  /** The payment page. */
+  /** URL of the payment page. */
   url: string;
-  /** Its state. */
+  /** State of the checkout. */
   state: CheckoutState;
-  /** Where the customer goes after paying. */
+  /** URL that the customer is sent to after paying. */
   successUrl?: string | undefined;
-  /** Where the customer goes after cancelling. */
+  /** URL that the customer is sent to after cancelling. */
   cancelUrl?: string | undefined;
-  /** Shown on the payment page. */
+  /** Merchant's name on the payment page. */
   displayMerchantName?: string | undefined;
   /** The wallet that has to approve, or the method that paid. */
   method?: PaymentMethod | undefined;
-  /** Why the last attempt to pay failed. */
+  /** Reason why the last attempt to pay failed. */
   declined?: DeclineReason | undefined;
-  /** The order, once it is paid. */
+  /** Id of the order, once the checkout is paid. */
   orderId?: string | undefined;
-  /** On the sandbox's clock. */
+  /** Time of creation, on the sandbox's clock. */
   createdAt: Date;
-  /** When it can no longer be paid. */
+  /** Time from which the checkout can no longer be paid, on the sandbox's clock. */
   expiresAt: Date;
 }
 
-/** A checkout as stored: its URL follows from its id. */
+/** A checkout as stored, without its URL, which follows from its id. */
 export type StoredCheckout = Omit<SandboxCheckout, 'url'>;
 
 /** A paid order. The service shows orders only in the webhook event. */
@@ -66,14 +66,14 @@ export interface SandboxOrder {
   amount: string;
   /** Currency of `amount`. */
   currency: string;
-  /** What the customer paid with. */
+  /** Method that the customer paid with. */
   method: PaymentMethod;
-  /** On the sandbox's clock. */
+  /** Time of the payment, on the sandbox's clock. */
   paidAt: Date;
-  /** What the balance gained: `amount`. Absent if the currency is not the balance's. */
+  /** Amount added to the balance, which is `amount`. Absent if the order has another currency than the balance. */
   credited?: string | undefined;
-  /** When it moves from `pending` to `available`. */
+  /** Time when the money moves from `pending` to `available`, on the sandbox's clock. */
   settlesAt: Date;
-  /** Whether it has moved. */
+  /** True if the money has moved to `available`. */
   settled: boolean;
 }

@@ -7,7 +7,7 @@ import type { SandboxEvent } from './event.js';
 import type { SandboxOrder, StoredCheckout } from './records.js';
 import type { Store } from './store.js';
 
-/** All data of a sandbox, as JSON. It holds the key, the secret, and the webhook's address. Its parts may change. */
+/** All data of a sandbox as JSON, with the key, the secret and the webhook's URL. Its parts may change between versions. */
 export interface SandboxSnapshot {
   /** Version of the format. */
   version: 2;
@@ -20,8 +20,11 @@ const counts = z.record(z.enum(['prod', 'chk', 'ord', 'evt']), z.number());
 const cents = z.coerce.bigint();
 const date = z.coerce.date();
 
-/** Objects that the sandbox wrote itself. Read are their dates, which JSON made text, and what pages rely on. */
-function written<One>(fields: z.core.$ZodLooseShape) {
+/**
+ * Returns a schema of objects that the sandbox wrote itself. It reads the dates, which JSON made strings, and checks only the fields
+ * that pages rely on.
+ */
+function storedObjects<One>(fields: z.core.$ZodLooseShape) {
   const read = z.looseObject({ id: text, ...fields });
   return z.array(z.pipe(read, z.custom<One, z.output<typeof read>>()));
 }
@@ -35,10 +38,15 @@ const snapshot = z.object({
   clock: z.object({ frozenAt: z.optional(z.number()), offset: z.number() }),
   ids: z.object({ seed: z.optional(z.number()), counts }),
   ledger: z.object({ available: cents, pending: cents, updatedAt: date }),
-  products: written<Product>({ name: text, price: money, createdAt: date, updatedAt: date }),
-  checkouts: written<StoredCheckout>({ productId: text, amount: money, createdAt: date, expiresAt: date }),
-  orders: written<SandboxOrder>({ amount: money, paidAt: date, settlesAt: date }),
-  events: written<SandboxEvent>({
+  products: storedObjects<Product>({ name: text, price: money, createdAt: date, updatedAt: date }),
+  checkouts: storedObjects<StoredCheckout>({
+    productId: text,
+    amount: money,
+    createdAt: date,
+    expiresAt: date,
+  }),
+  orders: storedObjects<SandboxOrder>({ amount: money, paidAt: date, settlesAt: date }),
+  events: storedObjects<SandboxEvent>({
     data: z.looseObject({ order_id: text }),
     body: text,
     createdAt: date,
@@ -49,7 +57,7 @@ const snapshot = z.object({
 
 export type SnapshotContent = z.output<typeof snapshot>;
 
-/** Reads what `snapshot()` returned, even after a round trip through JSON. */
+/** Reads a result of `snapshot()`, also after a round trip through JSON. */
 export function readSnapshot(value: unknown): SnapshotContent {
   const result = snapshot.safeParse(value);
   if (result.success) return result.data;
@@ -65,7 +73,7 @@ export function takeSnapshot(
 ): SandboxSnapshot {
   const { apiKey, webhookSecret, webhook, choices } = settings;
   const signing = { apiKey, webhookSecret, scheme: choices.signature };
-  // A function cannot be written.
+  // A function cannot be written as JSON, so only a URL is saved.
   const address = typeof webhook === 'string' ? { webhook } : {};
   const content = { version: 2, ...signing, ...address, clock, ...data };
   const written = JSON.stringify(content, (_, value) => {
@@ -82,7 +90,7 @@ export function restore(store: Store, saved: SnapshotContent): void {
   for (const one of saved.checkouts) store.addCheckout(one);
   for (const one of saved.orders) store.addOrder(one);
   for (const one of saved.events) {
-    // An attempt that was in flight when the snapshot was taken is made again.
+    // An attempt that was in flight when the snapshot was taken has no next time, so it is made again.
     if (one.state === 'pending' || one.state === 'retrying') one.nextAttemptAt ??= one.createdAt;
     store.events.set(one.id, one);
     if (one.nextAttemptAt) store.agenda.add({ at: one.nextAttemptAt.getTime(), kind: 'deliver', id: one.id });

@@ -1,12 +1,12 @@
 import type { Product } from '../../schemas/product.js';
-import { SandboxError, shown } from '../checks.js';
+import { quoteValue, SandboxError } from '../checks.js';
 import { Agenda } from './clock.js';
 import type { SandboxEvent } from './event.js';
 import type { Ids } from './ids.js';
 import type { Ledger } from './money.js';
 import type { SandboxOrder, StoredCheckout } from './records.js';
 
-/** The most objects of one kind, so that a runaway loop ends in an error and not in a crash. */
+/** Maximum number of objects of one kind, so that a runaway loop ends in an error and not in a crash. */
 export const capacity = 100_000;
 
 /** All data of a sandbox. Maps keep the order of creation. */
@@ -37,11 +37,11 @@ export class Store {
   }
 }
 
-/** The object that `ref` names by its id, or by a url with the id in it. */
-export function found<One>(map: ReadonlyMap<string, One>, noun: string, ref: unknown, id = ref): One {
+/** Returns the object with an id, which `ref` is or contains. Throws `unknown_id` if there is none. */
+export function findIn<One>(map: ReadonlyMap<string, One>, noun: string, ref: unknown, id = ref): One {
   const one = typeof id === 'string' ? map.get(id) : undefined;
   if (one) return one;
   const wanted = noun === 'checkout' ? 'the id or the url' : 'the id';
-  const problem = `There is no ${noun} ${shown(ref)}. Pass ${wanted} of one.`;
+  const problem = `There is no ${noun} ${quoteValue(ref)}. Pass ${wanted} of one.`;
   throw new SandboxError(typeof ref === 'string' ? 'unknown_id' : 'invalid_options', problem);
 }

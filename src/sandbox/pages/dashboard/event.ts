@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import { readScheme } from '../../../webhooks/scheme.js';
 import type { SandboxContext } from '../../context.js';
-import { signed } from '../../delivery/signing.js';
+import { signBody } from '../../delivery/signing.js';
 import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 import { badge, block, fullTime, millisecondsText, stateBadge } from './cells.js';
@@ -59,7 +59,7 @@ ${one.status !== undefined && response}
 function sent({ settings, clock }: SandboxContext, { body, attempts }: SandboxEvent): Html {
   const { signature } = settings.choices;
   const scheme = readScheme(signature);
-  const fresh = signed(body, settings, clock).headers;
+  const fresh = signBody(body, settings, clock).headers;
   const headers = attempts.at(-1)?.requestHeaders ?? fresh;
   const timestamp = headers[scheme.timestampHeader] ?? '';
   const signedText = scheme.content.replace('{timestamp}', timestamp).replace('{body}', () => body);

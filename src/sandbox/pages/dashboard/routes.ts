@@ -1,5 +1,5 @@
 import { Hono } from 'hono/tiny';
-import { checked, InvalidField, SandboxError } from '../../checks.js';
+import { InvalidField, parseWith, SandboxError } from '../../checks.js';
 import type { SandboxContext } from '../../context.js';
 import { outOfDate, readForm } from '../../http/input.js';
 import { eventType } from '../../service/event.js';
@@ -72,7 +72,7 @@ export function dashboardPages(context: SandboxContext): Hono {
     return goTo('/developer#webhook');
   });
   action('/developer/test-event', '/developer', async (fields) => {
-    const { event } = await sandbox.trigger(checked(eventType, fields.type, 'type'));
+    const { event } = await sandbox.trigger(parseWith(eventType, fields.type, 'type'));
     return goTo(`/events/${event.id}`);
   });
   action('/developer/doctor', '/developer/doctor', async () => void (await sandbox.doctor()));
