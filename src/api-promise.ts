@@ -45,7 +45,10 @@ export class ApiPromise<T> extends Promise<T> {
     this.#completed = completed;
   }
 
-  /** Returns `Promise`, so that `then`, `catch`, `finally` and libraries, which use the class of a promise, make plain promises. */
+  /**
+   * Returns `Promise`, so that `then`, `catch`, `finally` and libraries, which use the class of a promise, make plain
+   * promises.
+   */
   // biome-ignore lint/complexity/useLiteralKeys: only in brackets may an accessor have this name.
   override get ['constructor'](): PromiseConstructor {
     return Promise;

@@ -108,13 +108,19 @@ export function isPaymentsError(value: unknown): value is AnyPaymentsError {
   return value instanceof PaymentsError;
 }
 
-/** Replaces an error's stack by one from here, so that the ten frames that Node keeps reach the caller's own line. Returns the error. */
+/**
+ * Replaces an error's stack by one from here, so that the ten frames that Node keeps reach the caller's own line. Returns
+ * the error.
+ */
 export function captureStack<Thrown>(error: Thrown): Thrown {
   if (isPaymentsError(error) && Object.isExtensible(error)) Error.captureStackTrace?.(error, captureStack);
   return error;
 }
 
-/** An option of `new PaymentsClient()` or a file of the package is missing or invalid, or an inbox cannot be used. Nothing was sent. */
+/**
+ * An option of `new PaymentsClient()` or a file of the package is missing or invalid, or an inbox cannot be used. Nothing
+ * was sent.
+ */
 export class ConfigurationError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ConfigurationError';
   override readonly code = 'configuration_error' as const;
@@ -125,7 +131,7 @@ export class ConfigurationError extends PaymentsError {
   }
 }
 
-/** Parameters were refused before anything was sent; `issues` has every problem. */
+/** The parameters of a call are invalid, and nothing was sent. `issues` has every problem. */
 export class InvalidParamsError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'InvalidParamsError';
   override readonly code = 'invalid_params' as const;
@@ -146,9 +152,15 @@ export class ConnectionError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'ConnectionError';
   override readonly code: 'connection_error' | 'timeout' = 'connection_error';
   declare readonly outcome: Outcome;
-  /** The point that the last attempt reached: `connect` (nothing was sent), `exchange` (it may have been sent; no response), `body` (the response was cut off). */
+  /**
+   * The point that the last attempt reached: `connect` (nothing was sent), `exchange` (it may have been sent; no response),
+   * `body` (the response was cut off).
+   */
   declare readonly phase: 'connect' | 'exchange' | 'body';
-  /** The reason: the code of the system, such as `ECONNREFUSED`; else `timeout`, `network`, `protocol` (not HTTP) or `fetch` (a mistake of the option). */
+  /**
+   * The reason: the code of the system, such as `ECONNREFUSED`; else `timeout`, `network`, `protocol` (not HTTP) or `fetch`
+   * (a mistake of the option).
+   */
   declare readonly reason: string;
 }
 
@@ -189,43 +201,43 @@ export class ApiError extends PaymentsError {
   declare readonly bodySnippet?: string | undefined;
 }
 
-/** 401: the API key was refused. */
+/** The service refused the API key with 401. */
 export class AuthenticationError extends ApiError {
   /** @internal */ static override readonly name: string = 'AuthenticationError';
   override readonly code = 'authentication_error' as const;
 }
 
-/** 403: the key is known, but may not do this. */
+/** The service refused a known API key with 403, because the key may not do this. */
 export class PermissionDeniedError extends ApiError {
   /** @internal */ static override readonly name: string = 'PermissionDeniedError';
   override readonly code = 'permission_denied' as const;
 }
 
-/** 404: there is nothing at that path or under that id. */
+/** The service found nothing at the path or under the id, and returned 404. */
 export class NotFoundError extends ApiError {
   /** @internal */ static override readonly name: string = 'NotFoundError';
   override readonly code = 'not_found' as const;
 }
 
-/** 409: the service refused it in the present state of the resource. */
+/** The service refused the call with 409, because of the present state of the resource. */
 export class ConflictError extends ApiError {
   /** @internal */ static override readonly name: string = 'ConflictError';
   override readonly code = 'conflict' as const;
 }
 
-/** 400, 413 or 422: the service refused the request's content. */
+/** The service refused the content of the request with 400, 413 or 422. */
 export class InvalidRequestError extends ApiError {
   /** @internal */ static override readonly name: string = 'InvalidRequestError';
   override readonly code = 'invalid_request' as const;
 }
 
-/** 429: too many requests; `retryAfterMs` says how long to wait, if the service did. */
+/** The service refused the call with 429, after too many requests. `retryAfterMs` is the wait, if the service names one. */
 export class RateLimitError extends ApiError {
   /** @internal */ static override readonly name: string = 'RateLimitError';
   override readonly code = 'rate_limited' as const;
 }
 
-/** 5xx: the service failed. */
+/** The service failed with a 5xx status. */
 export class ServerError extends ApiError {
   /** @internal */ static override readonly name: string = 'ServerError';
   override readonly code = 'server_error' as const;
@@ -244,7 +256,7 @@ export type InvalidResponseReason =
   /** A list changed too much while a loop read it. */
   | 'changed';
 
-/** A response that cannot be used. For a write, `outcome` says whether it was done. */
+/** A response that cannot be used. For a write, `outcome` says if the write was done. */
 export class InvalidResponseError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'InvalidResponseError';
   override readonly code = 'invalid_response' as const;
@@ -261,7 +273,10 @@ export class InvalidResponseError extends PaymentsError {
   declare readonly requestId?: string | undefined;
 }
 
-/** An option, the secret, or the form of body or headers is invalid: the merchant's own mistake. The event may be real, so respond with 500, in case the service retries. */
+/**
+ * An option, the secret, or the form of body or headers is invalid: the merchant's own mistake. The event may be real, so
+ * respond with 500, in case the service retries.
+ */
 export class WebhookConfigError extends PaymentsError {
   /** @internal */ static override readonly name: string = 'WebhookConfigError';
   declare readonly code: 'invalid_secret' | 'invalid_body' | 'invalid_headers' | 'invalid_options';
@@ -341,12 +356,18 @@ export type AnyPaymentsError =
   | InboxError
   | OrderBookError;
 
-/** An error of the inbox: `commit()` or `done()` was refused, your function took too long, tables were dropped, or the database was locked. */
+/**
+ * An error of the inbox: `commit()` or `done()` was refused, your function took too long, tables were dropped, or the
+ * database was locked.
+ */
 export interface InboxError extends PaymentsError {
   readonly code: 'inbox_commit' | 'inbox_busy' | 'inbox_parked' | 'inbox_tables';
 }
 
-/** An error of the order book: it has no such order or payment, or the state of that order or payment forbids the call. Nothing was written. */
+/**
+ * An error of the order book: it has no such order or payment, or the state of that order or payment forbids the call.
+ * Nothing was written.
+ */
 export interface OrderBookError extends PaymentsError {
   readonly code: 'order_unknown' | 'order_conflict';
 }

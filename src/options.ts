@@ -16,7 +16,10 @@ export interface PaymentsClientOptions {
   apiKey?: string | undefined;
   /** Base address of the service, without `/v1`. Default: `PAYMENTS_BASE_URL` from the environment. */
   baseUrl?: string | URL | undefined;
-  /** Time limit of one attempt, from connecting to the last byte of the body, in milliseconds. Default 20 000, or `totalTimeoutMs` if that is less. */
+  /**
+   * Time limit of one attempt, from connecting to the last byte of the body, in milliseconds. Default 20 000, or
+   * `totalTimeoutMs` if that is less.
+   */
   timeoutMs?: number | undefined;
   /** Time limit of a whole call, attempts and waits, in milliseconds. Default 60 000, or `timeoutMs` if that is more. */
   totalTimeoutMs?: number | undefined;
@@ -26,13 +29,22 @@ export interface PaymentsClientOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Functions called on requests, responses, retries, errors and the end of each call; or an instance of a class. */
   hooks?: Hooks | undefined;
-  /** Sends the requests in place of the built-in transport: a function with the signature of `fetch`, such as `sandbox.fetch`. It must send each request once, without retries of its own, and must not throw after sending. */
+  /**
+   * Sends the requests in place of the built-in transport: a function with the signature of `fetch`, such as
+   * `sandbox.fetch`. It must send each request once, without retries of its own, and must not throw after sending.
+   */
   fetch?: Fetch | undefined;
   /** Text to append to the user agent `merchant-payments/<version>`. */
   userAgent?: string | undefined;
-  /** Allows `http:` to hosts other than the local machine, for payment pages too. The API key is then sent in clear text. Default false. */
+  /**
+   * Allows `http:` to hosts other than the local machine, for payment pages too. The API key is then sent in clear text.
+   * Default false.
+   */
   allowInsecureHttp?: boolean | undefined;
-  /** The number of connections that the built-in transport may have open at once on Node, 1 to 65 535. Further calls wait for one, within their time limits. Default 100. */
+  /**
+   * The number of connections that the built-in transport may have open at once on Node, 1 to 65 535. Further calls wait for
+   * one, within their time limits. Default 100.
+   */
   maxConnections?: number | undefined;
   /** Allows a client in a browser, where anybody can read its API key. Default false. */
   dangerouslyAllowBrowser?: boolean | undefined;

@@ -124,7 +124,10 @@ function leave(leaving: AbortController): void {
   leaving.abort();
 }
 
-/** Returns a generator of every item from a page on. A plain generator cannot be left before the page that it waits for arrives. */
+/**
+ * Returns a generator of every item from a page on. A plain generator cannot be left before the page that it waits for
+ * arrives.
+ */
 function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
   const items = readItems(first, leaving);
   for (const name of ['return', 'throw'] as const) {
@@ -240,7 +243,7 @@ class Reading<T extends Item> {
     const taken = items.filter(({ id }) => !this.#ids.has(id));
     for (const { id } of taken) this.#ids.add(id);
     this.#noteOrder(number, items, taken);
-    // A list that changes with each page would be read for ever.
+    // Without a limit, a list that changes with each page would be read endlessly.
     const isProgress = this.#end > this.#furthest || total < this.#fewest;
     this.#pagesWithoutProgress = isProgress ? 0 : this.#pagesWithoutProgress + 1;
     if (this.#pagesWithoutProgress > 100 + 2 * totalPages) throw this.#changed();

@@ -31,7 +31,10 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return hasMethods(value, 'then');
 }
 
-/** Returns an error if the result of a function shows that its work may not have run, because something was not called or awaited. */
+/**
+ * Returns an error if the result of a function shows that its work may not have run, because something was not called or
+ * awaited.
+ */
 export function findUnfinished(result: unknown, of: string): WebhookConfigError | undefined {
   if (!isUnfinished(result)) return undefined;
   return new WebhookConfigError(
@@ -44,7 +47,8 @@ export function findUnfinished(result: unknown, of: string): WebhookConfigError 
 function isUnfinished(result: unknown): boolean {
   if (Array.isArray(result)) {
     const all: unknown[] = result.flat(Number.POSITIVE_INFINITY);
-    // A rejection of these promises must not end the process. Their own `then` is not called: a query's `then` would run the query.
+    // A rejection of these promises must not end the process. Their own `then` is not called: a query's `then` would run the
+    // query.
     for (const each of all)
       if (each instanceof Promise) Promise.prototype.then.call(each, undefined, () => {});
     return all.some((each) => isThenable(each) || isUnfinished(each));

@@ -5,7 +5,8 @@ import { isObject, isPlainObject } from './object.js';
 import { kindOf, quote, visible } from './visible.js';
 
 /**
- * Returns the data that a schema reads from an object that a caller passed, or throws the error that `refuse` returns for all problems.
+ * Returns the data that a schema reads from an object that a caller passed. If there are problems, it throws the error that
+ * `refuse` returns for all of them.
  *
  * This is the only reader of options and parameters. Each folder describes them with zod, and chooses the error to throw:
  *

@@ -1,8 +1,14 @@
-/** The names of headers that carry credentials. The values of other headers, such as a content type or a tenant, stay readable in errors. */
+/**
+ * The names of headers that carry credentials. The values of other headers, such as a content type or a tenant, stay
+ * readable in errors.
+ */
 const credentialName =
   /^cookie$|(?:^|[^a-z])(?:auth(?:orization)?$|(?:api|auth|access)?(?:key|token)|bearer|jwt|secret|signature|pass(?:word|phrase)|credential|session)s?(?:[^a-z]|$)/;
 
-/** Returns the values of headers (names in lower case) that must not be shown, and their parts: the credentials after `Bearer`, and each cookie. */
+/**
+ * Returns the values of headers (names in lower case) that must not be shown, and their parts: the credentials after
+ * `Bearer`, and each cookie.
+ */
 export function secretsOf(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
     .filter(([name]) => credentialName.test(name))
@@ -42,7 +48,7 @@ function formsOf(secret: string): string[] {
   return [secret, json, encodeURIComponent(new TextDecoder().decode(bytes)), base64, base64url];
 }
 
-/** V8 refuses a pattern of 64,000 characters. */
+/** The longest pattern that is used: V8 refuses one of 64,000 characters. */
 const longestPattern = 20_000;
 
 /**

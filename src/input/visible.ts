@@ -1,6 +1,9 @@
 import { apiKeys } from './redact.js';
 
-/** Returns a text with its control, escape and bidirectional characters written as `\u001b`, so that a stranger's text can neither control a terminal nor hide. */
+/**
+ * Returns a text with its control, escape and bidirectional characters written as `\u001b`, so that a stranger's text can
+ * neither control a terminal nor hide.
+ */
 export function visible(text: string): string {
   return text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, escapeUnit);
 }
@@ -10,7 +13,10 @@ export function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Returns a value for a message: a number, a string (shortened, on one line, without API keys), or the kind of any other value. */
+/**
+ * Returns a value for a message: a number, a string (shortened, on one line, without API keys), or the kind of any other
+ * value.
+ */
 export function quote(value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return kindOf(value);

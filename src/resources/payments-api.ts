@@ -41,7 +41,7 @@ export interface PaymentsApi {
 export interface ProductsApi {
   /** Creates a product. */
   create(params: ProductCreateParams, options?: CallOptions): Promise<Product>;
-  /** Lists products. Resolves to a page; iterate over it for every product from that page on. */
+  /** Lists products. Resolves to a page, which iterates over every product from there on. */
   list(params?: ProductListParams, options?: ListOptions): Promise<ProductPage>;
   /** Changes the given fields and leaves the others. */
   update(id: string, params: ProductUpdateParams, options?: CallOptions): Promise<UpdatedProduct>;

@@ -68,7 +68,10 @@ function readRequestParts(issues: Issue[], request: RawRequest): RequestParts {
 /** A schema that accepts any data as the type that the caller names: `never` is assignable to every type. */
 export const unchecked = z.custom<never>();
 
-/** Returns the problem of a path, if it has one. The URL parser must leave the path unchanged, so that it leads to no other path, origin or query. */
+/**
+ * Returns the problem of a path, if it has one. The URL parser must leave the path unchanged, so that it leads to no other
+ * path, origin or query.
+ */
 function problemOfPath(path: unknown): string | undefined {
   if (path === undefined) return 'is missing.';
   if (typeof path !== 'string') return 'is not a string.';

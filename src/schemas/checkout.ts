@@ -30,7 +30,8 @@ export interface CreatedCheckout extends Partial<Omit<CheckoutSession, 'url'>> {
 }
 
 function schemasFor(allowInsecureHttp: boolean) {
-  // A customer is sent to this address, so it must be https. http is accepted only on the local machine, or if the option allows it.
+  // A customer is sent to this address, so it must be https. http is accepted only on the local machine, or if the option
+  // allows it.
   const isSafe = (text: string) => {
     const url = parseAbsoluteUrl(text);
     return (

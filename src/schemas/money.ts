@@ -1,7 +1,10 @@
 import { convertedField } from '../input/fields.js';
 
 const decimalText = /^-?\d+(?:\.\d+)?$/;
-/** A pattern of amounts among the numbers that JavaScript prints. A fraction below a millionth has an exponent, so it does not match. */
+/**
+ * A pattern of amounts among the numbers that JavaScript prints. A fraction below a millionth has an exponent, so it does
+ * not match.
+ */
 const printedAmount = /^-?\d+(?:\.\d{1,2})?$/;
 
 /** The schema of an amount in either of its wire forms, read as a decimal string with at least two decimals. */
@@ -40,7 +43,10 @@ function limitOf(value: unknown): string {
   return typeof value === 'number' ? ', with at most two decimal places' : '';
 }
 
-/** True if a number stands for one amount only. Beyond these limits two amounts share one double, so JSON.parse may have lost a difference. */
+/**
+ * True if a number stands for one amount only. Beyond these limits two amounts share one double, so JSON.parse may have lost
+ * a difference.
+ */
 function isExact(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) : Math.abs(value) < 2 ** 46;
 }

@@ -24,7 +24,7 @@ export interface ProductCreateParams {
   metadata?: Metadata | undefined;
 }
 
-/** A new product as it is sent. */
+/** The body of a request that creates a product. */
 export interface NewProduct extends Omit<ProductCreateParams, 'description' | 'image'> {
   /** At most 1000 characters. */
   description?: string | undefined;

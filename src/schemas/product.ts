@@ -58,7 +58,10 @@ export const updatedProductSchema: z.ZodMiniType<UpdatedProduct> = nullIsAbsent<
   z.looseObject({ ...product.shape, status: z.exactOptional(z.string()) }),
 );
 
-/** The most items of a page; the spec allows 100. zod passes all issues of a list as the arguments of one call, and millions of them overflow the stack. */
+/**
+ * The most items of a page; the spec allows 100. zod passes all issues of a list as the arguments of one call, and millions
+ * of them overflow the stack.
+ */
 const mostItems = 1000;
 
 /** One page of products as the service sends it. Spec, "Product list". */

@@ -1,4 +1,7 @@
-/** The functions to run when a signal is aborted, with the one listener of the signal. The listener is a function, because polyfills accept no object. */
+/**
+ * The functions to run when a signal is aborted, with the one listener of the signal. The listener is a function, because
+ * polyfills accept no object.
+ */
 class AbortRunners extends Set<() => void> {
   readonly listener = () => {
     for (const run of [...this]) run();

@@ -20,7 +20,10 @@ export interface CallOptions {
 
 /** Options of `products.list`. */
 export interface ListOptions extends CallOptions {
-  /** The number of pages that may be held at once while iterating, 1 to 8. Default 1: no page is requested before it is needed. */
+  /**
+   * The number of pages that may be held at once while iterating, 1 to 8. Default 1: no page is requested before it is
+   * needed.
+   */
   prefetch?: number | undefined;
 }
 
@@ -80,7 +83,10 @@ export function timeProblems({ timeoutMs, totalTimeoutMs }: TimeLimits, path = '
 const ownedHeader = /^(?:x-api-key|content-type|host|content-length)$/i;
 const framingHeader = /^(?:connection|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Reads headers that a caller adds, and returns them with lower-case names. No value is quoted, because it may be a credential. */
+/**
+ * Reads headers that a caller adds, and returns them with lower-case names. No value is quoted, because it may be a
+ * credential.
+ */
 function readHeaders(headers: unknown, refuse: Refuse): Record<string, string> {
   if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers)
     return refuse('must be an object of string values.');

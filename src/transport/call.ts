@@ -7,7 +7,7 @@ import type { CallName, EndFacts, Hooks } from './hooks.js';
 export interface ClientSettings extends TimeLimits {
   apiKey: string;
   baseUrl: URL;
-  /** `baseUrl` without a slash at its end. */
+  /** The text of `baseUrl` without a slash at its end. */
   base: string;
   maxRetries: number;
   /** The headers of every request, names in lower case. */

@@ -32,7 +32,10 @@ export function keepConnections(
     timeout: longestIdleMs,
   });
 
-  /** Closes idle connections that are too old or ended, and returns true if there were any. The agent's own timer is late in a busy process. */
+  /**
+   * Closes idle connections that are too old or ended, and returns true if there were any. The agent's own timer is late in
+   * a busy process.
+   */
   function hasUnusable(): boolean {
     const oldest = performance.now() - longestIdleMs;
     const unusable = idleSockets().filter((socket) => {

@@ -46,7 +46,10 @@ export class Failure extends Error {
   }
 }
 
-/** Codes for a host without an address, a port that nobody listens on, and a proxy that opens no tunnel. The last two codes are Bun's. */
+/**
+ * Codes for a host without an address, a port that nobody listens on, and a proxy that opens no tunnel. The last two codes
+ * are Bun's.
+ */
 const noConnection =
   /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/;
 /** Codes of sockets, undici, Node's streams and HTTP/2, and Bun. */
@@ -109,7 +112,10 @@ function isElsewhere(error: Record<string, unknown>, target: string): boolean {
   return named.href !== target;
 }
 
-/** Returns the host and port of a proxy on the way to `target` that an error names, and the status with which it refused a tunnel. */
+/**
+ * Returns the host and port of a proxy on the way to `target` that an error names, and the status with which it refused a
+ * tunnel.
+ */
 export function readProxy(error: unknown, target: string) {
   for (const link of linksOf(error)) {
     if (link.code === 'ERR_PROXY_TUNNEL') {

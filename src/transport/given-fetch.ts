@@ -36,10 +36,16 @@ interface FetchResponse {
   arrayBuffer?(): Promise<ArrayBuffer>;
 }
 
-/** A function that sends a request and resolves to its whole response, or rejects with a `Failure`. It records in `progress` the point that the request reached. */
+/**
+ * A function that sends a request and resolves to its whole response, or rejects with a `Failure`. It records in `progress`
+ * the point that the request reached.
+ */
 export type Carrier = (url: string, init: FetchInit, progress: RequestProgress) => Promise<ReceivedResponse>;
 
-/** Returns a carrier that sends through the option `fetch`, or through the platform's `fetch`, whose errors are never reported as the caller's mistake. */
+/**
+ * Returns a carrier that sends through the option `fetch`, or through the platform's `fetch`, whose errors are never
+ * reported as the caller's mistake.
+ */
 export function givenFetch(fetch: Fetch, isOption: boolean): Carrier {
   return (url, init, progress) =>
     new Promise((resolve, reject) => {
@@ -65,7 +71,7 @@ async function readResponse(
 ) {
   if (!isFetchResponse(response)) throw new Failure('fetch', { detail: 'returned no Response' });
   if (response.type === 'error') throw new Failure('network');
-  // The headers are read here, where an exception counts as a mistake of that fetch.
+  // The headers are read inside the promise of `fetch`, so that an exception counts as a mistake of that `fetch`.
   const raw: string[] = [];
   response.headers.forEach((value, name) => {
     raw.push(name, value);
@@ -78,7 +84,10 @@ async function readResponse(
   return settled ?? new ReceivedResponse(status, headers, await bodyOf(response, refuse));
 }
 
-/** Reads a body. Web streams and Node streams (of node-fetch, maybe with strings) can be iterated; in older Safari they cannot. */
+/**
+ * Reads a body. Web streams and Node streams (of node-fetch, maybe with strings) can be iterated; in older Safari they
+ * cannot.
+ */
 async function bodyOf(response: FetchResponse, refuse: (failure: Failure) => void): Promise<Uint8Array> {
   const { body } = response;
   if (response.bodyUsed) {

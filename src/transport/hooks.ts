@@ -44,7 +44,10 @@ export interface Hooks {
   response?: ((facts: HookFacts & { status: number; durationMs: number }) => unknown) | undefined;
   /** An attempt failed; the next one follows after `delayMs`. */
   retry?: ((facts: HookFacts & { delayMs: number; error: AnyPaymentsError }) => unknown) | undefined;
-  /** The call failed for good, other than by the caller's own abort; `attempt` is the number of requests that it took, and `durationMs` covers them all. */
+  /**
+   * The call failed for good, other than by the caller's own abort; `attempt` is the number of requests that it took, and
+   * `durationMs` covers them all.
+   */
   error?: ((facts: HookFacts & { durationMs: number; error: AnyPaymentsError }) => unknown) | undefined;
   /** The call is over, with any outcome. Runs once per call, after `error`, and also if the caller aborts the call. */
   end?: ((facts: EndFacts) => unknown) | undefined;

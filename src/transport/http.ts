@@ -32,7 +32,10 @@ export function kyRequests(settings: ClientSettings) {
     throw new TypeError('ky takes no response without a tag');
   }
 
-  /** Makes one request. Resolves to its whole response, or to a failure; `progress` then shows the point that the request reached. */
+  /**
+   * Makes one request. Resolves to its whole response, or to a failure; `progress` then shows the point that the request
+   * reached.
+   */
   return async (call: Call, timeout: number, progress: RequestProgress): Promise<WholeResponse | Failure> => {
     const { url, headers, body: text, signal } = call;
     // Each request has its own controller: ky rejects signals of another realm, and adds a listener to the signal that it gets.
@@ -83,7 +86,10 @@ function failureOf(error: unknown, { isBegun }: RequestProgress): Failure {
   return new Failure('setup', { cause: isKyError(error) ? undefined : error });
 }
 
-/** Returns the carrier for this platform. In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere the platform's fetch is used. */
+/**
+ * Returns the carrier for this platform. In Node and Deno, `http` costs half as much as fetch and reports more; elsewhere
+ * the platform's fetch is used.
+ */
 function carrierOf({ baseUrl, fetch, maxConnections }: ClientSettings): Carrier {
   if (fetch) return givenFetch(fetch, true);
   if (hasNodeHttp()) return nodeHttp(baseUrl, maxConnections);

@@ -29,7 +29,10 @@ export interface WholeResponse extends ResponseHead {
   bytes(): Promise<Uint8Array>;
 }
 
-/** A response that was read to its end. The platform's `Response` would stream the body again, and refuses a status such as 999. */
+/**
+ * A response that was read to its end. The platform's `Response` would stream the body again, and refuses a status such as
+ * 999.
+ */
 export class ReceivedResponse implements WholeResponse {
   /** The tag by which ky takes this object for a `Response`, and returns it unchanged. */
   readonly [Symbol.toStringTag] = 'Response';
@@ -43,7 +46,10 @@ export class ReceivedResponse implements WholeResponse {
     this.#body = body;
   }
 
-  /** Returns the body once, as a `Response` does, so that it is not held by ky, which keeps the response for longer than the call. */
+  /**
+   * Returns the body once, as a `Response` does, so that it is not held by ky, which keeps the response for longer than the
+   * call.
+   */
   async bytes(): Promise<Uint8Array> {
     const body = this.#body;
     this.#body = new Uint8Array();
@@ -59,7 +65,10 @@ export class RequestProgress {
   /** The head of a response whose body may never arrive. */
   head: ResponseHead | undefined;
 
-  /** Records the head of a response. Returns the result if the head decides it: a redirect, a body that is too large, or a 101, whose bodies are not read. */
+  /**
+   * Records the head of a response. Returns the result if the head decides it: a redirect, a body that is too large, or a
+   * 101, whose bodies are not read.
+   */
   noteHead(head: ResponseHead): ReceivedResponse | Failure | undefined {
     const { status, headers } = head;
     if (status === 101) return new Failure('protocol');
@@ -70,7 +79,10 @@ export class RequestProgress {
   }
 }
 
-/** Returns the encodings of a body in order and in lower case, because their names are case-insensitive (RFC 9110, section 8.4). */
+/**
+ * Returns the encodings of a body in order and in lower case, because their names are case-insensitive (RFC 9110, section
+ * 8.4).
+ */
 export function encodingsOf(contentEncoding: string | null): string[] {
   const names = contentEncoding?.toLowerCase().split(',') ?? [];
   return names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');

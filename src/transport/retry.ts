@@ -9,7 +9,10 @@ export type Retriable =
 /** The longest wait that the client accepts. If the service asks for more, the caller gets the error at once. */
 export const longestRetryAfterMs = 30_000;
 
-/** Returns the wait before the next attempt, with full jitter: 0 to 500 ms after the first attempt. The upper limit doubles each time, up to 8 s. */
+/**
+ * Returns the wait before the next attempt, with full jitter: 0 to 500 ms after the first attempt. The upper limit doubles
+ * each time, up to 8 s.
+ */
 export function backOffMs(attempt: number): number {
   return Math.round(Math.random() * Math.min(8_000, 500 * 2 ** (attempt - 1)));
 }

@@ -13,13 +13,17 @@ import { RequestProgress, type ResponseHead } from './response.js';
 import { backOffMs, longestRetryAfterMs } from './retry.js';
 import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit } from './to-error.js';
 
-/** Returns a function that sends checked calls, with their attempts and the waits between them. There is one per client, loaded with its first call. */
+/**
+ * Returns a function that sends checked calls, with their attempts and the waits between them. There is one per client,
+ * loaded with its first call.
+ */
 export function sender(settings: ClientSettings) {
   const { apiKey, baseUrl, hooks } = settings;
   const request = kyRequests(settings);
   /**
-   * The budget of retries, which limits the load on a service that is down: at most 50 retries, of which every ten calls
-   * with a response give one back. It counts tenths of a retry, because 0.1 has no exact double and ten times 0.1 would be less than 1.
+   * The budget of retries, which limits the load on a service that is down: at most 50 retries, and every ten calls
+   * with a response give one back. It counts tenths of a retry, because 0.1 has no exact double, and adding
+   * it ten times gives less than 1.
    */
   let budget = 500;
 

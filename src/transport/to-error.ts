@@ -166,7 +166,10 @@ export function unusable(
   };
 }
 
-/** Copies headers for the caller, without secrets. A header that `Headers` refuses, because HTTP does not allow its text, is left out. */
+/**
+ * Copies headers for the caller, without secrets. A header that `Headers` refuses, because HTTP does not allow its text, is
+ * left out.
+ */
 export function headersOf(headers: ResponseHeaders, redact: (text: string) => string): Headers {
   const copy = new Headers();
   headers.forEach((value, name) => {
@@ -252,7 +255,10 @@ function describeOutcome({ method, recoveryHint = '' }: CallDescription, outcome
   return outcome === 'done' ? ` It was done. ${recoveryHint}` : '';
 }
 
-/** Returns foreign text that is safe to show, without secrets or control characters. It is cut between two characters, never inside one. */
+/**
+ * Returns foreign text that is safe to show, without secrets or control characters. It is cut between two characters, never
+ * inside one.
+ */
 function safeText({ redact }: CallDescription, text: string, length = 200): string {
   let start = '';
   for (const sign of redact(text).replaceAll('\r\n', '\n')) {

@@ -41,12 +41,15 @@ function readBase64(rawBody: unknown, encoding: unknown): Uint8Array {
   );
 }
 
-/** True for an `ArrayBuffer` of any realm. Test runners and edge runtimes pass those of another, on which `instanceof` fails. */
+/**
+ * True for an `ArrayBuffer` of any realm. `instanceof` fails on buffers of another realm, which test runners and edge
+ * runtimes pass.
+ */
 function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return Object.prototype.toString.call(value) === '[object ArrayBuffer]';
 }
 
-/** Returns a description of what was passed instead of raw bytes, and the fix. */
+/** Returns the problem of a value that was passed instead of raw bytes, and the fix. */
 function mistake(given: unknown): [problem: string, fix: string] {
   if (given === undefined || given === null) {
     return ['rawBody is missing', 'In Express, give the route express.raw({ type: "application/json" })'];

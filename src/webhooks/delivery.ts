@@ -58,7 +58,10 @@ export function encodeBody(body: Uint8Array, isText?: boolean): Pick<Delivery, '
 
 const mostLevels = 100;
 
-/** Returns the event, or an unreadable one if it is nested too deeply: JSON.parse() reads more levels than JSON.stringify() writes. */
+/**
+ * Returns the event, or an unreadable one if it is nested too deeply: JSON.parse() reads more levels than JSON.stringify()
+ * writes.
+ */
 export function limitDepth(event: WebhookEvent): WebhookEvent {
   let level: unknown[] = [event];
   for (let depth = 0; depth < mostLevels; depth++)

@@ -10,7 +10,10 @@ export function eventFunctions<Given extends unknown[]>() {
   return z.strictObject(Object.fromEntries(eventTypeNames.map((type) => [type, functions])));
 }
 
-/** Returns a function that calls the caller's function for an event, or `undefined` if there is none. An event of a known type without a function goes to `onUnknown`. */
+/**
+ * Returns a function that calls the caller's function for an event, or `undefined` if there is none. An event of a known
+ * type without a function goes to `onUnknown`.
+ */
 export function functionFor<Given extends unknown[]>(
   event: WebhookEvent,
   on: Readonly<Record<string, FunctionOf<KnownEvent, Given>>> | undefined,

@@ -74,7 +74,7 @@ const requestPlaces = new Map([
   ['req.raw', 'req.raw: c.req.raw in Hono'],
 ]);
 
-/** Returns an error that names what was passed instead of a request. */
+/** Returns an error that names the value that was passed instead of a request. */
 function noRequestError(given: unknown): Error {
   for (const [path, place] of requestPlaces)
     if (isRequest(propertyAt(given, path)))

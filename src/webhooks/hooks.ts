@@ -13,7 +13,7 @@ export interface WebhookHookFacts {
   refused: {
     /** The HTTP status of the response. */
     status: number;
-    /** As in the error, `body_too_large`, `internal_error`, or `closed` (an inbox). */
+    /** The code of the error, or `body_too_large`, `internal_error` or `closed` (an inbox). */
     code: string;
   };
   /** Your function finished. */
@@ -32,7 +32,7 @@ export interface WebhookHookFacts {
 
 /** The delivery that a hook is called for. */
 export interface DeliveryFacts {
-  /** Such as `order.paid:<order_id>`. */
+  /** The key of the delivery, such as `order.paid:<order_id>`. */
   key: string;
   /** The event's type, as the service wrote it. */
   type: string;
@@ -44,6 +44,7 @@ export type WebhookHooks = HooksOf<WebhookHookFacts>;
 /** A function that calls a hook with its facts, if there is such a hook. */
 export type CallHook<Facts> = <Name extends keyof Facts & string>(name: Name, facts: Facts[Name]) => void;
 
+/** The names of all hooks. */
 export const webhookHooks = ['received', 'duplicate', 'refused', 'done', 'failed'] as const;
 
 /** Returns a function that calls hooks by name. */

@@ -1,4 +1,7 @@
-/** Returns a function that calls `work` at its first call, shares the promise with all further calls, and calls `work` again after a rejection. */
+/**
+ * Returns a function that calls `work` at its first call, shares the promise with all further calls, and calls `work` again
+ * after a rejection.
+ */
 export function memoizeUntilRejected<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let working: Promise<Result> | undefined;
   return () => {

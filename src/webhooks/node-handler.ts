@@ -8,7 +8,7 @@ import type { Reply, Responder } from './responder.js';
 
 /** The parts of a `node:http`, Express or NestJS request that are used. */
 export interface NodeRequest {
-  /** Anything but POST gets 405. */
+  /** The HTTP method. Any method but POST gets 405. */
   method?: string | undefined;
   /** The headers as Node parsed them. */
   headers: WebhookHeaders;
@@ -30,11 +30,11 @@ export interface NodeRequest {
 
 /** The parts of a `node:http`, Express or NestJS response that are used. */
 export interface NodeResponse {
-  /** Set before `end()`. */
+  /** The status, which is set before `end()`. */
   statusCode: number;
   /** True if a response was sent already. */
   headersSent?: boolean;
-  /** For `content-type` and `allow`. */
+  /** Sets `content-type` and `allow`. */
   setHeader(name: string, value: string): unknown;
   /** Sends the response. */
   end(body: string): unknown;
@@ -71,7 +71,7 @@ export type NodeListener = <Result = Promise<void>>(
  * takes the same options as `handler()` and responds in the same way.
  *
  * The receiver reads the raw body itself, so mount it before `express.json()`. A body that `express.raw()` has read, or that
- * NestJS kept with `rawBody: true`, is used as it is; a parsed body is rejected, and the error names the line to change. In
+ * NestJS kept with `rawBody: true`, is used unchanged; a parsed body is rejected, and the error names the line to change. In
  * Fastify, pass `request` and `reply` themselves; in Koa `ctx.request` and `ctx.response`.
  *
  * Koa, h3 and others respond by themselves once your route has returned: await or return what the listener returns.
@@ -136,7 +136,7 @@ function unwrap<Inner>(given: unknown, properties: string[], method: string): Un
   return undefined;
 }
 
-/** Returns the error for other arguments, such as those of a Fetch route of Next.js or Hono. */
+/** Returns the error for other arguments, such as a Fetch request from a route of Next.js or Hono. */
 function notNodeError(): Error {
   return invalidBody(
     'nodeHandler() takes the request and the response of node:http, or those of Express, Fastify, Koa or AdonisJS',

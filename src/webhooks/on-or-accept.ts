@@ -27,11 +27,20 @@ interface CommonOptions extends ReceiverOptions {
   hooks?: WebhookHooks | undefined;
 }
 
-/** Options that handle events inside the request. Nothing is stored: if your function fails, the event is lost unless the service retries. */
+/**
+ * Options that handle events inside the request. Nothing is stored: if your function fails, the event is lost unless the
+ * service retries.
+ */
 export interface OnOptions extends CommonOptions {
-  /** Your functions, by event type. The response is sent once the promise settles: 500 if it rejects, or for a result that may not have run. */
+  /**
+   * Your functions, by event type. The response is sent once the promise settles: 500 if it rejects, or for a result that
+   * may not have run.
+   */
   on: EventFunctions;
-  /** Receives events that `on` has no function for, including types that this version does not know; the response is 200. Default: nothing. */
+  /**
+   * Receives events that `on` has no function for, including types that this version does not know; the response is 200.
+   * Default: nothing.
+   */
   onUnknown?: ((event: UnknownEvent) => unknown) | undefined;
   accept?: undefined;
   refused?: undefined;
@@ -41,7 +50,8 @@ export interface OnOptions extends CommonOptions {
 export interface AcceptOptions extends CommonOptions {
   /**
    * Stores a verified delivery of any type, including one whose event could not be read. The response is 200 once the promise
-   * resolves, and 500 if it rejects, resolves to what may not have run, or is no promise: a forgotten `return` would lose the delivery.
+   * resolves. It is 500 if the promise rejects, if it resolves to something that may not have run, such as a query, or if there
+   * is no promise: a forgotten `return` would lose the delivery.
    * The same delivery may come more than once: use `delivery.key` and `delivery.digest` as the job's key.
    */
   accept: (delivery: Delivery) => PromiseLike<unknown>;
@@ -163,7 +173,10 @@ function remember(seen: Map<string, Seen>, key: string, handled: Seen): void {
 const inProgress: Reply = { status: 409, body: { error: 'in_progress' } };
 const conflicting: Reply = { status: 409, body: { error: 'conflicting_event' } };
 
-/** Calls the caller's function that stores a delivery. Rejects if it returns no promise, as the delivery may not be stored then. */
+/**
+ * Calls the caller's function that stores a delivery. Rejects if it returns no promise, as the delivery may not be stored
+ * then.
+ */
 async function store<Given>(
   name: string,
   keep: (delivery: Given) => unknown,

@@ -11,7 +11,10 @@ export interface RefusedDelivery {
   receivedAt: string;
   /** Length of the body in bytes. */
   bytes: number;
-  /** The headers that begin with `x-` or that the scheme signs; with your own `verify` all headers but cookies and credentials. */
+  /**
+   * The headers that begin with `x-` or that the scheme signs; with your own `verify` all headers but cookies and
+   * credentials.
+   */
   headers: Record<string, string>;
   /** The body as received; base64 if `encoding` says so. */
   rawBody: string;
@@ -32,7 +35,10 @@ export interface RefusedRequest {
   readsAny: boolean;
 }
 
-/** Codes of refusals that no other scheme, secret, tolerance, setup or verifier can fix. `timestamp_too_old` is not one: a wrong clock may have caused it. */
+/**
+ * Codes of refusals that no other scheme, secret, tolerance, setup or verifier can fix. `timestamp_too_old` is not one: a
+ * wrong clock may have caused it.
+ */
 const incurable = ['duplicate_header', 'invalid_headers', 'invalid_body'];
 const longestRefused = 64 * 1024;
 const longestHeader = 4096;

@@ -54,7 +54,10 @@ export interface Responder {
 
 export type Respond = (incoming: Incoming) => Promise<Reply>;
 
-/** A function that passes an error to `onError`, or prints it after the text `happened`. Never rejects: logging must not change the response. */
+/**
+ * A function that passes an error to `onError`, or prints it after the text `happened`. Never rejects: logging must not
+ * change the response.
+ */
 export type Report = (error: unknown, happened?: string) => Promise<void>;
 
 export const okReply: Reply = { status: 200, body: { received: true } };
@@ -75,7 +78,10 @@ interface Destination {
   keep?: ((refused: RefusedDelivery) => Promise<unknown>) | undefined;
 }
 
-/** Returns a function that verifies requests and passes authentic deliveries to `handOver`. It rejects only if `handOver` does. */
+/**
+ * Returns a function that verifies requests and passes authentic deliveries to `handOver`. It rejects only if `handOver`
+ * does.
+ */
 export function createResponder(
   { signatureHeader, timestampHeader, verify }: Scheme,
   { checks, callHook, report, mustRead, handOver, keep }: Destination,
@@ -128,7 +134,10 @@ export function createResponder(
 /** The longest time that a response waits for `onError`. */
 const longestReportMs = 2000;
 
-/** Returns a function that passes errors to `onError`, or prints them: one line for an error of this package, any other error whole. */
+/**
+ * Returns a function that passes errors to `onError`, or prints them: one line for an error of this package, any other error
+ * whole.
+ */
 export function reporter(onError: ((error: unknown) => unknown) | undefined): Report {
   return async (error, happened) => {
     try {
@@ -148,7 +157,10 @@ export function factsOf({ key, event }: Pick<Delivery, 'key' | 'event'>): Delive
   return { key, type: typeOf(event) };
 }
 
-/** Returns the response that names the failed check. After a mismatch it describes the verified body, so that the sender can compare it with its own. */
+/**
+ * Returns the response that names the failed check. After a mismatch it describes the verified body, so that the sender can
+ * compare it with its own.
+ */
 function refusal(error: unknown): Reply {
   if (error instanceof WebhookVerificationError) {
     return { status: error.httpStatus, body: { error: error.code, ...error.received } };

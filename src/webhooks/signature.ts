@@ -63,7 +63,10 @@ export function isSigned(
   });
 }
 
-/** True if the caller's own verifier returns `true` for one of the signatures. A promise is always truthy, so it does not count. */
+/**
+ * True if the caller's own verifier returns `true` for one of the signatures. A promise is always truthy, so it does not
+ * count.
+ */
 export function isAccepted(
   verify: (message: SignedMessage) => unknown,
   signatures: readonly string[],

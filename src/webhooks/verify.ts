@@ -23,9 +23,15 @@ export interface VerifyOptions {
   headers: WebhookHeaders;
   /** The webhook secret, or several while one is being replaced. Required unless `scheme.verify` is given. */
   secret?: WebhookSecret | readonly WebhookSecret[] | undefined;
-  /** The largest difference between the timestamp and the clock, past or future, in seconds; default 300. `Infinity` turns the check off. */
+  /**
+   * The largest difference between the timestamp and the clock, past or future, in seconds; default 300. `Infinity` turns
+   * the check off.
+   */
   toleranceSeconds?: number | undefined;
-  /** The time at which the delivery was received: a `Date` or ISO 8601 with a zone; default now. For stored deliveries and tests. */
+  /**
+   * The time at which the delivery was received: a `Date` or ISO 8601 with a zone; default now. For stored deliveries and
+   * tests.
+   */
   receivedAt?: Date | string | undefined;
   /** The fields of the signature scheme that differ from the default. */
   scheme?: Partial<SignatureScheme> | undefined;
@@ -74,7 +80,10 @@ export function verify(options: VerifyOptions): WebhookEvent {
   return requireReadable(verifyDelivery(readChecks(own), { rawBody, encoding, headers, now }).event);
 }
 
-/** Fields of a `Delivery`, stored or passed by an inbox, that are not options. They are ignored: the event is read from the body again. */
+/**
+ * Fields of a `Delivery`, stored or passed by an inbox, that are not options. They are ignored: the event is read from the
+ * body again.
+ */
 const deliveryFields = new Set(['key', 'event', 'digest', 'attempt', 'commit', 'done', 'signal']);
 
 function withoutDelivery(options: unknown): unknown {
@@ -93,7 +102,7 @@ export interface VerifiedDelivery {
   sentAt: number;
 }
 
-/** Runs the checks in order. Nothing of the body is parsed before it is authenticated. */
+/** Verifies a delivery: runs the checks in order, and parses nothing of the body before it is authenticated. */
 export function verifyDelivery(
   { scheme, keys, toleranceSeconds }: Checks,
   given: { rawBody: unknown; encoding?: unknown; headers: unknown; now: number },
