@@ -6,7 +6,7 @@ import { type Inbox, openInbox } from '../inbox/open-inbox.js';
 import { type OrderBook, openOrderBook } from '../inbox/order-book.js';
 import { orderTables } from '../inbox/order-tables.js';
 import type { PaidOrder } from '../inbox/orders.js';
-import { type PostgresPool, quoted } from '../inbox/postgres.js';
+import { type PostgresPool, quoteName } from '../inbox/postgres.js';
 import { lockTimeout, PostgresStore } from '../inbox/postgres-store.js';
 import { defaultSchema, findTables } from '../inbox/postgres-tables.js';
 import { Connection, findDatabaseClass, isSqliteDatabase, type SqliteDatabase } from '../inbox/sqlite.js';
@@ -125,7 +125,7 @@ function createFile(name: string): void {
 async function checkSchema(pool: PostgresPool, schema: string, set: TableSet): Promise<void> {
   if ((await findTables({ pool, schema }, set)).missing.length === 0) return;
   throw new CommandError(
-    `Schema ${quoted(schema)} holds ${noneOf(set)}. Pass the schema of ${openers[set.name]}.`,
+    `Schema ${quoteName(schema)} holds ${noneOf(set)}. Pass the schema of ${openers[set.name]}.`,
   );
 }
 

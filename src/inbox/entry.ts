@@ -81,7 +81,7 @@ export function lostLease(): PaymentsError {
 }
 
 /** The name of the function of `commit()` in errors. */
-export const passed = 'The function passed to commit()';
+export const commitFunction = 'The function passed to commit()';
 
 export function commitError(message: string): PaymentsError {
   return new PaymentsError(message, { code: 'inbox_commit' });

@@ -32,7 +32,7 @@ import {
 import type { PostgresClient } from './postgres.js';
 import { PostgresStore } from './postgres-store.js';
 import { purgeRegularly } from './purging.js';
-import { redacted } from './redact.js';
+import { redactError } from './redact.js';
 import { SqliteStore } from './sqlite-store.js';
 import type { InboxStore } from './store.js';
 import { Worker } from './worker.js';
@@ -138,7 +138,8 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
   const intake = createIntake(settings, store);
   const destination = { checks, callHook, report, mustRead: false, handOver, keep: intake.refuse };
   const respond = createResponder(own.scheme, destination);
-  const textOf = async (error: unknown) => redacted(error, (await checks().catch(() => undefined))?.secret);
+  const textOf = async (error: unknown) =>
+    redactError(error, (await checks().catch(() => undefined))?.secret);
   const worker = new Worker({ ...settings, store, reread: intake.reread, textOf });
   let closing: Promise<void> | undefined;
   if (work) worker.takeOver();

@@ -22,12 +22,13 @@ export type BookTransaction<Client> = [Client] extends [never]
   ? SqliteDatabase | GivenDatabase
   : Client | PostgresRun;
 
-/** What a method that writes in your transaction returns: a promise on PostgreSQL, the result itself on SQLite. */
+/** The result of a method that writes in your transaction: a promise on PostgreSQL, the result itself on SQLite. */
 export type InTransaction<Client, Result> = [Client] extends [never] ? Result : Promise<Result>;
 
 /**
- * Which order a payment is for. Methods need no `this`. What is invalid is refused with `InvalidParamsError`; an order or
- * payment that the book does not have, with the code `order_unknown`; what its state forbids, with `order_conflict`.
+ * The order book, which says which order a payment is for. Methods need no `this`. Invalid parameters are refused with
+ * `InvalidParamsError`, an order or payment that the book does not have with the code `order_unknown`, and a call that the
+ * state of one forbids with `order_conflict`.
  *
  * Your SQL may read the tables, and must not write them. `payments_order` has `id`, `amount`, `currency`, `state` (`reserved`,
  * `open`, `paid`, `cancelled`), `payment_id`, and in milliseconds `created_at`, `expires_at`, `returned_at`, `paid_at`.
@@ -35,27 +36,28 @@ export type InTransaction<Client, Result> = [Client] extends [never] ? Result : 
  */
 export interface OrderBook<Client = never> {
   /**
-   * Reserves an amount that no other order has: of those that are free the one that has been free for the longest, the price
-   * first. `null` if none is free: pass a larger `most`, or let the customer try again later. Without `open()`, the
-   * reservation ends after ten minutes. An order that is reserved again keeps its amount, also for a second checkout.
+   * Reserves an amount that no other order has: the price if it was never reserved, else the amount that has been free for the
+   * longest. `amount` is `null` if none is free: pass a larger `most`, or let the customer try again later. Without `open()`,
+   * the reservation ends after ten minutes. An order that is reserved again keeps its amount, also for a second checkout.
    */
   reserve: (params: ReserveParams) => Promise<{
-    /** What to create the checkout with; `null` if none is free. */
+    /** The amount to create the checkout with; `null` if none is free. */
     amount: string | null;
   }>;
   /** Says that the order has a checkout. Call it before you send the customer there; if it rejects, do not send them. */
   open: (orderId: ReserveParams['id'], params?: OpenParams) => Promise<void>;
   /**
    * Closes an order: nothing is credited to it any more, except by hand. Its amount is free at once if it was only reserved, else
-   * once its checkout is over. In your transaction, it also credits what has become certain by that, and returns those orders.
+   * once its checkout is over. With your transaction, the call also credits payments that have become certain by that, and
+   * returns the orders that they pay.
    */
   cancel: {
     (orderId: ReserveParams['id']): Promise<void>;
     (orderId: ReserveParams['id'], transaction: BookTransaction<Client>): InTransaction<Client, PaidOrder[]>;
   };
   /**
-   * Says that a customer came back, which proves nothing: see `overdue()`. With `trustReturns`, pass your transaction: it also
-   * credits what has become certain, and returns those orders.
+   * Says that a customer came back, which proves nothing: see `overdue()`. With `trustReturns`, pass your transaction: the call
+   * also credits payments that have become certain, and returns the orders that they pay.
    */
   returned: {
     (orderId: ReserveParams['id']): Promise<void>;
@@ -63,7 +65,8 @@ export interface OrderBook<Client = never> {
   };
   /**
    * Takes a payment once, in the transaction of its delivery, and returns the orders that are paid by it: none, if a person has to
-   * decide or if it is known; one; or several, as it may make another payment certain. Fulfil them in that transaction.
+   * decide or if the payment is known; one; or several, because it may make another payment certain. Fulfil the orders in that
+   * transaction.
    *
    * @throws {OrderBookError} `order_conflict`: the payment came before, with another amount or currency.
    */
@@ -79,11 +82,11 @@ export interface OrderBook<Client = never> {
     },
     options?: CreditOptions,
   ) => InTransaction<Client, PaidOrder[]>;
-  /** The payments that a person has to decide on, the oldest first, at most 1000. */
+  /** Returns the payments that a person has to decide on, the oldest first, at most 1000. */
   held: () => Promise<HeldPayment[]>;
   /**
-   * Credits a payment by hand, and returns the orders that are paid by that. The webhook of the payment may not have come: when it
-   * does, with the amount of the order, it changes nothing. Pass your transaction to fulfil the order in it.
+   * Credits a payment by hand, and returns the orders that are paid by that. The webhook of the payment may come later: if it has
+   * the amount of the order, it then changes nothing. Pass your transaction to fulfil the order in it.
    */
   decide: {
     (paymentId: string, orderId: ReserveParams['id']): Promise<PaidOrder[]>;
@@ -95,19 +98,19 @@ export interface OrderBook<Client = never> {
   };
   /** Says that a payment is for no order, as after a refund. `decide()` can still credit it. */
   dismiss: (paymentId: string) => Promise<void>;
-  /** Unpaid orders whose customer came back more than 15 minutes ago, at most 1000: a webhook may be lost. Cancel those that are not paid. */
+  /** Returns unpaid orders whose customer came back more than 15 minutes ago, at most 1000: a webhook may be lost. Cancel those that are not paid. */
   overdue: () => Promise<BookOrder[]>;
-  /** Closes its `file`. Your own `database` or `pool` stays open. */
+  /** Closes the `file` of the book. Your own `database` or `pool` stays open. */
   close: () => Promise<void>;
-  /** `close()`, for `await using`. */
+  /** Calls `close()`, for `await using`. */
   [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 /**
- * Opens the order book: it gives each order an amount of its own, and says by that which order a payment is for, as no
- * documented field of `order.paid` does. Pass the same `file`, `database` or `pool` as to `openInbox()`.
+ * Opens the order book: it gives each order an amount of its own, and says by that which order a payment is for, because no
+ * documented field of `order.paid` says it. Pass the same `file`, `database` or `pool` as to `openInbox()`.
  *
- * @throws {ConfigurationError} an option is invalid, or the file or database cannot be used. What is wrong with a `pool` rejects
+ * @throws {ConfigurationError} an option is invalid, or the file or database cannot be used. A problem of a `pool` rejects
  * the first method.
  * @example
  * ```ts no-run: needs Node 22.13
@@ -139,9 +142,12 @@ export function openOrderBook(options: unknown): Record<keyof OrderBook, unknown
   const book = 'pool' in place ? new PostgresBook(place) : new SqliteBook(place);
   const rules: orders.BookRules = { ...rule, lock: book.lock, find: book.find };
 
-  /** Credits what has become certain only in a transaction of the shop's, which fulfils it there. */
+  /**
+   * Runs work in the transaction that was passed, or in one of its own. Payments that have become certain are credited only in
+   * the transaction of the shop, which fulfils their orders there.
+   */
   const inEither = (transaction: unknown, read: () => (isWithin: boolean) => Work<PaidOrder[]>) => {
-    if (transaction !== undefined) return book.within(transaction, () => read()(true));
+    if (transaction !== undefined) return book.runIn(transaction, () => read()(true));
     const alone = async () => {
       const work = read();
       return book.run(() => work(false));
@@ -169,7 +175,7 @@ export function openOrderBook(options: unknown): Record<keyof OrderBook, unknown
         return (isWithin) => orders.noteReturn(rules, id, isWithin);
       }),
     credit: (transaction: unknown, data: unknown, settings: unknown = {}) =>
-      book.within(transaction, () => orders.credit(rules, readCredit(data, settings))),
+      book.runIn(transaction, () => orders.credit(rules, readCredit(data, settings))),
     held: () => book.run(() => orders.listHeld(rules)),
     decide: (payment: unknown, order: unknown, transaction?: unknown) =>
       inEither(transaction, () => {

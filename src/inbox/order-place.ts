@@ -5,20 +5,20 @@ import { withTimeout } from '../webhooks/with-timeout.js';
 import { orderTables } from './order-tables.js';
 import { type Run, rowsOfAny } from './postgres.js';
 import { transaction } from './postgres-connections.js';
-import { decoded, explained, openTables, type PostgresPlace, written } from './postgres-tables.js';
+import { decodeRow, explainError, openTables, type PostgresPlace, toPostgres } from './postgres-tables.js';
 import { raw, type Statement, sql, type Work } from './sql.js';
 import { Connection, type SqliteDatabase } from './sqlite.js';
 import { execute as executeOn, finish, identityOf, type SqlitePlace, SqliteTables } from './sqlite-tables.js';
 
-/** Where the tables of an order book are. */
+/** The database that has the tables of an order book. */
 export interface BookPlace {
   /** Executes statements in a transaction of their own. */
   run<Result>(work: () => Work<Result>): Promise<Result>;
-  /** Executes statements in a transaction of the shop's. On SQLite it returns the result itself. */
-  within<Result>(transaction: unknown, work: () => Work<Result>): Result | Promise<Result>;
-  /** Lets one transaction at a time work on what has this name. */
+  /** Executes statements in a transaction of the shop. Returns the result itself on SQLite. */
+  runIn<Result>(transaction: unknown, work: () => Work<Result>): Result | Promise<Result>;
+  /** Lets one transaction at a time work under a name. */
   readonly lock: (name: string) => Statement;
-  /** Returns one row if there is such a table. */
+  /** Returns one row if there is a table of that name. */
   readonly find: (table: string) => Statement;
   close(): Promise<void>;
 }
@@ -35,12 +35,12 @@ export class SqliteBook implements BookPlace {
     return this.#tables.run(work, 'durably');
   }
 
-  within<Result>(given: unknown, work: () => Work<Result>): Result {
+  runIn<Result>(given: unknown, work: () => Work<Result>): Result {
     const db = this.#inTransaction(given);
     return finish(work, (statement) => executeOn(db, statement));
   }
 
-  /** One process writes at a time. */
+  /** Locks nothing, because in SQLite one process writes at a time. */
   readonly lock = () => sql`SELECT 1`;
   readonly find = (table: string) => sql`SELECT 1 FROM sqlite_schema WHERE name = ${table}`;
 
@@ -60,7 +60,7 @@ export class SqliteBook implements BookPlace {
   }
 }
 
-/** A connection keeps its compiled statements. */
+/** The connection of each database that a transaction was passed on: it keeps its compiled statements. */
 const connections = new WeakMap<object, Connection>();
 
 const noDatabase =
@@ -79,7 +79,7 @@ export class PostgresBook implements BookPlace {
   constructor(place: PostgresPlace) {
     this.#place = place;
     this.#ready = memoizeUntilRejected(() => openTables(place, orderTables));
-    // Early: a transaction of the shop's may have the only connection, and does not wait for it for long.
+    // The tables are opened early, because a transaction of the shop may have the only connection, and waits for them only briefly.
     this.#ready().catch(() => {});
   }
 
@@ -88,7 +88,7 @@ export class PostgresBook implements BookPlace {
     return transaction(this.#place.pool, (run) => this.#finish(run, work));
   }
 
-  async within<Result>(given: unknown, work: () => Work<Result>): Promise<Result> {
+  async runIn<Result>(given: unknown, work: () => Work<Result>): Promise<Result> {
     const execute: unknown = typeof given === 'function' ? given : Reflect.get(Object(given), 'query');
     if (given === this.#place.pool || typeof execute !== 'function') throw new ConfigurationError(noClient);
     await withTimeout(tablesMs, this.#ready()).catch(() => {});
@@ -100,7 +100,7 @@ export class PostgresBook implements BookPlace {
     try {
       return await this.#finish(run, work);
     } catch (error) {
-      throw explained(error, this.#place.schema);
+      throw explainError(error, this.#place.schema);
     }
   }
 
@@ -115,7 +115,7 @@ export class PostgresBook implements BookPlace {
     const { schema } = this.#place;
     const steps = work();
     let step = steps.next([]);
-    while (!step.done) step = steps.next((await run(...written(schema, step.value))).map(decoded));
+    while (!step.done) step = steps.next((await run(...toPostgres(schema, step.value))).map(decodeRow));
     return step.value;
   }
 }
@@ -127,8 +127,8 @@ const noRows =
   'The function passed to the order book must return the rows of each statement, or a result that has them as "rows": with ' +
   'Prisma use $queryRawUnsafe.';
 
-/** How long a transaction of the shop's waits until the tables are there. */
+/** The time that a transaction of the shop waits until the tables are there. */
 const tablesMs = 2000;
 
-/** Of the locks that a book takes: a random number, which no other program is likely to lock. */
+/** The class of the locks that a book takes: a random number, which no other program is likely to lock. */
 const lockClass = 726_354_918;

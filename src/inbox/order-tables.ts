@@ -1,9 +1,9 @@
 import type { TableSet } from './tables.js';
 
-/** `payable_until` has no lateness in it: `lateFor` may change. `never` stands for no end. */
+/** The `payable_until` of a checkout without an end. The column does not include `lateFor`, which may change. */
 export const never = 9_007_199_254_740_991;
 
-/** Orders and the payments that came for them. The shop may read the rows, and joins its own by `id`. */
+/** The tables of orders and of the payments that came for them. The shop may read the rows, and join its own by `id`. */
 export const orderTables: TableSet = {
   name: 'payments_order',
   holds: 'an order book',

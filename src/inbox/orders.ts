@@ -44,37 +44,37 @@ export interface PaidOrder extends Sum {
 
 /** A payment that a person has to decide on. */
 export interface HeldPayment {
-  /** What was paid. */
+  /** The payment. */
   payment: BookPayment;
-  /** Orders that it may be for; those that were cancelled come last, and are never credited by themselves. */
+  /** Orders that the payment may be for. Cancelled orders come last, and are credited only by hand. */
   candidates: BookOrder[];
   /**
-   * `expired`: the checkout of its only candidate had expired. `only_candidate` and `returned`: it has become certain since
-   * it came, as when an order was cancelled, and is credited with the next payment of its amount.
+   * `expired`: the checkout of its only candidate had expired. `only_candidate` and `returned`: the payment has become certain
+   * since it came, as when an order was cancelled, and is credited with the next payment of its amount.
    */
   because: 'no_candidate' | 'several_candidates' | 'expired' | 'only_candidate' | 'returned';
 }
 
-/** The rule, and what differs between the databases. */
+/** The rules of a book, and the statements that differ between the databases. */
 export interface BookRules {
   lateMs: number;
   trustReturns: boolean;
-  /** Lets one transaction at a time work on what has this name. */
+  /** Lets one transaction at a time work under a name. */
   lock(name: string): Statement;
-  /** Returns one row if there is such a table. */
+  /** Returns one row if there is a table of that name. */
   find(table: string): Statement;
 }
 
-/** How long a reservation lasts without `open()`. */
+/** The time that a reservation lasts without `open()`. */
 const reservedMs = 10 * 60_000;
-/** How long an amount is kept for an order that is over, if nobody knows when its checkout ends. */
+/** The time that an amount is kept for an order that is over, if nobody knows when its checkout ends. */
 const unknownEndMs = 24 * 3_600_000;
-/** How far the clocks of a database and its servers may differ: an order is that much older here. */
+/** The most that the clocks of a database and its servers may differ: an order counts as that much older. */
 const clockMs = 60_000;
 const overdueMs = 15 * 60_000;
 const mostListed = 1000;
 
-/** Reserves one of `amounts`, the highest first: that which has been free for the longest. `null` if none is free. */
+/** Reserves the one of `amounts` that has been free for the longest, the highest of several. Returns `null` if none is free. */
 export function* reserve(
   rules: BookRules,
   { id, amounts, currency }: { id: string; amounts: string[]; currency: string },
@@ -92,7 +92,7 @@ export function* reserve(
           'another id.',
       );
     if (known.payableUntil + rules.lateMs > known.now) {
-      // Its checkout may have expired. Nobody else gets the amount before there is another one.
+      // The checkout may have expired. Nobody else gets the amount before the order has another checkout.
       yield sql`UPDATE payments_order SET payable_until = ${Math.max(known.payableUntil, known.now + reservedMs)}
         WHERE id = ${id}`;
       return amount;
@@ -106,11 +106,11 @@ export function* reserve(
   const since = new Map(taken.map((row) => [String(row.amount), Number(row.payable_until ?? 0)]));
   const time = Number(taken[0]?.time);
   const free = amounts.filter((amount) => (since.get(amount) ?? 0) + rules.lateMs < time);
-  // Two that are alike stay in order, so the highest amount comes first.
+  // Amounts that have been free for as long stay in order, so the highest comes first.
   const [amount] = free.sort((one, other) => (since.get(one) ?? 0) - (since.get(other) ?? 0));
   if (amount === undefined) return null;
   if (known)
-    // A person may still decide on it by hand, so it is not forgotten where no checkout follows.
+    // A person may still decide on the order by hand, so it is not deleted if no checkout follows.
     yield sql`UPDATE payments_order SET amount = ${amount}, created_at = ${now}, expires_at = ${time + reservedMs},
       payable_until = ${time + reservedMs} WHERE id = ${id}`;
   else
@@ -142,7 +142,7 @@ export function* open(
   if (!opened) throw changed(id);
 }
 
-/** Closes an order. One that nobody could pay is forgotten; the amount of another stays its own until its checkout is over. */
+/** Closes an order. An order that nobody could pay is deleted; any other one keeps its amount until its checkout is over. */
 export function* cancel(rules: BookRules, id: string, matches: boolean): Work<PaidOrder[]> {
   const known = yield* findOrder(id);
   if (!known || known.order.state === 'cancelled') return [];
@@ -159,7 +159,7 @@ export function* cancel(rules: BookRules, id: string, matches: boolean): Work<Pa
   return matches ? yield* creditWhatIsCertain(rules, known.order) : [];
 }
 
-/** Notes that a customer came back. That proves nothing, unless returns are trusted. */
+/** Notes that a customer came back. A return proves nothing, unless returns are trusted. */
 export function* noteReturn(rules: BookRules, id: string, matches: boolean): Work<PaidOrder[]> {
   const known = yield* findOrder(id);
   if (!known)
@@ -235,7 +235,7 @@ export function* dismiss(id: string): Work<void> {
   );
 }
 
-/** Returns the payments for a person, the oldest first. */
+/** Returns the payments that a person has to decide on, the oldest first. */
 export function* listHeld(rules: BookRules): Work<HeldPayment[]> {
   const waiting =
     yield sql`SELECT * FROM payments_order_payment WHERE state = 'held' ORDER BY received_at, id LIMIT ${mostListed}`;
@@ -259,7 +259,7 @@ export function* listHeld(rules: BookRules): Work<HeldPayment[]> {
   return listed.flatMap(({ id }) => all.get(id) ?? []);
 }
 
-/** Returns unpaid orders whose customer came back more than 15 minutes ago, who has waited longest first. */
+/** Returns unpaid orders whose customer came back more than 15 minutes ago, the first to come back first. */
 export function* overdue(): Work<BookOrder[]> {
   const rows = yield sql`SELECT * FROM payments_order WHERE state = 'open' AND returned_at IS NOT NULL
     AND returned_at < ${now} - ${overdueMs} ORDER BY returned_at, id LIMIT ${mostListed}`;
@@ -285,7 +285,7 @@ function* pay(
   return { id, amount, currency, paymentId: payment.id };
 }
 
-/** Says what is certain for the payments of an amount that wait, with every order that one of them could be for. */
+/** Matches the payments of an amount that wait with every order that one of them could be for. */
 function* review({ lateMs, trustReturns }: BookRules, { amount, currency }: Sum) {
   const rows: Row[] = yield sql`SELECT * FROM payments_order_payment
     WHERE amount = ${amount} AND currency = ${currency} AND state = 'held' ORDER BY received_at, id`;
@@ -304,7 +304,7 @@ function* review({ lateMs, trustReturns }: BookRules, { amount, currency }: Sum)
   return { ...matchPayments({ orders, payments, lateFor: lateMs, trustReturns }), oldest };
 }
 
-/** Returns when the webhook of a payment arrived, if an inbox in this place has it: it may have waited there. */
+/** Returns when the webhook of a payment arrived, if an inbox in this place has it: the delivery may have waited there. */
 function* arrivalOf({ find }: BookRules, id: string) {
   const found: Row[] = yield find('payments_inbox');
   if (found.length === 0) return undefined;

@@ -1,32 +1,32 @@
-// Connections of a pool, each for one transaction. One that has failed is closed, and what may have failed with it is not trusted.
+// Lends connections of a pool, each for one transaction. A connection that has failed is closed, and others that may have failed with it are not trusted.
 import { ConfigurationError } from '../errors.js';
 import { hasMethods } from '../input/functions.js';
 import { withTimeout } from '../webhooks/with-timeout.js';
 import { type PostgresClient, type PostgresPool, type Run, rowsOf } from './postgres.js';
 import type { Row } from './sql.js';
 
-/** How long to wait for a connection, and for the response to a statement of the inbox and to one of those that store a delivery. */
+/** The time limits for a connection, for the response to a statement of the inbox, and for the response to one that stores a delivery. */
 const connectMs = 5000;
 const responseMs = 10_000;
 export const storingResponseMs = 3000;
-/** How long to wait for a row that another transaction holds. */
+/** The time to wait for a row that another transaction holds. */
 const lockMs = 5000;
 /** A connection that was idle for longer is asked for a response first: a NAT may have forgotten it. */
 const idleMs = 5000;
-/** How long a `commit()` may keep the only connection of a pool while the inbox waits for it. */
+/** The time that a `commit()` may keep the only connection of a pool while the inbox waits for it. */
 const turnMs = 3000;
 
-/** Each statement sees the newest rows, and a commit is on the disk, or more if the shop wants that. Ends with the transaction, for PgBouncer. */
+/** Settings with which each statement sees the newest rows, and a commit is on the disk, or on a standby too if the shop wants that. They end with the transaction, for PgBouncer. */
 const settings = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs};
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') <> 'remote_apply'`;
 
-/** What is known of a pool: of all inboxes in it. */
+/** The state of a pool, which all inboxes in it share. */
 interface PoolState {
   /** When the last statement was sent that got no response. */
   silentSince: number;
   /** When each connection was made or has last responded. */
   readonly respondedAt: WeakMap<object, number>;
-  /** Ends each open `commit()`. */
+  /** The functions that end each open `commit()`. */
   readonly commits: Set<(reason: Error) => void>;
 }
 
@@ -69,7 +69,7 @@ export function transaction<Result>(
   });
 }
 
-/** Runs one statement of the inbox in a transaction of its own. Without values, what is sent at once is a transaction. */
+/** Runs one statement of the inbox in a transaction of its own. Statements without values that are sent at once are a transaction. */
 export function execute(pool: PostgresPool, sql: string, values: string[]): Promise<Row[]> {
   if (values.length > 0) return transaction(pool, (run) => run(sql, values));
   return withClient(pool, async (client, responded) =>
@@ -77,12 +77,12 @@ export function execute(pool: PostgresPool, sql: string, values: string[]): Prom
   );
 }
 
-/** Rejects if there is no response in time. */
+/** A function that rejects if there is no response in time. */
 export type Responded = <Result>(promise: PromiseLike<Result>, ms: number) => Promise<Result>;
 
 /**
- * Lends a connection to `work`, and closes it after any error: it may lead to a server that is read-only by now, and what still
- * uses it would write after ROLLBACK.
+ * Lends a connection to `work`, and closes it after any error: the connection may lead to a server that is read-only by now, and
+ * a function that still uses it would write after ROLLBACK.
  */
 export async function withClient<Result>(
   pool: PostgresPool,
@@ -123,7 +123,7 @@ export async function withClient<Result>(
   }
 }
 
-/** Takes a connection, and closes those that were idle when another one gave no response: they have the same way. */
+/** Takes a connection, and closes those that were idle when another one gave no response, because they take the same route. */
 async function takeTrusted(pool: PostgresPool, state: PoolState): Promise<PostgresClient> {
   const startedAt = performance.now();
   for (;;) {
@@ -134,13 +134,13 @@ async function takeTrusted(pool: PostgresPool, state: PoolState): Promise<Postgr
       );
     if (!pool.on && !state.respondedAt.has(client)) state.respondedAt.set(client, performance.now());
     if (respondedAtOf(client, state) >= state.silentSince) return client;
-    // `pg` waits for the end of a connection, except of one that has a query.
+    // `pg` waits for the end of a connection, unless the connection has a query.
     Promise.resolve(client.query('SELECT 1')).catch(() => {});
     client.release(new Error('Another connection of the pool gave no response.'));
   }
 }
 
-/** One that was made before the inbox was opened has never responded to it. */
+/** Returns when a connection last responded. A connection that was made before the inbox was opened has never responded to it. */
 function respondedAtOf(client: PostgresClient, { respondedAt }: PoolState): number {
   return respondedAt.get(client) ?? Number.NEGATIVE_INFINITY;
 }
@@ -166,14 +166,14 @@ const tooSlow =
   `commit() held the only connection of the pool for more than ${turnMs / 1000} s while the inbox waited for it, and was rolled ` +
   'back. Give the pool two connections or more, and use only the client that commit() passes.';
 
-/** Lets the inbox end a `commit()` that holds the only connection of its pool. Returns what ends that. */
+/** Lets the inbox end a `commit()` that holds the only connection of its pool. Returns the function that ends this. */
 export function registerCommit(pool: PostgresPool, end: (reason: Error) => void): () => void {
   const { commits } = stateOf(pool);
   commits.add(end);
   return () => commits.delete(end);
 }
 
-/** How many connections a pool has at most, if it says so. */
+/** Returns the most connections that a pool has, if it says so. */
 export function connectionsOf(pool: PostgresPool): number | undefined {
   const max: unknown = Reflect.get(Object(Reflect.get(pool, 'options')), 'max');
   return typeof max === 'number' ? max : undefined;
@@ -185,7 +185,7 @@ export function hasEnded(pool: PostgresPool): boolean {
 }
 
 /**
- * The database that a pool leads to, and the user in it, as `pg` reads them: two pools with the same place lead to one database.
+ * Returns the database that a pool leads to, and the user in it, as `pg` reads them: two pools with the same place lead to one database.
  * `undefined` if that cannot be read.
  */
 export function placeOf(pool: PostgresPool): string | undefined {

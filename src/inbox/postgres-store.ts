@@ -3,8 +3,15 @@ import { ConfigurationError, PaymentsError } from '../errors.js';
 import { findUnfinished, isFunction } from '../input/functions.js';
 import { memoizeUntilRejected } from '../webhooks/memoize.js';
 import { withTimeout } from '../webhooks/with-timeout.js';
-import { type Claim, commitError, type InboxState, lostLease, passed, type Settlement } from './entry.js';
-import { errorCode, hasChanged, type PostgresClient, quoted } from './postgres.js';
+import {
+  type Claim,
+  commitError,
+  commitFunction,
+  type InboxState,
+  lostLease,
+  type Settlement,
+} from './entry.js';
+import { errorCode, hasChanged, type PostgresClient, quoteName } from './postgres.js';
 import {
   connectionsOf,
   execute,
@@ -18,16 +25,16 @@ import {
 } from './postgres-connections.js';
 import {
   advanceIds,
-  decoded,
-  explained,
+  decodeRow,
+  explainError,
   inSchema,
   openTables,
   type PostgresPlace,
   tableIsGone,
-  written,
+  toPostgres,
 } from './postgres-tables.js';
 import { type Row, raw, type Statement, sql, type Work } from './sql.js';
-import { InboxStore, settling } from './store.js';
+import { InboxStore, settlementSql } from './store.js';
 import { inboxTables, tablesOf } from './tables.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
@@ -36,25 +43,25 @@ const unclear =
   'What the function passed to done() returned does not say whether the row was changed. Return the rows of the statement, a ' +
   'result that has them as "rows", or how many there were.';
 
-/** Of PostgreSQL: somebody else had the row for too long. */
+/** The code of PostgreSQL if somebody else had the row for too long. */
 export const lockTimeout = '55P03';
 const held =
   'A transaction holds the delivery: its function is inside commit() or done(). Wait until attemptMs is over, or restart ' +
   'its server.';
 
-/** Of PostgreSQL: a row has that id. Only a sequence behind its table, as after logical replication, gives an id again. */
+/** The code of PostgreSQL if a row has that id. Only a sequence that is behind its table, as after logical replication, gives an id again. */
 const takenId = '23505';
 
 const dropped = (tables: string[], schema: string) =>
-  `Somebody dropped tables of the inbox from schema ${quoted(schema)}: ${tables.join(', ')}. They were made again, empty: the ` +
+  `Somebody dropped tables of the inbox from schema ${quoteName(schema)}: ${tables.join(', ')}. They were made again, empty: the ` +
   'deliveries in them are gone, though they had got 200. Look for orders that were paid and not fulfilled, and for a tool that ' +
   'drops tables which it does not know, such as the push command of an ORM.';
 
-/** How long to try to store a delivery or what became of it: the service may deliver once, and not wait much longer. */
+/** The time to try to store a delivery or its outcome: the service may deliver once, and not wait much longer. */
 const storingMs = 8000;
 const notStored = `PostgreSQL could not be reached for ${storingMs / 1000} s.`;
 
-/** How long to wait until a transaction has begun and has the row, and until it is committed. */
+/** The time limits until a transaction has begun and has the row, and until it is committed. */
 const beginMs = 10_000;
 const commitMs = 30_000;
 
@@ -63,7 +70,7 @@ function isPermanent(error: unknown): boolean {
   return error instanceof ConfigurationError || /^(22|23|28|3D|3F|42)...$/.test(String(errorCode(error)));
 }
 
-/** How long to look for the outcome of a commit while the database cannot be reached. */
+/** The time to look for the outcome of a commit while the database cannot be reached. */
 const lookUpMs = 60_000;
 
 /** The inbox of several servers: tables in a PostgreSQL database, whose clock is the only one that counts. */
@@ -95,12 +102,12 @@ export class PostgresStore extends InboxStore {
     return hasEnded(this.#place.pool);
   }
 
-  /** Can be repeated, because it looks for the key first. */
+  /** Stores a delivery, and repeats that while the database cannot be reached: it is safe, because the key is looked up first. */
   override insert(...args: Parameters<InboxStore['insert']>): ReturnType<InboxStore['insert']> {
     return this.#again(() => super.insert(...args));
   }
 
-  /** Uses one connection, however many arrive at once: what waits behind `most` others would be pushed out anyway. */
+  /** Uses one connection, however many deliveries arrive at once: one that waits behind `most` others would be pushed out anyway. */
   override async refuse(...args: Parameters<InboxStore['refuse']>): ReturnType<InboxStore['refuse']> {
     if (this.#refusing >= args[1]) return undefined;
     this.#refusing++;
@@ -109,7 +116,7 @@ export class PostgresStore extends InboxStore {
     return withTimeout(storingMs, turn, notStored);
   }
 
-  /** Looks at the row if the response was lost. */
+  /** Ends a claim, and looks at the row if the response was lost. */
   override async settle(claim: Claim, settlement: Settlement, from?: 'done'): Promise<boolean> {
     let isUncertain = false;
     return this.#again(async () => {
@@ -123,7 +130,7 @@ export class PostgresStore extends InboxStore {
     });
   }
 
-  /** Marks it done first: until the end, nobody else can change the row, and who asks for the outcome waits. */
+  /** Marks the delivery done first: until the end of the transaction, nobody else can change the row, and a query for the outcome waits. */
   async commit(claim: Claim, fn: unknown, signal: AbortSignal): Promise<unknown> {
     if (!isFunction(fn)) throw commitError('commit() takes a function, not a generator.');
     let result: unknown;
@@ -139,13 +146,13 @@ export class PostgresStore extends InboxStore {
       await this.done(claim, begin);
       signal.throwIfAborted();
       result = await fn(client);
-      const problem = findUnfinished(result, passed);
+      const problem = findUnfinished(result, commitFunction);
       if (problem) throw problem;
       isSent = true;
-      // Casting the text fails, and nothing is committed.
+      // If the row is not done, the cast of the text fails, and nothing is committed.
       const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${raw(`'${ended}'`)} END AS integer)
         FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
-      const [text] = written(this.#place.schema, check);
+      const [text] = toPostgres(this.#place.schema, check);
       await responded(client.query(text), commitMs);
     };
     const { pool } = this.#place;
@@ -163,13 +170,15 @@ export class PostgresStore extends InboxStore {
 
   override async done(claim: Claim, run: unknown): Promise<void> {
     if (typeof run !== 'function') throw commitError('done() takes a function that executes a statement.');
-    const rows: unknown = await run(...written(this.#place.schema, settling(claim, { state: 'done' })));
+    const rows: unknown = await run(
+      ...toPostgres(this.#place.schema, settlementSql(claim, { state: 'done' })),
+    );
     const isMarked = hasChanged(rows, claim.id);
     if (isMarked === undefined) throw commitError(unclear);
     if (!isMarked) throw lostLease();
   }
 
-  /** Waits for a transaction that has the row, which the condition would not. */
+  /** True if the claim is done. Locks the row to wait for a transaction that has it, for which a condition in the query would not wait. */
   override isDone(claim: Claim): Promise<boolean> {
     return this.#isIn(claim, 'done');
   }
@@ -190,7 +199,7 @@ export class PostgresStore extends InboxStore {
 
   protected override execute(statement: Statement): Promise<Row[]> {
     return this.#withTables(async () =>
-      (await execute(this.#place.pool, ...written(this.#place.schema, statement))).map(decoded),
+      (await execute(this.#place.pool, ...toPostgres(this.#place.schema, statement))).map(decodeRow),
     );
   }
 
@@ -202,7 +211,7 @@ export class PostgresStore extends InboxStore {
           const steps = work();
           let step = steps.next([]);
           while (!step.done)
-            step = steps.next((await run(...written(this.#place.schema, step.value))).map(decoded));
+            step = steps.next((await run(...toPostgres(this.#place.schema, step.value))).map(decodeRow));
           return step.value;
         },
         storingResponseMs,
@@ -221,9 +230,9 @@ export class PostgresStore extends InboxStore {
         await advanceIds(this.#place, inboxTables);
         return work();
       }
-      if (!tableIsGone.includes(String(errorCode(error)))) throw explained(error, this.#place.schema);
+      if (!tableIsGone.includes(String(errorCode(error)))) throw explainError(error, this.#place.schema);
     }
-    // Of all whose statements failed, the first makes them, and the others wait for that.
+    // The first call whose statement failed makes the tables, and the others wait for that.
     if (this.#ready === ready) this.#ready = memoizeUntilRejected(() => this.#open());
     await this.#ready();
     return work();
@@ -231,20 +240,20 @@ export class PostgresStore extends InboxStore {
 
   async #open(): Promise<void> {
     const missing = await openTables(this.#place, inboxTables);
-    // Some of them were there: the others have been dropped.
+    // If some of the tables were there, the others have been dropped.
     const areGone = this.#wasReady ? missing.length > 0 : missing.length % tablesOf(inboxTables).length > 0;
     this.#wasReady = true;
     if (areGone)
       void this.#report(new PaymentsError(dropped(missing, this.#place.schema), { code: 'inbox_tables' }));
   }
 
-  /** A role that may not leaves it to the server's own. */
+  /** Vacuums the tables. If the role may not, the server's own vacuum does it later. */
   protected async reclaim(): Promise<void> {
     const vacuum = inSchema('VACUUM payments_inbox, payments_inbox_content', this.#place.schema);
     await withClient(this.#place.pool, (client) => client.query(vacuum)).catch(() => {});
   }
 
-  /** Tries until the database can be reached, unless it refuses the statement itself. */
+  /** Repeats work until the database can be reached, unless it refuses the statement itself. */
   async #again<Result>(work: () => Promise<Result>, ms = storingMs): Promise<Result> {
     const until = performance.now() + ms;
     let lastError: unknown;

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors.js';
 import { escapeUnit } from '../input/visible.js';
 import { orderTables } from './order-tables.js';
-import { errorCode, type PostgresPool, quoted } from './postgres.js';
+import { errorCode, type PostgresPool, quoteName } from './postgres.js';
 import { transaction } from './postgres-connections.js';
 import { now, type Row, type Statement } from './sql.js';
 import {
@@ -14,31 +14,31 @@ import {
   versionsOf,
 } from './tables.js';
 
-/** Where tables are in PostgreSQL. */
+/** The place of tables in PostgreSQL. */
 export interface PostgresPlace {
   pool: PostgresPool;
   schema: string;
 }
 
-/** One of its own: tools that push the shop's tables drop what they do not know from `public`. */
+/** A schema of its own, because tools that push the shop's tables drop tables from `public` that they do not know. */
 export const defaultSchema = 'payments_inbox';
 
-// An ordinary index could not hold a long key.
+// The constraint has a hash index, because an ordinary one could not hold a long key.
 const columnTypes: ColumnTypes = {
   id: 'bigint',
   counted: 'GENERATED ALWAYS AS IDENTITY',
   unique: (table, column) => `CONSTRAINT ${table}_${column} EXCLUDE USING hash (${column} WITH =)`,
 };
 
-/** Those that `inbox --print-schema` prints. */
+/** The tables that `inbox --print-schema` prints. */
 const tableSets: readonly TableSet[] = [inboxTables, orderTables];
 
 /** The advisory lock held while tables are created: a random number, which no other program is likely to lock. */
 const lockId = 7_263_549_180_021;
 
-/** One statement that makes tables, also for a migration of the shop's own. Running it again changes nothing. */
+/** Returns one statement that makes tables, also for a migration of the shop. Running it again changes nothing. */
 export function schemaSql(schema = defaultSchema, sets = tableSets): string {
-  const at = quoted(schema);
+  const at = quoteName(schema);
   const name = `'${schema.replaceAll("'", "''")}'`;
   const isNew = `relnamespace = to_regnamespace(quote_ident(${name}))
     AND (${sets.map((set) => `starts_with(relname, '${set.name}')`).join(' OR ')}) AND relname <> ALL (known)`;
@@ -84,17 +84,17 @@ function grants(set: TableSet, at: string): string[] {
   ];
 }
 
-/** The tables whose ids count up. */
+/** Returns the tables whose ids count up. */
 function countedIn(set: TableSet): string[] {
   const text = set.create({ ...columnTypes, counted: 'counted' });
   return [...text.matchAll(/EXISTS (\w+) \(\s+id bigint counted/g)].map(([, table = '']) => table);
 }
 
-/** Sets sequences right that are behind their tables, as logical replication leaves them. */
+/** Advances sequences that are behind their tables, as logical replication leaves them. */
 export async function advanceIds({ pool, schema }: PostgresPlace, set: TableSet): Promise<void> {
   await transaction(pool, async (run) => {
     for (const table of countedIn(set)) {
-      const name = `${quoted(schema)}.${table}`;
+      const name = `${quoteName(schema)}.${table}`;
       const sequence = `pg_get_serial_sequence('${name.replaceAll("'", "''")}', 'id')`;
       await run(`SELECT setval(${sequence}, greatest(nextval(${sequence}), (SELECT max(id) FROM ${name})))`);
     }
@@ -104,12 +104,12 @@ export async function advanceIds({ pool, schema }: PostgresPlace, set: TableSet)
 /** Names tables with their schema. */
 export function inSchema(sql: string, schema: string): string {
   const tables = /(?<!INDEX IF NOT EXISTS |CONSTRAINT )\bpayments_[a-z]\w*/g;
-  return sql.replace(tables, (table) => `${quoted(schema)}.${table}`);
+  return sql.replace(tables, (table) => `${quoteName(schema)}.${table}`);
 }
 
-/** True if a set of tables is complete, with all that this version needs; `missing` are those that are not there. */
+/** Returns the tables of a set that are missing, and `isComplete`, which is true if the set has all that this version needs. */
 export async function findTables({ pool, schema }: PostgresPlace, set: TableSet) {
-  const at = quoted(schema);
+  const at = quoteName(schema);
   return transaction(pool, async (run) => {
     const missing: string[] = [];
     for (const [table] of tablesOf(set)) {
@@ -122,7 +122,7 @@ export async function findTables({ pool, schema }: PostgresPlace, set: TableSet)
   });
 }
 
-/** Makes the tables that are missing, and returns these. Refuses tables of a later version that breaks this one, or of another program. */
+/** Makes the tables that are missing, and returns their names. Refuses tables of a later version that breaks this one, or of another program. */
 export async function openTables(place: PostgresPlace, set: TableSet): Promise<string[]> {
   const { pool, schema } = place;
   const probe = inSchema(probeOf(set), schema);
@@ -138,18 +138,18 @@ export async function openTables(place: PostgresPlace, set: TableSet): Promise<s
     });
     return missing;
   } catch (error) {
-    throw explained(error, schema);
+    throw explainError(error, schema);
   }
 }
 
 const forbidden = '42501';
-/** Of PostgreSQL: there is no table, or no schema, of that name. */
+/** The codes of PostgreSQL if there is no table, or no schema, of that name. */
 export const tableIsGone = ['42P01', '3F000'];
 
-/** Says what the errors of PostgreSQL mean for the tables. */
-export function explained(error: unknown, schema: string): unknown {
+/** Returns the error that explains one of PostgreSQL about the tables; any other error as it is. */
+export function explainError(error: unknown, schema: string): unknown {
   if (!(error instanceof Error)) return error;
-  const at = quoted(schema);
+  const at = quoteName(schema);
   const code = errorCode(error);
   if (code === '42703' || tableIsGone.includes(String(code)))
     return new ConfigurationError(
@@ -165,25 +165,25 @@ export function explained(error: unknown, schema: string): unknown {
 
 const clock = '(extract(epoch FROM now()) * 1000)::bigint';
 
-/** Returns a statement with the placeholders of PostgreSQL, and text that any database takes. Numbers are part of it. */
-export function written(schema: string, { text, values }: Statement): [text: string, values: string[]] {
+/** Returns a statement with the placeholders of PostgreSQL, and its values as text that any database takes. Numbers become part of the statement. */
+export function toPostgres(schema: string, { text, values }: Statement): [text: string, values: string[]] {
   const given: string[] = [];
   let index = 0;
   const numbered = text.replace(/\?/g, () => {
     const value = values[index++] ?? null;
     if (value === now) return clock;
-    return typeof value === 'string' ? `$${given.push(encoded(value))}` : `(${value})`;
+    return typeof value === 'string' ? `$${given.push(toAscii(value))}` : `(${value})`;
   });
   return [inSchema(numbered, schema), given];
 }
 
-/** In ASCII: PostgreSQL text has no NUL, and the database may have another encoding than UTF-8. */
-function encoded(value: string): string {
+/** Returns a value in ASCII: text of PostgreSQL has no NUL, and the database may have another encoding than UTF-8. */
+function toAscii(value: string): string {
   return value.replace(/[\\\0\u007f-\uffff]/g, escapeUnit);
 }
 
-/** Returns a row with the text that `written()` was given. */
-export function decoded(row: Row): Row {
+/** Returns a row with the text that `toPostgres()` was given. */
+export function decodeRow(row: Row): Row {
   const text = (value: string) =>
     value.replace(/\\u(....)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Object.fromEntries(

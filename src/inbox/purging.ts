@@ -3,7 +3,7 @@ import { isBuilding } from './worker.js';
 
 const hourMs = 3_600_000;
 
-/** Purges what is older than `afterMs` now, and then each tenth of that, at least once an hour. Returns the function that ends it. */
+/** Purges deliveries older than `afterMs` at once, and again after each tenth of that, at least once an hour. Returns the function that ends it. */
 export function purgeRegularly(
   store: { purge(olderThan: { ageMs: number }): Promise<unknown> },
   afterMs: number,

@@ -9,7 +9,7 @@ const longestRead = 100_000;
 const longest = 500;
 
 /** Returns an error as text that may be stored: short, without the webhook secrets and API keys. */
-export function redacted(error: unknown, secrets: unknown): string {
+export function redactError(error: unknown, secrets: unknown): string {
   const own = [secrets, process.env.PAYMENTS_API_KEY].flat().map((given) => {
     return ArrayBuffer.isView(given) ? new TextDecoder().decode(given) : String(given ?? '');
   });

@@ -14,7 +14,7 @@ export interface Statement {
   values: Parameter[];
 }
 
-/** SQL with values in it: another statement becomes part of the text, an array a list. */
+/** Returns SQL with values in it: another statement becomes part of the text, an array a list. */
 export function sql(
   [first = '', ...rest]: TemplateStringsArray,
   ...given: (Parameter | Statement | number[])[]
@@ -29,12 +29,12 @@ export function sql(
   return statement;
 }
 
-/** SQL as it is, such as a literal. */
+/** Returns SQL as it is, such as a literal. */
 export function raw(text: string): Statement {
   return { text, values: [] };
 }
 
-/** Whether what is written is on the disk when it is over. A claim and its renewal need not be: they end by themselves. */
+/** The durability of a write: with `durably`, it is on the disk when it is over. A claim and its renewal need not be, because they end by themselves. */
 export type Durability = 'durably' | 'quickly';
 
 /** Statements that belong together, each yielded for its rows: SQLite runs all in one turn, PostgreSQL awaits each. */

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { types } from 'node:util';
 import { PaymentsError } from '../errors.js';
 import { findUnfinished, isFunction, isThenable } from '../input/functions.js';
-import { type Claim, commitError, lostLease, passed } from './entry.js';
+import { type Claim, commitError, commitFunction, lostLease } from './entry.js';
 import { type Durability, raw, sql, type Work } from './sql.js';
 import { isBusy } from './sqlite.js';
 import { type SqlitePlace, SqliteTables } from './sqlite-tables.js';
-import { InboxStore, settling } from './store.js';
+import { InboxStore, settlementSql } from './store.js';
 import { inboxTables } from './tables.js';
 
 const asyncError = (fate: string) =>
@@ -24,14 +24,14 @@ export class SqliteStore extends InboxStore {
   protected readonly knownKey = raw('(key)');
   readonly #tables: SqliteTables;
 
-  /** Throws what makes the place unusable. If it is only locked, its tables are made later. */
+  /** Throws if the place cannot be used. If it is only locked, its tables are made later. */
   constructor(place: SqlitePlace) {
     super();
     this.#tables = new SqliteTables(place, inboxTables);
     this.identity = [this.#tables.file ?? this.#tables.connection.database];
   }
 
-  /** Marks it done first: even if `fn` ends the transaction itself, its writes are not repeated. */
+  /** Marks the delivery done first: even if `fn` ends the transaction itself, its writes are not repeated. */
   commit(claim: Claim, fn: unknown): unknown {
     if (!isFunction(fn)) throw commitError('commit() takes a function, not a generator.');
     if (Object.prototype.toString.call(fn) === '[object AsyncFunction]')
@@ -40,16 +40,16 @@ export class SqliteStore extends InboxStore {
     let isInside = false;
     const work = () => {
       this.#tables.checkFile();
-      if (this.#tables.all(settling(claim, { state: 'done' })).length === 0) throw lostLease();
+      if (this.#tables.all(settlementSql(claim, { state: 'done' })).length === 0) throw lostLease();
       isInside = true;
       const result: unknown = Reflect.apply(fn, undefined, [db.database]);
       isInside = false;
       if (isThenable(result)) {
-        // Its rejection must not end the process. Its own `then` is not called: that of a query builder runs the query.
+        // A rejection must not end the process. The result's own `then` is not called, because a query builder's `then` runs the query.
         if (types.isPromise(result)) Reflect.apply(Promise.prototype.then, result, [undefined, () => {}]);
         throw asyncError('what the function wrote was rolled back, but not what it writes after an await');
       }
-      const problem = findUnfinished(result, passed);
+      const problem = findUnfinished(result, commitFunction);
       if (problem) throw problem;
       const marked = sql`SELECT id FROM payments_inbox
         WHERE id = ${claim.id} AND attempts = ${claim.attempt} AND state = 'done'`;
@@ -62,7 +62,7 @@ export class SqliteStore extends InboxStore {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (error.message === 'cannot start a transaction within a transaction') throw commitError(nested);
-      // What the function throws is its own: it met a lock of something else.
+      // An error from inside the function is its own, even if it met a lock: the lock is of something else.
       if (isInside || !isBusy(error)) throw error;
       const text = `commit() could not write: ${error.message}. Nothing was written; the delivery is tried again.`;
       throw new PaymentsError(text, { code: 'inbox_busy' });
@@ -77,14 +77,14 @@ export class SqliteStore extends InboxStore {
     return this.#tables.run(work, how);
   }
 
-  /** The write-ahead log has it too. SQLite keeps that while a transaction is open here, or another connection uses it. */
+  /** Empties the write-ahead log, which has the deleted rows too. SQLite keeps the log while a transaction is open here, or another connection uses it. */
   protected async reclaim(): Promise<void> {
     const db = this.#tables.connection;
     const isFree = () => {
       try {
         return db.hasTransaction() || db.pragma('wal_checkpoint(TRUNCATE)') !== 1;
       } catch (error) {
-        // A statement of the shop's is being read: other work of the inbox must not wait for it.
+        // A statement of the shop is being read: other work of the inbox must not wait for it.
         if (isBusy(error)) return false;
         throw error;
       }

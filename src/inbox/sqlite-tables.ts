@@ -6,26 +6,26 @@ import { type Durability, now, type Row, type Statement, type Work } from './sql
 import { Connection, databaseClass, isBusy, type SqliteDatabase } from './sqlite.js';
 import { type ColumnTypes, isCurrent, probeOf, type TableSet, versionsOf } from './tables.js';
 
-/** Where tables are in SQLite: a file of their own, or the shop's database. */
+/** The place of tables in SQLite: a file of their own, or the shop's database. */
 export type SqlitePlace = { file: string } | { database: SqliteDatabase };
 
 /** A set of tables in SQLite, and the connection on which they are used. */
 export class SqliteTables {
   readonly connection: Connection;
-  /** Tells one file from another; `undefined` in memory. */
+  /** The identity of the file, which tells it from another; `undefined` in memory. */
   readonly file: string | undefined;
   readonly #place: SqlitePlace;
   readonly #set: TableSet;
   #isReady = false;
 
-  /** Throws what makes the place unusable. If it is only locked, the tables are made later. */
+  /** Throws if the place cannot be used. If it is only locked, the tables are made later. */
   constructor(place: SqlitePlace, set: TableSet) {
     this.#place = place;
     this.#set = set;
     const open = () => new Connection('file' in place ? openFile(place.file) : place.database);
-    this.connection = usable(place, set, open);
+    this.connection = explainFailure(place, set, open);
     try {
-      usable(place, set, () => this.connection.atOnce(() => this.#setUp()));
+      explainFailure(place, set, () => this.connection.atOnce(() => this.#setUp()));
     } catch (error) {
       if (!isBusy(error)) {
         this.close();
@@ -36,7 +36,7 @@ export class SqliteTables {
     warnOfDisk(this.connection.path);
   }
 
-  /** Executes statements that belong together. What writes needs `how`: it runs in a transaction. */
+  /** Executes statements that belong together. Statements that write need `how`, with which they run in a transaction. */
   run<Result>(work: () => Work<Result>, how?: Durability): Promise<Result> {
     const db = this.connection;
     const executed = () => finish(work, (statement) => this.all(statement));
@@ -53,12 +53,12 @@ export class SqliteTables {
     return execute(this.connection, statement);
   }
 
-  /** Closes a file. A database of the shop's stays open. */
+  /** Closes a file. A database of the shop stays open. */
   close(): void {
     if ('file' in this.#place) this.connection.database.close();
   }
 
-  /** SQLite goes on writing into a deleted file, and what it writes is gone when the process ends. */
+  /** Throws if the file was deleted or replaced: SQLite goes on writing into a deleted file, and its rows are gone when the process ends. */
   checkFile(): void {
     const { path } = this.connection;
     const hasLog = this.connection.pragma('journal_mode') === 'wal';
@@ -69,20 +69,20 @@ export class SqliteTables {
     );
   }
 
-  /** Creates the tables. What is no SQLite database, or is of a later version that breaks this one, is left unchanged. */
+  /** Creates the tables. A file that is no SQLite database, or is of a later version that breaks this one, is left unchanged. */
   #setUp(): void {
     if (this.#isReady) return;
     const [place, set, db] = [this.#place, this.#set, this.connection];
     const name = nameOf(place);
     if ('database' in place) db.journalMode();
-    usable(place, set, () => {
+    explainFailure(place, set, () => {
       const isMade = hasTables(db, set, name);
-      // What purge() deletes is overwritten.
+      // `secure_delete` overwrites what purge() deletes.
       if ('file' in place)
         db.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
       if (isMade) db.database.exec(probeOf(set));
       try {
-        // Also where there is nothing to do: what may only be read is refused. A lock shows nothing then.
+        // This runs even if there is nothing to create, so that a read-only database is refused. A lock shows nothing then.
         db.transaction(() => createTables(db, set, name), 'durably');
       } catch (error) {
         if (!isMade || !isBusy(error)) throw error;
@@ -95,7 +95,7 @@ export class SqliteTables {
 /** Executes a statement on a connection. */
 export function execute(db: Connection, { text, values }: Statement): Row[] {
   const time = Date.now();
-  // One process writes at a time.
+  // SQLite has no such clause: one process writes at a time.
   const own = text.replace('FOR UPDATE SKIP LOCKED', '');
   return db.all(own, ...values.map((value) => (value === now ? time : value)));
 }
@@ -108,8 +108,8 @@ export function finish<Result>(work: () => Work<Result>, all: (statement: Statem
   return step.value;
 }
 
-/** Says what is wrong with a place that cannot be used. */
-function usable<Result>(place: SqlitePlace, set: TableSet, work: () => Result): Result {
+/** Runs work, and explains the error of a place that cannot be used. */
+function explainFailure<Result>(place: SqlitePlace, set: TableSet, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
@@ -132,7 +132,7 @@ function usable<Result>(place: SqlitePlace, set: TableSet, work: () => Result): 
   }
 }
 
-/** Names the file, also if the shop opened it. A closed database does not say. */
+/** Returns the name of the file for messages, also if the shop opened it. A closed database does not tell its path. */
 function nameOf(place: SqlitePlace): string {
   if ('file' in place) return JSON.stringify(place.file);
   try {
@@ -143,13 +143,13 @@ function nameOf(place: SqlitePlace): string {
   }
 }
 
-/** Empty in memory, where nothing is found. */
+/** Returns what tells one file from another; `undefined` if the path is empty, as in memory, or leads to no file. */
 export function identityOf(path: string): string | undefined {
   const found = path === '' ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
 }
 
-/** Creates a file with mode 600 if there is none; SQLite creates its log files with the same. */
+/** Creates a file with mode 600 if there is none; SQLite creates its log files with the same mode. */
 function openFile(file: string): SqliteDatabase {
   const Database = databaseClass();
   const path = file === ':memory:' ? file : resolve(file);
@@ -160,7 +160,7 @@ function openFile(file: string): SqliteDatabase {
 const columnTypes: ColumnTypes = { id: 'integer', counted: '', unique: (_, column) => `UNIQUE (${column})` };
 
 function createTables(db: Connection, set: TableSet, name: string): void {
-  // Another process may have been faster.
+  // Another process may have created them meanwhile.
   hasTables(db, set, name);
   db.database.exec(`${set.create(columnTypes)}; ${probeOf(set)}`);
 }

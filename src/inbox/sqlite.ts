@@ -11,9 +11,9 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   /** Closes the connection. */
   close(): void;
-  /** Whether a transaction is open: of `node:sqlite`, from Node 22.16 on. */
+  /** True if a transaction is open. Only `node:sqlite` has it, from Node 22.16 on. */
   readonly isTransaction?: boolean;
-  /** Whether the connection is open: of `node:sqlite`. */
+  /** True if the connection is open. Only `node:sqlite` has it. */
   readonly isOpen?: boolean;
 }
 
@@ -24,20 +24,20 @@ export interface SqliteStatement {
     /** Rows inserted, updated or deleted. */
     changes: number | bigint;
   };
-  /** The first row. */
+  /** Returns the first row. */
   get(...values: SqliteValue[]): Record<string, unknown> | undefined;
-  /** All rows. */
+  /** Returns all rows. */
   all(...values: SqliteValue[]): Record<string, unknown>[];
-  /** Numbers as `number`, whatever the connection's default is: of `node:sqlite`. */
+  /** Sets if numbers are read as `bigint`, whatever the connection's default is. Only `node:sqlite` has it. */
   setReadBigInts?(enabled: boolean): void;
-  /** Rows as objects, whatever the connection's default is: of `node:sqlite`. */
+  /** Sets if rows are arrays, not objects, whatever the connection's default is. Only `node:sqlite` has it. */
   setReturnArrays?(enabled: boolean): void;
 }
 
 /** A value that SQLite takes. */
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 
-/** What the types of the three drivers have in common: their rows differ, and other drivers lack what sets how numbers are read. */
+/** The parts that the types of the three drivers have in common. Their rows differ, and other drivers lack the method that sets how numbers are read. */
 export interface GivenDatabase {
   /** Runs statements that return nothing. */
   exec(sql: string): unknown;
@@ -52,11 +52,11 @@ export interface GivenDatabase {
     };
   } & (
     | {
-        /** Of `node:sqlite`: reads numbers as `bigint`, or not. */
+        /** Sets if numbers are read as `bigint`: the method of `node:sqlite`. */
         setReadBigInts(enabled: boolean): unknown;
       }
     | {
-        /** Of `better-sqlite3` and `libsql`: reads numbers as `bigint`, or not. */
+        /** Sets if numbers are read as `bigint`: the method of `better-sqlite3` and `libsql`. */
         safeIntegers(enabled?: boolean): unknown;
       }
   );
@@ -70,18 +70,18 @@ interface Driver extends SqliteDatabase {
 
 interface DriverStatement extends SqliteStatement {
   safeIntegers?(enabled: boolean): unknown;
-  /** Whether it returns rows: `all()` throws if it does not. */
+  /** True if the statement returns rows: `all()` throws if it does not. */
   readonly reader?: boolean;
 }
 
-/** True for a database of the three drivers, open or closed: statements of others return promises, or take callbacks. */
+/** True for a database of the three drivers, open or closed: statements of other drivers return promises, or take callbacks. */
 export function isSqliteDatabase(value: unknown): value is SqliteDatabase {
   if (!hasMethods<SqliteDatabase>(value, 'exec', 'prepare', 'close')) return false;
   let statement: unknown;
   try {
     statement = value.prepare('SELECT 1');
   } catch {
-    // Such as one that is closed: the store says so.
+    // The database may be closed, for example: the store says so.
     return true;
   }
   if (!hasMethods<SqliteStatement>(statement, 'run', 'get', 'all')) return false;
@@ -89,13 +89,13 @@ export function isSqliteDatabase(value: unknown): value is SqliteDatabase {
   return hasNumbers && Array.isArray(statement.all());
 }
 
-/** How long a call waits for another connection's lock, or for the end of the shop's own transaction. */
+/** The time that a call waits for another connection's lock, or for the end of the shop's own transaction. */
 const patienceMs = 5000;
 
-/** How long `commit()`, which is synchronous, may block in one turn of the event loop. */
+/** The time that `commit()`, which is synchronous, may block in one turn of the event loop. */
 const commitPatienceMs = 20;
 
-/** A transaction is open on this connection, so that a row written now could be rolled back with it. */
+/** The error for a connection on which a transaction is open: a row written now could be rolled back with it. */
 export class OpenTransaction extends Error {
   override readonly message =
     'A transaction stayed open on the database that was passed to openInbox(). Commit it without waiting for other work, and ' +
@@ -105,7 +105,7 @@ export class OpenTransaction extends Error {
 /** One connection to a database: nothing blocks the event loop while another connection holds a lock. */
 export class Connection {
   readonly database: Driver;
-  /** Empty for a database in memory. */
+  /** The path of the file; empty for a database in memory. */
   readonly path: string;
   readonly #compiled = new Map<string, DriverStatement>();
   #last: Promise<unknown> = Promise.resolve();
@@ -149,7 +149,7 @@ export class Connection {
     }
   }
 
-  /** Runs `work` in a transaction that no other process can write into. `durably`: it is on the disk when this returns. */
+  /** Runs `work` in a transaction that no other process can write into. With `durably`, it is on the disk when this returns. */
   transaction<Result>(work: () => Result, how: Durability): Result {
     if (this.hasTransaction()) throw new OpenTransaction();
     return this.#with('synchronous', this.#syncLevel(how === 'durably'), () => {
@@ -169,7 +169,7 @@ export class Connection {
     });
   }
 
-  /** Before Node 22.16 the only way to know is to try to begin one. */
+  /** True if a transaction is open. Before Node 22.16, only an attempt to begin one tells. */
   hasTransaction(): boolean {
     const { database } = this;
     const isOpen = database.isTransaction ?? database.inTransaction;
@@ -183,7 +183,7 @@ export class Connection {
     }
   }
 
-  /** Compiled each time: SQLite reads most of these values while it compiles. */
+  /** Returns the value of a pragma, whose statement is compiled each time: SQLite reads most of these values while it compiles. */
   pragma(name: string): unknown {
     return Object.values(this.database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
   }
@@ -192,7 +192,7 @@ export class Connection {
     let statement = this.#compiled.get(sql);
     if (!statement) {
       statement = this.database.prepare(sql);
-      // Overrides the options of the connection.
+      // The statement overrides the options of the connection.
       statement.setReadBigInts?.(false);
       statement.setReturnArrays?.(false);
       statement.safeIntegers?.(false);
@@ -203,7 +203,7 @@ export class Connection {
     return [];
   }
 
-  /** In other modes than these a crash can take away, or damage, what was stored. A database in memory is for tests. */
+  /** Returns the journal mode. Refuses those in which a crash can take away, or damage, what was stored, except in memory, which is for tests. */
   journalMode(): string {
     const mode = String(this.pragma('journal_mode'));
     if (this.path === '' || (mode !== 'memory' && mode !== 'off')) return mode;
@@ -213,7 +213,7 @@ export class Connection {
     );
   }
 
-  /** With a write-ahead log, FULL waits for the disk and NORMAL does not; with a journal, only EXTRA survives a power cut. */
+  /** Returns the value of `synchronous`: with a write-ahead log, FULL waits for the disk and NORMAL does not; with a journal, only EXTRA survives a power cut. */
   #syncLevel(durable: boolean): number {
     const own = Number(this.pragma('synchronous'));
     if (this.journalMode() === 'wal') return durable ? Math.max(own, 2) : 1;
@@ -235,7 +235,7 @@ export class Connection {
 
 type DatabaseSync = new (path: string) => SqliteDatabase;
 
-/** `node:sqlite`, loaded when an inbox is opened, so that importing this entry works on every platform. */
+/** Returns the class of `node:sqlite`, which is loaded when an inbox is opened, so that importing this entry works on every platform. */
 export function databaseClass(): DatabaseSync {
   const found = findDatabaseClass();
   if (found) return found;
@@ -246,16 +246,16 @@ export function databaseClass(): DatabaseSync {
   );
 }
 
-/** The same, or `undefined` where the runtime has none. */
+/** Returns the class of `node:sqlite`; `undefined` if the runtime has none. */
 export function findDatabaseClass(): DatabaseSync | undefined {
   const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
   return hasMethods<{ DatabaseSync: DatabaseSync }>(sqlite, 'DatabaseSync') ? sqlite.DatabaseSync : undefined;
 }
 
-/** Of better-sqlite3, while a statement of the shop is being read: other drivers write beside that. */
+/** The message of better-sqlite3 while a statement of the shop is being read. Other drivers write beside that. */
 const isReading = 'This database connection is busy executing a query';
 
-/** Whether trying again may help: another connection writes, or a transaction is open on this one. */
+/** True if trying again may help: another connection writes, or a transaction is open on this one. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof OpenTransaction) return true;
   if (!(error instanceof Error)) return false;

@@ -17,23 +17,23 @@ import { storedEvent, toClaim, toEntry, toRefusedEntry } from './entry.js';
 import type { ListParams } from './params.js';
 import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
-/** What is stored under a key: the event is `null` once it was purged. */
+/** The content that is stored under a key: the event is `null` once it was purged. */
 type Known = { digest: string; event: WebhookEvent | null } | undefined;
 
-/** A clock that was this far ahead is taken for wrong: what it made due is due now. */
+/** The most that a clock may have been ahead. Times that it set later than that are wrong, and what waits for them is due now. */
 const wrongClockMs = 10_000;
 
 const purgedAtOnce = 500;
 
-/** How long to look for what a claim took whose response was lost. */
+/** The time in which to look for the deliveries of a claim whose response was lost. */
 const unansweredMs = 5000;
 
-/** Deliveries in a database. Each method is atomic, and waits for locks without blocking. Processes compare `now` alone. */
+/** Deliveries in a database. Each method is atomic, and waits for locks without blocking. Processes compare times by `now` alone. */
 export abstract class InboxStore {
-  /** Which database it is in: inboxes of one process with the same share their work. */
+  /** The database that the inbox is in: inboxes of one process in the same database share their work. */
   abstract readonly identity: readonly unknown[];
 
-  /** How many deliveries can be worked on at once, so that others can still be stored. */
+  /** The most deliveries that can be worked on at once, so that others can still be stored. */
   get mostAtOnce(): number {
     return Number.POSITIVE_INFINITY;
   }
@@ -45,21 +45,21 @@ export abstract class InboxStore {
   /** The last claim whose response was lost. */
   #unanswered: { claim: string; until: number } | undefined;
 
-  /** What `ON CONFLICT` names to find a key that is there already. */
+  /** The target that `ON CONFLICT` names to find a key that is there already. */
   protected abstract readonly knownKey: Statement;
 
   /** Runs `fn` and marks the claim done in one transaction. Returns what `fn` returned: a promise only if it may be async. */
   abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
-  /** Marks the claim done in a transaction of the shop's own. */
+  /** Marks the claim done in a transaction of the shop. */
   done?(claim: Claim, run: unknown): Promise<void>;
-  /** Whether a claim whose `done()` was called is done: otherwise that transaction was rolled back. */
+  /** True if a claim whose `done()` was called is done: otherwise that transaction was rolled back. */
   isDone?(claim: Claim): Promise<boolean>;
-  /** Closes what is the inbox's own: a pool or a database of the shop's is not. */
+  /** Closes the file of the inbox. A pool or a database of the shop stays open. */
   async close(): Promise<void> {}
 
-  /** Executes statements that belong together. What writes needs `how`: it runs in a transaction. */
+  /** Executes statements that belong together. Statements that write need `how`, with which they run in a transaction. */
   protected abstract run<Result>(work: () => Work<Result>, how?: Durability): Promise<Result>;
-  /** Frees the space of what was deleted. */
+  /** Frees the space of deleted rows. */
   protected abstract reclaim(): Promise<void>;
 
   protected execute(statement: Statement, how?: Durability): Promise<Row[]> {
@@ -68,7 +68,7 @@ export abstract class InboxStore {
     }, how);
   }
 
-  /** Stores a delivery durably, parked if it has a `lastError`, or resolves to what is known under that key. */
+  /** Stores a delivery durably, parked if it has a `lastError`, or resolves to the content that is known under that key. */
   insert(key: string, delivery: Delivery, lastError?: string): Promise<Known> {
     const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
     const state = lastError === undefined ? 'pending' : 'parked';
@@ -76,7 +76,7 @@ export abstract class InboxStore {
     const { knownKey } = this;
     return this.run(function* () {
       for (let tries = 0; tries < 100; tries++) {
-        // Looked for first: an INSERT would wait for as long as a transaction of the shop's holds the row.
+        // The key is looked up first: an INSERT would wait for as long as a transaction of the shop holds the row.
         const [known] = yield sql`SELECT digest, event ${joined} WHERE key = ${key}`;
         if (known) return { digest: String(known.digest), event: storedEvent(known) };
         const [stored] =
@@ -96,7 +96,7 @@ export abstract class InboxStore {
     }, 'durably');
   }
 
-  /** Deletes a claimed delivery with its key, and not another one that has its id by now. */
+  /** Deletes a claimed delivery with its key, and not another delivery that has its id by now. */
   remove({ id, attempt, delivery: { key } }: Claim): Promise<void> {
     return this.run(function* () {
       const [row] =
@@ -107,8 +107,8 @@ export abstract class InboxStore {
 
   /**
    * Takes up to `most` deliveries that are due or whose lease has ended, the longest due first. Leaves out those in `held`,
-   * whose functions run in this process, unless they were taken by force. `waitMs`: until the next one is due, if any is.
-   * With `isBehind`, it takes what is due without a look before.
+   * whose functions run in this process, unless they were taken by force. `waitMs` is the time until the next one is due.
+   * With `isBehind`, it claims without a look before.
    */
   async claimDue(most: number, held: readonly number[], leaseMs: number, isBehind = false) {
     const unanswered = await this.#lookUpClaims();
@@ -134,7 +134,7 @@ export abstract class InboxStore {
     }
   }
 
-  /** Says if anything is due, and how long until the next one is. It locks nothing, and a claim locks the database of SQLite. */
+  /** Returns if anything is due, and the time until the next delivery is. A look locks nothing, but a claim locks the database of SQLite. */
   async #look(leaseMs: number) {
     const [row = {}] = await this.execute(sql`SELECT
       (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS due_in,
@@ -144,7 +144,7 @@ export abstract class InboxStore {
     const dueIn = waitMs(row.due_in);
     if (Number(row.set_in) <= wrongClockMs)
       return dueIn > 0 ? { isDue: false, waitMs: dueIn } : { isDue: true, waitMs: waitMs(row.later_in) };
-    // What waits is due now. A function may still run, whose process has until the end of a lease to renew it.
+    // Deliveries that wait are due now. A function may still run: its process has the time of a lease to renew the claim.
     const correcting = sql`UPDATE payments_inbox
       SET due_at = CASE state WHEN 'running' THEN ${now} + ${leaseMs} ELSE ${now} END, due_set_at = ${now}
       WHERE due_at IS NOT NULL AND due_set_at > ${now} + ${wrongClockMs}`;
@@ -152,19 +152,19 @@ export abstract class InboxStore {
     return { isDue: true, waitMs: waitMs(row.later_in) };
   }
 
-  /** Returns what an earlier claim took whose response was lost: it need not wait for the end of its lease. */
+  /** Returns the deliveries of a claim whose response was lost, so that they need not wait for the end of their lease. */
   async #lookUpClaims(): Promise<Claim[]> {
     if (!this.#unanswered) return [];
     const { claim, until } = this.#unanswered;
     const taken = sql`SELECT payments_inbox.*, ${content} FROM payments_inbox
       WHERE due_at IS NOT NULL AND state = 'running' AND claim = ${raw(`'${claim}'`)}`;
     const claims = inOrder(await this.execute(taken));
-    // The database may still be at it.
+    // The database may still be executing the claim.
     if (claims.length > 0 || performance.now() > until) this.#unanswered = undefined;
     return claims;
   }
 
-  /** Extends a claim, and returns whose it is. A row that is locked is being committed: it is not waited for, and not lost. */
+  /** Extends a claim, and returns whose it is. A row that is locked is being committed: the renewal does not wait for it, and it is not lost. */
   async renew({ id, attempt }: Claim, leaseMs: number): Promise<'own' | 'lost' | 'forced'> {
     const renewing = sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
       WHERE id IN (SELECT id FROM payments_inbox
@@ -178,12 +178,12 @@ export abstract class InboxStore {
     return Number(row?.forced) >= attempt ? 'forced' : 'lost';
   }
 
-  /** Ends a claim, or one that was done; `false` if it is not in that state any more, or somebody else has taken it. */
+  /** Ends a claim, or changes one that was done; `false` if the delivery is not in that state any more, or somebody else has taken it. */
   async settle(claim: Claim, settlement: Settlement, from?: 'done'): Promise<boolean> {
-    return (await this.#change(settling(claim, settlement, from))) === 1;
+    return (await this.#change(settlementSql(claim, settlement, from))) === 1;
   }
 
-  /** Whether anything is due, or running in any process. */
+  /** True if anything is due, or running in any process. */
   async hasWork(): Promise<boolean> {
     const first = sql`SELECT id FROM payments_inbox
       WHERE due_at IS NOT NULL AND (state = 'running' OR due_at <= ${now}) LIMIT 1`;
@@ -227,17 +227,17 @@ export abstract class InboxStore {
     return (await this.#makeDue(sql`key = ${key} AND state IN ${states}`, force)) === 1;
   }
 
-  /** All but another content under a known key: a person decides about those one by one. */
+  /** Makes parked deliveries due, except another content under a known key, which a person decides on one by one. */
   retryParked(): Promise<number> {
     return this.#makeDue(sql`${isIn('parked')} AND replace(key, '#' || digest, '') = key`);
   }
 
-  /** Those that wait for their next attempt are due now. */
+  /** Makes deliveries due that wait for their next attempt. */
   retryPending(): Promise<number> {
     return this.#makeDue(sql`${isIn('pending')}`);
   }
 
-  /** With `force`, what a function still does for an earlier attempt does not hold the delivery up. */
+  /** Makes deliveries due now. With `force`, a function that still runs for an earlier attempt does not hold the delivery up. */
   #makeDue(which: Statement, force = false): Promise<number> {
     const taken = force ? sql`, forced = attempts` : sql``;
     return this.#change(sql`UPDATE payments_inbox
@@ -252,7 +252,7 @@ export abstract class InboxStore {
     return count === 1;
   }
 
-  /** Deletes what finished deliveries contain; keeps key and digest. */
+  /** Deletes the content of finished deliveries, and keeps key and digest. */
   async purge(olderThan: { ageMs: number } | Date): Promise<number> {
     const before = timeBefore(olderThan);
     let purged = 0;
@@ -269,14 +269,14 @@ export abstract class InboxStore {
     return purged;
   }
 
-  /** Keeps a refused delivery, or counts it if it has the same body as one before; returns its id. Of `most`, the first tenth stays; of the others, the oldest makes room. */
+  /** Keeps a refused delivery, or counts it if it has the same body as one before; returns its id. The first tenth of `most` entries stays; of the others, the oldest makes room. */
   async refuse(refused: RefusedDelivery, most: number): Promise<number | undefined> {
     const { code, receivedAt, bytes, headers, rawBody, encoding } = refused;
     const hash = createHash('sha256').update(rawBody).digest('hex');
     const [at, signed] = [Date.parse(receivedAt), JSON.stringify(headers)];
     const first = Math.ceil(most / 10);
     const [row] = await this.execute(sql`SELECT count(*) AS count FROM payments_inbox_refused`);
-    // Once it is full, a flood must not wait for the disk each time.
+    // Once the quarantine is full, a flood of deliveries must not wait for the disk each time.
     const how = Number(row?.count) < most ? 'durably' : 'quickly';
     return this.run(function* () {
       const [kept] = yield sql`INSERT INTO payments_inbox_refused AS kept
@@ -293,7 +293,7 @@ export abstract class InboxStore {
     }, how);
   }
 
-  /** Newest first; those after an id, oldest first. */
+  /** Returns the quarantine, newest first; with `after`, the entries after that id, oldest first. */
   async refused(limit: number, after?: number) {
     const which = after === undefined ? sql`ORDER BY id DESC` : sql`WHERE id > ${after} ORDER BY id`;
     const rows = await this.execute(sql`SELECT * FROM payments_inbox_refused ${which} LIMIT ${limit}`);
@@ -311,14 +311,14 @@ export abstract class InboxStore {
     return this.#change(sql`DELETE FROM payments_inbox_refused WHERE ${matches} RETURNING id`);
   }
 
-  /** Deletes an entry, and not another one that has its id by now: SQLite gives the id of the newest again. */
+  /** Deletes an entry, and not another entry that has its id by now: SQLite gives the id of the newest again. */
   async forget({ id, receivedAt, headers, rawBody }: RefusedEntry): Promise<void> {
     await this.#change(sql`DELETE FROM payments_inbox_refused WHERE id = ${id} AND
       received_at = ${Date.parse(receivedAt)} AND headers = ${JSON.stringify(headers)} AND raw_body = ${rawBody}
       RETURNING id`);
   }
 
-  /** Copies every delivery and the quarantine into another inbox, a page at a time. What is there already is left as it is. */
+  /** Copies every delivery and the quarantine into another inbox, a page at a time. Rows that are there already are left as they are. */
   async copyTo(target: InboxStore): Promise<Copied> {
     const result = nothingCopied();
     const copy = async (
@@ -349,8 +349,8 @@ function timeBefore(time: { ageMs: number } | Date): Statement {
   return time instanceof Date ? sql`${time.getTime()}` : sql`${now} - ${Math.round(time.ageMs)}`;
 }
 
-/** The statement that ends a claim in state `from`, unless somebody else has taken it. */
-export function settling(claim: Claim, settlement: Settlement, from: InboxState = 'running'): Statement {
+/** Returns the statement that ends a claim in state `from`, unless somebody else has taken it. */
+export function settlementSql(claim: Claim, settlement: Settlement, from: InboxState = 'running'): Statement {
   const lastError = 'lastError' in settlement ? settlement.lastError : undefined;
   const isPending = settlement.state === 'pending';
   const isUnused = isPending && settlement.isUnused;
@@ -362,24 +362,24 @@ export function settling(claim: Claim, settlement: Settlement, from: InboxState 
     WHERE id = ${claim.id} AND state = ${raw(`'${from}'`)} AND attempts = ${claim.attempt} RETURNING id`;
 }
 
-/** The condition for all in a state. What waits has a time, and an index of its own: that of the others is never one for a claim. */
+/** Returns the condition for a state. Pending and running rows have a due time, and an index of their own: a claim never uses the index of the others. */
 const isIn = (state: InboxState) =>
   raw(`state = '${state}' AND due_at IS ${state === 'pending' || state === 'running' ? 'NOT NULL' : 'NULL'}`);
 
 const countOf = (state: InboxState) =>
   sql`(SELECT count(*) FROM payments_inbox WHERE ${isIn(state)}) AS ${raw(state)}`;
 
-/** Stored first, begun first: a statement returns its rows in any order. */
+/** Returns claims in the order in which they were stored, because a statement returns its rows in any order. */
 const inOrder = (rows: Row[]): Claim[] => rows.map(toClaim).sort((a, b) => a.id - b.id);
 
-/** SQLite returns columns of the table alone that it updates. */
+/** The columns of the content, read in subqueries because SQLite returns only columns of the table that it updates. */
 const content = raw(
   ['event', 'raw_body', 'encoding', 'headers']
     .map((name) => `(SELECT ${name} FROM payments_inbox_content WHERE id = payments_inbox.id) AS ${name}`)
     .join(),
 );
 
-/** The content of a row that somebody deleted by hand, whose id SQLite gives again. */
+/** Overwrites the content of a row that somebody deleted by hand, because SQLite gives its id again. */
 const overOrphan = raw(`ON CONFLICT (id) DO UPDATE SET event = excluded.event, raw_body = excluded.raw_body,
   encoding = excluded.encoding, headers = excluded.headers`);
 

@@ -1,10 +1,10 @@
 import { ConfigurationError } from '../errors.js';
 
-/** How a database writes the types of columns. */
+/** The types of columns, as a database writes them. */
 export interface ColumnTypes {
-  /** Of an id. */
+  /** The type of an id. */
   id: string;
-  /** After the type of an id that counts up. */
+  /** The words after the type of an id that counts up. */
   counted: string;
   /** Lets a column of a table hold a text of any length once. */
   unique(table: string, column: string): string;
@@ -12,17 +12,17 @@ export interface ColumnTypes {
 
 /** Tables that belong together and have one version, in SQLite and in PostgreSQL. */
 export interface TableSet {
-  /** Begins the names of the tables, and those of no other set. */
+  /** The beginning of the names of the tables, and of no names of another set. */
   name: string;
-  /** How errors name what is in them, such as "an inbox". */
+  /** The content of the tables as errors name it, such as "an inbox". */
   holds: string;
-  /** Raise it with every change, which then has a row in the version table. */
+  /** The version of the tables. Raise it with every change, which then has a row in the version table. */
   version: number;
-  /** Creates what is missing, and adds the row of each change: `breaks` is true if earlier versions of this package cannot go on. */
+  /** Returns SQL that creates what is missing, and adds the row of each change: `breaks` is true if earlier versions of this package cannot go on. */
   create(types: ColumnTypes): string;
 }
 
-/** What a delivery contains has a table of its own: `purge()` then frees whole pages, which SQLite uses again. */
+/** The tables of an inbox. The content of a delivery has a table of its own, so that `purge()` frees whole pages, which SQLite uses again. */
 export const inboxTables: TableSet = {
   name: 'payments_inbox',
   holds: 'an inbox',
@@ -75,7 +75,7 @@ CREATE TABLE IF NOT EXISTS payments_inbox_version (
 INSERT INTO payments_inbox_version VALUES (1, false) ON CONFLICT DO NOTHING;`,
 };
 
-/** The tables of a set, each with its columns. */
+/** Returns the tables of a set, each with its columns. */
 export function tablesOf(set: TableSet): [table: string, columns: string][] {
   const text = set.create({ id: '', counted: '', unique: () => '' });
   return [...text.matchAll(/EXISTS (\w+) \(\n(.*?)\n\)/gs)].map(([, table = '', columns = '']) => [
@@ -84,20 +84,20 @@ export function tablesOf(set: TableSet): [table: string, columns: string][] {
   ]);
 }
 
-/** Fails if one of the tables lacks a column: it may be of another program. */
+/** Returns SQL that fails if one of the tables lacks a column: the table may be of another program. */
 export function probeOf(set: TableSet): string {
   return tablesOf(set)
     .map(([table, columns]) => `SELECT ${columns} FROM ${table} WHERE false`)
     .join('; ');
 }
 
-/** Reads the highest version of the tables, and the highest one that breaks this version of the package. Each may be null. */
+/** Returns SQL that reads the highest version of the tables, and the highest one that breaks this version of the package. Each may be null. */
 export function versionsOf({ name, version }: TableSet): string {
   return `SELECT max(version) AS version, max(CASE WHEN breaks AND version > ${version} THEN version END) AS breaking
     FROM ${name}_version`;
 }
 
-/** Throws if a later version of the package has made tables with which this one cannot go on. Returns whether they have all that it needs. */
+/** True if the tables have all that this version needs. Throws if a later version of the package has made tables with which this one cannot go on. */
 export function isCurrent(set: TableSet, versions: Readonly<Record<string, unknown>> = {}, where: string) {
   const { version, breaking } = versions;
   if (breaking === null || breaking === undefined) return Number(version ?? 0) >= set.version;

@@ -3,13 +3,13 @@ import { withTimeout } from '../webhooks/with-timeout.js';
 import { type AttemptSettings, createAttempt, type InboxAttempt } from './attempt.js';
 import { type Claim, lostLease } from './entry.js';
 
-/** Shared by all copies of this module: a bundler may load it more than once. */
+/** The key of the workers that all copies of this module share: a bundler may load it more than once. */
 const registry = Symbol.for('merchant-payments.inbox');
 
 const longestPauseMs = 30_000;
-/** How many deliveries to claim ahead for each slot while there is a backlog. */
+/** The number of deliveries to claim ahead for each slot while there is a backlog. */
 const aheadOfSlots = 4;
-/** How often to look if the pool has ended. */
+/** The time between looks if the pool has ended. */
 const endedMs = 500;
 const forced = 'retry() with force took this delivery from its function.';
 
@@ -17,28 +17,28 @@ const forced = 'retry() with force took this delivery from its function.';
 export class Worker {
   readonly identity: readonly unknown[];
   readonly #settings: AttemptSettings;
-  /** Those that are not closed. */
+  /** The workers that are not closed. */
   readonly #open = workers();
-  /** Each attempt with the promise of its end. Not private: another copy of this module reads it. */
+  /** Each attempt with the promise of its end. The field is not private, because another copy of this module reads it. */
   readonly running = new Map<InboxAttempt, Promise<void>>();
   #claiming: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
-  /** Notices that the shop has ended its pool: the inbox must not keep the process alive then. */
+  /** The timer that notices that the shop has ended its pool: the inbox must not keep the process alive then. */
   #watch: NodeJS.Timeout | undefined;
   /** True if there was more to claim than it took: then it claims ahead. */
   #isBehind = false;
-  /** Claimed ahead of free slots, which begin these without a claim of their own. */
+  /** Deliveries claimed ahead of free slots, which then begin them without another claim. */
   #ahead: Claim[] = [];
   #aheadSince = 0;
   #aheadTimer: NodeJS.Timeout | undefined;
   #isWoken = false;
   #isLooking = false;
-  /** Since it last looked without one. */
+  /** The number of errors since the last look without one. */
   #errors = 0;
-  /** Whether it may work by itself, and not only for `drain()`. */
+  /** True if the worker may work by itself, and not only for `drain()`. */
   works = false;
 
-  /** How many deliveries it works on at once. */
+  /** The number of deliveries that the worker has in work at once. */
   readonly #atOnce: number;
 
   constructor(settings: AttemptSettings) {
@@ -48,14 +48,14 @@ export class Worker {
     this.#open.add(this);
   }
 
-  /** Every one of this process for the same store in the order in which they were opened, itself included. */
+  /** The workers of this process for the same store, itself included, in the order in which they were opened. */
   get together(): Worker[] {
     const isSame = (part: unknown, index: number) => part === this.identity[index];
     const open = [...this.#open].filter(({ identity }) => identity.every(isSame));
     return [...new Set([...open, this])];
   }
 
-  /** The one that claims by itself: that of the inbox opened last. */
+  /** The worker that claims by itself, which is the one of the inbox opened last. */
   get active(): Worker | undefined {
     return this.together.findLast(({ works }) => works);
   }
@@ -67,7 +67,7 @@ export class Worker {
     await Promise.all(this.running.values());
   }
 
-  /** Works in place of the one before: a module that is loaded again opens the inbox again, with newer functions. */
+  /** Works in place of the worker before, because a module that is loaded again opens the inbox again, with newer functions. */
   takeOver(): void {
     if (isBuilding()) return;
     const earlier = this.active;
@@ -112,9 +112,9 @@ export class Worker {
       const running = this.together.flatMap((worker) => [...worker.running.values()]);
       if (!isFull && waitMs > 0 && running.length === 0) break;
       const pauseMs = Math.max(0, Math.min(waitMs, until - performance.now(), longestPauseMs));
-      // None of them: a slot has become free since.
+      // If no function runs, a slot has become free since the claim.
       if (running.length > 0) await withTimeout(pauseMs, Promise.race(running)).catch(() => {});
-      // Functions that end at once let timers and requests of this process wait otherwise.
+      // Without this turn, functions that end at once would keep timers and requests of this process waiting.
       await sleep(0);
     }
     await Promise.all(this.together.map((worker) => worker.settled()));
@@ -125,7 +125,7 @@ export class Worker {
     this.#open.delete(this);
     this.works = false;
     this.#stopTimers();
-    // The one before works again.
+    // The worker before works again.
     this.active?.wake();
     await this.#claiming;
     await this.giveBackAhead();
@@ -175,11 +175,11 @@ export class Worker {
       delayMs = Math.min(Math.min(pollMs, 1000) * 2 ** this.#errors++, longestPauseMs);
     }
     this.#isLooking = false;
-    // Also if another has taken over: only a look resets that it was woken.
+    // The look follows also if another worker has taken over, because only a look resets `#isWoken`.
     if (this.#open.has(this)) this.#lookIn(this.#isWoken ? 0 : delayMs);
   }
 
-  /** Starts attempts while there is room. One claim at a time: the loop and drain() together would take too many. */
+  /** Starts attempts while there is room. Claims follow one another, because the loop and drain() together would take too many. */
   #takeUp() {
     const claiming = this.#claiming.then(() => this.#claim());
     this.#claiming = claiming.catch(() => {});
@@ -196,17 +196,17 @@ export class Worker {
     this.#isBehind = claims.length >= most;
     this.#ahead.push(...claims);
     if (this.#open.has(this)) this.#beginAhead();
-    // Another one may have taken over meanwhile.
+    // Another worker may have taken over meanwhile.
     if (!this.#open.has(this) || (this.active ?? this) !== this) await this.giveBackAhead();
     return { waitMs, isFull: this.#isBehind };
   }
 
-  /** The ids of what it has claimed. */
+  /** The ids of the deliveries that the worker has claimed. */
   get held(): number[] {
     return [...[...this.running.keys()].map(({ claim }) => claim), ...this.#ahead].map(({ id }) => id);
   }
 
-  /** Begins what was claimed while there are free slots. */
+  /** Begins claimed deliveries while there are free slots. */
   #beginAhead(): void {
     for (let free = this.#atOnce - this.running.size; free > 0; free--) {
       const claim = this.#ahead.shift();
@@ -218,19 +218,19 @@ export class Worker {
       this.#aheadTimer ??= setTimeout(() => this.#checkAhead(), this.#longestAheadMs());
   }
 
-  /** Functions that are slow leave to other processes what was claimed ahead. */
+  /** Gives back what was claimed ahead if the functions are slow, so that other processes can take it. */
   #checkAhead(): void {
     const leftMs = this.#longestAheadMs() - (performance.now() - this.#aheadSince);
     this.#aheadTimer = leftMs > 0 ? setTimeout(() => this.#checkAhead(), leftMs) : undefined;
     if (leftMs <= 0) void this.giveBackAhead();
   }
 
-  /** Nothing renews the leases of what was not begun. */
+  /** Returns the time that a delivery may stay claimed ahead: nothing renews its lease before it begins. */
   #longestAheadMs(): number {
     return Math.min(1000, this.#settings.leaseMs / 3);
   }
 
-  /** Gives back what was claimed and not begun, as if it had not been claimed. */
+  /** Gives back deliveries that were claimed and not begun, as if they had not been claimed. */
   async giveBackAhead(): Promise<void> {
     clearTimeout(this.#aheadTimer);
     this.#aheadTimer = undefined;
@@ -239,7 +239,7 @@ export class Worker {
   }
 
   #begin(claim: Claim): void {
-    // Another process has taken it from its function here, which may never end.
+    // An earlier attempt here may still run, from which another process has taken the delivery, and may never end.
     void this.release(claim.delivery.key);
     const { leaseMs, report } = this.#settings;
     const attempt = createAttempt(this.#settings, claim);
@@ -260,11 +260,11 @@ export class Worker {
     const { store, leaseMs } = this.#settings;
     const holder = await store.renew(attempt.claim, leaseMs);
     if (holder === 'forced') attempt.stop(forced, { isTaken: true });
-    // Its slot stays taken: the function still runs, and must not run twice at a time.
+    // The slot stays taken, because the function still runs, and must not run twice at a time.
     else if (holder === 'lost') attempt.lose(lostLease());
   }
 
-  /** Where that is not possible, its lease ends by itself. */
+  /** Gives a delivery back. If that is not possible, its lease ends by itself. */
   async #giveBack(claim: Claim, { isUnused = false } = {}): Promise<void> {
     const { store, report } = this.#settings;
     await store
@@ -278,7 +278,7 @@ export function isBuilding(): boolean {
   return process.env.NEXT_PHASE === 'phase-production-build';
 }
 
-/** Those of the inboxes that are open in this process. */
+/** Returns the workers of the inboxes that are open in this process. */
 function workers(): Set<Worker> {
   const known: unknown = Reflect.get(globalThis, registry);
   if (known instanceof Set) return known;

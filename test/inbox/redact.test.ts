@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { redacted } from '../../src/inbox/redact.js';
+import { redactError } from '../../src/inbox/redact.js';
 import { sign } from '../../src/webhooks/index.js';
 import { opened, orderPaid } from './inboxes.js';
 
 const secret = 'the-secret-of-the-shop';
-const textOf = (error: unknown, given: unknown = secret) => redacted(error, given);
+const textOf = (error: unknown, given: unknown = secret) => redactError(error, given);
 
 describe('the text of an error that is stored', () => {
   it.each([
