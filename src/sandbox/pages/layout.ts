@@ -13,11 +13,11 @@ export interface PageParts {
   banner: string;
   head?: Html | false;
   status?: number | undefined;
-  /** Where the browser is redirected, and when. */
+  /** URL that the browser is redirected to, and the delay. */
   refresh?: { url: string; seconds: number } | undefined;
 }
 
-/** A whole page with headers that let only our own style and script load. */
+/** Returns a whole page, with headers that let only its own style and script load. */
 export async function page(parts: PageParts): Promise<Response> {
   const { title, content, style, banner, head, status = 200, refresh } = parts;
   const nonce = randomBytes(16).toString('base64');
@@ -62,7 +62,7 @@ ${content}
 
 const unindented = (source: string): string => source.replace(/\n\s*/g, '\n').trim();
 
-/** A form with the token that its page alone knows. */
+/** Returns a form with a token that only its own page knows. */
 export const postForm = (action: string, token: string, content: Html): Html =>
   html`<form method="post" action="${action}"><input type="hidden" name="token" value="${token}">${content}</form>`;
 

@@ -1,6 +1,6 @@
-/** The script of every page: each works without it. */
+/** Script of every page. Each page works without it. */
 export const script = `
-  // One submission per click.
+  // A click submits a form once.
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (form.dataset.sent) return event.preventDefault();
@@ -8,7 +8,7 @@ export const script = `
     setTimeout(() => delete form.dataset.sent, 3000);
   });
 
-  // Buttons that copy, and the line that says so to screen readers.
+  // Copy buttons tell screen readers through a live region.
   const live = document.querySelector('[data-say]');
   if (navigator.clipboard) document.documentElement.classList.add('copies');
   document.addEventListener('click', async ({ target }) => {
@@ -29,11 +29,11 @@ export const script = `
     document.addEventListener('visibilitychange', look);
   };
 
-  // What a page says of a checkout is out of date when somebody comes back to it.
+  // A page that Back restores shows an outdated checkout, so it reloads.
   if (document.querySelector('[data-of-checkout]'))
     addEventListener('pageshow', ({ persisted }) => { if (persisted) location.reload(); });
 
-  // The payment page counts down, and is loaded again once its checkout's state is another.
+  // The payment page counts down, and is loaded again once its checkout's state has changed.
   const page = document.querySelector('[data-state]');
   if (page) {
     const { id, state, left, runs } = page.dataset;

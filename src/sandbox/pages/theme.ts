@@ -1,4 +1,4 @@
-/** Colours, type and controls of every page. System fonts, one accent colour, nothing moves. */
+/** Colours, type and controls of every page. It uses system fonts, one accent colour and no animation. */
 export const theme = `
   :root {
     color-scheme: light dark;

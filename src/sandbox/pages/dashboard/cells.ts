@@ -3,18 +3,18 @@ import { span } from '../../service/clock.js';
 import type { SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
 
-/** `2026-11-20 14:03:22 UTC`, without a script. */
+/** Returns a time such as `2026-11-20 14:03:22 UTC`, which is shown if no script runs. */
 const fullMoment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 export const millisecondsText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** A time that the page's script rewrites as the browser's: all of it, or as much as the day leaves to say. */
+/** Returns a time that the page's script rewrites in the browser's zone, if `form` is a date or a time of day. An age stays as it is. */
 const time = (at: Date, text: string, form: 'date' | 'day' | 'age') =>
   html`<time datetime="${at.toISOString()}" title="${at.toISOString()}" data-form="${form}">${text}</time>`;
 
 export const fullTime = (at: Date): Html => time(at, fullMoment(at), 'date');
 
-/** When it was: the time of day on the sandbox's day, else the date before it. */
+/** Returns a cell with the time of day, after the date if that is not today on the sandbox's clock. */
 export function timeCell(at: Date, now: number): Html {
   const [day = '', clock = ''] = fullMoment(at).split(' ');
   const isToday = new Date(now).toISOString().startsWith(day);
@@ -39,11 +39,11 @@ export function stateBadge({ state, nextAttemptAt }: SandboxEvent, now: number):
   }[state];
 }
 
-/** Text of which every character counts. */
+/** Returns preformatted text, which keeps every character. */
 export const block = (text: string, label: string, testId?: string): Html =>
   html`<pre tabindex="0" aria-label="${label}"${testId !== undefined && html` data-testid="${testId}"`}>${text}</pre>`;
 
-/** A table that scrolls sideways on a narrow screen. */
+/** Returns a table that scrolls sideways on a narrow screen. */
 export const table = (label: string, head: readonly string[], rows: readonly Html[]): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${head.map((name) => html`<th scope="col">${name === '' ? html`<span class="spoken">Actions</span>` : name}</th>`)}</tr></thead>

@@ -54,12 +54,12 @@ ${block(env, '.env block', 'env')}</section>`;
   return dashboardPage(asked, '/developer', content);
 }
 
-/** A value in clear: it opens nothing but this sandbox. */
+/** Returns a line with a key or secret in clear text, because it gives access only to this sandbox. */
 const valueLine = (value: string, what: string, testId: string): Html =>
   html`<div class="line secret"><code data-testid="${testId}">${value}</code>
 ${copyButton(value, what)}</div>`;
 
-/** The doctor's last report: what differs, with its evidence and its fix, then how the rest went, and the verdict last. */
+/** Returns the page of the doctor's last report: the findings with evidence and fix, then the other results, then the verdict. */
 export function doctorPage(context: SandboxContext, asked: Asked): Promise<Response> {
   const { diagnosis } = context;
   const { value } = diagnosis;

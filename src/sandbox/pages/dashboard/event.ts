@@ -38,7 +38,7 @@ function attemptList({ attempts, state }: SandboxEvent): Html {
   return empty(state === 'held' ? held : 'Not sent yet.');
 }
 
-/** An attempt. The response is open if it is the newest, and failed. */
+/** Returns an attempt in HTML. The response of the newest attempt is open if that attempt failed. */
 function attempt(one: Attempt, index: number, all: readonly Attempt[]): Html {
   const open = index === all.length - 1 && !one.ok;
   const body = one.responseBody

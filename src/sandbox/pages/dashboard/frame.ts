@@ -16,10 +16,10 @@ const tabs = {
 
 type Tab = keyof typeof tabs;
 
-/** What of a page is asked for, and why the form that was sent from it failed. */
+/** A request for a page, with the reason why the form that was sent from the page failed, if it did. */
 export interface Asked {
   id?: string | undefined;
-  /** The address that was refused. */
+  /** The webhook URL that was refused, to fill the field again. */
   url?: string | undefined;
   problem?: string;
   status?: number;
@@ -50,14 +50,14 @@ ${content}
 interface List<T> {
   actions?: Html;
   intro?: Html;
-  /** Oldest first. */
+  /** Items of the list, oldest first. */
   items: readonly T[];
   none: string;
   columns: readonly string[];
   row(item: T): Html;
 }
 
-/** A list: the newest 500, newest first. */
+/** Returns the page of a list, with the newest 500 items, newest first. */
 export function listPage<T>(asked: Asked, tab: Tab, list: List<T>): Promise<Response> {
   const { actions, intro, items, none, columns, row } = list;
   const title = tabs[tab];
@@ -71,7 +71,7 @@ ${live(title.toLowerCase(), rows.length === 0 ? empty(none) : table(title, colum
 export const actionForm = ({ guard }: SandboxContext, action: string, content: Html): Html =>
   postForm(action, guard.token('dashboard'), content);
 
-/** A button for each type of event that the service documents. */
+/** Returns a button for each documented type of event. */
 export const testEventForm = (context: SandboxContext): Html[] =>
   Object.keys(eventTypes).map((type) => {
     const button = html`<button class="button" name="type" value="${type}" data-testid="send-test-event">Send test event</button>`;
@@ -83,7 +83,7 @@ export function doctorForm(context: SandboxContext, label: string): Html {
   return actionForm(context, '/developer/doctor', button);
 }
 
-/** A part of the page that is updated while the page is open. */
+/** Returns a part of the page that is updated while the page is open. */
 export const live = (name: string, content: Html | false | undefined): Html =>
   html`<div data-live="${name}">${content}</div>`;
 
@@ -92,7 +92,7 @@ export const empty = (text: string | Html): Html => html`<div class="empty"><p>$
 export const copyButton = (text: string, what: string): Html =>
   html`<button class="button small" type="button" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
 
-/** A block under its heading, and a button that copies the text. `shown` stands for it where that is not readable. */
+/** Returns a block of text with a heading and a copy button. `shown` is displayed instead of a text that is hard to read. */
 export const copyBlock = (heading: string, text: string, what: string, testId: string, shown = text) =>
   html`<div class="heading"><h3>${heading}</h3>${copyButton(text, what)}</div>
 ${block(shown, heading, testId)}`;

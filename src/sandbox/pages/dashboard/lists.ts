@@ -78,7 +78,7 @@ ${timeCell(createdAt, now)}
   });
 }
 
-/** The status and how the receiver's own words begin, or why there are none. */
+/** Returns the status and the first words of the response, or the error if there was no response. */
 function response({ status, responseBody, error = '' }: Attempt): Html {
   const words = (responseBody ?? error).trim().replaceAll(/\s+/g, ' ');
   const shown = words.length > 80 ? `${words.slice(0, 79)}…` : words;

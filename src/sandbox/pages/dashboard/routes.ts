@@ -24,7 +24,7 @@ type Fields = Readonly<Record<string, string>>;
 
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
 
-/** The dashboard: everything that happened in the sandbox, and buttons to make things happen. */
+/** Serves the dashboard, which shows everything that happened in the sandbox and has buttons to make things happen. */
 export function dashboardPages(context: SandboxContext): Hono {
   const { sandbox, guard, payments } = context;
   const routes = new Hono();

@@ -1,4 +1,4 @@
-/** The dashboard: tables and panels. One column below 720 px. */
+/** Style of the dashboard, for its tables and panels. It has one column below 720 px. */
 export const dashboardStyle = `
   body { font-size: .9375rem }
   .wrap { width: 100%; max-width: 70rem; margin: 0 auto; padding-inline: clamp(1rem, 4vw, 2rem) }

@@ -6,12 +6,12 @@ import type { StoredCheckout } from '../../service/records.js';
 import { type Html, icon, type PageParts, page, postForm } from '../layout.js';
 import { payStyle } from './style.js';
 
-/** The wallets that can be chosen, and what the page calls them. */
+/** Wallets that can be chosen, with their names on the page. */
 export const walletNames = { walletA: 'Wallet A', walletB: 'Wallet B' } as const;
 export const wallets = ['walletA', 'walletB'] as const;
 export type Wallet = (typeof wallets)[number];
 
-/** What the payment page shows of a checkout. Its URLs are safe to link to. */
+/** A checkout as the payment page shows it. Its URLs are safe to link to. */
 export type CheckoutView = ReturnType<typeof viewForPage>;
 
 export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
@@ -31,14 +31,14 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
     name,
     description,
     image: safeUrl(image ?? undefined, /^https?:$/),
-    /** As the API gives it, with its currency: `19.90 USD`. */
+    /** The amount as the API returns it, with the currency: `19.90 USD`. */
     amount,
-    /** The wallet that has to approve, or had to when time ran out. */
+    /** The wallet whose approval is pending, or was pending when the checkout expired. */
     wallet,
     walletUrl: listening.origin + walletPath(id, wallet),
     leftMs: Math.max(0, expiresAt.getTime() - clock.now()),
     clockRuns: clock.runs,
-    /** Nobody learns it from the page before it is paid: the way to the shop's thanks must cost the price. */
+    /** Absent until the checkout is paid, so that nobody learns the URL of the shop's thank-you page without paying. */
     successUrl: state === 'paid' ? safeUrl(checkout.successUrl) : undefined,
     cancelUrl: safeUrl(checkout.cancelUrl),
     eventId: event?.id,
@@ -48,7 +48,7 @@ export function viewForPage(context: SandboxContext, checkout: StoredCheckout) {
 export const walletPath = (id: string, wallet: Wallet | undefined) =>
   `/wallet/${id}?m=${wallet === 'walletB' ? 'b' : 'a'}`;
 
-/** A URL that is safe in a page: absolute, and of a scheme that runs nothing. */
+/** Returns a URL if it is safe in a page, which means that it is absolute and its scheme runs no code. */
 function safeUrl(text: string | undefined, scheme = /:$/): string | undefined {
   const url = text === undefined ? undefined : parseAbsoluteUrl(text);
   return url && scheme.test(url.protocol) && !unsafeSchemes.includes(url.protocol) ? text : undefined;
@@ -57,7 +57,7 @@ function safeUrl(text: string | undefined, scheme = /:$/): string | undefined {
 export const payPage = (parts: Omit<PageParts, 'style' | 'banner'>) =>
   page({ ...parts, banner: 'Sandbox: no money moves. Never enter a real card.', style: payStyle });
 
-/** The payment page of a checkout that can be paid: what is sold on one side, `content` on the other. */
+/** Returns the payment page of a checkout that can be paid, with the product on one side and `content` on the other. */
 export function payFrame(view: CheckoutView, content: Html): Promise<Response> {
   return payPage({
     title: `Pay ${view.merchant} · ${view.amount}`,

@@ -5,7 +5,7 @@ import type { DeclineReason } from '../../service/records.js';
 import { type Html, icon } from '../layout.js';
 import { type CheckoutView, payForm, payFrame, type Wallet, walletNames, wallets } from './frame.js';
 
-/** The test cards that can be chosen, by their last four digits. There is no field for a number. */
+/** Test cards that can be chosen, by their last four digits. The page has no field for a card number. */
 export const cards = [
   { digits: '1111', outcome: 'approved', label: 'Approved' },
   { digits: '0002', outcome: 'card_declined', label: 'Declined' },
@@ -42,14 +42,14 @@ ${wallets.map(
   return payFrame(view, html`${declinedNotice(view)}${payForm(view, 'pay', form)}`);
 }
 
-/** The page's words for why a payment was declined. */
+/** Messages of the page, by the reason why a payment was declined. */
 const declines: Record<DeclineReason, string> = {
   card_declined: 'The card was declined. Nothing was charged.',
   insufficient_funds: 'The card has insufficient funds. Nothing was charged.',
   wallet_declined: 'The payment was declined in the wallet. Nothing was charged.',
 };
 
-/** After a declined card or wallet, above the form. It takes the focus and leads to the choice that fixes it. */
+/** Returns the notice above the form after a declined payment. The notice takes the focus and links to the choice of method. */
 function declinedNotice({ declined }: CheckoutView): Html | undefined {
   if (declined === undefined) return undefined;
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus data-testid="problem">${icon('alert')}<div>
@@ -79,7 +79,7 @@ ${payForm(view, 'pay', html`<button class="plain" name="method" value="other" da
   return payFrame(view, content);
 }
 
-/** A QR code, always black on white, for scanners. uqr's own SVG draws each module by itself: over 30 KB. */
+/** Returns a QR code, always black on white for scanners. uqr's own SVG draws each module separately and is over 30 KB, so rows are merged. */
 function qrCode(text: string, label: string): Html {
   const { size, data } = encode(text, { ecc: 'M', border: 4 });
   const lines = data.flatMap((row, y) => {

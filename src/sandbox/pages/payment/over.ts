@@ -2,11 +2,11 @@ import { html } from 'hono/html';
 import { type Html, type IconName, icon, type PageParts, postForm } from '../layout.js';
 import { type CheckoutView, payPage, type Wallet, walletNames, walletPath } from './frame.js';
 
-/** One message in the middle of the page, with links to go on. */
+/** A message in the middle of the page, with links to go on. */
 interface Note extends Pick<PageParts, 'status' | 'refresh'> {
   heading: string;
   testId: string;
-  /** Default: a cross. */
+  /** Icon of the message. Default: a cross. */
   icon?: IconName;
   tone?: 'good' | 'bad' | 'calm';
   text: string;
@@ -41,7 +41,7 @@ export function paidPage(view: CheckoutView): Promise<Response> {
     more: html`<dl class="facts receipt"><dt>Order</dt><dd><code data-testid="order-id">${view.orderId}</code></dd>
 ${eventId !== undefined && html`<dt>Event</dt><dd><a href="/events/${eventId}" data-testid="event-link"><code>${eventId}</code></a></dd>`}</dl>`,
     ways: [way(successUrl, `Continue to ${merchant}`, 'return-link')],
-    // Long enough to see the order.
+    // Three seconds let the customer see the order.
     refresh: successUrl === undefined ? undefined : { url: successUrl, seconds: 3 },
   });
 }
@@ -90,7 +90,7 @@ export const unknownPage = (): Promise<Response> =>
     status: 404,
   });
 
-/** The pretend wallet that the QR code opens: asks for approval while the payment page waits for it, then tells the result. */
+/** Returns the page of the simulated wallet that the QR code opens. It asks for approval while the payment page waits, then shows the result. */
 export function walletPage(view: CheckoutView, wallet: Wallet): Promise<Response> {
   if (view.state === 'paid' && view.method === wallet)
     return notePage({

@@ -9,10 +9,10 @@ import { cards, openPage, waitingPage } from './open.js';
 import { archivedPage, cancelledPage, expiredPage, paidPage, unknownPage, walletPage } from './over.js';
 
 type Fields = Record<string, string>;
-/** Does what a form asks for, and returns what came of it; `undefined` where the page offers no such thing. */
+/** Does what a form asks for and returns the result; `undefined` if the page does not offer it. */
 type Choose = (checkout: StoredCheckout, fields: Fields, c: Context) => object | undefined;
 
-/** The hosted payment page, which a checkout's `url` opens, and the wallet that its code opens. They work without script. */
+/** Serves the payment page, which a checkout's `url` opens, and the wallet page, which its QR code opens. Both work without script. */
 export function payPages(context: SandboxContext): Hono {
   const { store, payments, guard } = context;
   const pages = new Hono();

@@ -1,4 +1,4 @@
-/** The payment page: one column on phones; from 720 px the product is beside the payment form. */
+/** Style of the payment page. It has one column on phones; from 720 px the product is beside the payment form. */
 export const payStyle = `
   .split { flex: 1; display: grid; grid-template-rows: auto 1fr }
   .column { width: 100%; max-width: 27rem; margin: 0 auto; padding: 1.25rem 1.25rem 1.75rem }
