@@ -68,7 +68,7 @@ export interface OrderBook<Client = never> {
    * decide or if the payment is known; one; or several, because it may make another payment certain. Fulfil the orders in that
    * transaction.
    *
-   * @throws {OrderBookError} `order_conflict`: the payment came before, with another amount or currency.
+   * @throws {PaymentsError} an `OrderBookError` with `order_conflict`: the payment came before, with another amount or currency.
    */
   credit: (
     transaction: BookTransaction<Client>,
