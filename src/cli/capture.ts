@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import { listenOn } from '../sending/ports.js';
 import { command, type FlagTable } from './command.js';
 import { resultFlags, showIdentification } from './identify.js';
@@ -66,7 +66,8 @@ async function record(port: number, host: string): Promise<Captured> {
       const { status = 500, text = captureText } = refused ?? {};
       const head = { connection: 'close', 'content-type': 'text/plain', allow: 'POST' };
       response.writeHead(status, head).end(text);
-      if (refused || !body) return warn(visible(`A ${method} to ${path} ${refused?.says}. Still waiting.`));
+      if (refused || !body)
+        return warn(escapeInvisible(`A ${method} to ${path} ${refused?.says}. Still waiting.`));
       response.once('close', () => resolve({ path, headers: pairs(rawHeaders), body }));
     });
   });

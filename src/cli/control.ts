@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { parseObject } from '../doctor/json.js';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import { notKnown, problemOf } from '../sandbox/checks.js';
 import { duration } from '../sandbox/duration.js';
 import { usualPort } from '../sandbox/http/listening.js';
@@ -97,7 +97,7 @@ export async function ask<Content extends object>(
 
 function outcomeOf({ target, status, error = '', durationMs, hint = '' }: Json<Attempt>): string {
   const outcome = status === undefined ? error : `${status} in ${Math.round(durationMs)} ms.`;
-  return [`Webhook to ${target}: ${outcome}`, hint].filter(Boolean).map(visible).join('\n');
+  return [`Webhook to ${target}: ${outcome}`, hint].filter(Boolean).map(escapeInvisible).join('\n');
 }
 
 const unsent = new Map([

@@ -1,5 +1,5 @@
 import { didYouMean } from '../input/closest.js';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import { InvalidField } from '../sandbox/checks.js';
 import { tampers } from '../sandbox/delivery/signing.js';
 import { malformedFaults, networkFaults, readOrder } from '../sandbox/faults.js';
@@ -49,7 +49,7 @@ export const fault = runningCommand<{ faults: { says: string }[] }>()({
   says: ({ faults }) =>
     faults.length === 0
       ? 'No fault is waiting.'
-      : ['Waiting to happen:', ...faults.map(({ says }) => `  ${visible(says)}`)].join('\n'),
+      : ['Waiting to happen:', ...faults.map(({ says }) => `  ${escapeInvisible(says)}`)].join('\n'),
 });
 
 /** The fault that each word sets. An entry with an example takes a value, which is the next word. */

@@ -1,6 +1,6 @@
 import type { Inbox } from '../inbox/open-inbox.js';
 import { readDuration } from '../input/duration.js';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import { type Command, command, type Flag, type Flags, refuseWords } from './command.js';
 import { withInbox } from './inbox-place.js';
 import { CommandError, columns, refuseUnless, show } from './terminal.js';
@@ -93,6 +93,6 @@ export function notWaiting(key: string, states = 'pending or parked'): CommandEr
 }
 
 export function tableText(rows: readonly (readonly unknown[])[]): string {
-  const cells = rows.map((row) => row.map((cell) => visible(String(cell ?? '-'))));
+  const cells = rows.map((row) => row.map((cell) => escapeInvisible(String(cell ?? '-'))));
   return columns(cells, '   ');
 }

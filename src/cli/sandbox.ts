@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import { type Activity, describeActivity } from '../sandbox/activity.js';
 import type { SandboxContext } from '../sandbox/context.js';
 import { usualPort } from '../sandbox/http/listening.js';
@@ -115,11 +115,11 @@ function activityPrinter() {
       Boolean,
     );
     const head = isRequest
-      ? `${kind.padEnd(5)} ${visible(subject)}`
-      : `${paint('magenta', kind)} ${visible(subject)}`;
+      ? `${kind.padEnd(5)} ${escapeInvisible(subject)}`
+      : `${paint('magenta', kind)} ${escapeInvisible(subject)}`;
     const parts = [
       head,
-      outcome && paint(colours[tone], visible(outcome)),
+      outcome && paint(colours[tone], escapeInvisible(outcome)),
       tail.length > 0 && paint('dim', tail.join('; ')),
     ];
     const notes = [
@@ -139,7 +139,7 @@ function shortHint(hint: string | undefined, seen: Set<string>): string | undefi
   return hint;
 }
 
-const note = (text: string) => `          ${paint('yellow', '!')} ${visible(text)}`;
+const note = (text: string) => `          ${paint('yellow', '!')} ${escapeInvisible(text)}`;
 
 /** Returns the local date and time of day. */
 const localTime = (at: Date): string => `${at.toLocaleDateString('sv')} ${at.toTimeString().slice(0, 8)}`;

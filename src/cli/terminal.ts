@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { inspect, parseEnv, styleText } from 'node:util';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 
 // A reader such as `head` closes the pipe early, which is no error.
 for (const stream of [process.stdout, process.stderr])
@@ -25,7 +25,7 @@ export const verdict = (isGood: boolean, text: string): string =>
 const printable = (lines: string): string =>
   lines
     .split(mark)
-    .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(/[^\n\t]+/g, (text) => visible(text))))
+    .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(/[^\n\t]+/g, (text) => escapeInvisible(text))))
     .join('');
 
 export const print = (lines: string): void => void process.stdout.write(`${printable(lines)}\n`);

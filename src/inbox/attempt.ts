@@ -1,6 +1,6 @@
 import { PaymentsError } from '../errors.js';
 import { findUnfinished, isThenable } from '../input/functions.js';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import { unreadableBecause } from '../webhooks/delivery.js';
 import { factsOf } from '../webhooks/responder.js';
 import { withTimeout } from '../webhooks/with-timeout.js';
@@ -68,7 +68,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     if (claim.lost >= mostLost) return park(lostEach);
     const fn = find(event);
     const type = JSON.stringify(facts.type);
-    if (!fn) return park(visible(`There is no function for events of type ${type}.`));
+    if (!fn) return park(escapeInvisible(`There is no function for events of type ${type}.`));
     callHook('started', facts);
     const tooLong = `The function had not finished after ${attemptMs} ms (attemptMs). Its signal was aborted, and it can no longer commit.`;
     const timer = setTimeout(() => stop(tooLong, { isTaken: false }), attemptMs);
@@ -227,7 +227,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     callHook('failed', { ...facts, durationMs: durationMs(), error, delayMs });
     const nextAt = delayMs === null ? undefined : new Date(Date.now() + delayMs).toISOString();
     const then = nextAt === undefined ? ' and is parked' : `, the next one follows at ${nextAt}`;
-    void report(error, visible(`${facts.key} failed in attempt ${facts.attempt}${then}`));
+    void report(error, escapeInvisible(`${facts.key} failed in attempt ${facts.attempt}${then}`));
     const lastError = await textOf(error);
     if (isTaken(state)) return;
     if (delayMs === null) return park(lastError, { isReported: true });
@@ -237,7 +237,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   async function park(lastError: string, { isReported = false } = {}): Promise<void> {
     if (!(await store.settle(claim, { state: 'parked', lastError }))) return;
     callHook('parked', { ...facts, lastError });
-    const message = visible(`${lastError} It is parked as ${JSON.stringify(facts.key)}.`);
+    const message = escapeInvisible(`${lastError} It is parked as ${JSON.stringify(facts.key)}.`);
     if (!isReported) void report(new PaymentsError(message, { code: 'inbox_parked' }));
   }
 }
@@ -252,5 +252,5 @@ function meetsLock(error: unknown): boolean {
 }
 
 export function unreadableText(problem: string): string {
-  return visible(`The event is authentic, but this version cannot read it: ${problem}.`);
+  return escapeInvisible(`The event is authentic, but this version cannot read it: ${problem}.`);
 }

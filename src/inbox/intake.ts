@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { WebhookPayloadError, WebhookVerificationError } from '../errors.js';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import { idOf, summaryOf } from '../schemas/event.js';
 import type { Checks } from '../webhooks/checks.js';
 import { type Delivery, deliveryOf, unreadableBecause } from '../webhooks/delivery.js';
@@ -43,12 +43,12 @@ export function createIntake(settings: InboxSettings, store: InboxStore) {
     const known = await store.insert(key, delivery, lastError);
     if (known && known.digest !== digest) {
       // A delivery with an error keeps it: the known one is of an order whose id looks like this key.
-      const why = lastError ?? visible(conflictText(key, known.event, event));
+      const why = lastError ?? escapeInvisible(conflictText(key, known.event, event));
       return keep(`${key}#${digest}`, delivery, why);
     }
     if (known) callHook('duplicate', facts);
     else if (lastError !== undefined) {
-      const message = visible(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`);
+      const message = escapeInvisible(`${lastError} It is stored and parked as ${JSON.stringify(key)}.`);
       const isRead = unreadableBecause(event) === undefined;
       await report(new WebhookPayloadError(message, isRead ? 'conflicting_event' : 'invalid_event'));
       callHook('parked', { ...facts, attempt: 0, lastError });

@@ -1,5 +1,5 @@
 import { redactor } from '../input/redact.js';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 
 /** Matches what looks like an API key, a webhook secret, a login, or the user and password in a URL. */
 const secretLike =
@@ -15,7 +15,7 @@ export function redactError(error: unknown, secrets: unknown): string {
   });
   const text = redactor(own)(readable(error).slice(0, longestRead));
   const lines = text.replace(secretLike, '[redacted]').split('\n');
-  return lines.map(visible).join('\n').slice(0, longest);
+  return lines.map(escapeInvisible).join('\n').slice(0, longest);
 }
 
 function readable(error: unknown): string {

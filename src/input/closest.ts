@@ -1,5 +1,5 @@
 /** Returns the candidate that a misspelt word most likely stands for: few letters differ, in any order. */
-export function closest(word: string, candidates: readonly string[]): string | undefined {
+export function closestName(word: string, candidates: readonly string[]): string | undefined {
   return candidates
     .map((candidate): [number, string] => [distance(lettersOf(word), lettersOf(candidate)), candidate])
     .filter(([part]) => part <= 1 / 3)
@@ -19,7 +19,7 @@ const synonyms = new Map([
 /** Returns the end of a message about an unknown name: the likely name, or all known names. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const synonym = synonyms.get(name);
-  const meant = synonym && known.includes(synonym) ? synonym : closest(name, known);
+  const meant = synonym && known.includes(synonym) ? synonym : closestName(name, known);
   return meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`;
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { InvalidParamsError, type Issue } from '../errors.js';
 import { didYouMean } from './closest.js';
 import { isObject, isPlainObject } from './object.js';
-import { kindOf, quote, visible } from './visible.js';
+import { escapeInvisible, kindOf, quote } from './visible.js';
 
 /**
  * Returns the data that a schema reads from an object that a caller passed. If there are problems, it throws the error that
@@ -77,7 +77,7 @@ export function unknownName(path: readonly PropertyKey[], name: string, known: r
 }
 
 function issueAt(path: readonly PropertyKey[], message: string): Issue {
-  return { path: visible(path.map(String).join('.')), message };
+  return { path: escapeInvisible(path.map(String).join('.')), message };
 }
 
 /** Returns the names that an object has in a schema. */

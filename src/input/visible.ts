@@ -4,7 +4,7 @@ import { apiKeys } from './redact.js';
  * Returns a text with its control, escape and bidirectional characters written as `\u001b`, so that a stranger's text can
  * neither control a terminal nor hide.
  */
-export function visible(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, escapeUnit);
 }
 
@@ -21,7 +21,7 @@ export function quote(value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return kindOf(value);
   const start = value.length > 60 ? `${value.slice(0, 60)}…` : value;
-  return visible(JSON.stringify(start)).replace(apiKeys, '[redacted]');
+  return escapeInvisible(JSON.stringify(start)).replace(apiKeys, '[redacted]');
 }
 
 /** Returns the kind of a value of the wrong type. A number is quoted; a string is not, because it may be a secret. */

@@ -14,8 +14,8 @@ import {
   type CallDescription,
   type FailedAttempt,
   type Problem,
+  type RefusalText,
   refusal,
-  type Said,
   unusable,
 } from './to-error.js';
 
@@ -146,7 +146,7 @@ function parseBody(head: ResponseHead, bytes: Uint8Array): { body?: unknown; fau
  * Returns the code and the message of a refusal. The spec documents only the body of a 401, `{code, message}`; gateways and
  * services also send `{error: {code, message}}` and `{error}`.
  */
-function wordsOf(body: unknown): Omit<Said, 'snippet'> {
+function wordsOf(body: unknown): Omit<RefusalText, 'snippet'> {
   const { code, message, error } = fieldsOf(body);
   const inner = fieldsOf(error);
   return {

@@ -15,7 +15,7 @@ export function kyRequests(settings: ClientSettings) {
 
   /** Sends the request that ky built. The API key is added here, so that no object of ky's holds it. */
   async function send(request: unknown, init: object | undefined): Promise<Response> {
-    if (!(request instanceof Request && request.url.startsWith(`${base}/`) && isBeside(init)))
+    if (!(request instanceof Request && request.url.startsWith(`${base}/`) && hasExtras(init)))
       throw new TypeError('ky made another request');
     const { url, method, signal } = request;
     const { text, progress } = init;
@@ -65,12 +65,12 @@ export function kyRequests(settings: ClientSettings) {
  * The options of a request that ky does not know and therefore passes to `fetch` in its second argument. They include the
  * body: reading it back from a `Request` as a stream would cost more than everything else in ky.
  */
-interface Beside {
+interface RequestExtras {
   text: string | null;
   progress: RequestProgress;
 }
 
-function isBeside(init: object | undefined): init is Beside {
+function hasExtras(init: object | undefined): init is RequestExtras {
   return init !== undefined && 'progress' in init && init.progress instanceof RequestProgress;
 }
 

@@ -1,6 +1,6 @@
 import type { FactsOf, InvalidResponseReason, Issue, Outcome } from '../errors.js';
 import * as errors from '../errors.js';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import type { Operation } from './call.js';
 import type { Failure, Phase } from './failure.js';
 import { nameOf } from './hooks.js';
@@ -76,7 +76,7 @@ export function noResponse(
 }
 
 /** The code and message of a refusal, as the service sent them. */
-export interface Said {
+export interface RefusalText {
   code?: number | string | undefined;
   message?: string | undefined;
   /** The whole body, which is shortened after secrets are removed. */
@@ -87,7 +87,7 @@ export interface Said {
 export function refusal(
   call: CallDescription,
   { status, headers }: ResponseHead,
-  said: Said,
+  said: RefusalText,
   note = '',
 ): FailedAttempt {
   const byStatus = !isSuccess(status);
@@ -157,7 +157,7 @@ export function unusable(
   const id = given.id === undefined ? undefined : call.redact(given.id);
   const requestId = requestIdOf(headersOf(headers, call.redact));
   const facts = { ...factsOf(call, outcome), status, reason, issues, id, requestId };
-  const its = id === undefined ? '' : ` Its id is ${visible(JSON.stringify(id))}.`;
+  const its = id === undefined ? '' : ` Its id is ${escapeInvisible(JSON.stringify(id))}.`;
   const where = isForeign ? ' Check baseUrl.' : '';
   const message = `${call.method} ${call.path} returned ${status}, but the response cannot be used: ${oneLine(safeText(call, problem, 1_000))}.`;
   return {
@@ -262,7 +262,7 @@ function describeOutcome({ method, recoveryHint = '' }: CallDescription, outcome
 function safeText({ redact }: CallDescription, text: string, length = 200): string {
   let start = '';
   for (const sign of redact(text).replaceAll('\r\n', '\n')) {
-    const next = sign.replace(/[^\t\n]+/, visible);
+    const next = sign.replace(/[^\t\n]+/, escapeInvisible);
     if (start.length + next.length > length) break;
     start += next;
   }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { WebhookPayloadError } from '../errors.js';
 import { findUnfinished, functionSchema, isThenable } from '../input/functions.js';
 import { hooksSchema } from '../input/hooks.js';
-import { visible } from '../input/visible.js';
+import { escapeInvisible } from '../input/visible.js';
 import type { EventFunctions, UnknownEvent } from '../schemas/event.js';
 import { lateChecks } from './checks.js';
 import type { Delivery } from './delivery.js';
@@ -97,7 +97,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
     );
   const callHook = hookCaller<WebhookHookFacts>(own.hooks);
   const report = reporter(own.onError);
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, KnownDelivery>();
   const respond = createResponder(own.scheme, {
     checks: lateChecks(own),
     callHook,
@@ -145,7 +145,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
   async function refuseConflict(key: string): Promise<Reply> {
     await report(
       new WebhookPayloadError(
-        `The webhook ${visible(JSON.stringify(key))} arrived before with another content, such as another amount, so it was not ` +
+        `The webhook ${escapeInvisible(JSON.stringify(key))} arrived before with another content, such as another amount, so it was not ` +
           'handled. Compare both with your order, and ask the service.',
         'conflicting_event',
       ),
@@ -156,7 +156,7 @@ export function readOnOrAccept(options: HandlerOptions, what: string): Responder
 }
 
 /** A delivery that this process remembers by its key: the digest of its content, and the response to the same delivery. */
-interface Seen {
+interface KnownDelivery {
   digest: string;
   reply: Reply;
 }
@@ -164,7 +164,7 @@ interface Seen {
 const mostSeen = 10_000;
 
 /** Remembers a handled key. Above 10,000 keys the oldest handled one is dropped; keys that are being handled stay. */
-function remember(seen: Map<string, Seen>, key: string, handled: Seen): void {
+function remember(seen: Map<string, KnownDelivery>, key: string, handled: KnownDelivery): void {
   seen.set(key, handled);
   if (seen.size <= mostSeen) return;
   for (const [oldest, { reply }] of seen) if (reply === okReply) return void seen.delete(oldest);

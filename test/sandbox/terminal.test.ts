@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { visible } from '../../src/input/visible.js';
+import { escapeInvisible } from '../../src/input/visible.js';
 import { environment, useCommand } from '../helpers/command.js';
 import { filesIn } from '../helpers/files.js';
 import { freePort } from '../helpers/ports.js';
@@ -409,7 +409,7 @@ describe('the log', { timeout: 60_000 }, () => {
 
 // A red text, a line that is cleared, a title of the window, text that runs backwards.
 const hostile = '\u001b[31mred\u001b[2K\u009b1m\u001b]0;title\u0007\u202eback';
-const shown = visible(hostile);
+const shown = escapeInvisible(hostile);
 
 describe('escape sequences of strangers are made visible', { timeout: 60_000 }, () => {
   test('in the log and in what trigger and fault print', async () => {
@@ -424,8 +424,8 @@ describe('escape sequences of strangers are made visible', { timeout: 60_000 }, 
     const fault = await run(['fault', 'status', '503', '--path', `/v1/${hostile}`, '--sandbox', url]);
     await expect.poll(log).toContain(`${shown}`);
     for (const text of [log(), stdout, fault.stderr])
-      expect(text).toBe(text.split('\n').map(visible).join('\n'));
-    expect(fault.stderr).toContain(visible(JSON.stringify(`/v1/${hostile}`)));
+      expect(text).toBe(text.split('\n').map(escapeInvisible).join('\n'));
+    expect(fault.stderr).toContain(escapeInvisible(JSON.stringify(`/v1/${hostile}`)));
   });
 
   test('in what capture and identify print, as text and as JSON', async () => {
@@ -458,7 +458,7 @@ describe('escape sequences of strangers are made visible', { timeout: 60_000 }, 
     const json = await run(['identify', 'caught.json', '--link', '--json'], env);
     await service.close();
     for (const text of [caught.stdout, caught.stderr, link.stdout, json.stdout])
-      expect(text).toBe(text.split('\n').map(visible).join('\n'));
+      expect(text).toBe(text.split('\n').map(escapeInvisible).join('\n'));
     expect(link.stdout).toContain(shown);
     expect(JSON.parse(json.stdout).undocumented).toContain(`data[${JSON.stringify(hostile)}]`);
   });
@@ -474,7 +474,7 @@ describe('escape sequences of strangers are made visible', { timeout: 60_000 }, 
     ]) {
       const { status, stderr } = await run(args);
       expect(status).toBeGreaterThan(0);
-      expect(stderr).toBe(stderr.split('\n').map(visible).join('\n'));
+      expect(stderr).toBe(stderr.split('\n').map(escapeInvisible).join('\n'));
     }
   });
 

@@ -16,8 +16,8 @@ import { Failure, type FailureKind, type Phase } from '../../src/transport/failu
 import { RequestProgress, type ResponseHead } from '../../src/transport/response.js';
 import {
   noResponse,
+  type RefusalText,
   refusal as refusalOf,
-  type Said,
   type TimeLimit,
   unusable,
 } from '../../src/transport/to-error.js';
@@ -48,8 +48,8 @@ function failed(
     limit,
   );
 }
-const nothingSaid: Said = { code: undefined, message: undefined, snippet: undefined };
-const refusal = (call: typeof read, response: ReturnType<typeof head>, said: Partial<Said>) =>
+const nothingSaid: RefusalText = { code: undefined, message: undefined, snippet: undefined };
+const refusal = (call: typeof read, response: ReturnType<typeof head>, said: Partial<RefusalText>) =>
   refusalOf(call, response, { ...nothingSaid, ...said });
 const doubt = ' It may have been done. Look for it.';
 const itWasDone = ' It was done. Look for it.';
