@@ -9,7 +9,7 @@ import type { Program } from './program.js';
 /** One attempt to deliver, and what came back. */
 export interface Answer {
   readonly delivery: PlannedDelivery;
-  /** Absent if there was no response. */
+  /** The status of the response; absent if there was none. */
   readonly status?: number | undefined;
   /** Milliseconds since the run began. */
   readonly sentAt: number;

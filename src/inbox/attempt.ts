@@ -20,10 +20,10 @@ export interface AttemptSettings extends InboxSettings {
 /** The wait before the next attempt if `commit()` met a lock, for which it could not wait. */
 const busyMs = 1000;
 
-/** The time that a `commit()` or `done()` waits which came too late, until its delivery is parked. */
+/** The time for which a late `commit()` or `done()` waits until its delivery is parked. */
 const parkingMs = 1000;
 
-/** The number of attempts that ended with their process after which a delivery is not tried again. */
+/** The most attempts that may end with their process. After that many, a delivery is not tried again. */
 const mostLost = 20;
 const lostEach =
   `Its process ended or lost the lease during each of ${mostLost} attempts. ` +
@@ -136,7 +136,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   async function hasCommitted(): Promise<boolean> {
     try {
       if (state !== 'marking' && state !== 'taken while marking') {
-        // Without a commit nothing is awaited: a commit() could begin in a turn that passes.
+        // Without a commit nothing is awaited: a commit() could begin during the await.
         if (committing) await committing;
         return hasState('committed');
       }
@@ -214,7 +214,7 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
     state = stateAfter(state, event);
   }
 
-  /** True if the attempt is in that state, which may have changed during an await. */
+  /** True if the attempt is in the state `other`: after an await, the state may have changed. */
   function hasState(other: AttemptState): boolean {
     return state === other;
   }

@@ -13,7 +13,7 @@ export interface Copied {
   refusedPresent: number;
 }
 
-export function nothingCopied(): Copied {
+export function zeroCounts(): Copied {
   const copied = { pending: 0, running: 0, done: 0, parked: 0, discarded: 0 };
   return { copied, present: 0, refused: 0, refusedPresent: 0 };
 }

@@ -40,7 +40,7 @@ export interface InboxStats {
   refused: number;
   /** Age of the oldest pending delivery; `null` if there is none. */
   oldestPendingMs: number | null;
-  /** The time that the longest attempt has been running; `null` if none is. */
+  /** The time that the longest attempt has been running; `null` if none is running. */
   oldestRunningMs: number | null;
 }
 
@@ -67,7 +67,7 @@ export interface Claim {
   delivery: Delivery;
 }
 
-/** The end of a claim. `pending` with a `lastError` counts as a failed attempt, and with `isUnused` as no attempt. */
+/** The end of a claim. A `pending` one with a `lastError` counts as a failed attempt, and one that `isUnused` as no attempt. */
 export type Settlement =
   | { state: 'done' }
   | { state: 'parked'; lastError: string }

@@ -24,7 +24,7 @@ export interface Recovered {
   refused: number;
 }
 
-/** Returns the functions that receive deliveries before anybody works on them. Nothing authentic is dropped. */
+/** Creates the functions that store, refuse and recover deliveries before anybody works on them. Nothing authentic is dropped. */
 export function createIntake(settings: InboxSettings, store: InboxStore) {
   const { callHook, report, keepRefused, toleranceSeconds } = settings;
   return { put, reread, refuse, recover };

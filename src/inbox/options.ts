@@ -30,7 +30,7 @@ export interface InboxDelivery extends Delivery {
       db: SqliteDatabase,
     ) => Result extends PromiseLike<unknown> ? 'The function of commit() must be synchronous' : Result,
   ) => Result;
-  /** Aborted after `attemptMs`, when `close()` has waited for `graceMs`, and when another process has taken the delivery over. */
+  /** A signal that is aborted after `attemptMs`, when `close()` has waited for `graceMs`, and when another process has taken the delivery over. */
   signal: AbortSignal;
 }
 
@@ -56,7 +56,7 @@ export interface AttemptDelivery extends Omit<InboxDelivery, 'commit'> {
 
 /** The facts that each hook of an inbox receives: never a secret, a header or a body. */
 export interface InboxHookFacts extends Pick<WebhookHookFacts, 'received' | 'duplicate' | 'refused'> {
-  /** Your function is called. */
+  /** An attempt begins: your function is called next. */
   started: AttemptFacts;
   /** A delivery is done. */
   done: AttemptFacts & {
@@ -114,7 +114,7 @@ export interface CommonInboxOptions<Given> extends ReceiverOptions {
   purgeAfter?: Duration | undefined;
   /** The number of refused deliveries that the quarantine holds, each with the signature header and at most 64 KiB: 0 to 10,000; default 100. If processes differ, the smallest applies. */
   keepRefused?: number | undefined;
-  /** `false`: only store deliveries, and let another process work on them. Then `on` is not needed. Default `true`. */
+  /** True if this process works on deliveries. With `false`, it only stores them for another process, and `on` is not needed. Default `true`. */
   work?: boolean | undefined;
   /** Functions called with what happens to deliveries, for logs and metrics. */
   hooks?: InboxHooks | undefined;
@@ -202,7 +202,7 @@ export function readInboxOptions(options: unknown) {
     purgeAfterMs: own.purgeAfter,
     place: readPlace(own, what),
     fulfils: on?.['order.paid'] !== undefined,
-    /** Returns what calls the function for an event. */
+    /** Returns a function that calls yours for an event; `undefined` if there is none. */
     find: (event: WebhookEvent) => functionFor(event, on, onUnknown),
     retriesMs: own.retries,
     graceMs: own.graceMs,

@@ -59,7 +59,7 @@ export interface ReserveParams {
   id: string | number | bigint;
   /** The amount that the customer should pay, which is the highest that can be reserved, with at most two decimals. */
   price: string;
-  /** Such as `USD`. */
+  /** The currency, such as `USD`. */
   currency: string;
   /** The most that the amount may be below this price. Default: `most` of the book. */
   most?: string | undefined;
@@ -81,7 +81,7 @@ export interface CreditOptions {
   receivedAt?: Date | string | undefined;
 }
 
-/** The most amounts of which `reserve()` may choose one. */
+/** The most amounts that a price may be reserved at. */
 const mostAmounts = 1000;
 
 const bookOptions = z.strictObject({

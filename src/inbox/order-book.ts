@@ -75,9 +75,9 @@ export interface OrderBook<Client = never> {
     data: {
       /** The service's id of the payment. */
       order_id: string;
-      /** A decimal string. */
+      /** The amount, a decimal string. */
       amount: string;
-      /** Such as `USD`. */
+      /** The currency, such as `USD`. */
       currency: string;
     },
     options?: CreditOptions,
@@ -98,7 +98,7 @@ export interface OrderBook<Client = never> {
   };
   /** Says that a payment is for no order, as after a refund. `decide()` can still credit it. */
   dismiss: (paymentId: string) => Promise<void>;
-  /** Returns unpaid orders whose customer came back more than 15 minutes ago, at most 1000: a webhook may be lost. Cancel those that are not paid. */
+  /** Returns unpaid orders whose customer came back more than 15 minutes ago, at most 1000: a webhook may be lost. Cancel the orders that are not paid. */
   overdue: () => Promise<BookOrder[]>;
   /** Closes the `file` of the book. Your own `database` or `pool` stays open. */
   close: () => Promise<void>;

@@ -16,9 +16,9 @@ export interface BookPlace {
   run<Result>(work: () => Work<Result>): Promise<Result>;
   /** Executes statements in a transaction of the shop. Returns the result itself on SQLite. */
   runIn<Result>(transaction: unknown, work: () => Work<Result>): Result | Promise<Result>;
-  /** Lets one transaction at a time work under a name. */
+  /** Returns a statement that lets one transaction at a time work under a name. */
   readonly lock: (name: string) => Statement;
-  /** Returns one row if there is a table of that name. */
+  /** Returns a statement that finds one row if there is a table of that name. */
   readonly find: (table: string) => Statement;
   close(): Promise<void>;
 }

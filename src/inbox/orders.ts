@@ -6,17 +6,17 @@ import { now, type Row, type Statement, sql, type Work } from './sql.js';
 
 /** An amount of a currency. */
 interface Sum {
-  /** A decimal string with at least two decimals. */
+  /** The amount, a decimal string with at least two decimals. */
   amount: string;
-  /** Such as `USD`. */
+  /** The currency, such as `USD`. */
   currency: string;
 }
 
 /** An order as the book has it. */
 export interface BookOrder extends Sum {
-  /** As you passed it to `reserve()`. */
+  /** The id that you passed to `reserve()`. */
   id: string;
-  /** `reserved` until `open()`. */
+  /** The state, which is `reserved` until `open()`. */
   state: 'reserved' | 'open' | 'paid' | 'cancelled';
   /** When it was reserved. */
   createdAt: Date;
@@ -36,7 +36,7 @@ export interface BookPayment extends Sum {
 
 /** An order that was paid just now: fulfil it in the same transaction. */
 export interface PaidOrder extends Sum {
-  /** As you passed it to `reserve()`. */
+  /** The id that you passed to `reserve()`. */
   id: string;
   /** The service's `order_id` of the payment. */
   paymentId: string;
@@ -59,9 +59,9 @@ export interface HeldPayment {
 export interface BookRules {
   lateMs: number;
   trustReturns: boolean;
-  /** Lets one transaction at a time work under a name. */
+  /** Returns a statement that lets one transaction at a time work under a name. */
   lock(name: string): Statement;
-  /** Returns one row if there is a table of that name. */
+  /** Returns a statement that finds one row if there is a table of that name. */
   find(table: string): Statement;
 }
 
@@ -139,7 +139,7 @@ export function* open(
     yield sql`UPDATE payments_order SET state = 'open', amount = ${amount ?? known.order.amount},
     expires_at = ${last === never ? null : last}, payable_until = ${returnedAt ? never : last}
     WHERE id = ${id} AND state = ${state} AND payable_until = ${known.payableUntil} RETURNING id`;
-  if (!opened) throw changed(id);
+  if (!opened) throw changeConflict(id);
 }
 
 /** Closes an order. An order that nobody could pay is deleted; any other one keeps its amount until its checkout is over. */
@@ -155,7 +155,7 @@ export function* cancel(rules: BookRules, id: string, matches: boolean): Work<Pa
   yield rules.lock(sumOf(known.order));
   const [closed] = yield sql`UPDATE payments_order SET state = 'cancelled',
     payable_until = coalesce(expires_at, ${now} + ${unknownEndMs}) WHERE id = ${id} AND state = 'open' RETURNING id`;
-  if (!closed) throw changed(id);
+  if (!closed) throw changeConflict(id);
   return matches ? yield* creditWhatIsCertain(rules, known.order) : [];
 }
 
@@ -259,7 +259,7 @@ export function* listHeld(rules: BookRules): Work<HeldPayment[]> {
   return listed.flatMap(({ id }) => all.get(id) ?? []);
 }
 
-/** Returns unpaid orders whose customer came back more than 15 minutes ago, the first to come back first. */
+/** Returns unpaid orders whose customer came back more than 15 minutes ago, the longest back first. */
 export function* overdue(): Work<BookOrder[]> {
   const rows = yield sql`SELECT * FROM payments_order WHERE state = 'open' AND returned_at IS NOT NULL
     AND returned_at < ${now} - ${overdueMs} ORDER BY returned_at, id LIMIT ${mostListed}`;
@@ -280,7 +280,7 @@ function* pay(
   const [paid] = yield sql`UPDATE payments_order SET state = 'paid', payment_id = ${payment.id},
     paid_at = ${payment.receivedAt.getTime()}, payable_until = coalesce(expires_at, ${now} + ${unknownEndMs})
     WHERE id = ${id} AND state IN ('open', 'cancelled') RETURNING id`;
-  if (!paid) throw changed(id);
+  if (!paid) throw changeConflict(id);
   yield sql`UPDATE payments_order_payment SET state = 'credited', order_id = ${id} WHERE id = ${payment.id}`;
   return { id, amount, currency, paymentId: payment.id };
 }
@@ -371,4 +371,5 @@ function conflict(message: string): PaymentsError {
   return new PaymentsError(message, { code: 'order_conflict' });
 }
 
-const changed = (id: string) => conflict(`Order ${quote(id)} was changed by another transaction. Try again.`);
+const changeConflict = (id: string) =>
+  conflict(`Order ${quote(id)} was changed by another transaction. Try again.`);

@@ -16,7 +16,7 @@ const idleMs = 5000;
 /** The time that a `commit()` may keep the only connection of a pool while the inbox waits for it. */
 const turnMs = 3000;
 
-/** Settings with which each statement sees the newest rows, and a commit is on the disk, or on a standby too if the shop wants that. They end with the transaction, for PgBouncer. */
+/** Settings with which each statement sees the newest rows, and a commit is on the disk, or on a standby too if the shop wants that. They end with the transaction, so that PgBouncer can lend the connection to others. */
 const settings = `SET TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs};
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') <> 'remote_apply'`;
 
@@ -60,9 +60,10 @@ export function transaction<Result>(
   work: (run: Run) => Promise<Result>,
   patienceMs = responseMs,
 ): Promise<Result> {
-  return withClient(pool, async (client, responded) => {
-    const run: Run = async (sql, values) => rowsOf(await responded(client.query(sql, values), patienceMs));
-    await responded(client.query(`BEGIN; ${settings}`), storingResponseMs);
+  return withClient(pool, async (client, awaitResponse) => {
+    const run: Run = async (sql, values) =>
+      rowsOf(await awaitResponse(client.query(sql, values), patienceMs));
+    await awaitResponse(client.query(`BEGIN; ${settings}`), storingResponseMs);
     const result = await work(run);
     await run('COMMIT');
     return result;
@@ -72,13 +73,13 @@ export function transaction<Result>(
 /** Runs one statement of the inbox in a transaction of its own. Statements without values that are sent at once are a transaction. */
 export function execute(pool: PostgresPool, sql: string, values: string[]): Promise<Row[]> {
   if (values.length > 0) return transaction(pool, (run) => run(sql, values));
-  return withClient(pool, async (client, responded) =>
-    rowsOf(await responded(client.query(`${settings}; ${sql}`), responseMs)),
+  return withClient(pool, async (client, awaitResponse) =>
+    rowsOf(await awaitResponse(client.query(`${settings}; ${sql}`), responseMs)),
   );
 }
 
 /** A function that rejects if there is no response in time. */
-export type Responded = <Result>(promise: PromiseLike<Result>, ms: number) => Promise<Result>;
+export type AwaitResponse = <Result>(promise: PromiseLike<Result>, ms: number) => Promise<Result>;
 
 /**
  * Lends a connection to `work`, and closes it after any error: the connection may lead to a server that is read-only by now, and
@@ -86,17 +87,17 @@ export type Responded = <Result>(promise: PromiseLike<Result>, ms: number) => Pr
  */
 export async function withClient<Result>(
   pool: PostgresPool,
-  work: (client: PostgresClient, responded: Responded) => PromiseLike<Result>,
+  work: (client: PostgresClient, awaitResponse: AwaitResponse) => PromiseLike<Result>,
 ): Promise<Result> {
   const state = stateOf(pool);
   const client = await takeTrusted(pool, state);
-  const responded: Responded = async (promise, ms) => {
+  const awaitResponse: AwaitResponse = async (promise, ms) => {
     const sentAt = performance.now();
     let isSilent = true;
-    const hasResponded = () => {
+    const noteResponse = () => {
       isSilent = false;
     };
-    promise.then(hasResponded, hasResponded);
+    promise.then(noteResponse, noteResponse);
     try {
       return await withTimeout(ms, promise, `PostgreSQL did not respond within ${ms / 1000} s.`);
     } catch (error) {
@@ -110,8 +111,8 @@ export async function withClient<Result>(
   client.on?.('error', ignore);
   try {
     if (performance.now() - respondedAtOf(client, state) > idleMs)
-      await responded(client.query('SELECT 1'), storingResponseMs);
-    const result = await work(client, responded);
+      await awaitResponse(client.query('SELECT 1'), storingResponseMs);
+    const result = await work(client, awaitResponse);
     state.respondedAt.set(client, performance.now());
     return result;
   } catch (error) {

@@ -13,11 +13,11 @@ import {
 } from './entry.js';
 import { errorCode, hasChanged, type PostgresClient, quoteName } from './postgres.js';
 import {
+  type AwaitResponse,
   connectionsOf,
   execute,
   hasEnded,
   placeOf,
-  type Responded,
   registerCommit,
   storingResponseMs,
   transaction,
@@ -52,7 +52,7 @@ const held =
 /** The code of PostgreSQL if a row has that id. Only a sequence that is behind its table, as after logical replication, gives an id again. */
 const takenId = '23505';
 
-const dropped = (tables: string[], schema: string) =>
+const droppedText = (tables: string[], schema: string) =>
   `Somebody dropped tables of the inbox from schema ${quoteName(schema)}: ${tables.join(', ')}. They were made again, empty: the ` +
   'deliveries in them are gone, though they had got 200. Look for orders that were paid and not fulfilled, and for a tool that ' +
   'drops tables which it does not know, such as the push command of an ORM.';
@@ -93,7 +93,7 @@ export class PostgresStore extends InboxStore {
     this.#ready = memoizeUntilRejected(() => this.#open());
   }
 
-  /** One connection is for storing: a function in `commit()` holds another one for as long as it takes. */
+  /** One connection is kept for storing, because a function in `commit()` holds another one for as long as it takes. */
   override get mostAtOnce(): number {
     return Math.max(1, (connectionsOf(this.#place.pool) ?? Number.POSITIVE_INFINITY) - 1);
   }
@@ -102,7 +102,7 @@ export class PostgresStore extends InboxStore {
     return hasEnded(this.#place.pool);
   }
 
-  /** Stores a delivery, and repeats that while the database cannot be reached: it is safe, because the key is looked up first. */
+  /** Stores a delivery, and tries again while the database cannot be reached, which is safe because the key is looked up first. */
   override insert(...args: Parameters<InboxStore['insert']>): ReturnType<InboxStore['insert']> {
     return this.#again(() => super.insert(...args));
   }
@@ -141,8 +141,8 @@ export class PostgresStore extends InboxStore {
     });
     stopped.catch(() => {});
     signal.addEventListener('abort', () => stop(signal.reason));
-    const commit = async (client: PostgresClient, responded: Responded) => {
-      const begin = (sql: string) => responded(client.query(`BEGIN READ WRITE; ${sql}`), beginMs);
+    const commit = async (client: PostgresClient, awaitResponse: AwaitResponse) => {
+      const begin = (sql: string) => awaitResponse(client.query(`BEGIN READ WRITE; ${sql}`), beginMs);
       await this.done(claim, begin);
       signal.throwIfAborted();
       result = await fn(client);
@@ -153,13 +153,13 @@ export class PostgresStore extends InboxStore {
       const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${raw(`'${ended}'`)} END AS integer)
         FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
       const [text] = toPostgres(this.#place.schema, check);
-      await responded(client.query(text), commitMs);
+      await awaitResponse(client.query(text), commitMs);
     };
     const { pool } = this.#place;
     try {
-      await withClient(pool, (client, responded) => {
+      await withClient(pool, (client, awaitResponse) => {
         const isOver = registerCommit(pool, stop);
-        return Promise.race([commit(client, responded), stopped]).finally(isOver);
+        return Promise.race([commit(client, awaitResponse), stopped]).finally(isOver);
       });
     } catch (error) {
       if (error instanceof Error && error.message.includes(ended)) throw commitError(ended);
@@ -244,7 +244,9 @@ export class PostgresStore extends InboxStore {
     const areGone = this.#wasReady ? missing.length > 0 : missing.length % tablesOf(inboxTables).length > 0;
     this.#wasReady = true;
     if (areGone)
-      void this.#report(new PaymentsError(dropped(missing, this.#place.schema), { code: 'inbox_tables' }));
+      void this.#report(
+        new PaymentsError(droppedText(missing, this.#place.schema), { code: 'inbox_tables' }),
+      );
   }
 
   /** Vacuums the tables. If the role may not, the server's own vacuum does it later. */

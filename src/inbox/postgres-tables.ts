@@ -146,7 +146,7 @@ const forbidden = '42501';
 /** The codes of PostgreSQL if there is no table, or no schema, of that name. */
 export const tableIsGone = ['42P01', '3F000'];
 
-/** Returns the error that explains one of PostgreSQL about the tables; any other error as it is. */
+/** Returns an error that says what one of PostgreSQL means for the tables; any other error as it is. */
 export function explainError(error: unknown, schema: string): unknown {
   if (!(error instanceof Error)) return error;
   const at = quoteName(schema);

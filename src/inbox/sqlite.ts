@@ -81,7 +81,7 @@ export function isSqliteDatabase(value: unknown): value is SqliteDatabase {
   try {
     statement = value.prepare('SELECT 1');
   } catch {
-    // The database may be closed, for example: the store says so.
+    // The database may be closed, for example. The store then says so.
     return true;
   }
   if (!hasMethods<SqliteStatement>(statement, 'run', 'get', 'all')) return false;

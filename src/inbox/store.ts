@@ -8,9 +8,9 @@ import {
   addRefused,
   type Copied,
   deliveriesAfter,
-  nothingCopied,
   pageSize,
   refusedAfter,
+  zeroCounts,
 } from './copy.js';
 import type { Claim, InboxState, RefusedEntry, Settlement } from './entry.js';
 import { storedEvent, toClaim, toEntry, toRefusedEntry } from './entry.js';
@@ -20,7 +20,7 @@ import { type Durability, now, type Row, raw, type Statement, sql, type Work } f
 /** The content that is stored under a key: the event is `null` once it was purged. */
 type Known = { digest: string; event: WebhookEvent | null } | undefined;
 
-/** The most that a clock may have been ahead. Times that it set later than that are wrong, and what waits for them is due now. */
+/** The most that a clock may have been ahead. A clock that was further ahead was wrong: the deliveries that it made due are due now. */
 const wrongClockMs = 10_000;
 
 const purgedAtOnce = 500;
@@ -134,7 +134,7 @@ export abstract class InboxStore {
     }
   }
 
-  /** Returns if anything is due, and the time until the next delivery is. A look locks nothing, but a claim locks the database of SQLite. */
+  /** Returns `isDue`, and the time until the next delivery is due. A look locks nothing, but a claim locks the database of SQLite. */
   async #look(leaseMs: number) {
     const [row = {}] = await this.execute(sql`SELECT
       (SELECT min(due_at) FROM payments_inbox WHERE due_at IS NOT NULL) - ${now} AS due_in,
@@ -164,7 +164,7 @@ export abstract class InboxStore {
     return claims;
   }
 
-  /** Extends a claim, and returns whose it is. A row that is locked is being committed: the renewal does not wait for it, and it is not lost. */
+  /** Extends a claim, and returns whose it is. A row that is locked is being committed: the renewal does not wait for it, and the claim is not lost. */
   async renew({ id, attempt }: Claim, leaseMs: number): Promise<'own' | 'lost' | 'forced'> {
     const renewing = sql`UPDATE payments_inbox SET due_at = ${now} + ${leaseMs}, due_set_at = ${now}
       WHERE id IN (SELECT id FROM payments_inbox
@@ -320,7 +320,7 @@ export abstract class InboxStore {
 
   /** Copies every delivery and the quarantine into another inbox, a page at a time. Rows that are there already are left as they are. */
   async copyTo(target: InboxStore): Promise<Copied> {
-    const result = nothingCopied();
+    const result = zeroCounts();
     const copy = async (
       after: (id: number) => Statement,
       add: (rows: readonly Row[], result: Copied) => Work<() => void>,

@@ -38,7 +38,7 @@ export class Worker {
   /** True if the worker may work by itself, and not only for `drain()`. */
   works = false;
 
-  /** The number of deliveries that the worker has in work at once. */
+  /** The number of deliveries that the worker works on at once. */
   readonly #atOnce: number;
 
   constructor(settings: AttemptSettings) {
@@ -273,7 +273,7 @@ export class Worker {
   }
 }
 
-/** A build of Next.js loads the modules of an app, and must not fulfil anything. */
+/** True during a build of Next.js, which loads the modules of an app, and must not fulfil anything. */
 export function isBuilding(): boolean {
   return process.env.NEXT_PHASE === 'phase-production-build';
 }

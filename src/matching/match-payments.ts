@@ -9,9 +9,9 @@ import { decimalAmount, withoutZeros } from './amounts.js';
 interface Sum {
   /** The id, unique in its list. */
   id: string | number | bigint;
-  /** A decimal string. */
+  /** The amount, a decimal string. */
   amount: string;
-  /** Such as `USD`, in any case. */
+  /** The currency, such as `USD`, in upper or lower case. */
   currency: string;
 }
 
@@ -59,20 +59,20 @@ export interface MatchParams<Order extends UnpaidOrder, Payment extends Unmatche
 
 /** The result of `matchPayments()`: what is certain, and what a person has to decide. */
 export interface MatchResult<Order, Payment> {
-  /** Write each pair in one transaction. */
+  /** Pairs of an order and the payment that is for it. Write each pair in one transaction. */
   matched: {
-    /** As you passed it. */
+    /** The order that you passed. */
     order: Order;
-    /** As you passed it. */
+    /** The payment that you passed. */
     payment: Payment;
     /** `only_candidate`: no other order can be the one. `returned`: its customer came back, with `trustReturns`. */
     because: 'only_candidate' | 'returned';
   }[];
   /** Payments that a person has to decide on. */
   held: {
-    /** As you passed it. */
+    /** The payment that you passed. */
     payment: Payment;
-    /** Orders of its amount and currency that it may be for. */
+    /** Orders of the same amount and currency that the payment may be for. */
     candidates: Order[];
     /** `expired`: the payment came more than ten minutes after the checkout of its only candidate expired. */
     because: 'no_candidate' | 'several_candidates' | 'expired';

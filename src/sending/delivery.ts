@@ -32,7 +32,7 @@ export const randomText = (): string => randomBytes(10).toString('hex');
 export const newSecret = ({ secretEncoding }: Partial<SignatureScheme>): string =>
   secretEncoding === 'hex' ? randomText() : `whsec_${randomText()}`;
 
-/** Returns why a secret is no key for a scheme; `undefined` if it is one. */
+/** Returns why a secret is no key for a scheme; `undefined` if it is a valid one. */
 export function secretProblem(secret: string, scheme: Partial<SignatureScheme>): string | undefined {
   const { secretEncoding = 'utf8' } = scheme;
   try {
