@@ -145,7 +145,7 @@ async function test(
     const inbox = given.text('inbox');
     const read = async (): Promise<BookLine[]> => [
       ...(await runBooks(booksCommand, env)),
-      ...(inbox === undefined ? [] : await parkedIn(inbox)),
+      ...(inbox === undefined ? [] : await readParked(inbox)),
     ];
     const books = await readSettledBooks(read, (lines) => isComplete(answers, lines), settleMs, signal);
     const settledMs = Math.round(performance.now() - sentAt);
@@ -178,7 +178,7 @@ async function openOrders(openCommand: string, plan: Plan, env: NodeJS.ProcessEn
 }
 
 /** Returns the parked deliveries of an inbox as book lines that are held for a person. */
-function parkedIn(place: string): Promise<BookLine[]> {
+function readParked(place: string): Promise<BookLine[]> {
   return withInbox(place, undefined, async (inbox) => {
     const lines: BookLine[] = [];
     for (let after: string | undefined; ; ) {

@@ -67,13 +67,17 @@ function partsOf(positionals: readonly string[], name: string) {
 }
 
 /** Returns the key of a delivery, which is an action's first word. Throws if it is missing. */
-export function keyIn([key = '']: readonly string[]): string {
+export function readKeyWord([key = '']: readonly string[]): string {
   refuseUnless(key, 'Pass the key of a delivery, such as order.paid:ord_1001.');
   return key;
 }
 
 /** Reads a flag that is a duration, in milliseconds; `undefined` if it was not passed. */
-export function durationIn(text: string | undefined, flag: string, example: string): number | undefined {
+export function readDurationFlag(
+  text: string | undefined,
+  flag: string,
+  example: string,
+): number | undefined {
   const ms = readDuration(text);
   const isFine = text === undefined || ms !== undefined;
   refuseUnless(isFine, `Pass ${flag} with a duration such as ${example}.`);
@@ -81,7 +85,7 @@ export function durationIn(text: string | undefined, flag: string, example: stri
 }
 
 /** Reads the flag --tolerance, in seconds; `undefined` if it was not passed. */
-export function toleranceIn(text: string | undefined): number | undefined {
+export function readTolerance(text: string | undefined): number | undefined {
   const ms = readDuration(text);
   const isFine = text === undefined || ms;
   refuseUnless(isFine, 'Pass --tolerance with a duration above 0, such as 10m or 2h.');

@@ -2,7 +2,14 @@ import { readGivenChecks } from '../webhooks/checks.js';
 import { headerPairs } from '../webhooks/headers.js';
 import { recoverDelivery } from '../webhooks/recover.js';
 import { deliveryInFile } from './delivery-file.js';
-import { action, durationIn, keyIn, notWaiting, tableText, toleranceIn } from './inbox-action.js';
+import {
+  action,
+  notWaiting,
+  readDurationFlag,
+  readKeyWord,
+  readTolerance,
+  tableText,
+} from './inbox-action.js';
 import { readSchemeFlag, schemeFlag, webhookSecret } from './signing.js';
 import { CommandError, paragraphs, refuseUnless, verdict } from './terminal.js';
 
@@ -59,7 +66,7 @@ export const showOne = action({
   example: ' order.paid:ord_1001',
   words: 1,
   plan(_given, words) {
-    const key = keyIn(words);
+    const key = readKeyWord(words);
     return async (inbox) => {
       const entry = await inbox.get(key);
       if (!entry) throw new CommandError(`There is no delivery ${JSON.stringify(key)}.`);
@@ -89,7 +96,7 @@ export const retry = action({
       'Pass a key, --parked or --pending: one of them.',
     );
     refuseUnless(isOne || !force, '--force takes one running delivery by its key.');
-    const key = isOne ? keyIn(words) : '';
+    const key = isOne ? readKeyWord(words) : '';
     return async (inbox) => {
       const one = async () => Number(await inbox.retry(key, { force }));
       const count = parked ? await inbox.retryParked() : pending ? await inbox.retryPending() : await one();
@@ -107,7 +114,7 @@ export const discard = action({
   example: ' order.paid:ord_1001',
   words: 1,
   plan(_given, words) {
-    const key = keyIn(words);
+    const key = readKeyWord(words);
     return async (inbox) => {
       if (!(await inbox.discard(key))) throw notWaiting(key);
       return [verdict(true, 'discarded'), { discarded: 1 }];
@@ -122,7 +129,7 @@ export const purge = action({
   example: ' --older-than 90d',
   flags: { 'older-than': ['<time>', 'such as 90d, 12h'] },
   plan(given) {
-    const olderThan = durationIn(given.text('older-than'), '--older-than', '90d');
+    const olderThan = readDurationFlag(given.text('older-than'), '--older-than', '90d');
     refuseUnless(olderThan !== undefined, 'Pass --older-than with a duration such as 90d.');
     return async (inbox) => {
       const count = await inbox.purge({ olderThan });
@@ -145,7 +152,7 @@ export const accept = action({
   plan(given, [file]) {
     refuseUnless(file, 'Pass the file of a delivery, such as delivery-2026-01-31.json.');
     const scheme = readSchemeFlag(given.text('scheme'));
-    const toleranceSeconds = toleranceIn(given.text('tolerance'));
+    const toleranceSeconds = readTolerance(given.text('tolerance'));
     const { rawBody, headers, receivedAt } = deliveryInFile(file);
     return async (inbox) => {
       const checks = readGivenChecks('inbox accept', {

@@ -49,9 +49,9 @@ export function withOrderBook<Result>(
   schema: string | undefined,
   work: (book: Pick<OrderBook, 'held' | 'dismiss'> & Deciding) => Promise<Result>,
 ): Promise<Result> {
-  const opened = (place: Place) =>
+  const openBook = (place: Place) =>
     'pool' in place ? work(openOrderBook(place)) : work(openOrderBook(place));
-  return withPlace(given, schema, opened, { set: orderTables });
+  return withPlace(given, schema, openBook, { set: orderTables });
 }
 
 interface Deciding {
@@ -65,13 +65,13 @@ export function withStore<Result>(
   work: (store: InboxStore) => Promise<Result>,
   create = false,
 ): Promise<Result> {
-  const stored = (place: Place) =>
+  const openStore = (place: Place) =>
     work(
       'pool' in place
         ? new PostgresStore({ pool: place.pool, schema: place.schema ?? defaultSchema }, warnOf)
         : new SqliteStore(place),
     );
-  return withPlace(given, schema, stored, { create });
+  return withPlace(given, schema, openStore, { create });
 }
 
 const warnOf = (error: unknown) => warn(error instanceof Error ? error.message : String(error));

@@ -52,15 +52,15 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   const path = data !== undefined && existsSync(data) ? realpathSync(data) : data;
   const from = path === undefined ? undefined : loadData(path);
   const options: SandboxOptions = {
-    apiKey: unquoted(flags, 'api-key') ?? (from ? undefined : sandboxKey),
-    webhookSecret: unquoted(flags, 'webhook-secret') ?? (from ? undefined : sandboxSecret),
+    apiKey: readUnquoted(flags, 'api-key') ?? (from ? undefined : sandboxKey),
+    webhookSecret: readUnquoted(flags, 'webhook-secret') ?? (from ? undefined : sandboxSecret),
     webhook: webhook ?? withScheme(flags.text('webhook-url')),
     webhooks: webhooksOf(flags),
     publicUrl: flags.text('public-url'),
     seed: flags.integer('seed', 0, Number.MAX_SAFE_INTEGER),
     unspecified: choicesOf(flags),
     allowRemoteWebhooks: flags.has('allow-remote'),
-    products: productsIn(flags.text('products')),
+    products: readProducts(flags.text('products')),
     from,
   };
   let context: SandboxContext;
@@ -123,7 +123,7 @@ export const withScheme = (address: string | undefined): string | undefined =>
     : address;
 
 /** Reads a key or a secret. Throws if it is in quotes, because the client and the receiver refuse it too. */
-function unquoted(flags: Flags<Name>, name: 'api-key' | 'webhook-secret'): string | undefined {
+function readUnquoted(flags: Flags<Name>, name: 'api-key' | 'webhook-secret'): string | undefined {
   const text = flags.text(name);
   refuseUnless(!isQuoted(text), `${flags.source(name)} is in quotes or <…>. Remove them.`);
   return text;
@@ -139,7 +139,7 @@ const allowedHosts = (flags: Flags<Name>): readonly string[] =>
   });
 
 /** Reads the JSON in a file. `createSandbox()` checks the products. */
-function productsIn(file: string | undefined): SandboxOptions['products'] {
+function readProducts(file: string | undefined): SandboxOptions['products'] {
   if (file === undefined) return undefined;
   try {
     return JSON.parse(textIn(file));

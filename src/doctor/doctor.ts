@@ -6,7 +6,7 @@ import type { SignatureScheme } from '../webhooks/index.js';
 import { Examination, type ProbeResult, succeeded } from './examination.js';
 import type { Finding } from './findings.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
-import { explainRefusal, refusedBodies, rejectsLater, speaksOfOrder } from './refused.js';
+import { explainRefusal, findLaterRefusal, refusedBodies, speaksOfOrder } from './refused.js';
 import { statedFault, unreachable } from './symptoms.js';
 import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 
@@ -76,7 +76,7 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
   if (problem !== undefined) throw new TargetError(problem);
   const { price } = readOrderPrice({ amount, currency });
   const exam = new Examination({ target, signer: { secret, scheme }, price, ...how });
-  const unreached = await obstacle(exam);
+  const unreached = await findObstacle(exam);
   if (unreached) return report(exam, [unreached]);
   // Forgeries may crash a receiver or get the sender blocked, so the valid bodies are sent before them.
   // After a timeout the other bodies are skipped: each would take as long and show no more.
@@ -97,14 +97,14 @@ export async function diagnose(order: DiagnoseOptions): Promise<Diagnosis> {
     const { finding, ...more } = await explainRefusal(exam);
     return report(exam, [finding], more);
   }
-  const later = await rejectsLater(exam);
+  const later = await findLaterRefusal(exam);
   const refused = later ? [later] : await refusedBodies(exam);
   if (fooled.length + refused.length === 0) refused.push(...(await blockedForgeries(exam)));
   const known = refused.map(({ code }) => code);
   const others = fooled.filter(({ code }) => !known.includes(code));
   const dangers = others.filter(isDanger);
   return report(exam, [...dangers, ...refused, ...others.filter((one) => !dangers.includes(one))], {
-    warnings: warningsOf(exam, fooled.length > 0),
+    warnings: findWarnings(exam, fooled.length > 0),
   });
 }
 
@@ -116,7 +116,7 @@ async function judgeUntilStopped(exam: Examination, reached: boolean): Promise<F
 }
 
 /** Returns the reason why deliveries do not reach the handler, if a valid and an unsigned delivery show the same one. */
-async function obstacle(exam: Examination): Promise<Finding | undefined> {
+async function findObstacle(exam: Examination): Promise<Finding | undefined> {
   const found = async (name: ProbeName) => {
     await exam.probe(name);
     const sent = exam.sent(name);
@@ -133,7 +133,7 @@ async function obstacle(exam: Examination): Promise<Finding | undefined> {
   return undefined;
 }
 
-function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
+function findWarnings(exam: Examination, hasFindings: boolean): Finding[] {
   const warnings: Finding[] = [];
   const { seconds, evidence } = exam.slowest;
   if (seconds * 1000 > slowMs)
@@ -151,7 +151,7 @@ function warningsOf(exam: Examination, hasFindings: boolean): Finding[] {
 async function report(exam: Examination, found: Finding[], more: Partial<Diagnosis> = {}) {
   const why = exam.over ?? 'the receiver was too slow';
   const findings = [...new Set([...found, exam.stopped ?? []].flat())];
-  if (findings.length === 0 && exam.untested.size > 0) findings.push(await unfinished(exam));
+  if (findings.length === 0 && exam.untested.size > 0) findings.push(await describeUntested(exam));
   return {
     ok: findings.length === 0,
     target: exam.target,
@@ -183,7 +183,7 @@ async function blockedForgeries(exam: Examination): Promise<Finding[]> {
   ];
 }
 
-async function unfinished(exam: Examination): Promise<Finding> {
+async function describeUntested(exam: Examination): Promise<Finding> {
   const limited = exam.results.find(({ status }) => status === 429)?.name;
   const late = exam.results.find(({ name }) => exam.late(name))?.name;
   if (!limited)

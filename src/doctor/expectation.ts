@@ -4,10 +4,10 @@ import { type Examination, succeeded } from './examination.js';
 import type { Facts, Finding, FindingCode } from './findings.js';
 import { parseObject } from './json.js';
 import { knownKeys } from './probes.js';
-import { type KnownScheme, knownSchemes, signedAs } from './schemes.js';
-import { eventBody, type Mistake, type Order, paidEvent, signDelivery, signedBy } from './signed.js';
+import { type KnownScheme, knownSchemes, signAs } from './schemes.js';
+import { eventBody, type Mistake, type Order, paidEvent, signDelivery, signMistakenly } from './signed.js';
 import { encodings, printings, secretSlips, type Write } from './slips.js';
-import { receivedBy } from './symptoms.js';
+import { reportedBody } from './symptoms.js';
 
 /** Number of requests in flight. A development server handles as many. */
 const inFlight = 6;
@@ -26,7 +26,7 @@ interface Candidate {
  * Searches a signature that a receiver accepts which rejects every valid delivery. Signatures that common mistakes and wrong
  * clocks would accept are tried first, then other schemes.
  */
-export async function expectation(exam: Examination) {
+export async function findExpectation(exam: Examination) {
   const schemes = likelySchemes(exam);
   const candidates = [
     ...mistakesOf(exam),
@@ -35,7 +35,9 @@ export async function expectation(exam: Examination) {
     ...schemes('seconds'),
     ...schemes('milliseconds'),
     // A receiver that accepts this timestamp would accept a date too, without reading it.
-    mistaken(exam, 'signed with a timestamp that is no number', 'wrong_clock', () => ({ timestamp: 'soon' })),
+    candidateFor(exam, 'signed with a timestamp that is no number', 'wrong_clock', () => ({
+      timestamp: 'soon',
+    })),
     ...schemes('iso8601'),
   ];
   let tried = 0;
@@ -54,7 +56,7 @@ export async function expectation(exam: Examination) {
     const found = responses.find((response) => response && succeeded(response.sent));
     if (!found) continue;
     const evidence = `${exam.describe(found.says, found.sent)} ${exam.evidence('compact')}`;
-    const beyond = await acceptedBeyond(exam, found.minutes);
+    const beyond = await findWrongTolerance(exam, found.minutes);
     const finding = beyond ?? exam.finding(found.code, { ...found.facts, evidence });
     return { finding, expects: found.expects, tried };
   }
@@ -62,7 +64,7 @@ export async function expectation(exam: Examination) {
 }
 
 /** Returns a candidate that only a mistaken receiver accepts: signed with another key, or over another text or timestamp. */
-const mistaken = (
+const candidateFor = (
   { receiver: { signer } }: Examination,
   says: string,
   code: FindingCode,
@@ -70,7 +72,7 @@ const mistaken = (
   facts: Facts = {},
 ): Candidate => ({
   says,
-  make: (order) => signedBy(made(paidEvent(order)), order, signer),
+  make: (order) => signMistakenly(made(paidEvent(order)), order, signer),
   code,
   facts,
 });
@@ -78,28 +80,33 @@ const mistaken = (
 function mistakesOf(exam: Examination): Candidate[] {
   const { secret } = exam.receiver.signer;
   const othersKeys = knownKeys.filter((key) => key !== secret);
-  const keyed = (code: FindingCode, keys: readonly string[], how?: string, facts?: Facts) =>
+  const candidatesByKey = (code: FindingCode, keys: readonly string[], how?: string, facts?: Facts) =>
     keys.map((key) =>
-      mistaken(exam, `signed ${how ?? `with the key "${key}"`}`, code, () => ({ key }), facts),
+      candidateFor(exam, `signed ${how ?? `with the key "${key}"`}`, code, () => ({ key }), facts),
     );
-  const signing = (code: FindingCode, says: string, writes: readonly Write[], changed?: string) =>
+  const candidatesByText = (code: FindingCode, says: string, writes: readonly Write[], changed?: string) =>
     writes.map((write) =>
-      mistaken(exam, `the signature of ${says}`, code, (event) => ({ text: write(event) }), { changed }),
+      candidateFor(exam, `the signature of ${says}`, code, (event) => ({ text: write(event) }), { changed }),
     );
   const printedBytes = [(event: object) => `b'${JSON.stringify(event)}'`];
   const stampAlone = { text: '', content: '{timestamp}{body}' };
   const emptied = ['', 'undefined', '{}', '[]', 'null'].map((text) => () => text);
   return [
-    ...keyed('empty_secret', ['', 'undefined', 'null', 'None']),
-    ...keyed('known_secret', othersKeys),
+    ...candidatesByKey('empty_secret', ['', 'undefined', 'null', 'None']),
+    ...candidatesByKey('known_secret', othersKeys),
     ...secretSlips.flatMap(({ says, makes, remedy }) =>
-      keyed('secret_slip', makes(secret), `as if the secret ${says}`, { slip: says, remedy }),
+      candidatesByKey('secret_slip', makes(secret), `as if the secret ${says}`, { slip: says, remedy }),
     ),
-    ...signing('parsed_object', 'a parsed object, as text', printings),
-    ...signing('re_encodes', 'the body as Python prints bytes', printedBytes, 'turned into text by Python'),
-    ...signing('body_consumed', 'an empty body, as text', emptied),
-    mistaken(exam, 'the signature of the timestamp alone', 'ignores_body', () => stampAlone),
-    ...signing('re_encodes', 'the same JSON, encoded differently', encodings),
+    ...candidatesByText('parsed_object', 'a parsed object, as text', printings),
+    ...candidatesByText(
+      're_encodes',
+      'the body as Python prints bytes',
+      printedBytes,
+      'turned into text by Python',
+    ),
+    ...candidatesByText('body_consumed', 'an empty body, as text', emptied),
+    candidateFor(exam, 'the signature of the timestamp alone', 'ignores_body', () => stampAlone),
+    ...candidatesByText('re_encodes', 'the same JSON, encoded differently', encodings),
   ];
 }
 
@@ -112,7 +119,7 @@ const minutesOff = [0, 30, 45]
 /** True if the receiver reports that only the signature differs, which means that its clock is right. */
 function isClockRight(exam: Examination): boolean {
   const { body = '' } = exam.sent('compact');
-  return receivedBy(body) !== undefined && parseObject(body)?.error === 'signature_mismatch';
+  return reportedBody(body) !== undefined && parseObject(body)?.error === 'signature_mismatch';
 }
 
 function clocksOf(exam: Examination): Candidate[] {
@@ -120,7 +127,7 @@ function clocksOf(exam: Examination): Candidate[] {
   const shown = [Math.round(own / 60_000) || 0].filter((minutes) => minutes !== 0);
   return [...new Set([...shown, ...minutesOff])].map((minutes) => ({
     says: `signed by a clock about ${timeOff(minutes)}`,
-    make: signedOff(exam, minutes),
+    make: signByClock(exam, minutes),
     code: 'wrong_clock',
     facts: { skew: `about ${timeOff(minutes)}` },
     minutes,
@@ -134,14 +141,14 @@ function timeOff(minutes: number): string {
   return `${amount.join(' ')} ${minutes > 0 ? 'ahead' : 'behind'}`;
 }
 
-const signedOff = (exam: Examination, minutes: number) => (order: Order) =>
+const signByClock = (exam: Examination, minutes: number) => (order: Order) =>
   signDelivery(eventBody(order), exam.receiver.signer, Date.now() + minutes * 60_000);
 
 /** Returns `wrong_tolerance` if a far timestamp is accepted too: the receiver compares in one direction only, so its clock stays unknown. */
-async function acceptedBeyond(exam: Examination, minutes = 0): Promise<Finding | undefined> {
+async function findWrongTolerance(exam: Examination, minutes = 0): Promise<Finding | undefined> {
   if (minutes === 0) return undefined;
   const when = `40 days ${minutes > 0 ? 'ahead' : 'ago'}`;
-  const sent = await exam.send(signedOff(exam, Math.sign(minutes) * 40 * 24 * 60)(exam.newOrder()));
+  const sent = await exam.send(signByClock(exam, Math.sign(minutes) * 40 * 24 * 60)(exam.newOrder()));
   const evidence = `${exam.describe(`signed ${when}`, sent)} ${exam.evidence('compact')}`;
   return succeeded(sent) ? exam.finding('wrong_tolerance', { when, evidence }) : undefined;
 }
@@ -161,7 +168,7 @@ function likelySchemes({ receiver: { signer } }: Examination): (unit: TimestampU
       .filter((known) => unit !== 'seconds' || !isOwn(known))
       .map((known) => ({
         says: `signed by ${known.name}`,
-        make: (order) => signedAs(known, eventBody(order), signer),
+        make: (order) => signAs(known, eventBody(order), signer),
         expects: known.scheme,
         ...(isOwn(known)
           ? { code: 'wrong_time_unit', facts: { unit: unit === 'iso8601' ? 'ISO 8601' : unit } }

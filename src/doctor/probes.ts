@@ -2,7 +2,15 @@ import { Buffer } from 'node:buffer';
 import { newSecret, type Outgoing, unevenlySpaced } from '../sending/delivery.js';
 import { sandboxSecret } from '../sending/published.js';
 import { readScheme, type Scheme } from '../webhooks/scheme.js';
-import { eventBody, type Order, outgoing, paidEvent, type Signer, signDelivery, signedBy } from './signed.js';
+import {
+  eventBody,
+  type Order,
+  outgoing,
+  paidEvent,
+  type Signer,
+  signDelivery,
+  signMistakenly,
+} from './signed.js';
 
 /** Makes a probe; `undefined` if the scheme cannot carry it. `earlier` is the last valid delivery that was accepted. */
 type Make = (order: Order, signer: Signer, earlier?: Outgoing) => Outgoing | undefined;
@@ -11,17 +19,18 @@ type Probe = readonly [says: string, make: Make];
 const day = 86_400_000;
 
 /** Returns a maker of validly signed deliveries, by a clock that is `offset` milliseconds off. */
-const signed =
+const makeSigned =
   (write: (event: ReturnType<typeof paidEvent>) => string = JSON.stringify, offset = 0) =>
   (order: Order, signer: Signer) =>
     signDelivery(write(paidEvent(order)), signer, Date.now() + offset);
-const valid = signed();
+const valid = makeSigned();
 
 /** Makes a delivery that is signed with a random secret, as a stranger would. */
-const unknowing = (order: Order, { scheme }: Signer) => valid(order, { scheme, secret: newSecret(scheme) });
+const signAsStranger = (order: Order, { scheme }: Signer) =>
+  valid(order, { scheme, secret: newSecret(scheme) });
 
 /** Returns a maker that rewrites the signature header of another maker's delivery, by default a valid one. */
-const rewritten =
+const rewriteSignature =
   (write: (digits: string, scheme: Scheme) => string, make = valid): Make =>
   (order, signer) => {
     const scheme = readScheme(signer.scheme);
@@ -31,134 +40,142 @@ const rewritten =
   };
 
 /** Returns a maker that changes the digits of the signature and keeps the prefix. */
-const altered = (change: (digits: string, encoding: BufferEncoding) => string, make = valid) =>
-  rewritten((digits, { prefix, encoding }) => prefix + change(digits, encoding), make);
+const alterDigits = (change: (digits: string, encoding: BufferEncoding) => string, make = valid) =>
+  rewriteSignature((digits, { prefix, encoding }) => prefix + change(digits, encoding), make);
 
 const firstHalf = (digits: string) => digits.slice(0, digits.length / 2);
 
 /** Returns a maker that changes the bytes of the signature. */
-const rebuilt = (change: (mac: Buffer) => Uint8Array) =>
-  altered((digits, encoding) => Buffer.from(change(Buffer.from(digits, encoding))).toString(encoding));
+const alterBytes = (change: (mac: Buffer) => Uint8Array) =>
+  alterDigits((digits, encoding) => Buffer.from(change(Buffer.from(digits, encoding))).toString(encoding));
 
 /** Returns a maker that changes one bit of the signature, and so one digit of its text. */
-const flipped = (at: number, bit: number) =>
-  rebuilt((mac) => mac.map((byte, index) => (index === (at + mac.length) % mac.length ? byte ^ bit : byte)));
+const flipBit = (at: number, bit: number) =>
+  alterBytes((mac) =>
+    mac.map((byte, index) => (index === (at + mac.length) % mac.length ? byte ^ bit : byte)),
+  );
 
 /** Exchanges two bytes in the middle. A comparison of sums or of sorted bytes sees no difference. */
-const exchanged = rebuilt((mac) => {
+const exchangeBytes = alterBytes((mac) => {
   const middle = mac.length / 2;
   const other = mac.findIndex((byte, at) => at > middle && byte !== mac[middle]);
   return mac.map((byte, at) => mac[at === middle ? other : at === other ? middle : at] ?? byte);
 });
 
-function unsigned(type: string, write = eventBody): Make {
+function makeUnsigned(type: string, write = eventBody): Make {
   return (order) => outgoing(write(order), { 'content-type': type });
 }
 
 /** Returns a maker of deliveries signed without the secret, with `stamp` as the timestamp header, or without one. */
-const stamped =
+const makeStamped =
   (stamp?: string): Make =>
   (order, signer) => {
     const { timestampHeader } = readScheme(signer.scheme);
-    const { [timestampHeader]: _, ...headers } = unknowing(order, signer).headers;
+    const { [timestampHeader]: _, ...headers } = signAsStranger(order, signer).headers;
     return { body: eventBody(order), headers: { ...headers, ...(stamp && { [timestampHeader]: stamp }) } };
   };
 
 /** Returns a maker of deliveries signed with a key that anybody can guess. */
-function keyed(key: string): Make {
-  return (order, signer) => (key === signer.secret ? undefined : signedBy({ key }, order, signer));
+function signWithKey(key: string): Make {
+  return (order, signer) => (key === signer.secret ? undefined : signMistakenly({ key }, order, signer));
 }
 
 /** Keys that anybody knows: the text of a promise, the text of an object, and the sandbox's published secret. */
 export const knownKeys = ['[object Promise]', '[object Object]', sandboxSecret] as const;
 
-const dearer = (order: Order): Order => ({ ...order, amount: `9${order.amount}` });
+const raiseAmount = (order: Order): Order => ({ ...order, amount: `9${order.amount}` });
 
-const twice =
+const signTwice =
   (rightFirst: boolean): Make =>
   (order, signer) => {
     const { signatureHeader, separator } = readScheme(signer.scheme);
     if (separator !== undefined) return undefined;
-    const [first, second] = rightFirst ? [valid, unknowing] : [unknowing, valid];
+    const [first, second] = rightFirst ? [valid, signAsStranger] : [signAsStranger, valid];
     const repeated = second(order, signer).headers[signatureHeader] ?? '';
     return { ...first(order, signer), repeated: { [signatureHeader]: repeated } };
   };
 
 export const validProbes = {
   compact: ['valid, compact JSON', valid],
-  spaced: ['valid, JSON with uneven spaces', signed(unevenlySpaced)],
-  newline: ['valid, with a trailing newline', signed((event) => `${unevenlySpaced(event)}\n`)],
-  non_ascii: ['valid, with non-ASCII letters', signed((event) => withNote(event, 'Café ☕ 東京'))],
+  spaced: ['valid, JSON with uneven spaces', makeSigned(unevenlySpaced)],
+  newline: ['valid, with a trailing newline', makeSigned((event) => `${unevenlySpaced(event)}\n`)],
+  non_ascii: ['valid, with non-ASCII letters', makeSigned((event) => withNote(event, 'Café ☕ 東京'))],
   duplicate: ['valid, the same order again', valid],
 } satisfies Record<string, Probe>;
 
 /** Forgeries that are made without the secret, each about an order of its own. */
 const foreign = {
-  unsigned: ['no signature at all', unsigned('application/json')],
-  forged: ['signed with a different secret', unknowing],
-  unsigned_text: ['no signature, as text/plain', unsigned('text/plain')],
+  unsigned: ['no signature at all', makeUnsigned('application/json')],
+  forged: ['signed with a different secret', signAsStranger],
+  unsigned_text: ['no signature, as text/plain', makeUnsigned('text/plain')],
   unsigned_form: [
     'no signature, as a form',
-    unsigned('application/x-www-form-urlencoded', (order) => `${new URLSearchParams(fieldsOf(order))}`),
+    makeUnsigned('application/x-www-form-urlencoded', (order) => `${new URLSearchParams(fieldsOf(order))}`),
   ],
   unsigned_multipart: [
     'no signature, as multipart',
-    unsigned('multipart/form-data; boundary=doctor', multipartOf),
+    makeUnsigned('multipart/form-data; boundary=doctor', multipartOf),
   ],
-  unsigned_charset: ['no signature, as JSON with a charset', unsigned('application/json; charset=utf-8')],
-  no_timestamp: ['signed with a different secret, without a timestamp', stamped()],
-  odd_timestamp: ['signed with a different secret, with a timestamp that is not a number', stamped('soon')],
+  unsigned_charset: ['no signature, as JSON with a charset', makeUnsigned('application/json; charset=utf-8')],
+  no_timestamp: ['signed with a different secret, without a timestamp', makeStamped()],
+  odd_timestamp: [
+    'signed with a different secret, with a timestamp that is not a number',
+    makeStamped('soon'),
+  ],
   non_ascii_signature: [
     'signed with a different secret, and the signature ends in a letter that is not ASCII',
-    altered((digits) => `${digits.slice(0, -1)}\xe9`, unknowing),
+    alterDigits((digits) => `${digits.slice(0, -1)}\xe9`, signAsStranger),
   ],
   other_prefix: [
     'signed with a different secret, and a prefix that the scheme does not have, or none',
-    rewritten((digits, { prefix }) => (prefix === '' ? `other=${digits}` : digits), unknowing),
+    rewriteSignature((digits, { prefix }) => (prefix === '' ? `other=${digits}` : digits), signAsStranger),
   ],
   foreign_half: [
     'signed with a different secret, and half of the signature left out',
-    altered(firstHalf, unknowing),
+    alterDigits(firstHalf, signAsStranger),
   ],
 } satisfies Record<string, Probe>;
 
 export const forgeries = {
   ...foreign,
-  empty_secret: ['signed with an empty secret', keyed('')],
-  undefined_secret: ['signed with the secret "undefined"', keyed('undefined')],
-  null_secret: ['signed with the secret "null"', keyed('null')],
-  none_secret: ['signed with the secret "None"', keyed('None')],
-  promise_secret: ['signed with the secret "[object Promise]"', keyed(knownKeys[0])],
-  object_secret: ['signed with the secret "[object Object]"', keyed(knownKeys[1])],
-  sandbox_secret: ["signed with the sandbox's published secret", keyed(knownKeys[2])],
-  empty: ['an empty signature', rewritten(() => '', unknowing)],
+  empty_secret: ['signed with an empty secret', signWithKey('')],
+  undefined_secret: ['signed with the secret "undefined"', signWithKey('undefined')],
+  null_secret: ['signed with the secret "null"', signWithKey('null')],
+  none_secret: ['signed with the secret "None"', signWithKey('None')],
+  promise_secret: ['signed with the secret "[object Promise]"', signWithKey(knownKeys[0])],
+  object_secret: ['signed with the secret "[object Object]"', signWithKey(knownKeys[1])],
+  sandbox_secret: ["signed with the sandbox's published secret", signWithKey(knownKeys[2])],
+  empty: ['an empty signature', rewriteSignature(() => '', signAsStranger)],
   no_digits: [
     'a signature of just the prefix or a comma',
-    rewritten((_, { prefix }) => prefix || ',', unknowing),
+    rewriteSignature((_, { prefix }) => prefix || ',', signAsStranger),
   ],
-  one_character: ['the first character of the signature', altered((digits) => digits.slice(0, 1))],
-  first_half: ['the first half of the signature', altered(firstHalf)],
-  second_half: ['the second half of the signature', altered((digits) => digits.slice(digits.length / 2))],
-  truncated: ['the signature without its last character', altered((digits) => digits.slice(0, -1))],
+  one_character: ['the first character of the signature', alterDigits((digits) => digits.slice(0, 1))],
+  first_half: ['the first half of the signature', alterDigits(firstHalf)],
+  second_half: ['the second half of the signature', alterDigits((digits) => digits.slice(digits.length / 2))],
+  truncated: ['the signature without its last character', alterDigits((digits) => digits.slice(0, -1))],
   // Decoders stop at a dot or skip it, and in a regular expression a dot matches any character.
   padded: [
     'the first two characters of the signature, and dots for the others',
-    altered((digits) => digits.slice(0, 2).padEnd(digits.length, '.')),
+    alterDigits((digits) => digits.slice(0, 2).padEnd(digits.length, '.')),
   ],
-  extended: ['the signature and one byte more', rebuilt((mac) => Buffer.of(...mac, 0))],
-  preceded: ['one byte before the signature', rebuilt((mac) => Buffer.of(0, ...mac))],
-  first_digit: ['the signature with another first digit', flipped(0, 0x10)],
-  middle_digit: ['the signature with two bytes in its middle exchanged', exchanged],
-  last_digit: ['the signature with another last digit', flipped(-1, 1)],
+  extended: ['the signature and one byte more', alterBytes((mac) => Buffer.of(...mac, 0))],
+  preceded: ['one byte before the signature', alterBytes((mac) => Buffer.of(0, ...mac))],
+  first_digit: ['the signature with another first digit', flipBit(0, 0x10)],
+  middle_digit: ['the signature with two bytes in its middle exchanged', exchangeBytes],
+  last_digit: ['the signature with another last digit', flipBit(-1, 1)],
   tampered: [
     'order and amount changed after signing',
-    (order, signer, earlier = valid(order, signer)) => ({ ...earlier, body: eventBody(dearer(order)) }),
+    (order, signer, earlier = valid(order, signer)) => ({ ...earlier, body: eventBody(raiseAmount(order)) }),
   ],
   reencoded: [
     'body encoded again after signing',
     (order, signer) => ({ ...valid(order, signer), body: unevenlySpaced(paidEvent(order)) }),
   ],
-  empty_body: ['the signature of an empty body', (order, signer) => signedBy({ text: '' }, order, signer)],
+  empty_body: [
+    'the signature of an empty body',
+    (order, signer) => signMistakenly({ text: '' }, order, signer),
+  ],
   redated: [
     'timestamp changed after signing',
     (order, signer) => {
@@ -171,12 +188,12 @@ export const forgeries = {
   ],
   known_order: [
     'another amount for an order seen before, signed with a different secret',
-    (order, signer) => unknowing(dearer(order), signer),
+    (order, signer) => signAsStranger(raiseAmount(order), signer),
   ],
-  stale: ['valid, but signed a day ago', signed(JSON.stringify, -day)],
-  future: ['valid, but signed a day ahead', signed(JSON.stringify, day)],
-  right_first: ['two signature headers, the first right', twice(true)],
-  right_last: ['two signature headers, the last right', twice(false)],
+  stale: ['valid, but signed a day ago', makeSigned(JSON.stringify, -day)],
+  future: ['valid, but signed a day ahead', makeSigned(JSON.stringify, day)],
+  right_first: ['two signature headers, the first right', signTwice(true)],
+  right_last: ['two signature headers, the last right', signTwice(false)],
 } satisfies Record<string, Probe>;
 
 /** Names of the valid deliveries that have an order of their own. */

@@ -1,14 +1,14 @@
 import { newSecret, type Sent } from '../sending/delivery.js';
 import { type Examination, succeeded } from './examination.js';
-import { expectation } from './expectation.js';
+import { findExpectation } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
 import { anyOf } from './phrases.js';
 import { bodies, type ProbeName, probes, withNote } from './probes.js';
 import { paidEvent, signDelivery } from './signed.js';
-import { comparison, receivedBy, statedFault } from './symptoms.js';
+import { comparison, reportedBody, statedFault } from './symptoms.js';
 
 /** Returns a finding if a receiver accepted valid deliveries at first, and rejects later ones. */
-export async function rejectsLater(exam: Examination): Promise<Finding | undefined> {
+export async function findLaterRefusal(exam: Examination): Promise<Finding | undefined> {
   const last = bodies.findLast(exam.accepted);
   if (!last || ![...bodies, 'duplicate' as const].some(exam.refused)) return undefined;
   const like = await exam.sendLike(last);
@@ -31,7 +31,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   };
   /** Adds a finding about the verified bytes, or `handler_failed` if something other than the signature was refused. */
   const misread = async (code: FindingCode, name: ProbeName, ...others: ProbeName[]) => {
-    const failed = await failedBeside(exam, name);
+    const failed = await findOtherFailure(exam, name);
     if (failed) findings.push(failed);
     else found(code, name, ...others);
   };
@@ -58,7 +58,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
  * Returns `handler_failed` if something other than the signature was refused. The words show it: they differ from those that the
  * same delivery gets when it is signed with another secret.
  */
-async function failedBeside(exam: Examination, name: ProbeName): Promise<Finding | undefined> {
+async function findOtherFailure(exam: Examination, name: ProbeName): Promise<Finding | undefined> {
   const forged = await exam.sendLike(name, newSecret(exam.receiver.signer.scheme));
   if (!forged || exam.over || forged.isLike(name) === forged.isLike('forged')) return undefined;
   const [says] = probes[name];
@@ -86,13 +86,13 @@ export async function explainRefusal(exam: Examination) {
     // Words that only a valid delivery gets are about a step after verification.
     const toForged = statedFault(exam.sent('forged'), exam.body('forged'), exam.framework);
     const isBefore = exam.hasSameResponse('compact', 'forged') || toForged?.code === said.code;
-    return { finding: isBefore ? said : verifiedThen(exam, evidence) };
+    return { finding: isBefore ? said : failureAfterVerifying(exam, evidence) };
   }
-  const verified = !exam.hasSameResponse('compact', 'forged') && verifiedThen(exam, evidence);
+  const verified = !exam.hasSameResponse('compact', 'forged') && failureAfterVerifying(exam, evidence);
   // A receiver that verifies before it checks the time complains about the time only to a valid signature.
   const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;
   if (verified && !time.test(sent.body ?? '')) return { finding: verified };
-  const { finding, ...more } = await expectation(exam);
+  const { finding, ...more } = await findExpectation(exam);
   const timed = !exam.stopped && saysTooOld(sent, verified) && exam.finding('wrong_clock', { evidence });
   const known = finding ?? said ?? (timed || verified);
   return { finding: known || (await lastGuess(exam, words, evidence, more.tried)), ...more };
@@ -103,7 +103,7 @@ const saysTooOld = ({ body = '' }: Sent, verified: unknown): boolean =>
   /too (?:old|new|late|early)|stale|expired|toleran|clock|skew|in the (?:past|future)|replay/i.test(body) &&
   (Boolean(verified) || !/signature|hmac|token|session|page|\bor\b/i.test(body));
 
-function verifiedThen(exam: Examination, evidence: string): Finding {
+function failureAfterVerifying(exam: Examination, evidence: string): Finding {
   const { status = 500 } = exam.sent('compact');
   const verifies = 'verifies the signature, and then';
   if (status >= 500) return exam.finding('handler_failed', { fails: `${verifies} fails`, evidence });
@@ -149,7 +149,9 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
     ? 'on any path: a login or access check rejects it first, or its secret or scheme is a different one'
     : `and nothing that was tried explains it${isLikeUnsigned && !isOther ? ': it may never verify, for unsigned ones get the same' : ''}`;
   return exam.finding('secret_or_scheme', {
-    verdict: receivedBy(body) ? undefined : `rejects every valid delivery, the first with ${words}, ${cause}`,
+    verdict: reportedBody(body)
+      ? undefined
+      : `rejects every valid delivery, the first with ${words}, ${cause}`,
     evidence: `${evidence}${beside} ${comparison(body, exam.body('compact'))}`.trim(),
   });
 }

@@ -19,7 +19,7 @@ interface SignedDelivery {
 }
 
 /** Signs a body with a scheme of the table. Returns `undefined` if the secret is no valid key for that scheme. */
-export function signedAs(known: KnownScheme, body: string, { secret, scheme }: Signer): Outgoing | undefined {
+export function signAs(known: KnownScheme, body: string, { secret, scheme }: Signer): Outgoing | undefined {
   const { signatureHeader, timestampHeader } = readScheme(scheme);
   const { separator: _, ...written } = known.scheme;
   // A prefix such as `whsec_` is not hex, so it is removed. Base64 keys are read without it anyway.

@@ -29,7 +29,7 @@ export function signDelivery(body: string, { secret, scheme }: Signer, time = Da
 export type Mistake = { key?: string; text?: string; content?: string; timestamp?: string };
 
 /** Makes a delivery with the signature that a receiver's mistake expects. */
-export function signedBy(mistake: Mistake, order: Order, signer: Signer): Outgoing {
+export function signMistakenly(mistake: Mistake, order: Order, signer: Signer): Outgoing {
   const body = eventBody(order);
   const scheme = readScheme({ ...signer.scheme, ...(mistake.content && { content: mistake.content }) });
   const usual = signDelivery(body, signer).headers[scheme.timestampHeader] ?? '';

@@ -56,13 +56,13 @@ export const printings: readonly Write[] = [
 ];
 
 /** Writers of the same JSON: with and without spaces, indented, each with keys in order or sorted. */
-export const encodings: readonly Write[] = [(event: object) => event, sorted].flatMap((order) => [
+export const encodings: readonly Write[] = [(event: object) => event, sortKeys].flatMap((order) => [
   (event) => JSON.stringify(order(event)),
   (event) => spaced(order(event)),
   (event) => JSON.stringify(order(event), null, 2),
 ]);
 
-function sorted(event: object): object {
+function sortKeys(event: object): object {
   const sort = (_: string, value: unknown) =>
     isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
   return JSON.parse(JSON.stringify(event), sort);

@@ -53,7 +53,7 @@ export function unreachable(
 function obstacleTo({ status, headers = {}, body = '', code = '' }: Sent, url?: URL): Symptom | undefined {
   if (status === 400 && /HTTP request (?:was sent )?to (?:an )?HTTPS/i.test(body))
     return ['tls', { tls: 'This port speaks only TLS: use https: in the webhook URL.' }];
-  if (status !== undefined && status >= 300 && status < 400) return redirected(headers.location, url);
+  if (status !== undefined && status >= 300 && status < 400) return redirectSymptom(headers.location, url);
   if (status !== undefined && status >= 500 && firstOf(knownMessages, body)) return undefined;
   const known = firstOf(obstacles, String(status ?? code));
   if (known || status === undefined) return known ?? ['connection_lost'];
@@ -67,7 +67,7 @@ function firstOf(table: readonly [RegExp, ...Symptom][], text: string): Symptom 
   return row && [row[1], row[2]];
 }
 
-function redirected(location: string | undefined, from: URL | undefined): Symptom {
+function redirectSymptom(location: string | undefined, from: URL | undefined): Symptom {
   const shown = location?.slice(0, 200) ?? 'nowhere';
   if (!from || location === undefined || !URL.canParse(location, from.href))
     return ['redirect', { location: shown }];
@@ -152,12 +152,12 @@ export function statedFault(
   framework: string | undefined,
   words = String(parseObject(body)?.error),
 ): Finding | undefined {
-  const [code, facts] = firstOf(knownMessages, body) ?? byItsBytes(body, sentBody) ?? [];
+  const [code, facts] = firstOf(knownMessages, body) ?? bytesSymptom(body, sentBody) ?? [];
   return code && findingOf(code, framework, { evidence: comparison(body, sentBody), words, ...facts });
 }
 
-function byItsBytes(body: string, sentBody: string): Symptom | undefined {
-  const received = receivedBy(body);
+function bytesSymptom(body: string, sentBody: string): Symptom | undefined {
+  const received = reportedBody(body);
   if (!received || received.sha256 === sha256(sentBody)) return undefined;
   if (received.bytes === 0) return ['body_consumed'];
   const compact = Buffer.byteLength(JSON.stringify(JSON.parse(sentBody)));
@@ -165,7 +165,7 @@ function byItsBytes(body: string, sentBody: string): Symptom | undefined {
 }
 
 /** Returns the size and hash that `webhooks.handler()` and `verify()` report of the body that they received. */
-export function receivedBy(response: string): { bytes: number; sha256: string } | undefined {
+export function reportedBody(response: string): { bytes: number; sha256: string } | undefined {
   const { bytes, sha256: sha } = parseObject(response) ?? {};
   const isSaid = typeof sha === 'string' && typeof bytes === 'number' && Number.isInteger(bytes);
   return isSaid ? { bytes, sha256: sha.toLowerCase() } : undefined;
@@ -173,7 +173,7 @@ export function receivedBy(response: string): { bytes: number; sha256: string } 
 
 /** Compares the bytes that were sent with those that the handler reports, in one sentence; empty if it reports none. */
 export function comparison(response: string, sentBody: string): string {
-  const received = receivedBy(response);
+  const received = reportedBody(response);
   if (!received) return '';
   return received.sha256 === sha256(sentBody)
     ? 'Your handler verified exactly the bytes that were sent.'
@@ -204,7 +204,7 @@ export function hintFor(
 }
 
 function guess({ status = 0, body = '' }: Sent, sentBody: string, framework: string | undefined) {
-  if (receivedBy(body))
+  if (reportedBody(body))
     return findingOf('secret_or_scheme', framework, { evidence: comparison(body, sentBody) });
   if (status >= 500) return findingOf('handler_failed', framework, { fails: 'failed' });
   return {

@@ -27,7 +27,7 @@ const meanings: readonly [code: FindingCode, names: readonly ForgeryName[]][] = 
 /** Returns the faults of a receiver that accepts forgeries, or responds to them with success. */
 export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
   const taken = forgeryNames.filter(exam.accepted);
-  if (exam.accepted('forged') && !digits.some(exam.refused)) return [await everythingAccepted(exam)];
+  if (exam.accepted('forged') && !digits.some(exam.refused)) return [await explainAcceptance(exam)];
   const findings: Finding[] = [];
   for (const [code, names] of meanings) {
     const own = names.filter((name) => taken.includes(name));
@@ -85,7 +85,7 @@ const withoutNone = (body: string): string =>
 const wordsOfRefusal =
   /invalid|error|mismatch|reject|denied|forbidden|unauthori[sz]ed|fail|^\W*no\W*$|\b(?:nok|not ok|ko|nack)\b|:\s*"?false\b|"(?:code|status\w*)"\s*:\s*"?[45]\d\d\b/i;
 
-async function everythingAccepted(exam: Examination): Promise<Finding> {
+async function explainAcceptance(exam: Examination): Promise<Finding> {
   const evidence = exam.evidence(exam.accepted('unsigned') ? 'unsigned' : 'forged', 'compact');
   const { headers = {}, body = '', ...usual } = exam.sent('forged');
   // A receiver that refuses everything in words may verify with another secret.

@@ -28,13 +28,13 @@ export async function page(parts: PageParts): Promise<Response> {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style nonce="${nonce}">${raw(unindented(theme + style))}</style>
+<style nonce="${nonce}">${raw(unindent(theme + style))}</style>
 ${head}
 </head>
 <body>
 <aside class="banner" aria-label="Sandbox" data-testid="sandbox-banner">${banner}</aside>
 ${content}
-<script nonce="${nonce}">${raw(unindented(script))}</script>
+<script nonce="${nonce}">${raw(unindent(script))}</script>
 </body>
 </html>`;
   const policy = [
@@ -60,7 +60,7 @@ ${content}
   });
 }
 
-const unindented = (source: string): string => source.replace(/\n\s*/g, '\n').trim();
+const unindent = (source: string): string => source.replace(/\n\s*/g, '\n').trim();
 
 /** Returns a form with a token that only its own page knows. */
 export const postForm = (action: string, token: string, content: Html): Html =>

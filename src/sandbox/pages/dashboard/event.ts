@@ -64,8 +64,10 @@ function sent({ settings, clock }: SandboxContext, { body, attempts }: SandboxEv
   const timestamp = headers[scheme.timestampHeader] ?? '';
   const signedText = scheme.content.replace('{timestamp}', timestamp).replace('{body}', () => body);
   const target = typeof settings.webhook === 'string' ? settings.webhook : 'http://127.0.0.1:3000/webhooks';
-  const options = Object.entries(fresh).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)} \\\n`);
-  const curl = `curl -i ${quoted(target)} \\\n${options.join('')}  --data-binary ${quoted(body)}`;
+  const options = Object.entries(fresh).map(
+    ([name, value]) => `  -H ${quoteForShell(`${name}: ${value}`)} \\\n`,
+  );
+  const curl = `curl -i ${quoteForShell(target)} \\\n${options.join('')}  --data-binary ${quoteForShell(body)}`;
   return html`<section id="sent" aria-labelledby="sent-heading"><h2 id="sent-heading">What we sent</h2>
 <div class="panel">
 ${copyBlock('Body', body, 'the body', 'body', body.replaceAll(' ', '·'))}
@@ -82,7 +84,7 @@ ${attempts.length === 0 && html`<p class="soft small">As they would be now: noth
 </section>`;
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const headerLines = (headers: Record<string, string> = {}): string =>
   Object.entries(headers)
