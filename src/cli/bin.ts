@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The bin `merchant-payments`: loads the command if this Node can run it. Much older versions of Node must be able to parse this file.
+// The bin loads the command if this Node can run it. Much older versions of Node must be able to parse this file.
 const { node } = process.versions;
 const [major, minor] = node.split('.').map(Number);
 // Node 21 and the first releases of 22 have no process.getBuiltinModule(), so `engines` excludes them too.

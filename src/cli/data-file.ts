@@ -8,7 +8,7 @@ import { CommandError, codeOf, textIn, warn, whyUnreadable } from './terminal.js
 
 const saveAfterMs = 300;
 
-/** Returns the data that a sandbox saved in a file; `undefined` if there is no file. Locks it against other sandboxes until this process ends. */
+/** Returns the data that a sandbox saved in a file; `undefined` if there is no file. Locks the file until this process ends. */
 export function loadData(path: string): SandboxSnapshot | undefined {
   lock(path);
   try {

@@ -7,7 +7,7 @@ import { contentOf, deliveryInFile } from './delivery-file.js';
 import { searchScheme } from './signing.js';
 import { CommandError, literal, paragraphs, refuseUnless, show, variable, verdict } from './terminal.js';
 
-/** Flags of the commands that search the scheme of one delivery. */
+/** Flags of the commands that search for the scheme of one delivery. */
 export const resultFlags = {
   url: ['<url>', 'your webhook URL as the service knows it; some services sign it too'],
   json: ['', 'prints the result as JSON'],

@@ -129,7 +129,7 @@ async function checkSchema(pool: PostgresPool, schema: string, set: TableSet): P
   );
 }
 
-/** Throws if this user may not write the file: reading it could leave a log behind that the server's user cannot write. */
+/** Throws if this user may not read and write the file. A user who can only read would leave a log that the server cannot write. */
 function checkAccess(file: string): void {
   const name = JSON.stringify(file);
   try {

@@ -1,4 +1,4 @@
-// The command `merchant-payments`: finds the subcommand, runs it, and turns errors into messages and exit codes.
+// The command `merchant-payments` finds the subcommand, runs it, and turns errors into messages and exit codes.
 import { isPaymentsError } from '../errors.js';
 import { didYouMean } from '../input/closest.js';
 import { remoteOption } from '../sending/address.js';

@@ -29,7 +29,7 @@ export async function webhookSecret(): Promise<string> {
   throw new CommandError('No secret was given. Ask the service which one signs webhooks.');
 }
 
-/** Searches the scheme of a delivery with the webhook secret, then with the API key, which may be the signing key. */
+/** Searches for the scheme of a delivery with the webhook secret, then with the API key, which may be the signing key. */
 export async function searchScheme(delivery: Omit<IdentifyOptions, 'secret'>): Promise<Identification> {
   const result = identifyScheme({ ...delivery, secret: await webhookSecret() });
   const apiKey = variable('PAYMENTS_API_KEY');

@@ -1,4 +1,4 @@
-// The doctor: finds out what is wrong with a webhook receiver, and which scheme signed a captured delivery.
+// The doctor finds the faults of a webhook receiver, and the scheme that signed a captured delivery.
 import { TargetError, targetProblem } from '../sending/address.js';
 import { newSecret, type WebhookTarget } from '../sending/delivery.js';
 import type { SendOptions } from '../sending/send.js';

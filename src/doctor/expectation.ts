@@ -23,8 +23,8 @@ interface Candidate {
 }
 
 /**
- * Searches a signature that a receiver accepts which rejects every valid delivery. Signatures that common mistakes and wrong
- * clocks would accept are tried first, then other schemes.
+ * Searches for a signature that is accepted by a receiver that rejects every valid delivery. Signatures that common mistakes and
+ * wrong clocks would accept are tried first, then other schemes.
  */
 export async function findExpectation(exam: Examination) {
   const schemes = likelySchemes(exam);

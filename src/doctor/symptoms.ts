@@ -188,7 +188,7 @@ type Failure = Omit<Sent, 'headers' | 'body'> & {
   responseBody?: Sent['body'];
 };
 
-/** Returns the probable fault of a receiver and its fix, from one response, and names the doctor's command, which makes certain. */
+/** Returns the probable fault of a receiver and its fix, from one response, and names the doctor's command, which finds out for certain. */
 export function hintFor(
   { target, responseHeaders: headers, responseBody: body, ...rest }: Failure,
   sentBody: string,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { PaymentsError, type SandboxErrorCode } from '../errors.js';
 import { didYouMean } from '../input/closest.js';
 
-/** The sandbox rejects a call: an invalid option, an unknown id, a checkout that can no longer be paid. */
+/** An error of the sandbox, such as an invalid option, an unknown id or a checkout that can no longer be paid. */
 export class SandboxError extends PaymentsError {
   /** @internal */
   static override readonly name: string = 'SandboxError';
@@ -15,7 +15,7 @@ export class SandboxError extends PaymentsError {
   }
 }
 
-/** A field of the options is invalid. `problem` is text to follow the name of the field, or of the command's flag for it. */
+/** An error about one invalid field. `problem` is the text that follows the name of the field, or of the command's flag for it. */
 export class InvalidField extends SandboxError {
   static override readonly name = 'SandboxError';
   // The field is private, so that printing the error does not repeat its message.
