@@ -49,8 +49,11 @@ export class ShopProcess {
     const child = spawn(process.execPath, [this.#program.file, ...(this.#program.args ?? [])], this.#options);
     this.#child = child;
     this.#expected = false;
-    child.stdout.once('data', () => (this.ready = true));
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.output += chunk));
+    // Libraries print lines of their own before the program takes SIGTERM.
+    child.stdout.on('data', (chunk) => {
+      if (this.#child === child && /https?:|Listening|Working/.test(chunk)) this.ready = true;
+    });
     child.once('exit', (code, signal) => {
       this.ready = false;
       if (this.#expected) return;

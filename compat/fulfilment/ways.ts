@@ -1,6 +1,4 @@
 // The ways to fulfil: which processes each runs, and how its tables are read.
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { createNodeRedisClient, Queue } from 'bullmq';
 import { openInbox } from 'merchant-payments/inbox';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
@@ -8,7 +6,6 @@ import { Client, Pool } from 'pg';
 import { createClient } from 'redis';
 import type { Order } from './plan.js';
 import type { Program } from './processes.js';
-import { decimal } from './sender.js';
 import type { Books } from './verdict.js';
 
 /** What a run has to itself. */
@@ -41,12 +38,6 @@ const twice = (program: Program): Program[] => [program, program];
 
 /** No order that was answered 200 is lost, and none is fulfilled twice. */
 export const durable: Way[] = [
-  {
-    name: 'sqlite-inbox',
-    programs: twice({ file: example('sqlite-inbox.ts'), web: true }),
-    prepare: openOrders,
-    books: async ({ folder }) => sqliteBooks(folder),
-  },
   {
     name: 'pg-boss',
     programs: roles(example('pg-boss.ts')),
@@ -100,39 +91,6 @@ function plainHandler(fulfils: 'before' | 'after'): Way {
     name: `plain handler that fulfils ${fulfils} it responds`,
     programs: twice({ file, args: [fulfils], web: true }),
     books: async ({ postgresUrl }) => ({ ...(await postgresBooks(postgresUrl)), left: [] }),
-  };
-}
-
-/** The customers that the payments come from. No two orders ask for the same amount. */
-function openOrders({ folder }: Stores, orders: Order[]): void {
-  const database = new DatabaseSync(join(folder, 'shop.sqlite'));
-  database.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
-  const order = database.prepare("INSERT INTO orders VALUES (?, ?, ?, 'USD', ?, NULL, NULL, NULL)");
-  for (const { id, cents } of orders) order.run(`of ${id} ${cents}`, id, decimal(cents), Date.now());
-  database.exec('COMMIT');
-  database.close();
-}
-
-/** The shop notes every payment, under no unique key, and credits it to an order. */
-async function sqliteBooks(folder: string): Promise<Books> {
-  const database = new DatabaseSync(join(folder, 'shop.sqlite'));
-  database.exec('PRAGMA busy_timeout = 5000');
-  const inbox = openInbox({ database, secret: 'of nobody', work: false });
-  const states = ['pending', 'running', 'parked'] as const;
-  const entries = await Promise.all(states.map((state) => inbox.list({ state, limit: 1000 })));
-  const payments = database.prepare('SELECT id, amount FROM payments').all();
-  const taken = database
-    .prepare('SELECT total(amount) * 100 AS cents FROM orders WHERE paid_as IS NOT NULL')
-    .get();
-  await inbox.close();
-  database.close();
-  return {
-    fulfilled: payments.map(({ id, amount }) => ({
-      id: String(id),
-      cents: Math.round(Number(amount) * 100),
-    })),
-    takenCents: Math.round(Number(taken?.cents)),
-    left: entries.flat().map(({ event }) => JSON.stringify(event)),
   };
 }
 

@@ -25,7 +25,7 @@ export type RecoverOptions = Pick<VerifyOptions, 'secret' | 'scheme' | 'toleranc
  * import { type Delivery, recover, type RefusedDelivery } from 'merchant-payments/webhooks';
  *
  * const records: RefusedDelivery[] = []; // the deliveries that `refused` received
- * const store = async (delivery: Delivery) => console.log(delivery.key); // as `accept` does
+ * const store = async (delivery: Delivery) => void console.log(delivery.key); // as `accept` does
  *
  * const secret = process.env.PAYMENTS_WEBHOOK_SECRET;
  * for (const delivery of recover(records, { secret, scheme: { encoding: 'base64' } })) await store(delivery);

@@ -1,4 +1,6 @@
-import base from '../../../vitest.config.js';
+import config from '../../../vitest.config.js';
+
+const base = config({ command: 'serve', mode: 'test' });
 
 /** The contract of the inbox on PostgreSQL, or on the SQLite driver of INBOX_DRIVER. */
 export default {
