@@ -25,10 +25,10 @@ export type RecoverOptions = Pick<VerifyOptions, 'secret' | 'scheme' | 'toleranc
  * import { type Delivery, recover, type RefusedDelivery } from 'merchant-payments/webhooks';
  *
  * const records: RefusedDelivery[] = []; // the deliveries that `refused` received
- * const store = async (delivery: Delivery) => void console.log(delivery.key); // as `accept` does
+ * const stored: Delivery[] = []; // stands for your queue
  *
  * const secret = process.env.PAYMENTS_WEBHOOK_SECRET;
- * for (const delivery of recover(records, { secret, scheme: { encoding: 'base64' } })) await store(delivery);
+ * for (const delivery of recover(records, { secret, scheme: { encoding: 'base64' } })) stored.push(delivery);
  * ```
  */
 export function recover(records: readonly RefusedDelivery[], options: RecoverOptions): Delivery[] {
