@@ -151,7 +151,7 @@ const neverVerifies = [
   ...Object.entries({
     'an id of letters': () => `ok ${Array.from({ length: 8 }, letter).join('')}`,
     'a count of events': () => `${++events} event${events === 1 ? '' : 's'} received`,
-    'an id in base64': () => `ok ${Buffer.from(randomUUID()).toString('base64').slice(-20)}==`,
+    'an id in base64': () => `ok 7${Buffer.from(randomUUID()).toString('base64').slice(-19)}==`,
   }).map(([name, words]) =>
     row(
       `never verifies: ${name}`,
