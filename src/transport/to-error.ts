@@ -127,7 +127,13 @@ const refusals: ReadonlyMap<number, Refusal> = new Map([
   [400, invalidRequest],
   [401, [errors.AuthenticationError, keyRefused]],
   [403, [errors.PermissionDeniedError, ' This API key is not allowed to do that.']],
-  [404, [errors.NotFoundError, ' Check the id, and that baseUrl names the right environment.']],
+  [
+    404,
+    [
+      errors.NotFoundError,
+      ' Check the id and baseUrl: an id is unknown in another environment, and in a sandbox that was started afresh.',
+    ],
+  ],
   [409, [errors.ConflictError, '']],
   [407, [errors.ApiError, ': the proxy asks for credentials. Put them in its URL.']],
   [413, invalidRequest],

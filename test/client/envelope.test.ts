@@ -145,7 +145,10 @@ test('request() returns null and absent data as they are: its operations are not
 test.each([
   [400, '400: Name is taken. The request was refused.'],
   [403, '403: Name is taken. This API key is not allowed to do that.'],
-  [404, '404: Name is taken. Check the id, and that baseUrl names the right environment.'],
+  [
+    404,
+    '404: Name is taken. Check the id and baseUrl: an id is unknown in another environment, and in a sandbox that was started afresh.',
+  ],
   [409, '409: Name is taken.'],
   [418, '418: Name is taken.'],
   [429, '429: Name is taken. Wait before the next request.'],

@@ -239,7 +239,8 @@ describe('a refusal', () => {
   const keyRefused =
     ' The API key was refused. Check that it and its prefix belong to this environment; regenerating a key in the dashboard disables the old one at once.';
   const contentRefused = ' The request was refused.';
-  const nothingFound = ' Check the id, and that baseUrl names the right environment.';
+  const nothingFound =
+    ' Check the id and baseUrl: an id is unknown in another environment, and in a sandbox that was started afresh.';
   const failedThere = ' The service failed.';
 
   test.each([
