@@ -23,10 +23,23 @@ const almostUrl = /:\/\/|^\W*postgres\w*:|:[^/:\\]*@|\bpassword\s*=/i;
 
 /** True if a place is a URL of PostgreSQL. Throws if it is almost one. It may hold a password, so the message does not quote it. */
 function isUrl(place: string): boolean {
-  if (/^postgres(?:ql)?:\/\//i.test(place)) return true;
-  const remedy = 'Pass the URL without quotes, and no name before it: postgres://user:password@host/database';
+  if (/^postgres(?:ql)?:\/\//i.test(place)) {
+    const remedy = 'Set DATABASE_URL to this URL, or leave the password out and set PGPASSWORD.';
+    refuseUnless(
+      !showsPassword(place),
+      `The password is visible to every user in the list of processes. ${remedy}`,
+    );
+    return true;
+  }
+  const remedy = 'Pass the URL without quotes, and no name before it: postgres://user@host/database';
   refuseUnless(!almostUrl.test(place), `This is neither a file nor a URL of PostgreSQL. ${remedy}`);
   return false;
+}
+
+/** True if a URL with a password was passed as an argument of this process. */
+function showsPassword(url: string): boolean {
+  const [, authority = ''] = /^\w+:\/\/([^/?#]*)@/.exec(url) ?? [];
+  return authority.includes(':') && process.argv.some((argument) => argument.includes(url));
 }
 
 type Place = { pool: OpenPool; schema: string | undefined } | { database: SqliteDatabase };

@@ -92,6 +92,14 @@ describe('merchant-payments inbox', () => {
     expect(stderr).toMatch(/^This is neither a file nor a URL of PostgreSQL\. Pass the URL without quotes/);
   });
 
+  it('at a URL with a password is an error of usage that names the variables for it', () => {
+    const url = 'postgres://u:topsecret@127.0.0.1:1/db';
+    const refused = runInbox([url]);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toMatch(/visible to every user.* Set DATABASE_URL .* PGPASSWORD\./);
+    expect(refused.stderr).not.toContain('topsecret');
+  });
+
   it('of a file that does not exist is an error, and it is not made', () => {
     const file = temporaryFile();
     expect(runInbox([file])).toEqual({
