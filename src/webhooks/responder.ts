@@ -158,8 +158,8 @@ export function factsOf({ key, event }: Pick<Delivery, 'key' | 'event'>): Delive
 }
 
 /**
- * Returns the response that names the failed check. After a mismatch it describes the verified body, so that the sender can
- * compare it with its own.
+ * Returns the response that names the failed check. After a mismatch it describes the verified body, which the service can
+ * compare with the body that it sent.
  */
 function refusal(error: unknown): Reply {
   if (error instanceof WebhookVerificationError) {
