@@ -382,7 +382,8 @@ if (isPostgres()) {
         'postgres://shop:hunter2@127.0.0.1:1/shop',
         'postgres://shop:hunter2@127.0.0.1:port/shop',
       ]) {
-        const { status, stdout, stderr } = run({ args: [url], cwd });
+        vi.stubEnv('DATABASE_URL', url);
+        const { status, stdout, stderr } = run({ args: ['list'], cwd });
         expect(status).toBe(1);
         expect(stderr).toMatch(/The database cannot be used|URL/);
         expect(stdout + stderr).not.toContain('hunter2');
