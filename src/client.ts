@@ -52,11 +52,11 @@ export class PaymentsClient implements PaymentsApi {
    * ```
    */
   request<T = unknown>(request: RawRequest, options?: CallOptions): ApiPromise<T> {
-    return new ApiPromise(this.#send<T>(request, options));
+    return new ApiPromise(this.#requestRaw<T>(request, options));
   }
 
   /** Sends a raw request. The method is async, so that an error from reading the request rejects instead of throwing. */
-  async #send<T>(request: RawRequest, options?: CallOptions) {
+  async #requestRaw<T>(request: RawRequest, options?: CallOptions) {
     const { operation, readParts } = readRawRequest(request);
     return this.#transport.send<T>(operation, unchecked, options, readParts);
   }

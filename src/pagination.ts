@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import { ApiPromise, type Completed } from './api-promise.js';
-import { captureStack, InvalidParamsError, InvalidResponseError } from './errors.js';
+import { captureStack, InvalidResponseError } from './errors.js';
+import { readParams } from './input/read.js';
 import type { Pagination } from './schemas/pagination.js';
 
 /** An item of a list. */
@@ -15,8 +17,8 @@ export interface PageSource<T extends Item> {
   operation: { operation: string; method: string; path: string };
   /** The number of pages that may be held at once while iterating. */
   prefetch: number;
-  /** Requests another page. A loop passes `leaving`, and aborts it when its reader leaves the loop. */
-  ask(page: number, leaving?: AbortController): ApiPromise<Page<T>>;
+  /** Requests another page. A loop passes `loopController`, and aborts it when its reader leaves the loop. */
+  ask(page: number, loopController?: AbortController): ApiPromise<Page<T>>;
 }
 
 /** One page of a list. Iterate over it for every item from this page on. */
@@ -64,13 +66,13 @@ export class Page<T extends Item> implements AsyncIterable<T> {
  * ```
  */
 export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
-  #leaving: AbortController | undefined;
+  #loopController: AbortController | undefined;
   readonly #operation: string;
 
   /** @internal */
-  constructor(completed: Promise<Completed<Page<T>>>, leaving: AbortController, operation: string) {
+  constructor(completed: Promise<Completed<Page<T>>>, loopController: AbortController, operation: string) {
     super(completed);
-    this.#leaving = leaving;
+    this.#loopController = loopController;
     this.#operation = operation;
   }
 
@@ -86,15 +88,15 @@ export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements 
    */
   [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     // The first loop also ends the request for the first page.
-    const leaving = this.#leaving ?? new AbortController();
-    this.#leaving = undefined;
-    return itemsFrom(this, leaving);
+    const loopController = this.#loopController ?? new AbortController();
+    this.#loopController = undefined;
+    return itemsFrom(this, loopController);
   }
 
   /**
    * Resolves to an array of the first items, `limit` at most: a list may be longer than you want to hold or wait for.
    *
-   * @throws {InvalidParamsError} `limit` is missing, or is not an integer of at least 1.
+   * @throws {InvalidParamsError} `limit` is missing, or is not an integer of at least 1, or another name was passed.
    * @example
    * ```ts
    * const products = await payments.products.list({ status: 'ACTIVE' }).toArray({ limit: 500 });
@@ -102,38 +104,48 @@ export class ListPromise<T extends Item> extends ApiPromise<Page<T>> implements 
    * ```
    */
   async toArray(options: { limit: number }): Promise<T[]> {
-    const limit: unknown = options?.limit;
-    if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) {
-      // Leaving the list keeps back a request that has not been sent yet.
-      this[Symbol.asyncIterator]().return();
-      const message = 'must be an integer of at least 1, as in toArray({ limit: 500 }).';
-      throw new InvalidParamsError({ operation: this.#operation }, [{ path: 'limit', message }]);
-    }
+    const limit = this.#readLimit(options);
     const items: T[] = [];
     for await (const item of this) if (items.push(item) === limit) break;
     return items;
   }
+
+  #readLimit(options: unknown): number {
+    try {
+      return readParams(this.#operation, toArrayOptions, options ?? {}).limit;
+    } catch (error) {
+      // Leaving the list keeps back a request that has not been sent yet.
+      this[Symbol.asyncIterator]().return();
+      throw error;
+    }
+  }
 }
+
+const noLimit = 'must be an integer of at least 1, as in toArray({ limit: 500 }).';
+const toArrayOptions = z.strictObject(
+  { limit: z.int(noLimit).check(z.gte(1, noLimit)) },
+  'must be an object, as in toArray({ limit: 500 }).',
+);
 
 /** The signals of loops that their reader has left. */
 const leftSignals = new WeakSet<AbortSignal>();
 
 /** Aborts the pages in flight, with an AbortError, as their reader leaves the loop. */
-function leave(leaving: AbortController): void {
-  if (!leaving.signal.aborted) leftSignals.add(leaving.signal);
-  leaving.abort();
+function leave(loopController: AbortController): void {
+  if (!loopController.signal.aborted) leftSignals.add(loopController.signal);
+  loopController.abort();
 }
 
 /**
  * Returns a generator of every item from a page on. A plain generator cannot be left before the page that it waits for
  * arrives.
  */
-function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
-  const items = readItems(first, leaving);
+function itemsFrom<T extends Item>(first: Promise<Page<T>>, loopController: AbortController) {
+  const items = readItems(first, loopController);
   for (const name of ['return', 'throw'] as const) {
     const end = items[name].bind(items);
     items[name] = (value) => {
-      leave(leaving);
+      leave(loopController);
       // Nothing reads the first page of a loop that has not begun, so its rejection is handled here.
       first.catch(() => {});
       return end(value);
@@ -142,8 +154,8 @@ function itemsFrom<T extends Item>(first: Promise<Page<T>>, leaving: AbortContro
   return items;
 }
 
-async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: AbortController) {
-  const { signal } = leaving;
+async function* readItems<T extends Item>(first: Promise<Page<T>>, loopController: AbortController) {
+  const { signal } = loopController;
   const ignoreIfLeft = (error: unknown): undefined => {
     if (!leftSignals.has(signal)) throw error;
   };
@@ -151,27 +163,27 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
     let page: Page<T> | undefined = await first.catch(ignoreIfLeft);
     if (!page) return;
     const { prefetch, ask } = page.source;
-    const reading = new Reading(page);
+    const reader = new ListReader(page);
     const inFlight: { number: number; page: Promise<Page<T>> }[] = [];
     let number = page.pagination.page;
     let asked = number;
     const askAhead = (upTo: number) => {
-      while (asked < reading.last && inFlight.length < upTo) {
-        const next = ask(++asked, leaving);
+      while (asked < reader.last && inFlight.length < upTo) {
+        const next = ask(++asked, loopController);
         // A page may fail after the reader has left. Its rejection matters only when the page is read.
         next.catch(() => {});
         inFlight.push({ number: asked, page: next });
       }
     };
     while (page && !leftSignals.has(signal)) {
-      const items = reading.take(number, page);
+      const items = reader.take(number, page);
       // The page that is being read counts as one of those that are held.
       askAhead(prefetch - 1);
       for (const item of items) yield item;
-      const { next } = reading;
+      const { next } = reader;
       if (next === undefined) return;
       // The list may have become shorter since these pages were requested.
-      while (inFlight[0] && inFlight[0].number > reading.last) inFlight.shift();
+      while (inFlight[0] && inFlight[0].number > reader.last) inFlight.shift();
       const isAsked = inFlight.some((each) => each.number === next);
       if (!isAsked && (next <= number || inFlight.length === 0)) asked = next - 1;
       askAhead(prefetch);
@@ -183,7 +195,7 @@ async function* readItems<T extends Item>(first: Promise<Page<T>>, leaving: Abor
       );
     }
   } finally {
-    leave(leaving);
+    leave(loopController);
   }
 }
 
@@ -197,7 +209,7 @@ const clockSkewMs = 60_000;
  * towards the beginning by no more places than the list lost items. If new items join at the end, they may hide losses in
  * the total, so the list is read once more if an item was created meanwhile.
  */
-class Reading<T extends Item> {
+class ListReader<T extends Item> {
   /** The number of the last page, as far as it is known. */
   last = 0;
   readonly #operation: PageSource<T>['operation'];
@@ -236,7 +248,7 @@ class Reading<T extends Item> {
     this.#end -= Math.max(0, this.#total - total);
     this.#total = total;
     // Items that moved before the first page cannot be told from those that were there already.
-    if (this.#end < this.#start && this.#start > 0) throw this.#changed();
+    if (this.#end < this.#start && this.#start > 0) throw this.#changedError();
     this.#end = Math.max(this.#start, this.#end);
     if (from <= this.#end) this.#end = Math.max(this.#end, from + this.#size);
     this.last = items.length > 0 ? totalPages : Math.min(totalPages, number - 1);
@@ -246,7 +258,7 @@ class Reading<T extends Item> {
     // Without a limit, a list that changes with each page would be read endlessly.
     const isProgress = this.#end > this.#furthest || total < this.#fewest;
     this.#pagesWithoutProgress = isProgress ? 0 : this.#pagesWithoutProgress + 1;
-    if (this.#pagesWithoutProgress > 100 + 2 * totalPages) throw this.#changed();
+    if (this.#pagesWithoutProgress > 100 + 2 * totalPages) throw this.#changedError();
     this.#furthest = Math.max(this.#furthest, this.#end);
     this.#fewest = Math.min(this.#fewest, total);
     if (this.next === undefined && this.#hasNewItem && !this.#isNewestFirst && number > 1) {
@@ -267,7 +279,7 @@ class Reading<T extends Item> {
     if (taken.some(({ createdAt }) => Number(createdAt ?? 0) >= this.#began)) this.#hasNewItem = true;
   }
 
-  #changed(): InvalidResponseError {
+  #changedError(): InvalidResponseError {
     const { operation, method, path } = this.#operation;
     const message = `${method} ${path}: the list changed too much while it was read, so items may be missing. Read it again from its first page.`;
     const facts = { operation, method, path, outcome: 'done' as const, attempts: 1, status: 200 };

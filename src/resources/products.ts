@@ -81,21 +81,27 @@ export class ProductsResource {
    */
   list(params: ProductListParams = {}, options: ListOptions = {}): ListPromise<Product> {
     const readParts: ReadParts = (issues) => ({ query: readInto(issues, productListParams, params) });
-    const leaving = new AbortController();
-    return new ListPromise(this.#listPage(options, readParts, leaving), leaving, list.operation);
+    const loopController = new AbortController();
+    return new ListPromise(
+      this.#listPage(options, readParts, loopController),
+      loopController,
+      list.operation,
+    );
   }
 
   /** Requests one page. It requests the other pages with the parameters and options that were read for the first call. */
   async #listPage(
     options: ListOptions,
     readFirst: ReadParts,
-    firstLeaving?: AbortController,
+    firstController?: AbortController,
   ): Promise<Completed<Page<Product>>> {
-    const sent = await this.#transport.send(list, productListSchema, options, readFirst, firstLeaving);
-    const ask = (page: number, leaving?: AbortController) =>
-      new ApiPromise(this.#listPage(sent.options, () => ({ query: { ...sent.parts.query, page } }), leaving));
-    const source = { operation: list, prefetch: sent.options.prefetch ?? 1, ask };
-    return { data: new Page(sent.data, source), facts: sent.facts };
+    const listed = await this.#transport.send(list, productListSchema, options, readFirst, firstController);
+    const ask = (page: number, loopController?: AbortController) =>
+      new ApiPromise(
+        this.#listPage(listed.options, () => ({ query: { ...listed.parts.query, page } }), loopController),
+      );
+    const source = { operation: list, prefetch: listed.options.prefetch ?? 1, ask };
+    return { data: new Page(listed.data, source), facts: listed.facts };
   }
 
   /**

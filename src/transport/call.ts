@@ -59,5 +59,5 @@ export interface Call {
   signal: AbortSignal | undefined;
 }
 
-/** The state of a call, which the sender writes and the hook `end` receives. */
-export type Progress = Pick<EndFacts, 'ok' | 'outcome' | 'attempts'>;
+/** The state of a call, which the sender changes with each attempt. The hook `end` receives it. */
+export type CallState = Pick<EndFacts, 'ok' | 'outcome' | 'attempts'>;

@@ -12,11 +12,11 @@ import {
 } from './response.js';
 import {
   type CallDescription,
+  errorOfRefusal,
+  errorOfUnusableResponse,
   type FailedAttempt,
   type Problem,
   type RefusalText,
-  refusal,
-  unusable,
 } from './to-error.js';
 
 /** Returns the data that the schema reads from a response, or the failure if there is none. */
@@ -27,8 +27,13 @@ export async function readData<T>(
 ): Promise<{ data: T; error: undefined } | FailedAttempt> {
   const { status } = response;
   if (isRedirect(status)) {
-    const problem = `it redirects${redirectTarget(call, response)}, and following it could expose the API key`;
-    return unusable(call, response, { reason: 'redirect', problem, outcome: 'unknown', isForeign: true });
+    const problem = `it redirects${describeTarget(call, response)}, and following it could expose the API key`;
+    return errorOfUnusableResponse(call, response, {
+      reason: 'redirect',
+      problem,
+      outcome: 'unknown',
+      isForeign: true,
+    });
   }
   const bytes = await response.bytes();
   // An empty web page does not come from the service. A 204 or 205 has no body, whatever type it names.
@@ -41,30 +46,39 @@ export async function readData<T>(
   if (!isSuccess(status) || (isEnvelope && code !== 0)) {
     const snippet = new TextDecoder().decode(bytes) || undefined;
     // `code` 0 means success, so the message beside it describes no failure.
-    const said = { ...wordsOf(code === 0 ? undefined : body), snippet };
+    const said = { ...readRefusalText(code === 0 ? undefined : body), snippet };
     const note = ' The response is not JSON: a proxy or another site may have sent it.';
-    return refusal(call, response, said, fault?.reason === 'content_type' ? note : '');
+    return errorOfRefusal(call, response, said, fault?.reason === 'content_type' ? note : '');
   }
   if (fault) {
     const mayBeCut = fault.reason === 'json' && !isDelimited(response);
-    const failed = unusable(call, response, { ...fault, outcome: 'unknown' });
+    const failed = errorOfUnusableResponse(call, response, { ...fault, outcome: 'unknown' });
     return mayBeCut ? { ...failed, retriable: 'get' } : failed;
   }
   if (!isEnvelope) {
     const problem = 'the body is not {code, message, data} with an integer code';
-    return unusable(call, response, { reason: 'envelope', problem, outcome: 'unknown', isForeign: true });
+    return errorOfUnusableResponse(call, response, {
+      reason: 'envelope',
+      problem,
+      outcome: 'unknown',
+      isForeign: true,
+    });
   }
   const parsed = z.safeParse(schema, data, { error: wordIssue });
   if (parsed.success) return { data: parsed.data, error: undefined };
   if (data === undefined || data === null)
-    return unusable(call, response, { reason: 'envelope', problem: 'it has no data', outcome: 'done' });
+    return errorOfUnusableResponse(call, response, {
+      reason: 'envelope',
+      problem: 'it has no data',
+      outcome: 'done',
+    });
   const issues = describeIssues(parsed.error.issues.slice(0, 100));
   const named = issues
     .slice(0, 5)
-    .map(({ path, message }) => `${path || 'data'}: ${message}${itemAt(path, data)}`);
+    .map(({ path, message }) => `${path || 'data'}: ${message}${describeItem(path, data)}`);
   if (issues.length > 5) named.push('and more');
   const { data: id } = z.safeParse(idParam, fieldsOf(data).id);
-  return unusable(call, response, {
+  return errorOfUnusableResponse(call, response, {
     reason: 'schema',
     problem: named.join('; '),
     outcome: 'done',
@@ -74,7 +88,7 @@ export async function readData<T>(
 }
 
 /** Returns the page and the id of the list item that a path leads into, or an empty string. */
-function itemAt(path: string, data: unknown): string {
+function describeItem(path: string, data: unknown): string {
   const { items, pagination } = fieldsOf(data);
   const [name, index] = path.split('.');
   if (name !== 'items' || index === undefined || !Array.isArray(items)) return '';
@@ -146,7 +160,7 @@ function parseBody(head: ResponseHead, bytes: Uint8Array): { body?: unknown; fau
  * Returns the code and the message of a refusal. The spec documents only the body of a 401, `{code, message}`; gateways and
  * services also send `{error: {code, message}}` and `{error}`.
  */
-function wordsOf(body: unknown): Omit<RefusalText, 'snippet'> {
+function readRefusalText(body: unknown): Omit<RefusalText, 'snippet'> {
   const { code, message, error } = fieldsOf(body);
   const inner = fieldsOf(error);
   return {
@@ -171,7 +185,7 @@ function fieldsOf(body: unknown): Partial<Record<FieldName, unknown>> {
 }
 
 /** Returns the host of a Location, the only part that is safe to print. */
-function redirectTarget(call: CallDescription, { headers }: ResponseHead): string {
+function describeTarget(call: CallDescription, { headers }: ResponseHead): string {
   const location = headers.get('location');
   const base = `https://${call.host}`;
   if (location === null || !URL.canParse(location, base)) return '';

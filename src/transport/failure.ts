@@ -50,20 +50,20 @@ export class Failure extends Error {
  * Codes for a host without an address, a port that nobody listens on, and a proxy that opens no tunnel. The last two codes
  * are Bun's.
  */
-const noConnection =
+const noConnectionCode =
   /^(?:ENOTFOUND|EAI_[A-Z]+|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ERR_PROXY_[A-Z_]+|ConnectionRefused|FailedToOpenSocket)$/;
 /** Codes of sockets, undici, Node's streams and HTTP/2, and Bun. */
-const connectionLost =
+const lostConnectionCode =
   /^(?:E(?:(?:CONN|HOST|NET)[A-Z]+|NOTCONN|PIPE|TIMEDOUT|ADDRNOTAVAIL)|UND_ERR_(?:SOCKET|INFO|\w+_TIMEOUT)|ERR_(?:STREAM_PREMATURE|SOCKET_C|HTTP2_(?:STREAM|SESSION|GOAWAY))\w+|ABORT_ERR|ConnectionClosed)$/;
 /** Codes for a certificate that was refused before the API key was sent. */
-const certificateRefused =
+const refusedCertificateCode =
   /^(?:CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:VERIFY|GET_ISSUER_CERT)_?\w*|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/;
 
-/** The meaning of codes. `unsent` is true if a code never stands for a failure after connecting. */
-const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
-  { code: noConnection, kind: 'network', unsent: true },
-  { code: connectionLost, kind: 'network' },
-  { code: certificateRefused, kind: 'tls', unsent: true },
+/** The meaning of codes. `isUnsent` is true if a code never stands for a failure after connecting. */
+const rules: readonly { code: RegExp; kind: FailureKind; isUnsent?: true }[] = [
+  { code: noConnectionCode, kind: 'network', isUnsent: true },
+  { code: lostConnectionCode, kind: 'network' },
+  { code: refusedCertificateCode, kind: 'tls', isUnsent: true },
   // Any other fault of TLS, even ERR_SSL_WRONG_VERSION_NUMBER, may come after the request was read.
   { code: /^(?:ERR_SSL_|ERR_TLS_|UNABLE_TO_|EPROTO$)/, kind: 'tls' },
   { code: /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH)/, kind: 'protocol' },
@@ -77,31 +77,31 @@ const rules: readonly { code: RegExp; kind: FailureKind; unsent?: true }[] = [
 /**
  * Reads an error of any `fetch` or of `node:http`, its causes, and the errors of an AggregateError (one for each
  * address of a host). A system call says more than any code: EHOSTUNREACH comes from `connect`, but also from `read`.
- * `kind` is `undefined` if no code is known. `unsent` is true if the error proves that no byte of the request was sent; an
+ * `kind` is `undefined` if no code is known. `isUnsent` is true if the error proves that no byte of the request was sent; an
  * error about another host than `target` does not prove it.
  */
 export function readError(error: unknown, target?: string) {
   const codes = codesOf(error);
   const code = codes.find(ruleFor) ?? codes[0];
-  const unsent = isUnsent(error, target) === true;
-  return { kind: ruleFor(code)?.kind ?? (unsent ? ('network' as const) : undefined), code, unsent };
+  const isUnsent = provesUnsent(error, target) === true;
+  return { kind: ruleFor(code)?.kind ?? (isUnsent ? ('network' as const) : undefined), code, isUnsent };
 }
 
 const connectingCalls: readonly unknown[] = ['connect', 'getaddrinfo'];
 const deepest = 8;
 
 /** True if the error proves that nothing was sent, false if it does not, `undefined` if nothing in it says so. */
-function isUnsent(error: unknown, target?: string, depth = 0): boolean | undefined {
+function provesUnsent(error: unknown, target?: string, depth = 0): boolean | undefined {
   if (!isObject(error) || depth > deepest) return undefined;
   if (target && isElsewhere(error, target)) return false;
   const errors = error.errors;
   if (Array.isArray(errors) && errors.length > 0)
-    return errors.every((each) => isUnsent(each, target, depth + 1) === true);
+    return errors.every((each) => provesUnsent(each, target, depth + 1) === true);
   const syscall = error.syscall ?? error.erroredSysCall; // node-fetch's
   if (syscall !== undefined) return connectingCalls.includes(syscall);
   const code = error.code;
-  const byCode = isCode(code) ? ruleFor(code)?.unsent === true : undefined;
-  return isUnsent(error.cause, target, depth + 1) ?? byCode;
+  const byCode = isCode(code) ? ruleFor(code)?.isUnsent === true : undefined;
+  return provesUnsent(error.cause, target, depth + 1) ?? byCode;
 }
 
 /** True if an error names another host or port, such as those of a proxy, or of another request that a `fetch` makes. */

@@ -78,10 +78,10 @@ async function readResponse(
   });
   const status = response.type === 'opaqueredirect' ? 302 : response.status;
   const headers = headersFrom(raw);
-  const settled = progress.noteHead({ status, headers });
-  if (settled) discard(response.body);
-  if (settled instanceof Failure) throw settled;
-  return settled ?? new ReceivedResponse(status, headers, await bodyOf(response, refuse));
+  const result = progress.noteHead({ status, headers });
+  if (result) discard(response.body);
+  if (result instanceof Failure) throw result;
+  return result ?? new ReceivedResponse(status, headers, await bodyOf(response, refuse));
 }
 
 /**
@@ -147,9 +147,9 @@ function discard(body: unknown): void {
 function failureFrom(error: unknown, progress: RequestProgress, target: string | undefined): Failure {
   const detail = `threw ${describeError(error)}`;
   // undici reports a 101 as a failure of its socket.
-  const { kind, code, unsent } = readError(detail.endsWith(': bad upgrade') ? undefined : error, target);
+  const { kind, code, isUnsent } = readError(detail.endsWith(': bad upgrade') ? undefined : error, target);
   // Only the error shows that a `fetch` was still connecting.
-  if (unsent && progress.phase === 'exchange') progress.phase = 'connect';
+  if (isUnsent && progress.phase === 'exchange') progress.phase = 'connect';
   const known = kind ?? kindFromMessage(detail, code);
   // An error without a code comes from the stream if the body was being read.
   const isMistake = target !== undefined && (progress.phase !== 'body' || code !== undefined);
@@ -164,14 +164,14 @@ function failureFrom(error: unknown, progress: RequestProgress, target: string |
 function kindFromMessage(detail: string, code: string | undefined): FailureKind {
   // From Node 24 on, a 101 and a response that is not HTTP have no code.
   if (/: bad upgrade$|HTTPParserError: /.test(detail)) return 'protocol';
-  return code === undefined && noConnection.test(detail) ? 'network' : 'fetch';
+  return code === undefined && noConnectionMessage.test(detail) ? 'network' : 'fetch';
 }
 
 /**
  * The messages for a failed connection in Chrome, Firefox, Safari, Node, Deno, Bun and Cloudflare. A port that the Fetch
  * standard forbids is excluded, because another attempt fails in the same way.
  */
-const noConnection =
+const noConnectionMessage =
   /^threw (?!.*: bad port$)(?:AbortError|TimeoutError|\w+: {1,2}(?:fetch failed|terminated|(?:a )?network error|failed to fetch|load failed|networkerror when|error sending request|network (?:request failed|connection lost)|the internet connection))/i;
 
 /** Returns the messages of the error and its causes, because the outermost message is often only "fetch failed". */

@@ -11,10 +11,10 @@ export function kyRequests(settings: ClientSettings) {
   const { apiKey, base, userAgent } = settings;
   const carry = carrierOf(settings);
   // The sender handles retries and statuses: writes have their own rules.
-  const client = ky.create({ retry: 0, throwHttpErrors: false, fetch: send });
+  const client = ky.create({ retry: 0, throwHttpErrors: false, fetch: fetchForKy });
 
   /** Sends the request that ky built. The API key is added here, so that no object of ky's holds it. */
-  async function send(request: unknown, init: object | undefined): Promise<Response> {
+  async function fetchForKy(request: unknown, init: object | undefined): Promise<Response> {
     if (!(request instanceof Request && request.url.startsWith(`${base}/`) && hasExtras(init)))
       throw new TypeError('ky made another request');
     const { url, method, signal } = request;

@@ -32,10 +32,10 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
 
   return async (url, init, progress) => {
     await connections.closeUnusable(init.method !== 'GET');
-    return send(url, init, progress);
+    return makeRequest(url, init, progress);
   };
 
-  function send(...[url, { method, headers, body, signal }, progress]: Parameters<Carrier>) {
+  function makeRequest(...[url, { method, headers, body, signal }, progress]: Parameters<Carrier>) {
     return new Promise<ReceivedResponse>((resolve, reject) => {
       if (signal.aborted) return reject(new Failure('timeout'));
       const allHeaders: Record<string, string> = { host, ...headers };
@@ -57,22 +57,23 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       };
       const fail = (...failure: ConstructorParameters<typeof Failure>) => breakOff(new Failure(...failure));
       const failWith = (error: unknown) => {
-        const { kind, code, unsent } = readError(error);
+        const { kind, code, isUnsent } = readError(error);
         // Without a connection, TLS can only have failed in its handshake, before anything was sent.
-        if (progress.phase === 'connect' && !unsent && kind !== 'tls') progress.phase = 'exchange';
+        if (progress.phase === 'connect' && !isUnsent && kind !== 'tls') progress.phase = 'exchange';
         const note = kind === 'tls' ? uncheckedTlsNote() : undefined;
         fail(kind ?? 'network', { code, note, ...readProxy(error, url) });
       };
       const stop = () => fail('timeout');
       signal.addEventListener('abort', stop);
       request.on('socket', (socket) => {
-        const connected = () => {
+        const noteConnection = () => {
           progress.phase = 'exchange';
         };
         // Mocks (msw, nock) appear to be connecting until they respond; only Node's own sockets are reliable.
-        if (socket.connecting && socket.constructor === socketClass) socket.once(connectEvent, connected);
+        if (socket.connecting && socket.constructor === socketClass)
+          socket.once(connectEvent, noteConnection);
         // A socket that failed at once, without a route, is no longer connecting either.
-        else if (!socket.destroyed) connected();
+        else if (!socket.destroyed) noteConnection();
       });
       // Without this listener Node drops the connection, which looks like a failure of the network.
       request.on('upgrade', (_, socket) => {
@@ -83,8 +84,8 @@ export function nodeHttp(baseUrl: URL, maxConnections: number): Carrier {
       request.on('response', (response) => {
         const { statusCode: status = 0, rawHeaders } = response;
         const headers = headersFrom(rawHeaders);
-        const settled = progress.noteHead({ status, headers });
-        if (settled) return breakOff(settled);
+        const result = progress.noteHead({ status, headers });
+        if (result) return breakOff(result);
         const chunks: Buffer[] = [];
         let size = 0;
         response

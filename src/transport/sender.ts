@@ -4,14 +4,20 @@ import { ApiError, ConnectionError, isPaymentsError } from '../errors.js';
 import { runHook } from '../input/hooks.js';
 import { redactor, secretsOf } from '../input/redact.js';
 import { onAbort } from './aborts.js';
-import type { Call, ClientSettings, Progress } from './call.js';
+import type { Call, CallState, ClientSettings } from './call.js';
 import { readData } from './envelope.js';
 import { Failure } from './failure.js';
 import { type HookFacts, nameOf } from './hooks.js';
 import { kyRequests } from './http.js';
 import { RequestProgress, type ResponseHead } from './response.js';
 import { backOffMs, longestRetryAfterMs } from './retry.js';
-import { type FailedAttempt, headersOf, noResponse, requestIdOf, type TimeLimit } from './to-error.js';
+import {
+  errorWithoutResponse,
+  type FailedAttempt,
+  headersOf,
+  requestIdOf,
+  type TimeLimit,
+} from './to-error.js';
 
 /**
  * Returns a function that sends checked calls, with their attempts and the waits between them. There is one per client,
@@ -28,41 +34,51 @@ export function sender(settings: ClientSettings) {
   let budget = 500;
 
   /** Sends a call. Rejects with an error of the package, or with the caller's `signal.reason`. */
-  async function send<T>(call: Call, schema: z.ZodMiniType<T>, progress: Progress): Promise<Completed<T>> {
+  async function makeAttempts<T>(
+    call: Call,
+    schema: z.ZodMiniType<T>,
+    state: CallState,
+  ): Promise<Completed<T>> {
     const redact = redactor([apiKey, ...secretsOf(call.headers)]);
     call.signal?.throwIfAborted();
     for (;;) {
-      const number = ++progress.attempts;
-      const about = { ...nameOf(call.operation), attempt: number };
+      const number = ++state.attempts;
+      const hookFacts = { ...nameOf(call.operation), attempt: number };
       const { host } = baseUrl;
-      const description = { ...call.operation, attempts: number, host, redact, earlier: progress.outcome };
+      const description = {
+        ...call.operation,
+        attempts: number,
+        host,
+        redact,
+        earlierOutcome: state.outcome,
+      };
       const began = performance.now();
       const limit = limitOf(call, began);
-      runHook(hooks.request, { ...about });
+      runHook(hooks.request, { ...hookFacts });
       call.signal?.throwIfAborted();
-      const reached = new RequestProgress();
-      const response = await request(call, limit.leftMs, reached);
+      const progress = new RequestProgress();
+      const response = await request(call, limit.leftMs, progress);
       // Pessimistic until the result is read: an exception in between must not report `not_sent`.
-      progress.outcome = 'unknown';
+      state.outcome = 'unknown';
       const durationMs = performance.now() - began;
       // The hook also runs for a response whose body did not arrive completely.
-      const head = response instanceof Failure ? reached.head : response;
-      if (head) runHook(hooks.response, { ...about, status: head.status, durationMs });
+      const head = response instanceof Failure ? progress.head : response;
+      if (head) runHook(hooks.response, { ...hookFacts, status: head.status, durationMs });
       let failed: FailedAttempt;
-      if (response instanceof Failure) failed = noResponse(description, response, reached, limit);
+      if (response instanceof Failure) failed = errorWithoutResponse(description, response, progress, limit);
       else {
         const result = await readData(description, response, schema);
         if (!result.error) {
-          progress.ok = true;
-          progress.outcome = 'done';
+          state.ok = true;
+          state.outcome = 'done';
           giveBack();
           return { data: result.data, facts: factsOf(call, response, number, performance.now()) };
         }
         failed = result;
       }
-      progress.outcome = failed.error.outcome ?? 'unknown';
+      state.outcome = failed.error.outcome ?? 'unknown';
       if (response instanceof Failure) call.signal?.throwIfAborted();
-      await waitToRetry(call, about, failed);
+      await waitToRetry(call, hookFacts, failed);
     }
   }
 
@@ -72,9 +88,9 @@ export function sender(settings: ClientSettings) {
   }
 
   /** Waits for the next attempt, or throws the failure if there is none. */
-  async function waitToRetry(call: Call, about: HookFacts, { error, retriable }: FailedAttempt) {
+  async function waitToRetry(call: Call, hookFacts: HookFacts, { error, retriable }: FailedAttempt) {
     const { startedAt, totalTimeoutMs, maxRetries, signal } = call;
-    const { method, attempt } = about;
+    const { method, attempt } = hookFacts;
     const allowed =
       attempt <= maxRetries && (retriable === 'any' || (retriable === 'get' && method === 'GET'));
     const left = startedAt + totalTimeoutMs - performance.now();
@@ -86,13 +102,13 @@ export function sender(settings: ClientSettings) {
       throw error;
     }
     budget -= 10;
-    if (isPaymentsError(error)) runHook(hooks.retry, { ...about, delayMs, error });
+    if (isPaymentsError(error)) runHook(hooks.retry, { ...hookFacts, delayMs, error });
     await sleep(delayMs, signal);
     // A busy process wakes up late.
     if (performance.now() - startedAt >= totalTimeoutMs) throw error;
   }
 
-  return send;
+  return makeAttempts;
 }
 
 /** Returns the time limit that ends an attempt first. */

@@ -20,7 +20,7 @@ export interface CallDescription extends Operation {
   host: string;
   redact(text: string): string;
   /** The outcome of the attempts before. */
-  earlier?: Outcome | undefined;
+  earlierOutcome?: Outcome | undefined;
 }
 
 /** The time limit that ends an attempt first. */
@@ -33,7 +33,7 @@ export interface TimeLimit {
 }
 
 /** Returns the error of an attempt that got no complete response, for a reason other than the caller's own abort. */
-export function noResponse(
+export function errorWithoutResponse(
   call: CallDescription,
   failure: Failure,
   { phase, head }: RequestProgress,
@@ -44,13 +44,17 @@ export function noResponse(
   // The status alone decides, even if the body that explains it never arrived.
   if (head && !isSuccess(head.status)) {
     const note = kind === 'fetch' ? ` The ${describeFetchMistake(call, failure)}.` : '';
-    return refusal(call, head, {}, note);
+    return errorOfRefusal(call, head, {}, note);
   }
   const own = phase === 'connect' ? 'not_sent' : 'unknown';
   // An earlier attempt may have been sent, even if the last one was not.
-  const outcome = own === 'not_sent' ? (call.earlier ?? own) : own;
+  const outcome = own === 'not_sent' ? (call.earlierOutcome ?? own) : own;
   if (head && kind === 'too_large')
-    return unusable(call, head, { reason: 'too_large', problem: 'it is larger than 8 MiB', outcome });
+    return errorOfUnusableResponse(call, head, {
+      reason: 'too_large',
+      problem: 'it is larger than 8 MiB',
+      outcome,
+    });
   if (kind === 'setup') {
     const thrown = cause === undefined ? '' : `: ${oneLine(safeText(call, String(cause)))}`;
     const message = `${call.operation}: nothing was sent, because the request could not be made${thrown}.`;
@@ -84,7 +88,7 @@ export interface RefusalText {
 }
 
 /** Returns the error of a refusal: a status other than 2xx, or 2xx with an envelope `code` other than 0. */
-export function refusal(
+export function errorOfRefusal(
   call: CallDescription,
   { status, headers }: ResponseHead,
   said: RefusalText,
@@ -155,7 +159,7 @@ export interface Problem {
 }
 
 /** Returns the error of a 2xx response that cannot be used, or of a redirect, which is never followed. */
-export function unusable(
+export function errorOfUnusableResponse(
   call: CallDescription,
   { status, headers }: ResponseHead,
   { reason, problem, outcome, isForeign = false, issues = [], ...given }: Problem,

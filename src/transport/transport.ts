@@ -11,7 +11,7 @@ import { runHook } from '../input/hooks.js';
 import { isPlainObject } from '../input/object.js';
 import { checkPrototype } from '../input/pollution.js';
 import { onAbort } from './aborts.js';
-import type { ClientSettings, Operation, Progress, Query, ReadParts } from './call.js';
+import type { CallState, ClientSettings, Operation, Query, ReadParts } from './call.js';
 import { type ListOptions, readCallOptions } from './call-options.js';
 import { nameOf } from './hooks.js';
 import type { sender } from './sender.js';
@@ -23,7 +23,7 @@ import type { sender } from './sender.js';
  */
 export class Transport {
   readonly #settings: ClientSettings;
-  #send: ReturnType<typeof sender> | undefined;
+  #makeAttempts: ReturnType<typeof sender> | undefined;
 
   constructor(settings: ClientSettings) {
     this.#settings = settings;
@@ -31,39 +31,39 @@ export class Transport {
 
   /**
    * Sends one call, and resolves to its data and facts with the checked copies of its `parts` and `options`. `readParts` runs
-   * at once and adds problems to `issues`; every error rejects the promise. The caller's signal also aborts `leaving`, which
-   * ends the whole loop that the call is a part of.
+   * at once and adds problems to `issues`; every error rejects the promise. The caller's signal also aborts
+   * `loopController`, which ends the whole loop that the call is a part of.
    */
   async send<T>(
     operation: Operation,
     schema: z.ZodMiniType<T>,
     options: ListOptions = {},
     readParts: ReadParts,
-    leaving?: AbortController,
+    loopController?: AbortController,
   ) {
     const startedAt = performance.now();
-    const progress: Progress = { ok: false, outcome: 'not_sent', attempts: 0 };
+    const state: CallState = { ok: false, outcome: 'not_sent', attempts: 0 };
     let signal: AbortSignal | undefined;
     let unlink: (() => void) | undefined;
     const { hooks } = this.#settings;
-    const about = () => ({ ...nameOf(operation), durationMs: performance.now() - startedAt });
+    const facts = () => ({ ...nameOf(operation), durationMs: performance.now() - startedAt });
     try {
       const { call, ...given } = this.#prepare(operation, options, readParts);
       signal = call.signal;
       // The sender is always awaited, so that a list that is left at once sends nothing.
-      const send = await (this.#send ?? this.#loadSender(operation));
-      unlink = leaving && onAbort(signal, () => leaving.abort(call.signal?.reason));
-      signal = leaving?.signal ?? signal;
-      return { ...(await send({ ...call, startedAt, signal }, schema, progress)), ...given };
+      const makeAttempts = await (this.#makeAttempts ?? this.#loadSender(operation));
+      unlink = loopController && onAbort(signal, () => loopController.abort(call.signal?.reason));
+      signal = loopController?.signal ?? signal;
+      return { ...(await makeAttempts({ ...call, startedAt, signal }, schema, state)), ...given };
     } catch (error) {
       // The caller's own reason passes untouched, even if it is the error of another call.
       if (signal?.aborted && error === signal.reason) throw error;
       captureStack(error);
-      if (isPaymentsError(error)) runHook(hooks.error, { ...about(), attempt: progress.attempts, error });
+      if (isPaymentsError(error)) runHook(hooks.error, { ...facts(), attempt: state.attempts, error });
       throw error;
     } finally {
       unlink?.();
-      runHook(hooks.end, { ...about(), ...progress });
+      runHook(hooks.end, { ...facts(), ...state });
     }
   }
 
@@ -73,8 +73,8 @@ export class Transport {
       const message = `${operation.operation}: a file of merchant-payments could not be loaded, so nothing was sent. If the cause is a missing file, deploy the whole package.`;
       throw new ConfigurationError(message, { ...nameOf(operation), cause });
     });
-    this.#send ??= sender(this.#settings);
-    return this.#send;
+    this.#makeAttempts ??= sender(this.#settings);
+    return this.#makeAttempts;
   }
 
   /** Reads everything that the caller passed, before the first await, and throws an error with every problem. */

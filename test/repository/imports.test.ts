@@ -11,7 +11,7 @@ const rooms = new Map(
     'errors.ts': '',
     'api-promise.ts': '',
     'version.ts': '',
-    'pagination.ts': 'api-promise.ts, errors.ts, input/, type schemas/',
+    'pagination.ts': 'zod, api-promise.ts, errors.ts, input/, type schemas/',
     'transport/': 'ky, zod, errors.ts, schemas/, input/, api-promise.ts, type node:',
     'resources/': 'zod, schemas/, input/, pagination.ts, errors.ts, api-promise.ts, type transport/',
     'webhooks/':

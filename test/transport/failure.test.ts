@@ -33,7 +33,7 @@ const exchanging: [string, Shown][] = [
   ['EPROTO in write', { code: 'EPROTO', syscall: 'write' }],
   ["node-fetch's name of read", { code: 'EHOSTUNREACH', erroredSysCall: 'read' }],
 ];
-const meaning: [code: string, unsent: boolean][] = [
+const meaning: [code: string, isUnsent: boolean][] = [
   ...[
     'ENOTFOUND',
     'EAI_AGAIN',
@@ -75,37 +75,37 @@ const meaning: [code: string, unsent: boolean][] = [
 
 describe('a system call proves where a request stopped', () => {
   test.each(connecting)('%s: nothing was sent', (_title, shown) => {
-    expect(readError(failing(shown)).unsent).toBe(true);
-    expect(readError(wrapped(shown)).unsent).toBe(true);
-    expect(readError(several(shown, shown)).unsent).toBe(true);
-    expect(readError(new TypeError('fetch failed', { cause: several(shown) })).unsent).toBe(true);
+    expect(readError(failing(shown)).isUnsent).toBe(true);
+    expect(readError(wrapped(shown)).isUnsent).toBe(true);
+    expect(readError(several(shown, shown)).isUnsent).toBe(true);
+    expect(readError(new TypeError('fetch failed', { cause: several(shown) })).isUnsent).toBe(true);
   });
 
   test.each(exchanging)('%s: it may have been, whatever the code', (_title, shown) => {
-    expect(readError(failing(shown)).unsent).toBe(false);
-    expect(readError(wrapped(shown)).unsent).toBe(false);
-    expect(readError(several(...connecting.map(([, each]) => each), shown)).unsent).toBe(false);
+    expect(readError(failing(shown)).isUnsent).toBe(false);
+    expect(readError(wrapped(shown)).isUnsent).toBe(false);
+    expect(readError(several(...connecting.map(([, each]) => each), shown)).isUnsent).toBe(false);
   });
 
   test('the innermost one counts: what wraps it may carry any code', () => {
-    expect(readError(failing({ code: 'ECONNREFUSED', cause: failing({ syscall: 'read' }) })).unsent).toBe(
+    expect(readError(failing({ code: 'ECONNREFUSED', cause: failing({ syscall: 'read' }) })).isUnsent).toBe(
       false,
     );
-    expect(readError(failing({ code: 'ERR_OF_PROXY', cause: failing({ syscall: 'connect' }) })).unsent).toBe(
-      true,
-    );
+    expect(
+      readError(failing({ code: 'ERR_OF_PROXY', cause: failing({ syscall: 'connect' }) })).isUnsent,
+    ).toBe(true);
   });
 });
 
 describe('without a system call only a code that exists for nothing else is a proof', () => {
-  test.each(meaning)('%s: nothing was sent: %s', (code, unsent) => {
-    expect(readError(failing({ code }))).toMatchObject({ code, unsent });
-    expect(readError(wrapped({ code }))).toMatchObject({ code, unsent });
+  test.each(meaning)('%s: nothing was sent: %s', (code, isUnsent) => {
+    expect(readError(failing({ code }))).toMatchObject({ code, isUnsent });
+    expect(readError(wrapped({ code }))).toMatchObject({ code, isUnsent });
   });
 
   test('each address of a host has to fail so', () => {
-    expect(readError(several({ code: 'ECONNREFUSED' }, { code: 'ECONNRESET' })).unsent).toBe(false);
-    expect(readError(several({ code: 'ECONNREFUSED' }, { code: 'ENOTFOUND' })).unsent).toBe(true);
+    expect(readError(several({ code: 'ECONNREFUSED' }, { code: 'ECONNRESET' })).isUnsent).toBe(false);
+    expect(readError(several({ code: 'ECONNREFUSED' }, { code: 'ENOTFOUND' })).isUnsent).toBe(true);
   });
 });
 
@@ -144,12 +144,12 @@ test.each([
   ['text in place of a code', failing({ code: 'the key is service_test_1' })],
   ['no errors at all', new AggregateError([])],
 ])('%s shows nothing', (_title, error) => {
-  expect(readError(error)).toEqual({ kind: undefined, code: undefined, unsent: false });
+  expect(readError(error)).toEqual({ kind: undefined, code: undefined, isUnsent: false });
 });
 
 test('a code that is known counts, not one that wraps it', () => {
   const error = failing({ code: 'MY_CODE', cause: failing({ code: 'ECONNRESET' }) });
-  expect(readError(error)).toEqual({ kind: 'network', code: 'ECONNRESET', unsent: false });
+  expect(readError(error)).toEqual({ kind: 'network', code: 'ECONNRESET', isUnsent: false });
 });
 
 test('errors that hold each other many times over are read once', () => {
@@ -163,7 +163,7 @@ test('errors that hold each other many times over are read once', () => {
 test('an error that is its own cause is read once', () => {
   const error = failing({});
   error.cause = error;
-  expect(readError(error)).toEqual({ kind: undefined, code: undefined, unsent: false });
+  expect(readError(error)).toEqual({ kind: undefined, code: undefined, isUnsent: false });
 });
 
 test.each([

@@ -15,11 +15,10 @@ import { describe, expect, test } from 'vitest';
 import { Failure, type FailureKind, type Phase } from '../../src/transport/failure.js';
 import { RequestProgress, type ResponseHead } from '../../src/transport/response.js';
 import {
-  noResponse,
-  type RefusalText,
-  refusal as refusalOf,
+  errorOfRefusal,
+  errorOfUnusableResponse,
+  errorWithoutResponse,
   type TimeLimit,
-  unusable,
 } from '../../src/transport/to-error.js';
 import { factsOf, key, read, write } from './call.js';
 
@@ -41,16 +40,13 @@ function failed(
   const isHead = typeof reached !== 'string';
   const phase = isHead ? 'body' : reached;
   const head = isHead ? reached : phase === 'body' ? begun : undefined;
-  return noResponse(
+  return errorWithoutResponse(
     call,
     new Failure(kind, details),
     Object.assign(new RequestProgress(), { phase, head }),
     limit,
   );
 }
-const nothingSaid: RefusalText = { code: undefined, message: undefined, snippet: undefined };
-const refusal = (call: typeof read, response: ReturnType<typeof head>, said: Partial<RefusalText>) =>
-  refusalOf(call, response, { ...nothingSaid, ...said });
 const doubt = ' It may have been done. Look for it.';
 const itWasDone = ' It was done. Look for it.';
 
@@ -269,7 +265,7 @@ describe('a refusal', () => {
   ] as const)(
     'by status %i has its class, outcome and advice',
     (status, itsClass, outcome, retriable, advice) => {
-      const { error, ...rest } = refusal(write, head(status), {});
+      const { error, ...rest } = errorOfRefusal(write, head(status), {});
       isJust(error, itsClass);
       expect(error).toMatchObject({ ...factsOf(write), status, outcome });
       const after = outcome === 'unknown' ? doubt : '';
@@ -292,7 +288,7 @@ describe('a refusal', () => {
   ] as const)(
     'by code %i under status 200 has the class of that status, and is never sent again',
     (code, itsClass, outcome, advice) => {
-      const { error, ...rest } = refusal(write, head(200), { code, message: 'No' });
+      const { error, ...rest } = errorOfRefusal(write, head(200), { code, message: 'No' });
       isJust(error, itsClass);
       expect(error).toMatchObject({ status: 200, apiCode: code, apiMessage: 'No', outcome });
       const after = outcome === 'unknown' ? doubt : '';
@@ -302,7 +298,7 @@ describe('a refusal', () => {
   );
 
   test('by status wins over the code of its body', () => {
-    const { error } = refusal(read, head(500), { code: 404 });
+    const { error } = errorOfRefusal(read, head(500), { code: 404 });
     isJust(error, ServerError);
     expect(error).toMatchObject({ status: 500, apiCode: 404 });
     expect(error.message).toBe('GET /v1/balance returned 500. The service failed.');
@@ -317,7 +313,7 @@ describe('a refusal', () => {
     ['', '.'],
     [' . ', '.'],
   ])('puts the message %j of the service into one line before the advice', (message, said) => {
-    const { error } = refusal(read, head(403), { message });
+    const { error } = errorOfRefusal(read, head(403), { message });
     expect(error.message).toBe(`GET /v1/balance returned 403${said} This API key is not allowed to do that.`);
     expect(error).toMatchObject({ apiMessage: message });
   });
@@ -328,7 +324,7 @@ describe('a refusal', () => {
     ['0', 'Wait', 0],
     ['soon', 'Wait', undefined],
   ])('429 with Retry-After %s says how long to wait', (value, wait, retryAfterMs) => {
-    const { error } = refusal(read, head(429, { 'retry-after': value }), {});
+    const { error } = errorOfRefusal(read, head(429, { 'retry-after': value }), {});
     expect(error.message).toBe(`GET /v1/balance returned 429. ${wait} before the next request.`);
     expect(Reflect.get(error, 'retryAfterMs')).toBe(retryAfterMs);
   });
@@ -338,15 +334,15 @@ describe('a refusal', () => {
       'retry-after': 'Sun, 06 Nov 1994 08:49:39 GMT',
       date: 'Sun, 06 Nov 1994 08:49:37 GMT',
     };
-    expect(refusal(read, head(503, headers), {}).error).toMatchObject({ retryAfterMs: 2_000 });
+    expect(errorOfRefusal(read, head(503, headers), {}).error).toMatchObject({ retryAfterMs: 2_000 });
   });
 
   test('shows 200 characters of message and body', () => {
     const texts = { message: 'm'.repeat(201), snippet: 's'.repeat(201) };
-    const { error } = refusal(read, head(400), texts);
+    const { error } = errorOfRefusal(read, head(400), texts);
     expect(error).toMatchObject({ apiMessage: 'm'.repeat(200), bodySnippet: 's'.repeat(200) });
     const exact = { message: 'm'.repeat(200), snippet: 's'.repeat(200) };
-    expect(refusal(read, head(400), exact).error).toMatchObject({
+    expect(errorOfRefusal(read, head(400), exact).error).toMatchObject({
       apiMessage: exact.message,
       bodySnippet: exact.snippet,
     });
@@ -354,7 +350,7 @@ describe('a refusal', () => {
 
   test('shows no key, even one that ends behind the 200th character', () => {
     const long = 'x'.repeat(190) + key;
-    const { error } = refusal(read, head(401, { 'x-echo': key, 'x-request-id': `a-${key}` }), {
+    const { error } = errorOfRefusal(read, head(401, { 'x-echo': key, 'x-request-id': `a-${key}` }), {
       message: long,
       snippet: long,
     });
@@ -364,7 +360,7 @@ describe('a refusal', () => {
   });
 
   test('without a body has neither message nor snippet', () => {
-    const { error } = refusal(read, head(400), {});
+    const { error } = errorOfRefusal(read, head(400), {});
     expect(error).not.toHaveProperty('apiMessage');
     expect(error).not.toHaveProperty('bodySnippet');
     expect(error).not.toHaveProperty('apiCode');
@@ -378,25 +374,28 @@ describe('a refusal', () => {
     [['cf-ray'], 'cf-ray'],
   ])('of the headers %j takes the first as the id to quote to support', (names, first) => {
     const headers = Object.fromEntries(names.map((name) => [name, `from ${name}`]));
-    expect(refusal(read, head(400, headers), {}).error).toMatchObject({ requestId: `from ${first}` });
+    expect(errorOfRefusal(read, head(400, headers), {}).error).toMatchObject({ requestId: `from ${first}` });
   });
 
   test('passes over an empty request id', () => {
     const headers = { 'x-request-id': '', 'cf-ray': '7' };
-    expect(refusal(read, head(400, headers), {}).error).toMatchObject({ requestId: '7' });
+    expect(errorOfRefusal(read, head(400, headers), {}).error).toMatchObject({ requestId: '7' });
   });
 });
 
 describe('text of the service', () => {
   test('is cut between characters, never inside one', () => {
     const text = `${'x'.repeat(199)}😀`;
-    const { error } = refusal(read, head(400), { message: text, snippet: `${'x'.repeat(198)}😀` });
+    const { error } = errorOfRefusal(read, head(400), { message: text, snippet: `${'x'.repeat(198)}😀` });
     expect(error).toMatchObject({ apiMessage: 'x'.repeat(199), bodySnippet: `${'x'.repeat(198)}😀` });
   });
 
   test('is cut between the signs that show a character, too', () => {
     const text = `${'x'.repeat(197)}\u001b[31m`;
-    const { error } = refusal(read, head(400), { message: text, snippet: `${'x'.repeat(194)}\u001b[31m` });
+    const { error } = errorOfRefusal(read, head(400), {
+      message: text,
+      snippet: `${'x'.repeat(194)}\u001b[31m`,
+    });
     expect(error).toMatchObject({
       apiMessage: 'x'.repeat(197),
       bodySnippet: `${'x'.repeat(194)}\\u001b`,
@@ -406,13 +405,13 @@ describe('text of the service', () => {
   test('shows its control, escape and bidirectional characters, and keeps its lines', () => {
     const text = 'a\u001b[31m\u202eb\r\nc\u0000';
     const visible = 'a\\u001b[31m\\u202eb\nc\\u0000';
-    const { error } = refusal(read, head(400), { message: text, snippet: text, code: '\u0007' });
+    const { error } = errorOfRefusal(read, head(400), { message: text, snippet: text, code: '\u0007' });
     expect(error).toMatchObject({ apiMessage: visible, bodySnippet: visible, apiCode: '\\u0007' });
     expect(error.message).toContain('returned 400: a\\u001b[31m\\u202eb c\\u0000.');
   });
 
   test('is shown in a problem, too, in one line', () => {
-    const { error } = unusable(read, head(200), {
+    const { error } = errorOfUnusableResponse(read, head(200), {
       reason: 'content_type',
       problem: 'the body is a\u009b\nb, not JSON',
       outcome: 'unknown',
@@ -421,10 +420,12 @@ describe('text of the service', () => {
   });
 
   test('has a code of text or number, without the key', () => {
-    expect(refusal(read, head(400), { code: 'PRODUCT_ARCHIVED' }).error).toMatchObject({
+    expect(errorOfRefusal(read, head(400), { code: 'PRODUCT_ARCHIVED' }).error).toMatchObject({
       apiCode: 'PRODUCT_ARCHIVED',
     });
-    expect(refusal(read, head(400), { code: `X-${key}` }).error).toMatchObject({ apiCode: 'X-[redacted]' });
+    expect(errorOfRefusal(read, head(400), { code: `X-${key}` }).error).toMatchObject({
+      apiCode: 'X-[redacted]',
+    });
   });
 });
 
@@ -450,7 +451,7 @@ describe('a response of which only the status arrived', () => {
 
 describe('a response that cannot be used', () => {
   test('says what became of the write', () => {
-    const { error, retriable } = unusable(write, head(201), {
+    const { error, retriable } = errorOfUnusableResponse(write, head(201), {
       reason: 'envelope',
       problem: 'it has no data',
       outcome: 'done',
@@ -473,7 +474,7 @@ describe('a response that cannot be used', () => {
 
   test('names the id of what was made', () => {
     const issues = [{ path: 'name', message: 'is missing' }];
-    const { error } = unusable(write, head(200), {
+    const { error } = errorOfUnusableResponse(write, head(200), {
       reason: 'schema',
       problem: 'name: is missing',
       outcome: 'done',
@@ -487,7 +488,7 @@ describe('a response that cannot be used', () => {
   });
 
   test('shows no key in problem or id', () => {
-    const { error } = unusable(read, head(200), {
+    const { error } = errorOfUnusableResponse(read, head(200), {
       reason: 'schema',
       problem: `${key} is wrong`,
       outcome: 'done',
@@ -501,7 +502,7 @@ describe('a response that cannot be used', () => {
   });
 
   test('describes the problem in 1000 characters at most', () => {
-    const { error } = unusable(read, head(200), {
+    const { error } = errorOfUnusableResponse(read, head(200), {
       reason: 'schema',
       problem: 'p'.repeat(1_001),
       outcome: 'done',
@@ -512,7 +513,7 @@ describe('a response that cannot be used', () => {
   });
 
   test('as a redirect leaves open what was done', () => {
-    const { error } = unusable(write, head(302), {
+    const { error } = errorOfUnusableResponse(write, head(302), {
       reason: 'redirect',
       problem: 'it redirects',
       outcome: 'unknown',
@@ -525,7 +526,7 @@ describe('a response that cannot be used', () => {
   });
 
   test('carries the request id', () => {
-    const { error } = unusable(read, head(200, { 'x-request-id': 'req_1' }), {
+    const { error } = errorOfUnusableResponse(read, head(200, { 'x-request-id': 'req_1' }), {
       reason: 'json',
       problem: 'cut',
       outcome: 'unknown',
