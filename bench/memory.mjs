@@ -1,4 +1,4 @@
-// What an hour's worth of calls leaves behind: 180,000 GETs, as many as 50 a second make in an hour, as fast as they go.
+// The memory that an hour's worth of calls leaves behind: 180,000 GETs, as many as 50 a second make in an hour, as fast as they go.
 // The heap after garbage collection, once a tenth of them are done, and what the others added.
 //
 //   node memory.mjs [--adapters ours,stripe,polar,openai] [--times 180000] [--runtime /path/to/node]

@@ -1,4 +1,4 @@
-// How a part reports: one line a check, the output of what failed, and an exit code.
+// The report of a part: one line a check, the output of the checks that failed, and an exit code.
 import { spawn } from 'node:child_process';
 
 /** Runs one check and says how it went; never throws. */

@@ -2,7 +2,7 @@
 
 /** @typedef {{ result: 'accepted' | 'rejected' | 'crashed', kind?: string, event?: unknown, note?: string }} Outcome */
 
-/** What is wrong, or `undefined`. A kind and an event are compared where the outcome tells them. */
+/** Returns the deviation in words, or `undefined`. A kind and an event are compared if the outcome tells them. */
 export function deviation(one, { result, kind, event, note }) {
   const why = note ? ` (${note})` : '';
   const expected = one.expect === 'accept' ? 'accepted' : 'rejected';

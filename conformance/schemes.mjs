@@ -1,4 +1,4 @@
-// How services write the signature. `content` is what is signed; a header's parts are joined by commas.
+// Signature schemes of services. `content` is what is signed; a header's parts are joined by commas.
 
 /** The scheme of cases.json. */
 export const merchantPayments = {
@@ -37,7 +37,7 @@ export const schemes = {
   },
 };
 
-/** Why a case says nothing about a scheme, or `undefined` where it does. */
+/** Returns the reason why a case says nothing about a scheme, or `undefined` if it does. */
 export function inapplicable(one, scheme) {
   if (!one.recipe) return 'it is about an option of the default scheme';
   if (scheme === merchantPayments) return undefined;
@@ -61,7 +61,7 @@ export function inapplicable(one, scheme) {
   return undefined;
 }
 
-/** Why a case says nothing where the clock is the real one, or `undefined` where it does. */
+/** Returns the reason why a case says nothing with the real clock, or `undefined` if it does. */
 export function tooNear(one) {
   const offset = Math.abs(one.recipe?.offsetSeconds ?? 0);
   return offset > 240 && offset < 360 ? 'it is about one second, which may pass on the way' : undefined;

@@ -24,7 +24,7 @@ import { PaymentsClient } from 'merchant-payments';
 type Order = { id: string; amount: string; currency: string; paidAt: string | null };
 type Run = { total: string; cameIn: string; surplus: string };
 
-/** How long after its webhook the money of an order may come. The service documents no limit. */
+/** The longest time between a webhook and the money of its order. The service documents no limit. */
 const lateMs = 3_600_000;
 
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL

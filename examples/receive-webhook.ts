@@ -10,7 +10,7 @@
 import { createServer } from 'node:http';
 import { nodeHandler, type OrderPaidEvent } from 'merchant-payments/webhooks';
 
-/** What you sell, from your own database: the event says what was paid, your shop knows what it asked for. */
+/** Your prices, from your own database: the event says what was paid, your shop knows what it asked for. */
 const prices = new Map([['19.90 USD', 'Handmade mug']]);
 
 const receive = nodeHandler({

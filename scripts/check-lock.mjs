@@ -30,7 +30,7 @@ const aliases = {
   'strip-ansi-cjs': 'strip-ansi',
   'wrap-ansi-cjs': 'wrap-ansi',
 };
-/** What npm 10 to 12 write of an entry. Others, such as `resolved`, `link` and `inBundle`, name where else its code comes from. */
+/** The fields that npm 10 to 12 write of an entry. Others, such as `resolved`, `link` and `inBundle`, name another source of its code. */
 const known = new Set(
   `version integrity dev optional peer devOptional license engines os cpu libc bin deprecated funding hasInstallScript name
   dependencies optionalDependencies peerDependencies peerDependenciesMeta workspaces`.split(/\s+/),

@@ -1,4 +1,4 @@
-/** What is mutated, the tests that have to notice, and the share of mutants that they have to kill, in per cent. */
+/** The mutated files, the tests that have to notice, and the share of mutants that they have to kill, in per cent. */
 export const parts = {
   transport: {
     mutate: ['src/transport/{retry,envelope,to-error,failure}.ts'],

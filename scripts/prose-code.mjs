@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 const main = "import('merchant-payments')";
 const webhooks = "import('merchant-payments/webhooks')";
 
-/** What the pages' names are; what else a call may be given. */
+/** The types of the names in the pages, and what else a call may be given. */
 const subjects = {
   balance: `${main}.PaymentsClient['balance']`,
   checkout: `${main}.CheckoutSession`,
@@ -24,7 +24,7 @@ const given = `id: string, scheme: ${subjects.scheme}`;
 const everyClass = `${main}.AnyPaymentsError`;
 const builtIn = ['Error', 'TypeError', 'SyntaxError', 'AbortError'];
 
-/** What an error may say of itself: the fields of the classes. */
+/** The fields of the error classes. */
 const facts = new Set(
   [...readFileSync('src/errors.ts', 'utf8').matchAll(/^ {2}declare readonly (\w+)/gm)].map(
     ([, name]) => name,

@@ -1,7 +1,7 @@
 // The TypeScript samples of README.md, AGENTS.md, docs/*.md, skills/ and of `@example` in src/, for everything that checks them.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/** What a sample may use without declaring it. */
+/** The names that a sample may use without declaring them. */
 const given = `declare const payments: import('merchant-payments').PaymentsClient;
 declare const sandbox: import('merchant-payments/sandbox').Sandbox;\n`;
 

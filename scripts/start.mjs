@@ -7,7 +7,7 @@ const shop = [process.execPath, '--import', 'tsx', 'shop/server.ts'];
 process.argv.push('exec', '--webhook-path', '/webhooks', '--', ...shop);
 await import('../dist/cli.js');
 
-// Where npm alone is ended, its shell ends too and passes nothing on: this process gets another parent, except on Windows.
+// If npm alone is ended, its shell ends too and passes nothing on: this process gets another parent, except on Windows.
 const { ppid } = process;
 setInterval(() => {
   if (process.ppid !== ppid) process.kill(process.pid, 'SIGTERM');

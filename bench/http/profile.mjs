@@ -1,4 +1,4 @@
-// Where a client's time goes: V8's CPU profile of one of them, by module and by function.
+// V8's CPU profile of one client, by module and by function.
 //
 //   node http/profile.mjs ours retrieve 16     peer, operation, how many at once; under the Node that runs it
 import { readFileSync } from 'node:fs';

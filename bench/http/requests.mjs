@@ -1,4 +1,4 @@
-// What a request costs: CPU and requests a second for retrieve, create and a list of 100.
+// The cost of a request: CPU and requests a second for retrieve, create and a list of 100.
 //
 //   node http/requests.mjs [--adapters ours,stripe,floor:node-http] [--calls retrieve,create,list] [--rounds 9]
 //     [--runtime /path/to/node]

@@ -1,4 +1,4 @@
-// What `reserve()` and `credit()` of the order book cost beside 100,000 unpaid orders, by what they cost beside 100: both read by an
+// The cost of `reserve()` and `credit()` of the order book beside 100,000 unpaid orders, by what they cost beside 100: both read by an
 // index what the amount in question needs. Needs Node 22.13.
 //   node inbox/order-book.mjs [--orders 100000] [--rounds 300] [--only sqlite,postgres] [--package /path/to/dist]
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -57,7 +57,7 @@ try {
   await server.stop();
 }
 
-/** How many are fulfilled a second by two processes, until all that are pending are. */
+/** The events that two processes fulfil in a second, until none is pending. */
 async function fulfilled({ name, url, pool, fill }, round) {
   await pool.query('TRUNCATE paid');
   await fill(`round_${round}`, pending);
@@ -80,7 +80,7 @@ async function fulfilled({ name, url, pool, fill }, round) {
   return rate;
 }
 
-/** How long storing takes, p50 and p99, eight at a time. */
+/** The time that storing takes, p50 and p99, eight at a time. */
 async function storedIn(store, count) {
   const times = [];
   let next = 0;

@@ -21,7 +21,7 @@ const filling = (count) => `
   INSERT INTO payments_inbox_content
     SELECT payments_inbox.id, event, raw_body, encoding, headers FROM payments_inbox, payments_inbox_content
     WHERE payments_inbox.id <> payments_inbox_content.id`;
-/** What is left after the time is up is done as well, so that purge() deletes all. */
+/** The events that are left after the time is up count as done, so that purge() deletes all. */
 const finishing = "UPDATE payments_inbox SET state = 'done', due_at = NULL, finished_at = 0";
 
 const { values } = parseArgs({

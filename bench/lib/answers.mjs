@@ -1,4 +1,4 @@
-// What the loopback server answers: for each client the shapes of its own API, so that each parses what it was made
+// The responses of the loopback server: for each client the shapes of its own API, so that each parses what it was made
 // for. One resource is 450 to 590 bytes, a page of 100 is 45 to 60 kB.
 
 const pageSize = 100;

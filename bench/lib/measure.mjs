@@ -12,7 +12,7 @@ const node24 = fileOf('../node_modules/node24/bin/node');
 /** The Node that runs the clients: `--runtime`, or Node 24 from this folder's packages, or the one that runs this. */
 export const defaultRuntime = existsSync(node24) ? node24 : process.execPath;
 
-/** What to print above a table. */
+/** The line above a table. */
 export function machine(runtime) {
   const version = execFileSync(runtime, ['--version'], { encoding: 'utf8' }).trim();
   return `Node ${version.replace('v', '')}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown CPU'}`;

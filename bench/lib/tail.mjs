@@ -1,8 +1,8 @@
-// What a client measures of itself beyond CPU: how long its calls take, how it holds the event loop up, what it keeps.
+// Measurements of a client beyond CPU: how long its calls take, how it holds the event loop up, what it keeps.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 
-/** How long each of `times` calls took, in ms, with `lanes` in flight. */
+/** Returns the time of each of `times` calls, in ms, with `lanes` in flight. */
 export async function latencies(operation, { times, lanes }) {
   const took = [];
   let begun = 0;
@@ -17,7 +17,7 @@ export async function latencies(operation, { times, lanes }) {
   return { took };
 }
 
-/** How late the event loop ran, in ms, during one operation. */
+/** Measures the delay of the event loop, in ms, during one operation. */
 export async function delays(operation) {
   const resolution = 1;
   const histogram = monitorEventLoopDelay({ resolution });

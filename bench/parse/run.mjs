@@ -1,4 +1,4 @@
-// What it costs to read an answer: JSON.parse alone, and with our schemas, which also put money and moments in their
+// The cost of reading an answer: JSON.parse alone, and with our schemas, which also put money and moments in their
 // normal forms. `zod` is the same shape in zod/mini as it comes, without the normal forms.
 //
 //   node parse/run.mjs [--rounds 11] [--runtime /path/to/node]

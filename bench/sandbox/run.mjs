@@ -1,4 +1,4 @@
-// What a test suite feels of the sandbox: its start, a small test, 1,000 payments end to end, and the command's start.
+// The time that the sandbox takes of a test suite: its start, a small test, 1,000 payments end to end, and the command's start.
 //
 //   npm run build && node bench/sandbox/run.mjs [--rounds 9]
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// How large a client is: bundled for a realistic use, minified and gzipped, and as npm installs it.
+// The size of a client: bundled for a realistic use, minified and gzipped, and as npm installs it.
 //
 //   node start/size.mjs
 import { execFileSync } from 'node:child_process';
@@ -53,7 +53,7 @@ function zipped(files) {
   return files.reduce((sum, file) => sum + gzipSync(file.contents, { level: 9 }).length, 0);
 }
 
-/** What npm would install of ours: the package alone. */
+/** The size that npm would install of ours: the package alone. */
 function packed() {
   const report = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: project,
@@ -75,7 +75,7 @@ function installed(packageName) {
   return { packages: found.size, bytes };
 }
 
-/** Where Node finds a package that another one asks for: in its own folder, or in one above. */
+/** Finds a package as Node does for another one that asks for it: in its own folder, or in one above. */
 function placeOf(name, from) {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
     const inside = `${place}/node_modules/${name}`.replace(/^\//, '');

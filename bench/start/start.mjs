@@ -1,4 +1,4 @@
-// What a process pays before it works: the import, the first answer, and the memory by then. Each in fresh processes.
+// The cost of a start: the import, the first answer, and the memory by then. Each in fresh processes.
 //
 //   node start/start.mjs [--adapters ours,stripe] [--rounds 15] [--runtime /path/to/node]
 import { spawnSync } from 'node:child_process';
@@ -41,7 +41,7 @@ const runtime = options.runtime;
 const specifier = (name) =>
   name === 'ours' ? '../../dist/index.js' : uses[name].code.match(/from '(.+)'/)[1];
 
-/** What verifies webhooks alone, and modules of Node's that are the floor of it, or that ours does without. */
+/** Modules that verify webhooks alone, and modules of Node that are their floor, or that ours does without. */
 const others = {
   'ours, webhooks': '../../dist/webhooks.js',
   standardwebhooks: 'standardwebhooks',

@@ -1,4 +1,4 @@
-// What a webhook delivery costs, body as Buffer: verified and parsed, and the check alone.
+// The cost of a webhook delivery, body as Buffer: verified and parsed, and the check alone.
 //
 //   node --expose-gc webhook/verify.mjs [--rounds 9]
 //

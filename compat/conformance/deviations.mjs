@@ -1,4 +1,4 @@
-// Where published verifiers deviate from the corpus, and why, as read in their published code.
+// Deviations of published verifiers from the corpus, and their reasons, as read in their published code.
 
 /** By package, then by case. */
 export const deviations = {

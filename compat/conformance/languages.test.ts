@@ -15,7 +15,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** What a run reports. */
+/** Returns the cases that a run reports. */
 async function found(...args: string[]): Promise<string[]> {
   const { deviations }: { deviations: { id: string }[] } = await examine(...args);
   return deviations.map(({ id }) => id);
@@ -26,7 +26,7 @@ type Mistake = readonly [right: string, wrong: string, ids: string];
 
 interface Planted {
   verifier: string;
-  /** How a source runs. */
+  /** Returns the command that runs a source. */
   command(source: string): string[];
   mistakes: Record<string, Mistake>;
   /** Paths of the receivers over HTTP, and the cases that find their mistake. */

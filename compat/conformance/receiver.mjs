@@ -14,7 +14,7 @@ const scheme = {
   timestampHeader: 'x-service-timestamp',
 };
 
-/** What each receiver does differently from the right one. */
+/** The difference of each receiver from the right one. */
 const faults = {
   none: verify,
   'accepts the beginning of a signature': (delivery) =>

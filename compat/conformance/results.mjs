@@ -9,7 +9,7 @@ const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const runner = path('../../conformance/run.mjs');
 const page = path('../../conformance/RESULTS.md');
 
-/** What `run.mjs --json` says, of a command or an address. */
+/** Returns the result of `run.mjs --json` for a command or an address. */
 export function examine(...args) {
   return new Promise((resolve, reject) => {
     const child = execFile(process.execPath, [runner, '--json', ...args], (error, stdout, stderr) => {

@@ -15,7 +15,7 @@ const ways = {
   'node16 CommonJS': { type: 'commonjs', module: 'node16', moduleResolution: 'node16' },
   bundler: { type: 'module', module: 'esnext', moduleResolution: 'bundler' },
 };
-/** What a new project has: no types but its own, and the libraries of its target; from 6 on nothing has to be written. */
+/** The settings of a new project: no types but its own, and the libraries of its target; from 6 on it needs no settings. */
 const defaults = {
   'es2022 and dom': {
     module: 'nodenext',

@@ -27,7 +27,7 @@ after(() => sandbox.close());
 
 type Signed = string | Buffer;
 
-/** What merchants write by hand, and what of it they get wrong. */
+/** Verifies as merchants do by hand, with one of their mistakes. */
 function verified(
   headers: IncomingHttpHeaders,
   body: Signed,

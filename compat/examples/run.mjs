@@ -16,7 +16,7 @@ const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 mkdirSync(project);
 await run('npm', ['init', '-y'], { cwd: project });
 await run('npm', ['install', '--no-audit', '--no-fund', process.env.COMPAT_TARBALL], { cwd: project });
-// What the first lines of an example ask to install.
+// The packages that the first lines of an example ask to install.
 for (const name of [
   'tsx',
   'vitest',

@@ -1,4 +1,4 @@
-// What waits for a person, in the engines that a shop runs already: seen by `parked`, and run again by `retry`.
+// Parked deliveries in the engines that a shop runs already: `parked` lists them, and `retry` runs them again.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -136,13 +136,13 @@ async function open(example: string, mysql?: Server): Promise<void> {
   await shop.untilReady();
 }
 
-/** What the program prints in one of its modes, and that it ends by itself. */
+/** Runs the program in one of its modes until it ends by itself, and returns its output. */
 async function run(example: string, mode: string, mysql?: Server, ...more: string[]): Promise<string> {
   const options = { env: env(mysql), timeout: 60_000 };
   return (await promisify(execFile)(process.execPath, [file(example), mode, ...more], options)).stdout;
 }
 
-/** What a stored delivery of this event has, which the version that stored it could not read. */
+/** Builds a stored delivery of this event, which the version that stored it could not read. */
 function signed(data: object): Pick<Delivery, 'rawBody' | 'headers'> {
   const rawBody = JSON.stringify({ type: 'order.paid', data });
   return { rawBody, headers: { ...sign({ rawBody, secret }) } };

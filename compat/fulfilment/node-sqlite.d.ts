@@ -1,4 +1,4 @@
-// What is used here of node:sqlite, which the types of Node 20 do not have.
+// The part of node:sqlite that is used here; the types of Node 20 lack it.
 declare module 'node:sqlite' {
   type Value = null | number | bigint | string | Uint8Array;
   class StatementSync {

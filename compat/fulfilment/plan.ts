@@ -1,4 +1,4 @@
-// What a run does, all of it from one seed: which orders are paid, in which order their deliveries come, which come more
+// The plan of a run, all of it from one seed: which orders are paid, in which order their deliveries come, which come more
 // than once, which contradict another one, which are forged or cannot be read, and when which process is killed or deployed.
 
 export interface Order {
@@ -51,7 +51,7 @@ export const scale = {
   deploys: share(0.006),
 };
 
-/** What tells two contents apart: an order may come with two amounts. */
+/** Identifies the content of a delivery: an order may come with two amounts. */
 export function markOf({ id, cents }: Order): string {
   return `${id} ${cents}`;
 }

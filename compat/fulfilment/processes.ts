@@ -7,7 +7,7 @@ import { freePort } from '../../test/helpers/ports.js';
 export interface Program {
   file: string;
   args?: string[];
-  /** Whether it takes deliveries. */
+  /** True if it takes deliveries. */
   web: boolean;
 }
 

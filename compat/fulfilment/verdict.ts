@@ -1,8 +1,8 @@
-// What the service was told, held against what is in the shop's tables.
+// Compares the responses that the service got with the shop's tables.
 import { markOf, type Order, type Plan } from './plan.js';
 import type { Reply } from './sender.js';
 
-/** What a shop has in its tables. */
+/** The shop's tables. */
 export interface Books {
   /** Each fulfilment: the order's id and its cents. */
   fulfilled: Order[];
@@ -41,7 +41,7 @@ export function judge(plan: Plan, replies: Map<string, Reply[]>, books: Books): 
   const ids = books.fulfilled.map(({ id }) => id);
   const left = new Set(books.left.map(markOfBody));
   const isKnown = ({ id }: Order) => ids.includes(id);
-  // What contradicts a fulfilled order, or cannot be read, is for a person. All else has to be fulfilled.
+  // A delivery that contradicts a fulfilled order, or cannot be read, is for a person. Every other one has to be fulfilled.
   const isForPerson = (order: Order) =>
     !readable.some(({ id }) => id === order.id) || (isKnown(order) && !fulfilled.has(markOf(order)));
   const kept = authentic.filter((order) => left.has(markOf(order)));

@@ -8,7 +8,7 @@ import type { Order } from './plan.js';
 import type { Program } from './processes.js';
 import type { Books } from './verdict.js';
 
-/** What a run has to itself. */
+/** The stores of one run. */
 export interface Stores {
   /** The working folder of its processes. */
   folder: string;
@@ -82,7 +82,7 @@ export const durable: Way[] = [
   },
 ];
 
-/** What the same run does to a handler that keeps nothing. */
+/** Handlers that store nothing, for comparison. */
 export const plain = { before: plainHandler('before'), after: plainHandler('after') };
 
 function plainHandler(fulfils: 'before' | 'after'): Way {
@@ -100,7 +100,7 @@ async function postgresBooks(url: string): Promise<Omit<Books, 'left'>> {
   return { fulfilled: orders.map(({ id, cents }) => ({ id, cents })), takenCents: takings.cents };
 }
 
-/** What counts as fulfilled is an e-mail that was enqueued: one for each order that is paid. */
+/** Counts an order as fulfilled if its e-mail was enqueued: one for each order that is paid. */
 async function outboxBooks(url: string, enqueued: string): Promise<Books> {
   const pool = new Pool({ connectionString: url });
   const inbox = openInbox({ pool, secret: 'of nobody', work: false });

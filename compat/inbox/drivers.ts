@@ -1,4 +1,4 @@
-// What openInbox() takes as `database`, by the types of the drivers themselves.
+// The values that openInbox() takes as `database`, by the types of the drivers themselves.
 import type Better from 'better-sqlite3';
 import type Libsql from 'libsql';
 import { type Inbox, openInbox } from 'merchant-payments/inbox';

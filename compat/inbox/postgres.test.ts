@@ -1,4 +1,4 @@
-// What is the inbox's own on PostgreSQL: settings of the shop's database, roles, broken connections, done().
+// The inbox on PostgreSQL alone: settings of the shop's database, roles, broken connections, done().
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

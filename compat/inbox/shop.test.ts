@@ -113,12 +113,12 @@ test('every payment that got 200 is credited once, to the order that it was for,
   }
   isOver = true;
   await killing;
-  // What nobody can credit is kept for a person.
+  // A payment that nobody can credit is kept for a person.
   await deliver('ord_stray', '1.00');
   await deliver(paid.find(({ isAccepted }) => isAccepted)?.id ?? '', '999.00');
   await deliver('ord_unreadable', '19,90');
 
-  // What a killed instance held is taken up when its lease ends, after a minute: as if that had passed.
+  // The delivery of a killed instance is taken up when its lease ends, after a minute: as if that had passed.
   await wait(500);
   await sql(postgres.url, "UPDATE payments_inbox.payments_inbox SET due_at = 0 WHERE state = 'running'");
   const left =

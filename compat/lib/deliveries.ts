@@ -11,7 +11,7 @@ export const rawBody = JSON.stringify({
   data: { order_id: 'ord_1', amount: '10.00', currency: 'USD', note: 'Grüße' },
 });
 const fulfilled: string[] = [];
-/** What the receivers reported since the last good delivery. */
+/** The receivers' reports since the last good delivery. */
 export const errors: unknown[] = [];
 const on = {
   'order.paid': async ({ data }: { data: { order_id: string } }) => {

@@ -15,7 +15,7 @@ const commands: Record<Language, (port: number) => [program: string, ...args: st
   Go: () => ['go', 'run', file('receivers.go')],
 };
 
-/** Why the tests of a language are skipped; `false` if it is installed. */
+/** Returns the reason why the tests of a language are skipped; `false` if it is installed. */
 export function missing(language: Language): string | false {
   const [program] = commands[language](0);
   const { error } = spawnSync(program, [language === 'Go' ? 'version' : '--version']);

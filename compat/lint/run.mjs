@@ -16,7 +16,7 @@ const rules = {
   // Off only where the shortness of a sample is to blame.
   '@typescript-eslint/no-unused-vars': 'off', // a sample ends before it uses everything
   '@typescript-eslint/require-await': 'off', // a sample's handler logs where yours awaits a database
-  // What NestJS decorates as a module is an empty class.
+  // A module of NestJS is an empty class with a decorator.
   '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
 };
 
@@ -67,7 +67,7 @@ function none(findings) {
   if (others.length > 0) throw new Error(others.join('\n'));
 }
 
-/** What is wrong with files of the folder, by the names that `nameOf` gives them. */
+/** Returns the problems of files of the folder, by the names that `nameOf` gives them. */
 async function lint(files, project, nameOf) {
   const eslint = new ESLint({
     cwd: folder,

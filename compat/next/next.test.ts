@@ -153,7 +153,7 @@ test('after each of three edits the new function runs, once for each payment', a
     await until(isIdle);
     const redirectUrl = await buyAndPay();
     await until(async () => (await text(redirectUrl)).includes('Paid'));
-    // What was printed for earlier payments may come late.
+    // Lines about earlier payments may come late.
     const ofLast = () => printed.match(new RegExp(`version \\w+ ${sandbox.orders.at(-1)?.id}`, 'g'));
     await until(() => ofLast() !== null);
     assert.deepEqual(ofLast(), [`version ${version} ${sandbox.orders.at(-1)?.id}`]);

@@ -1,4 +1,4 @@
-// What a shop does, in any runtime: create, fail, iterate, be paid, sign and verify.
+// The work of a shop, in any runtime: create, fail, iterate, be paid, sign and verify.
 import assert from 'node:assert/strict';
 
 export async function inProcess({ main, webhooks, createSandbox }) {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 const addresses = ['10.213.0.1', '10.213.0.2'];
 
-/** Why there are no namespaces here, or `undefined`. */
+/** The reason why there are no namespaces here, or `undefined`. */
 export function missing() {
   const name = `merchant-payments-${process.pid}`;
   try {

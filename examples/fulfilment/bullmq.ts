@@ -85,7 +85,7 @@ function listen(): Server {
   });
 }
 
-/** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in Redis. */
+/** Stores and answers the deliveries that have come, and lets running jobs finish; both have ten seconds. The rest stays in Redis. */
 async function shutDown(): Promise<void> {
   setTimeout(() => process.exit(1), 25_000).unref(); // BullMQ waits for running jobs and for Redis as long as it takes
   if (server) {
@@ -101,7 +101,7 @@ async function shutDown(): Promise<void> {
   await pool.end();
 }
 
-/** What the version that stored it could not read is read again, once: else a person, or the next version, has to. */
+/** Reads a delivery again that the version that stored it could not read. If it still cannot, a person or the next version has to. */
 function read(delivery: Delivery): OrderPaidEvent {
   if (delivery.event.type === 'order.paid') return delivery.event;
   try {

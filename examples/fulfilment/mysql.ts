@@ -38,7 +38,7 @@ for (const table of [
 ])
   await pool.query(`CREATE TABLE IF NOT EXISTS ${table} ENGINE = InnoDB DEFAULT CHARSET = utf8mb4`);
 
-/** How long a delivery waits after each failure; after the last one it is parked. */
+/** The wait of a delivery after each failure; after the last one it is parked. */
 const waits = ['5 SECOND', '30 SECOND', '2 MINUTE', '10 MINUTE', '1 HOUR', '6 HOUR'];
 let stopping = false;
 const server = role === 'web' || role === 'both' ? listen() : undefined;
@@ -154,7 +154,7 @@ async function workOnce(): Promise<boolean> {
 
 /** Fulfils in the transaction of the delivery; returns why a person has to decide, if so. */
 async function fulfil(connection: PoolConnection, delivery: Delivery): Promise<string | undefined> {
-  // What the version that stored it could not read is read again.
+  // The event is read again if the version that stored the delivery could not read it.
   const event = delivery.event.type === 'order.paid' ? delivery.event : verify({ ...delivery, secret });
   if (event.type !== 'order.paid') return `No code handles ${event.originalType}.`;
   const { order_id, amount, currency } = event.data;
@@ -182,7 +182,7 @@ async function rows(sql: string): Promise<{ id: number; delivery: string; last_e
   return found;
 }
 
-/** What has come is stored and answered, and what runs may finish. */
+/** Stores and answers the deliveries that have come, and lets running functions finish. */
 async function shutDown(): Promise<void> {
   stopping = true;
   if (server) {

@@ -17,7 +17,7 @@ const [queue, parked] = ['order.paid', 'order.paid.parked'];
 const secret = process.env.PAYMENTS_WEBHOOK_SECRET;
 const connectionString = process.env.DATABASE_URL ?? 'postgres://localhost/shop';
 
-// How soon a killed worker is noticed. pg-boss looks every minute; the tests cannot wait that long.
+// The time until a killed worker is noticed. pg-boss looks every minute; the tests cannot wait that long.
 const noticeSeconds = Number(process.env.NOTICE_SECONDS ?? 60);
 const every = { superviseIntervalSeconds: noticeSeconds, monitorIntervalSeconds: noticeSeconds };
 const boss = new PgBoss({ connectionString, max: 20, ...every }); // a job holds a connection while it is fulfilled
@@ -78,7 +78,7 @@ function listen(): Server {
   });
 }
 
-/** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in the queue. */
+/** Stores and answers the deliveries that have come, and lets running jobs finish; both have ten seconds. The rest stays in the queue. */
 async function shutDown(): Promise<void> {
   if (server) {
     setTimeout(() => {
@@ -91,7 +91,7 @@ async function shutDown(): Promise<void> {
 
 /** Fulfils in the transaction that completes the job. */
 async function fulfil(delivery: Delivery, tx: ReturnType<PgBoss['getDb']>): Promise<void> {
-  // What the version that stored it could not read is read again.
+  // The event is read again if the version that stored the delivery could not read it.
   const event = delivery.event.type === 'order.paid' ? delivery.event : verify({ ...delivery, secret });
   if (event.type !== 'order.paid') throw new Error(`No code handles ${event.originalType}.`);
   const { order_id, amount, currency } = event.data;

@@ -31,7 +31,7 @@ const inbox = openInbox({
   },
 });
 
-/** What is written in the transaction that credits a payment happens once. */
+/** Writes in the transaction that credits the payment, so that it happens once. */
 async function fulfil(tx: PoolClient, paid: PaidOrder[]): Promise<void> {
   for (const { id, paymentId } of paid)
     await tx.query('UPDATE orders SET paid_as = $1 WHERE id = $2', [paymentId, id]);
@@ -117,7 +117,7 @@ const server = app.listen(Number(port), () => {
 });
 process.once('SIGTERM', () => void shutDown());
 
-/** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in the database. */
+/** Stores and answers the deliveries that have come, and lets running functions finish; both have ten seconds. The rest stays in the database. */
 async function shutDown(): Promise<void> {
   setTimeout(() => {
     server.closeAllConnections();

@@ -43,7 +43,7 @@ const inbox = openInbox({
   },
 });
 
-/** What is written in the transaction that credits a payment happens once. */
+/** Writes in the transaction that credits the payment, so that it happens once. */
 function fulfil(paid: PaidOrder[]): void {
   for (const { id, paymentId } of paid)
     database.prepare('UPDATE orders SET paid_as = ? WHERE id = ?').run(paymentId, id);
@@ -163,7 +163,7 @@ server.listen(Number(port), () => {
   console.log(`Shop    ${shopUrl}\nOrders  ${shopUrl}/orders?key=${ordersKey}`);
 });
 
-/** What has come is stored and answered, and what runs may finish; both have ten seconds. The rest stays in the file. */
+/** Stores and answers the deliveries that have come, and lets running functions finish; both have ten seconds. The rest stays in the file. */
 async function shutDown(): Promise<void> {
   setTimeout(() => {
     server.closeAllConnections();

@@ -1,7 +1,7 @@
 import type { PaymentsClient, Product } from 'merchant-payments';
 import type { OrderBook } from './orders.ts';
 
-/** What is on the shelves. The same things a cent cheaper are not: see `productAt`. */
+/** Lists the products on the shelves, without their copies a cent cheaper: see `productAt`. */
 export async function catalogue(payments: PaymentsClient): Promise<Product[]> {
   return (await allProducts(payments)).filter(({ metadata }) => metadata.insteadOf === undefined);
 }

@@ -8,7 +8,7 @@ export function newCounterKey(): string {
 
 export const ordersPath = (counterKey: string) => `/orders?${new URLSearchParams({ key: counterKey })}`;
 
-/** Whether a request for this address is from somebody who has the key. */
+/** Returns true if the URL has the key. */
 export function opens(counterKey: string, url: string | undefined): boolean {
   const [, query] = (url ?? '').split('?');
   return sameText(counterKey, new URLSearchParams(query).get('key') ?? '');

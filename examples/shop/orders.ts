@@ -33,10 +33,11 @@ export interface Payment {
   state: 'held' | 'matched' | 'dismissed';
 }
 
-/** How far below its price a thing may be sold: fifty customers who want it within three hours or so get amounts of their own. */
+/** The most that a thing may be sold below its price: fifty customers who want it within three hours or so get amounts of their own. */
 const most = '0.50';
 /**
- * How long nobody else gets an amount. Unpaid, as long as a webhook may be late (`lateFor`): a shorter time means more decisions, no errors: the order stays a candidate.
+ * The time for which nobody else gets an amount. For an unpaid order it is as long as a webhook may be late (`lateFor`). A shorter
+ * time means more decisions, no errors: the order stays a candidate.
  * Paid, it may be paid once more from a page that is still open, and that payment must not be the next customer's.
  */
 const keptMs = { unpaid: 2 * 3_600_000, paid: 24 * 3_600_000 };
@@ -87,7 +88,7 @@ export class OrderBook {
     return order;
   }
 
-  /** What is certain, what a person has to decide, and which webhooks may be lost. */
+  /** Returns the matches that are certain, the payments that a person has to decide, and the webhooks that may be lost. */
   review(now = new Date()): MatchResult<Order, Payment> {
     const orders = this.orders.filter(({ paidAs, closed }) => !paidAs && !closed);
     const payments = this.payments.filter(({ state }) => state === 'held');

@@ -85,7 +85,7 @@ export const page = {
         : '<h1>The shelves are empty</h1><p>Run <code>stock-the-shop.ts</code> with the same PAYMENTS_API_KEY, then reload this page.</p>',
     ),
 
-  /** What the customer sees after paying. Only the webhook makes it say paid. */
+  /** The page that the customer sees after paying. Only the webhook makes it say "paid". */
   order: ({ id, name, amount, currency, paidAs }: Order) =>
     layout(
       `Order ${id}`,

@@ -31,7 +31,7 @@ export const pages = {
 /** The guides, as one reads them. */
 export const guides = Object.entries(pages).flatMap(([group, files]) => (group === 'Project' ? [] : files));
 
-/** What most people look for in each module, in this order; the modules too. */
+/** The names that most people look for in each module, in this order; the modules too. */
 export const firstNames = {
   'merchant-payments': [
     'PaymentsClient',

@@ -1,4 +1,4 @@
-// What the site has beyond typedoc: error classes linked in `@throws`, guides in `@see`, pages grouped and in order, examples as
+// The additions of the site to typedoc: error classes linked in `@throws`, guides in `@see`, pages grouped and in order, examples as
 // highlighted pages, tables and code that scroll on a phone, guides first in the search, previous and next, and
 // "Edit this page".
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

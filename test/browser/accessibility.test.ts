@@ -7,7 +7,7 @@ import { type Shop, useShop } from './shop.js';
 const visit = useChromium();
 const shop = useShop();
 
-/** What axe finds wrong, in words: all of it in light mode, the contrast in dark mode too. */
+/** Returns the violations that axe finds, in words: all in light mode, those of contrast in dark mode too. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found: string[] = [];

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { connect, opened, orderPaid, temporaryFile } from '../inbox/inboxes.js';
 import { runInbox } from '../inbox/program.js';
 
-/** What it does with an inbox, on both stores, is in contract/. */
+/** The tests of the command on both stores are in contract/. */
 describe('merchant-payments inbox', () => {
   it.each<[string, string[], string]>([
     ['neither file nor URL', [], 'Pass the file of the inbox or the URL of its database'],

@@ -141,7 +141,7 @@ test('a header that is refused is not quoted', async () => {
   await expect(call).rejects.not.toMatchObject({ message: expect.stringContaining(apiKey) });
 });
 
-// What no method may do, whatever it is given: throw before there is a promise to reject.
+// No method may throw before there is a promise to reject, whatever it is given.
 describe('nothing throws synchronously', () => {
   const bad: [string, unknown][] = [
     ['undefined', undefined],

@@ -22,7 +22,7 @@ const onUnhandled = (reason: unknown) => unhandled.push(reason);
 let server: FaultyServer;
 let payments: PaymentsClient;
 const ends: EndFacts[] = [];
-/** How the second page is responded to, where not as the others. */
+/** The response to the second page, if it differs from the others. */
 let second: Buffer | undefined;
 /** Until the loop was left, the service does not respond to the pages that are in flight. */
 let left: Promise<void>;
@@ -119,7 +119,7 @@ describe.each(ways)('leaving a loop by %s', (_, leave) => {
       respond();
       await setTimeout(200);
       expect(server.requests).toHaveLength(inFlight);
-      // What was in flight was aborted in its first attempt, and its connection closed.
+      // Each request in flight was aborted in its first attempt, and its connection closed.
       const aborted = ends.filter(({ ok, attempts }) => !ok && attempts === 1);
       expect(aborted).toHaveLength(inFlight - 1);
       expect(server.sockets.size).toBeLessThanOrEqual(1);
@@ -140,7 +140,7 @@ describe.each([1, 4])('leaving a list while it waits for a page, with prefetch %
   const inFlight = prefetch + 1;
   const products = () => payments.products.list({ size: 2 }, { prefetch });
 
-  /** What was in flight was aborted in its first attempt, and nothing is sent afterwards. */
+  /** Expects that each request in flight was aborted in its first attempt, and that nothing is sent afterwards. */
   async function expectLeft() {
     await vi.waitFor(() => expect(ends.filter(({ ok }) => !ok)).toHaveLength(server.requests.length - 1));
     expect(ends.every(({ attempts }) => attempts === 1)).toBe(true);

@@ -33,7 +33,7 @@ async function firstCallWithoutItsFile() {
 const notLoaded =
   'products.create: a file of merchant-payments could not be loaded, so nothing was sent. If the cause is a missing file, deploy the whole package.';
 
-// What the first call loads is a file of its own, which a bundler or a deployment can leave out.
+// The first call loads a file of its own, which a bundler or a deployment can leave out.
 test('a file of the package that is missing is a ConfigurationError, and nothing was sent', async () => {
   const { error, isOurs, cause, stack, ends } = await firstCallWithoutItsFile();
   expect(isOurs).toBe(true);

@@ -11,7 +11,7 @@ beforeEach(() => {
   vi.stubEnv('PAYMENTS_BASE_URL', undefined);
 });
 
-/** What the constructor says of options that cannot be meant. JavaScript callers can pass anything. */
+/** Returns the constructor's message about invalid options. JavaScript callers can pass anything. */
 function refusal(options: unknown, base: object = { apiKey, baseUrl }): string {
   const whole: PaymentsClientOptions = { ...base };
   try {
@@ -108,7 +108,7 @@ describe('apiKey', () => {
 });
 
 describe('baseUrl', () => {
-  /** Where a request of a client with this base address goes. */
+  /** Returns the URL that a client with these options requests. */
   async function target(options: PaymentsClientOptions): Promise<string> {
     let url = '';
     const fetch = async (input: RequestInfo | URL) => {

@@ -41,7 +41,7 @@ async function idsOf(products: AsyncIterable<{ id: string }>): Promise<string[]>
 const asked = () => service.requests.map(({ query }) => Number(query.page ?? 1));
 const first = (count: number) => Array.from({ length: count }, (_, index) => `prod_${index}`);
 
-/** What the process would have reported as an unhandled rejection. */
+/** The rejections that the process would have reported as unhandled. */
 const unhandled: unknown[] = [];
 const onUnhandled = (reason: unknown) => unhandled.push(reason);
 beforeEach(() => {

@@ -137,7 +137,7 @@ describe.each(carriers)('request() over %s', (_, options) => {
 
 const payments = createClient({ maxRetries: 0 });
 
-/** What JavaScript code may pass. */
+/** Builds a request that JavaScript code may pass. */
 function rawRequest(request: object): RawRequest {
   const whole: RawRequest = { method: 'GET', path: '/v1/x' };
   return Object.assign(whole, request);

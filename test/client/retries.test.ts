@@ -296,7 +296,7 @@ describe('time limits', () => {
 });
 
 describe('the retry budget', () => {
-  /** How many retries a client makes of one call that meets a service that is down. */
+  /** Counts the retries of one call while the service is down. */
   async function retriesOf(payments: PaymentsClient) {
     const error: unknown = await ended(payments.balance.retrieve({ maxRetries: 1 })).catch(
       (reason: unknown) => reason,

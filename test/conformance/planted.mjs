@@ -143,7 +143,7 @@ const readsKey = (encoding, wrong) => ({
 const seen = new Set();
 const event = (change) => ({ event: change });
 
-/** What people get wrong, one change of one part each. */
+/** Usual mistakes, one change of one part each. */
 export const faults = {
   // The comparison.
   'takes an empty signature': { compare: (text, ...more) => text === '' || right.compare(text, ...more) },
@@ -244,7 +244,7 @@ export const faults = {
   'knows one name of each header': {
     named: (each, _name, role) => each.toLowerCase() === `x-service-${role}`,
   },
-  // What is signed.
+  // The signed content.
   'knows SHA-256 only': { algorithm: () => 'sha256' },
   'takes SHA-512 for SHA-384': { algorithm: (name) => (name === 'sha384' ? 'sha512' : name) },
   'takes SHA-1': { macs: (sign) => [sign(undefined, 'sha1')] },

@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-/** What the runner reports, and what it leaves out. */
+/** Returns the cases that the runner reports, and those that it leaves out. */
 async function examined(results: Results) {
   const found: string[] = [];
   const skipped: string[] = [];
@@ -95,7 +95,7 @@ async function each<Value>(
   return done;
 }
 
-/** What the runner over stdio asks. */
+/** The questions of the runner over stdio. */
 const questions = cases.map((one) => {
   const question = asWritten(one);
   return { one, question: { ...question, body: Buffer.from(question.body, 'base64') } };

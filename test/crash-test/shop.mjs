@@ -21,7 +21,7 @@ const stored = new Set(linesOf('stored').map(({ order_id }) => order_id));
 let firstAmount;
 
 if (fault === 'loses_at_sigterm') {
-  // What a crash left is taken up again; after a deploy it counts as done.
+  // The jobs that a crash left are taken up again; after a deploy they count as done.
   const ended = linesOf('clean').map(({ at }) => at);
   for (const job of linesOf('jobs')) if (!ended.some((at) => at > job.at)) void work(job);
   process.once('SIGTERM', () => {

@@ -74,7 +74,7 @@ describe('the table of schemes', () => {
       const before = performance.now();
       const { scheme, alternatives, notes } = identifyScheme({ rawBody, headers, secret });
       slowest = Math.max(slowest, performance.now() - before);
-      // Where base64 and base64url write the same text, one delivery cannot tell them apart.
+      // One delivery cannot tell base64 from base64url if both write the same text.
       const found = [scheme, ...alternatives].some(
         (one) => JSON.stringify(one) === JSON.stringify(known.scheme),
       );

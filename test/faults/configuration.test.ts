@@ -14,7 +14,7 @@ watch();
 
 const baseUrl = 'https://api.shop.example';
 
-/** What the constructor throws; options that no type allows come in as any JavaScript caller may write them. */
+/** Returns the constructor's error; options that no type allows come in as a JavaScript caller may write them. */
 function refusal(options: object): string {
   const given: PaymentsClientOptions = Object.assign({ apiKey: canaryKey, baseUrl }, options);
   try {

@@ -16,7 +16,7 @@ function clientWith(
 ) {
   const calls = vi.fn(behaviour);
   const fetch = async (request: unknown, init?: RequestInit) => calls(request, init);
-  // What such a function returns is no Response, so no type lets it through.
+  // The function's result is no Response, so no type lets it through.
   const options = [{ apiKey: canaryKey, baseUrl: 'https://api.shop.example', fetch, maxRetries, hooks }];
   const client: PaymentsClient = Reflect.construct(PaymentsClient, options);
   return { client, calls };
@@ -51,7 +51,7 @@ describe.each(faults)('a fetch that %s', (_title, behaviour) => {
   });
 });
 
-/** What a caller's own function throws when the function is wrong, and what of it the message shows. */
+/** Errors of a caller's own function that is wrong, and the part of each that the message shows. */
 const mistakes: [title: string, thrown: () => unknown, shown: string][] = [
   [
     'a TypeError',

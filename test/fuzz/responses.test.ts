@@ -6,7 +6,7 @@ import { check } from '../helpers/fuzz.js';
 
 const apiKey = 'service_test_canary_5bX81qLw';
 
-/** What a call comes to when the service responds with these bytes. */
+/** Returns the outcome of a call whose response has these bytes. */
 async function outcomeOf(status: number, body: Uint8Array<ArrayBuffer>, type: string): Promise<unknown> {
   const payments = new PaymentsClient({
     apiKey,

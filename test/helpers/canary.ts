@@ -25,7 +25,7 @@ function forms(secret: string): string[] {
   return [secret, json, JSON.stringify(json).slice(1, -1), base64, base64url, encodeURIComponent(secret)];
 }
 
-/** What printing, logging and sending the value gives. */
+/** Yields the value as printed, logged and sent. */
 function* prints(value: unknown): Generator<[string, string]> {
   yield ['inspect', inspect(value, { depth: Infinity, showHidden: true, maxStringLength: null })];
   yield ['inspect with getters', inspect(value, { depth: Infinity, showHidden: true, getters: true })];

@@ -5,7 +5,7 @@ import { type Carrier, carriers, factsOf, type Meeting, type Method, meet, metho
 
 /** A fault, and what a caller may rely on when it happens. */
 export interface Fault {
-  /** What goes wrong. */
+  /** The fault, in words. */
   title: string;
   /** Made anew for each call: a behaviour, or a server that is started already. */
   fault: () => Behaviour | Promise<FaultyServer>;
@@ -13,12 +13,12 @@ export interface Fault {
   expected: { error: string } & Record<string, unknown>;
   /** Facts that the platform's fetch gives another name, or cannot tell. */
   overFetch?: Record<string, unknown>;
-  /** How many requests arrive. */
+  /** The number of requests that arrive. */
   get: number;
   write: number;
   outcome: Outcome;
   options?: PaymentsClientOptions;
-  /** How long each request lasts at least. */
+  /** The shortest time that each request lasts. */
   least?: number;
   /** Anything else that holds. */
   also?: (meeting: Meeting, carrier: Carrier, method: Method) => void;
@@ -31,7 +31,7 @@ export function faultTable(faults: readonly Fault[]): void {
   });
 }
 
-/** How `fetch` names a response that is not HTTP: like Node's parser, or, from Node 22 or 24 on, by another word. */
+/** The code that `fetch` has for a response that is not HTTP: that of Node's parser, or, from Node 22 or 24 on, another word. */
 export function notHttp(parserCode: string, newer = 'protocol'): unknown {
   return expect.stringMatching(new RegExp(`^(?:${parserCode}|${newer})$`));
 }

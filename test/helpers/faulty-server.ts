@@ -9,7 +9,7 @@ export interface Arrived {
   /** Counted from 1 over all connections. */
   number: number;
   method: string;
-  /** What follows the method: path and query, undecoded. */
+  /** The request target: path and query, undecoded. */
   target: string;
   /** Lines of the head after the first, undecoded. */
   headers: string[];
@@ -18,7 +18,7 @@ export interface Arrived {
   at: number;
 }
 
-/** What the server does with a request: anything that can be done to a socket. */
+/** The server's way with a request: anything that can be done to a socket. */
 export type Behaviour = (socket: Socket, request: Arrived) => void;
 
 /** A server on a bare local socket, which responds as well or as badly as its behaviour says. */

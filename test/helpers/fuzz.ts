@@ -24,7 +24,7 @@ export async function check<Values>(
   report(await fc.check(property, { numRuns: runs * factor, seed }));
 }
 
-/** What failed, and the line that keeps it. */
+/** Throws the failure, with the line that keeps it. */
 function report<Values>(details: fc.RunDetails<Values>): void {
   const { failed, seed, counterexamplePath } = details;
   if (!failed) return;

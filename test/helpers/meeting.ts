@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { bodyCanary, canaryKey, traces } from './canary.js';
 import { type Behaviour, FaultyServer } from './faulty-server.js';
 
-/** What carries the requests: Node's `http`, which is the default, or the platform's `fetch` as the option. */
+/** The transports: Node's `http`, which is the default, or the platform's `fetch` as the option. */
 export const carriers = ['http', 'fetch'] as const;
 export type Carrier = (typeof carriers)[number];
 
@@ -29,9 +29,9 @@ export function call(client: PaymentsClient, method: Method, signal?: AbortSigna
   return client.products.update('prod_1', { description: bodyCanary }, options);
 }
 
-/** How a call ended, and what the server saw of it. */
+/** The end of a call, and what the server saw of it. */
 export interface Meeting {
-  /** What was thrown; `undefined` when the call succeeded. */
+  /** The thrown value; `undefined` if the call succeeded. */
   error: unknown;
   value: unknown;
   requests: FaultyServer['requests'];

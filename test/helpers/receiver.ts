@@ -58,9 +58,9 @@ export async function listen(
   };
 }
 
-/** How a receiver verifies, each part of which can be got wrong. */
+/** The parts of a verification, each of which a receiver can get wrong. */
 export interface Verifying {
-  /** What it takes the body for. */
+  /** Decodes the body. */
   body?: (body: Buffer) => string | Buffer;
   text?: (timestamp: string, body: string | Buffer) => (string | Buffer)[];
   key?: string | Buffer;

@@ -1,6 +1,6 @@
 export const isWindows = process.platform === 'win32';
 
-/** What `stat` says of a file that was made with these permissions: Windows has none but "read-only". */
+/** The mode that `stat` reports of a file created with `mode`: Windows knows "read-only" alone. */
 export function permissions(mode: number): number {
   return isWindows ? 0o666 : mode;
 }

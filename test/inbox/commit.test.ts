@@ -8,7 +8,7 @@ const insert = (db: SqliteDatabase) => db.prepare("INSERT INTO paid VALUES ('ord
 /** As JavaScript sees it, and TypeScript where the result of the function is not known. */
 type Commit = (fn: (db: SqliteDatabase) => unknown) => unknown;
 
-/** What commit() does on both stores is in contract/. */
+/** The tests of commit() on both stores are in contract/. */
 describe('commit(fn) on SQLite, where a transaction cannot wait', () => {
   const called = 'what the function wrote was rolled back, but not what it writes after an await';
   it.each<[string, (commit: Commit) => unknown, string]>([

@@ -57,7 +57,7 @@ export interface Opened {
   /** `[order_id, attempt]` of each call of the function. */
   calls: [orderId: string, attempt: number][];
   errors: unknown[];
-  /** What hooks were told, in order. */
+  /** The calls of the hooks, in order. */
   told: [name: string, facts: object][];
   post(
     body: string | Uint8Array<ArrayBuffer>,
@@ -112,7 +112,7 @@ export function noted(open: (noting: Noting) => Inbox, { sameProcess = false } =
   return { inbox, calls, errors, told, post };
 }
 
-/** What the promise gives, with a clock that gains five seconds again and again until then: nobody waits for patience to end. */
+/** Awaits the promise while the clock gains five seconds again and again, so that no test waits for a time limit. */
 export async function hurried<Result>(promise: Promise<Result>): Promise<Result> {
   vi.useFakeTimers({ toFake: ['performance'] });
   const timer = setInterval(() => vi.advanceTimersByTime(5000), 20);

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { connect, opened, orderPaid, temporaryFile } from './inboxes.js';
 
-/** What processes do on both stores is in contract/. */
+/** The tests of several processes on both stores are in contract/. */
 describe('a delivery that two processes take up at the same moment', () => {
   it('is left to the faster one', async () => {
     const file = temporaryFile();

@@ -37,7 +37,7 @@ const fine = [
   "pools.map((make) => openInbox({ pool: make(), on: { 'order.paid': (event, { commit }) => commit((tx) => tx.query(event.data.order_id).then((result) => result.rowCount.toFixed())) } }))",
 ];
 
-/** What the compiler says of each call, without the lines below its first. */
+/** Returns the compiler's message about each call, without the lines below its first. */
 function compiled(calls: readonly string[]): string[] {
   const { config } = ts.readConfigFile(names.tsconfig, ts.sys.readFile);
   const root = fileURLToPath(new URL('../..', import.meta.url));

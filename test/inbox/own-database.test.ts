@@ -29,7 +29,7 @@ function committing(statements: string) {
   return { database, ...opened({ database, retries: [], on }) };
 }
 
-/** What @types/node says of `DatabaseSync`, in short: in 22.13.0 rows are `unknown`. */
+/** The type of `DatabaseSync` in @types/node, in short: in 22.13.0 rows are `unknown`. */
 interface DatabaseSync<Row, Value> {
   close(): void;
   exec(sql: string): void;

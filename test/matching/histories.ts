@@ -17,20 +17,20 @@ export interface TruePayment extends UnmatchedPayment {
   of: TrueOrder;
 }
 export interface Rules {
-  /** How many minutes after its checkout expired the webhook of an order may come. */
+  /** The most minutes between the end of a checkout and its webhook. */
   late: number;
-  /** Whether some come back without having paid, at any time. */
+  /** True if some customers come back without having paid, at any time. */
   attackers: boolean;
 }
 
-/** What the shop has in its tables when it matches, over and over: at each webhook that it works on, and each return. */
+/** The shop's tables when it matches: at each webhook that it works on, and at each return. */
 export interface Tables {
   orders: TrueOrder[];
   payments: TruePayment[];
   now: Date;
 }
 
-/** What happens in a minute: somebody orders, pays or comes back, or the shop works on a webhook. */
+/** The events of a minute: somebody orders, pays or comes back, or the shop works on a webhook. */
 export interface Step {
   at: number;
   ordered?: TrueOrder;
@@ -52,7 +52,7 @@ export function play(seed: number, rules: Rules, match: (tables: Tables) => void
   }
 }
 
-/** What happens in a shop, in order. */
+/** Returns the history of a shop, in order. */
 export function history(seed: number, { attackers, late }: Rules): Step[] {
   const random = randomFrom(seed);
   const below = (limit: number) => Math.floor(random() * limit);

@@ -229,7 +229,7 @@ const wrong: [path: string, problem: string, params: object][] = [
   ['trustReturn', 'is unknown. Did you mean trustReturns?', { trustReturn: true }],
 ];
 
-/** What a call with parameters that its type forbids throws. */
+/** Returns the error of a call whose parameters its type forbids. */
 function refused(call: (params: never) => unknown, params: unknown): unknown {
   try {
     Reflect.apply(call, undefined, [params]);
@@ -278,7 +278,7 @@ it('10,000 unpaid orders and 1,000 payments are matched within seconds', () => {
 });
 
 it('twice the orders and payments of one amount take four times the work, not eight', () => {
-  /** How often orders are read. Half of the payments are for customers who came back; nobody can tell whose the others are. */
+  /** Counts the reads of orders. Half of the payments are for customers who came back; the others fit several orders. */
   const work = (half: number, trustReturns: boolean) => {
     let reads = 0;
     const counted = (id: string, facts?: object) =>

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path/posix';
 import { expect, test } from 'vitest';
 import { filesIn } from '../helpers/files.js';
 
-/** What each room of src/ may import besides itself; `type` where types alone. docs/decisions/rooms.md has the reasons. */
+/** The imports that each room of src/ may have besides itself; `type` means types alone. docs/decisions/rooms.md has the reasons. */
 const rooms = new Map(
   Object.entries({
     'schemas/': 'zod, input/',

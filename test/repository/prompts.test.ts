@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 
-/** What people ask coding agents, and what a right solution must and must not contain. */
+/** Requests to coding agents, and what a right solution must and must not contain. */
 const prompts = z
   .array(
     z.strictObject({

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').filter(Boolean);
 const manifest: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** What breaks on Windows or macOS though it works on Linux, found by reading. */
+/** Causes of failures on Windows or macOS alone, found by reading. */
 describe('on other systems', () => {
   it('every file can be checked out: no name that Windows forbids, none that differs by case alone', () => {
     const names = files.flatMap((file) => file.split('/'));

@@ -79,7 +79,7 @@ const files = [
   ...pathsIn('src', /\.ts$/),
 ];
 
-/** What is read by people: whole files, with line breaks inside a sentence undone, and the titles of tests. */
+/** The texts that people read: whole files, with line breaks inside a sentence undone, and the titles of tests. */
 const texts = [
   ...files.map((file) => ({
     file,

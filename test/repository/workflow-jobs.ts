@@ -45,7 +45,7 @@ export const queues: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** What starts a workflow. */
+/** The triggers of each workflow. */
 export const triggers: Readonly<Record<string, unknown>> = {
   'advisories.yml': { schedule: [{ cron: '11 6 * * 4' }], workflow_dispatch: null },
   'codeql.yml': { push: { branches: ['main'] }, pull_request: null, schedule: [{ cron: '23 4 * * 3' }] },

@@ -29,7 +29,7 @@ const pages = 'actions/deploy-pages@cd2ce8fcbc39b97be8ca5fce6e763baed58fa128 # v
 const job = '    environment: npm\n';
 const stageNeeds = 'needs: [build, test, rebuild, mutation]';
 
-/** What somebody may change: the file, a text in it, and what it becomes, in its first place from `after` on. */
+/** Changes to a workflow: the file, a text in it, and its replacement, in the first place from `after` on. */
 const changes: [title: string, file: string, from: string, to: string, after?: string][] = [
   ['a script beside the token', 'release.yml', stage, `      - run: node release/setup.mjs\n${stage}`],
   [

@@ -47,7 +47,7 @@ async function runBeside(args: string[], env: NodeJS.ProcessEnv = {}) {
   return { status, ...output };
 }
 
-/** What it prints before it serves. */
+/** Waits for the text that it prints before it serves. */
 async function bannerOf(child: ChildProcess): Promise<string> {
   let text = '';
   child.stdout?.on('data', (chunk) => {

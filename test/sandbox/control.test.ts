@@ -153,7 +153,7 @@ describe('control over HTTP, for other languages', () => {
   test('has a route for everything that createSandbox() can do to a running sandbox, and docs/sandbox.md names each', async () => {
     const context = createContext({});
     const members = Object.keys(Object.getPrototypeOf(context.sandbox));
-    // What belongs to the process that made it: its own socket, the keys that it was given, calls without a socket.
+    // These belong to the process that made the sandbox: its socket, its keys, calls without a socket.
     const own = ['fetch', 'listen', 'close', 'apiKey', 'webhookSecret', 'clientOptions', 'dashboardUrl'];
     const listed = readFileSync('docs/sandbox.md', 'utf8').matchAll(
       /^- (.*`.*?): (`(?:GET|POST|DELETE) .*)$/gm,

@@ -6,7 +6,7 @@ import { PaymentsClient } from 'merchant-payments';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { expect, test, vi } from 'vitest';
 
-/** What nobody caught while `run` ran and shortly after. */
+/** Collects the rejections that nobody caught while `run` ran and shortly after. */
 async function uncaughtIn(run: () => Promise<unknown>): Promise<unknown[]> {
   const uncaught: unknown[] = [];
   const note = (reason: unknown) => uncaught.push(reason);

@@ -5,7 +5,7 @@ import { caller, checkout, open } from './open.js';
 
 const cents = (amount: string) => BigInt(amount.replace('.', ''));
 
-/** What a customer, a merchant, time and trouble do, in any order. */
+/** Actions of customers, merchants, the clock and faults, in any order. */
 const action = fc.oneof(
   fc.record({
     kind: fc.constant('checkout' as const),

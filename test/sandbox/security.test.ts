@@ -36,7 +36,7 @@ function send(
   });
 }
 
-/** What comes back for bytes that no HTTP library would send. */
+/** Sends bytes that no HTTP library would send, and resolves to the response. */
 function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     let got = '';

@@ -24,7 +24,7 @@ function open(options: SandboxOptions = {}) {
   return createSandbox({ now: start, ...options });
 }
 
-/** What another language's encoder makes of a JSON text, one form per line; none where it is not installed. */
+/** Encodes a JSON text again in another language, one form per line; returns none if the language is not installed. */
 const reencodedBy = (program: string, args: string[]) => (body: string) =>
   (spawnSync(program, args, { input: body, encoding: 'utf8' }).stdout ?? '').split('\n').filter(Boolean);
 

@@ -13,7 +13,7 @@ import { deadPort } from '../helpers/ports.js';
 const volume: Record<Carrier, number> = { http: 14_000, fetch: 6_000 };
 const atOnce = 32;
 
-/** What goes wrong before the service has done anything, and what goes wrong after. */
+/** Faults before the service has done anything, then faults after. */
 const refusals: Behaviour[] = [429, 429, 429, 401, 422, 501].map(
   (status) => (socket) => socket.write(rawResponse(status)),
 );
@@ -72,7 +72,7 @@ function pseudoRandom(seed: number): number {
   return ((Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39) ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
 }
 
-/** How often a write that ended so may have been done. */
+/** The counts that are possible for a write with this outcome. */
 const allowed: Record<Outcome | 'answered', number[]> = {
   answered: [1],
   done: [1],

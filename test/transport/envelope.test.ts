@@ -22,7 +22,7 @@ async function failureOf(...args: Parameters<typeof readData>) {
   return result;
 }
 
-/** What the message says is wrong, after its beginning and before what a writer is told. */
+/** Returns the middle of the message: after its beginning, and before the part for writes. */
 async function problemOf(...args: Parameters<typeof readData>) {
   const { message } = (await failureOf(...args)).error;
   const begin = `${args[0].method} ${args[0].path} returned ${args[1].status}, but the response cannot be used: `;

@@ -77,7 +77,7 @@ test('each schema gives its interface, field by field', () => {
   >().branded.toEqualTypeOf<CreatedCheckout>();
   expectTypeOf<keyof Output<typeof productListSchema>>().toEqualTypeOf<'items' | 'pagination'>();
 
-  // What may be passed in more forms than one, such as a URL, is sent in one.
+  // A value that may be passed in several forms, such as a URL, is sent in one.
   expectTypeOf<z.output<typeof productCreateParams>>().toExtend<ProductCreateParams>();
   expectTypeOf<z.output<typeof productUpdateParams>>().toExtend<ProductUpdateParams>();
   expectTypeOf<z.output<typeof productListParams>>().branded.toEqualTypeOf<ProductListParams>();

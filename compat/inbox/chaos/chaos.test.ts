@@ -19,11 +19,11 @@ const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e6));
 const random = randomFrom(seed);
 const secret = 'whsec_of_the_chaos';
 const orders = Number(process.env.CHAOS_ORDERS ?? 500);
-/** How long a database may be away before a delivery may get 500: storing is tried for eight seconds, and begins at any of them. */
+/** The longest time that a database may be away before a delivery may get 500: storing is tried for eight seconds, and begins at any of them. */
 const patienceMs = 5000;
 const program = fileURLToPath(new URL('instance.ts', import.meta.url));
 
-/** What was sent, and whether one of its deliveries got 200. */
+/** An event that was sent, and whether one of its deliveries got 200. */
 interface Sent {
   id: string;
   amount: string;
@@ -44,7 +44,7 @@ class Instance {
   port = 0;
   ready = false;
   ends = 0;
-  /** What it wrote before it ended by itself. */
+  /** The output of an instance that ended by itself. */
   crashed: string | undefined;
   #child: ChildProcess | undefined;
   #output = '';

@@ -13,7 +13,7 @@ export interface Cutter {
   forget(): void;
   /** New connections lead to another server. */
   leadTo(url: string): void;
-  /** How many commits it has cut. */
+  /** The number of commits that it has cut. */
   cuts(): number;
   stop(): void;
 }

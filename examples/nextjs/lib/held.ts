@@ -21,11 +21,11 @@ export function receivePayment(
   creditWhatIsCertain();
 }
 
-/** Why the retry of a delivery fails that was parked for its other amount. */
+/** Explains why a delivery that was parked for its other amount cannot be retried. */
 const conflict = (id: string) =>
   `${id} came with another amount or currency before. Decide by hand which one counts, or discard this delivery.`;
 
-/** What is certain, and what a person has to decide. */
+/** Returns the matches that are certain, and the payments that a person has to decide. */
 export function review() {
   const unpaid = database.prepare('SELECT * FROM orders WHERE paid_by IS NULL').all();
   const held = database.prepare('SELECT * FROM held_payments').all();

@@ -34,11 +34,11 @@ export const html = { 'content-type': 'text/html; charset=utf-8' };
 
 export interface Row {
   name: string;
-  /** What a person would report: codes, separated by a space; `a|b` where either is true. Empty: nothing is wrong. */
+  /** The codes that a person would report, separated by a space; `a|b` if either is true. Empty: nothing is wrong. */
   verdict: string;
   /** The same for warnings. */
   warnings?: string;
-  /** What the report must say. */
+  /** A text that the report must contain. */
   says?: RegExp;
   /** Makes a receiver with a state of its own. */
   make: () => Receiver;
@@ -46,7 +46,7 @@ export interface Row {
   url?: (port: number) => string;
   /** Milliseconds that a delivery may take: few where the receiver never responds. */
   patienceMs?: number;
-  /** How deliveries are signed, if not by the default. */
+  /** The scheme of the deliveries, if not the default. */
   scheme?: Partial<SignatureScheme>;
   /** The price of the doctor's orders, if not its usual one. */
   amount?: string;

@@ -1010,7 +1010,7 @@ const unreached = [
   ]),
 ];
 
-/** What handlers say that verify, and then fail in words that are usual for a wrong verification. */
+/** Errors of handlers that verify, and then fail in words that are usual for a wrong verification. */
 const failingLater = [
   'TypeError: Body is unusable: Body has already been read',
   'Error: MAILER_SECRET is not set',

@@ -1,4 +1,4 @@
-// What the contract knows of a store: `npm test` runs it on SQLite, and compat/inbox on PostgreSQL.
+// The contract's interface to a store: `npm test` runs it on SQLite, and compat/inbox on PostgreSQL.
 import { expect, vi } from 'vitest';
 import {
   type CommonInboxOptions,
@@ -27,7 +27,7 @@ type ContractOptions = CommonInboxOptions<ContractDelivery>;
 /** Options of an order book of either store. */
 export type BookOptions = Omit<OrderBookOptions, 'file' | 'database' | 'pool' | 'schema'>;
 
-/** What an order book writes in a transaction of the shop's. */
+/** The methods of an order book that write in a transaction of the shop. */
 export interface BoundBook {
   credit(data: { order_id: string; amount: string; currency: string }, receivedAt?: Date): Paid;
   decide(paymentId: string, orderId: string): Paid;
@@ -45,7 +45,7 @@ export interface ContractBook extends Pick<OrderBook, 'reserve' | 'open' | 'held
   within<Result>(work: (book: BoundBook) => Result | Promise<Result>, killAt?: number): Promise<Result>;
 }
 
-/** Where an inbox is: a file, or a schema of a database. It has a table `paid` of the shop's own. */
+/** The place of an inbox: a file, or a schema of a database. It has a table `paid` of the shop's own. */
 export interface Place {
   open(options: ContractOptions): Inbox;
   openBook(options?: BookOptions): ContractBook;
@@ -55,7 +55,7 @@ export interface Place {
   pay(db: SqliteDatabase | PostgresClient): unknown;
   /** The arguments that name it to the command. */
   readonly args: readonly string[];
-  /** Where the command finds the driver of the database. */
+  /** The folder in which the command finds the driver of the database. */
   readonly cwd: string;
 }
 
@@ -159,7 +159,7 @@ export function placeInboxesIn(store: Store): void {
   used = store;
 }
 
-/** Where a promise cannot be the same, the test says so. */
+/** True on PostgreSQL; for a test whose promise differs between the stores. */
 export function isPostgres(): boolean {
   return used.name === 'PostgreSQL';
 }

@@ -4,7 +4,7 @@ import { sign } from '../../../src/webhooks/index.js';
 import { orderPaid } from '../inboxes.js';
 import { newPlace, opened, settled } from './places.js';
 
-/** What stderr would get from the default of onError, each call as its lines. */
+/** Collects what the default of onError would write to stderr, each call as its lines. */
 function printed() {
   const error = vi.spyOn(console, 'error').mockReturnValue();
   return () => error.mock.calls.map((call) => format(...call).split('\n'));

@@ -14,7 +14,7 @@ describe('an inbox that is open in this process already', () => {
     expect(warn.mock.calls).toEqual([
       [expect.stringMatching(/^merchant-payments: this inbox is open in this process already[^\n]*$/)],
     ]);
-    // What the first one was claiming at that moment is its own.
+    // A delivery that the first inbox was claiming at that moment is its own.
     await old.inbox.idle();
     // The earlier one goes on storing.
     await old.post(orderPaid('ord_1'));

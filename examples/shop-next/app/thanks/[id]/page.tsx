@@ -8,7 +8,7 @@ interface Props {
   searchParams: Promise<{ token?: string | string[] }>;
 }
 
-/** What the customer sees after paying. Only the webhook makes it say paid. */
+/** The page that the customer sees after paying. Only the webhook makes it say "paid". */
 export default async function Thanks({ params, searchParams }: Props) {
   const order = book.comeBack((await params).id, String((await searchParams).token));
   if (!order) notFound();
