@@ -57,7 +57,7 @@ try {
     Object.fromEntries(
       components.map(({ name, properties }) => [name, properties.map(({ value }) => value).sort()]),
     ),
-    'the table of inlined packages in docs/security.md is not what the build inlines',
+    'the list of inlined packages in docs/security.md is not what the build inlines',
   );
 
   for (const entry of ['', '/webhooks', '/inbox', '/matching', '/sandbox'].map(
@@ -111,18 +111,20 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Reads the rows of the table "Inlined packages": each package with its entries, as the build names them. */
+/** Reads the list of "Inlined packages": each package with its entries, as the build names them. */
 function inlinedIn(page) {
-  const rows = page.matchAll(/^\| `([\w@/-]+)` \| ((?:`[\w-]+(?:\/\w+)?`(?:, )?)+) \|$/gm);
+  const namesIn = (text) => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
   const names = { 'merchant-payments': 'index', command: 'cli' };
-  return Object.fromEntries(
-    [...rows].map(([, name, entries]) => [
-      name,
-      [...entries.matchAll(/`([^`]+)`/g)]
-        .map(([, entry]) => names[entry] ?? entry.replace('merchant-payments/', ''))
-        .sort(),
-    ]),
-  );
+  const found = {};
+  for (const [, entries, packages] of page.matchAll(
+    /^- ((?:`(?:merchant-payments(?:\/\w+)?|command)`(?:, )?)+): (.+)$/gm,
+  ))
+    for (const name of namesIn(packages))
+      found[name] = [
+        ...(found[name] ?? []),
+        ...namesIn(entries).map((entry) => names[entry] ?? entry.replace('merchant-payments/', '')),
+      ].sort();
+  return found;
 }
 
 function kB(bytes) {

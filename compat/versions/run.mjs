@@ -1,7 +1,7 @@
 // The tests of what depends on Node (sockets, TLS, streams, SQLite) on the oldest and the newest that is supported, and those of the inbox
 // on the first that has `node:sqlite` without a flag. `test.yml` runs the whole of `npm test` on these and all between. The
 // folder for temporary files is a link, as on macOS.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,23 @@ for (const [version, rooms] of [
       env: { TMPDIR },
       timeoutMs: 480_000,
     }),
+  );
+}
+
+const compat = fileURLToPath(new URL('..', import.meta.url));
+for (const version of ['22.13.0', '24', '26']) {
+  const node = `${compat}node_modules/node-${version}/bin/node`;
+  const [allowed, other] = ['allowed', 'other'].map((name) =>
+    realpathSync(mkdtempSync(join(folder, `${name}-`))),
+  );
+  const flags = [
+    '--permission',
+    `--allow-fs-read=${compat}`,
+    ...['read', 'write'].map((may) => `--allow-fs-${may}=${allowed}/`),
+  ];
+  await check(
+    `Node ${version}: the permission model lets the inbox write in its folder, and node:sqlite anywhere`,
+    () => run(node, [...flags, 'versions/permission.mjs', allowed, other], { cwd: compat }),
   );
 }
 rmSync(folder, { recursive: true });

