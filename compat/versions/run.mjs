@@ -1,6 +1,6 @@
-// The tests of what depends on Node (sockets, TLS, streams, SQLite) on the oldest and the newest that is supported, and those of the inbox
-// on the first that has `node:sqlite` without a flag. `test.yml` runs the whole of `npm test` on these and all between. The
-// folder for temporary files is a link, as on macOS.
+// The tests of what depends on Node (sockets, TLS, streams, SQLite) run on each supported line but this process's own, on which
+// `npm test` runs them. The tests of the inbox also run on the first Node that has `node:sqlite` without a flag. The folder for temporary
+// files is a link, as on macOS.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,8 @@ const all = ['client', 'faults', 'transport', 'promises', 'webhooks', 'inbox'];
 for (const [version, rooms] of [
   ['20', all],
   ['22.13.0', ['inbox']],
+  ['22', all],
+  ['24', all],
   ['26', all],
 ]) {
   if (process.version.startsWith(`v${version}.`)) continue;
