@@ -22,11 +22,8 @@ const commands = new Map<string, Command>(
   Object.entries({ ...usual, capture, identify, inbox, advance, reset }),
 );
 
-void main(process.argv.slice(2)).then((code) => {
-  process.exitCode = code;
-});
-
-async function main([name = 'help', ...args]: string[]): Promise<number> {
+/** Runs the command that the arguments name, and returns its exit code. */
+export async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
   const command = commands.get(name);
   try {
     if (command) return await run(command, args);

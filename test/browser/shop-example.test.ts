@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import axe from 'axe-core';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freePort } from '../helpers/ports.js';
+import { startProcess } from '../helpers/processes.js';
 import { useChromium } from './chromium.js';
 
 const visit = useChromium();
 let sandbox: Sandbox;
-let shop: ChildProcess;
 let shopUrl: string;
 let ordersUrl: string;
 
@@ -19,7 +17,7 @@ beforeEach(async () => {
   shopUrl = `http://127.0.0.1:${port}`;
   ordersUrl = `${shopUrl}/orders?key=key+of+the+counter`;
   sandbox = await createSandbox({ webhook: `${shopUrl}/webhooks`, webhooks: 'manual' }).listen();
-  shop = spawn(process.execPath, ['--import', 'tsx', 'examples/shop/server.ts'], {
+  const { output } = startProcess(process.execPath, ['--import', 'tsx', 'examples/shop/server.ts'], {
     env: {
       ...process.env,
       PORT: port,
@@ -28,18 +26,10 @@ beforeEach(async () => {
       PAYMENTS_BASE_URL: sandbox.url,
       PAYMENTS_WEBHOOK_SECRET: sandbox.webhookSecret,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let output = '';
-  for await (const chunk of shop.stdout ?? []) {
-    output += chunk;
-    if (output.includes('Ctrl-C')) break;
-  }
+  await expect.poll(() => output.stdout).toContain('Ctrl-C');
 });
-afterEach(async () => {
-  if (shop.exitCode === null && shop.kill()) await once(shop, 'exit');
-  await sandbox.close();
-});
+afterEach(() => sandbox.close());
 
 /** A customer of their own, on the payment page of the candle. */
 async function wantsTheCandle(): Promise<Page> {

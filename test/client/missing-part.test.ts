@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
+import { outputOf } from '../helpers/processes.js';
 
 /** Makes a first call after the file that it loads was removed. */
 async function firstCallWithoutItsFile() {
@@ -23,8 +23,7 @@ async function firstCallWithoutItsFile() {
       const error = await shop().catch((reason) => reason);
       const isOurs = error instanceof ConfigurationError;
       console.log(JSON.stringify({ error, isOurs, cause: String(error.cause), stack: error.stack, ends }));`;
-    const run = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
-    return JSON.parse(run);
+    return JSON.parse(await outputOf(process.execPath, ['--input-type=module', '-e', program]));
   } finally {
     rmSync(outdir, { recursive: true });
   }

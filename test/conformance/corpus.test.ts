@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { runProcess } from '../helpers/processes.js';
 
 interface Case {
   id: string;
@@ -33,8 +32,7 @@ const { cases, bytesOf, textOf }: Corpus = await load('corpus.mjs');
 const { makeDelivery }: Making = await load('make.mjs');
 const { merchantPayments }: { merchantPayments: object } = await load('schemes.mjs');
 const schema = read('schema.json');
-const run = (...args: string[]) =>
-  promisify(execFile)(process.execPath, [path('run.mjs'), ...args]).catch((error) => error);
+const run = (...args: string[]) => runProcess(process.execPath, [path('run.mjs'), ...args]);
 
 /** A verifier that accepts everything. */
 const credulous =
@@ -69,15 +67,15 @@ describe('the conformance corpus', () => {
   });
 
   it('reports a verifier that accepts everything, case by case', async () => {
-    const { stdout, code } = await run('--json', '--stdio', '--', process.execPath, '-e', credulous);
+    const { stdout, status } = await run('--json', '--stdio', '--', process.execPath, '-e', credulous);
     const rejected = cases.filter((one) => one.expect === 'reject').map(({ id }) => id);
     expect(JSON.parse(stdout).deviations.map(({ id }: { id: string }) => id)).toEqual(rejected);
-    expect(code).toBe(1);
+    expect(status).toBe(1);
   });
 
   it('tells a receiver that signs other bytes that it has to take the raw ones', async () => {
-    const { code, stderr } = await run(await receiver(() => 400));
-    expect(code).toBe(2);
+    const { status, stderr } = await run(await receiver(() => 400));
+    expect(status).toBe(2);
     expect(stderr).toMatch(
       /answered 400 to a valid delivery.*WEBHOOK_SECRET.*--scheme.*raw bytes of the body/s,
     );
@@ -85,13 +83,13 @@ describe('the conformance corpus', () => {
 
   it('wants a delivery that is too old refused with 4xx', async () => {
     // It accepts everything but a timestamp of some hours ago.
-    const { stdout, code } = await run(
+    const { stdout, status } = await run(
       await receiver(({ headers }) => {
         const age = Date.now() / 1000 - Number(headers['x-service-timestamp']);
         return age > 300 && age < 86_000 ? 302 : 200;
       }),
     );
-    expect(code).toBe(1);
+    expect(status).toBe(1);
     expect(stdout).toContain(
       '✗ ts-hour-old: one hour old, validly signed\n  must be rejected, but it failed in an undeclared way (HTTP 302)\n',
     );
@@ -131,8 +129,8 @@ describe('the conformance corpus', () => {
     ['a scheme that it does not know', ['--scheme', 'x', 'http://127.0.0.1:2/'], /Schemes: default, stripe/],
     ['nothing', [], /Usage/],
   ])('says so and exits with 2 when given %s', async (_what, args, message) => {
-    const { code, stderr } = await run(...args);
-    expect(code).toBe(2);
+    const { status, stderr } = await run(...args);
+    expect(status).toBe(2);
     expect(stderr).toMatch(message);
   });
 });

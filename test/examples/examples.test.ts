@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,11 +9,12 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { sign } from '../../src/webhooks/index.js';
 import { filesIn } from '../helpers/files.js';
 import { freePort } from '../helpers/ports.js';
+import { type Running, startProcess } from '../helpers/processes.js';
 import { statusBeforeEnd, statusOf, strangeTargets } from '../helpers/strange-requests.js';
 
 const tsx = import.meta.resolve('tsx');
 let sandbox: Sandbox;
-let running: ChildProcess[] = [];
+let running: Running[] = [];
 
 beforeAll(async () => {
   sandbox = await createSandbox().listen();
@@ -24,7 +24,10 @@ afterEach(stop);
 afterAll(() => sandbox.close());
 
 async function stop(): Promise<void> {
-  for (const child of running) if (child.exitCode === null && child.kill()) await once(child, 'exit');
+  for (const { child, ended } of running) {
+    child.kill();
+    await ended;
+  }
   running = [];
 }
 
@@ -35,7 +38,7 @@ function start(
   args: string[] = [],
   cwd = 'examples',
 ) {
-  const child = spawn(process.execPath, ['--import', tsx, resolve('examples', example), ...args], {
+  const started = startProcess(process.execPath, ['--import', tsx, resolve('examples', example), ...args], {
     cwd,
     env: {
       ...process.env,
@@ -45,18 +48,12 @@ function start(
       ...environment,
     },
   });
-  running.push(child);
-  let output = '';
-  const ready = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
-        output += chunk;
-        resolve();
-      });
-    }
-  });
-  const done = once(child, 'close').then(([code]) => ({ code, output }));
-  return { ready, done, output: () => output };
+  running.push(started);
+  const { child, ended } = started;
+  const output = () => started.output.stdout + started.output.stderr;
+  const ready = Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data')]);
+  const done = ended.then(({ status }) => ({ code: status, output: output() }));
+  return { ready, done, output };
 }
 
 test('list-products.ts walks the list in three ways', async () => {
@@ -337,46 +334,6 @@ describe('check-balance.ts', () => {
     expect((await check(own)).output).toContain(unexplained('16.00')); // less by the fee of C
     service.close();
   });
-});
-
-test('merchant-payments examples copies them with a start script, and overwrites nothing', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'examples-'));
-  mkdirSync(join(folder, 'shop/shop'), { recursive: true });
-  writeFileSync(join(folder, 'shop/.env'), 'mine');
-  writeFileSync(join(folder, 'shop/shop/orders.ts'), 'mine');
-  // Without the paths of our tsconfig.json, which would find the package from everywhere.
-  const copy = () =>
-    start('../src/cli/main.ts', { TSX_TSCONFIG_PATH: '' }, ['examples', 'shop'], folder).done;
-
-  const { code, output } = await copy();
-  expect(output).toMatch(
-    /^\d\d files copied to shop\n2 files are there already, unchanged: shop\/orders\.ts, \.env\n/,
-  );
-  expect(output).toContain('\n  cd shop\n  npm install\n  npm start ');
-  expect(code).toBe(0);
-  const copied = (name: string) => readFileSync(join(folder, 'shop', name), 'utf8');
-  expect([copied('.env'), copied('shop/orders.ts')]).toEqual(['mine', 'mine']);
-  expect(copied('shop/shop.ts')).toBe(source('shop/shop.ts'));
-  expect(JSON.parse(copied('package.json'))).toMatchObject({
-    type: 'module',
-    scripts: {
-      start: expect.stringMatching(
-        /^merchant-payments exec --webhook-path \/webhooks -- .* shop\/server\.ts$/,
-      ),
-    },
-  });
-
-  expect((await copy()).output).toMatch(/^\d\d files are there already, unchanged\n/);
-  writeFileSync(join(folder, 'shop/package.json'), '{"scripts":{"test":"vitest"}}');
-  expect((await copy()).output).toMatch(
-    /\nThe package\.json of this folder has other scripts, so "npm start" does not run the shop\. .*\n {2}merchant-payments examples shop\n$/,
-  );
-  const spaced = await start('../src/cli/main.ts', {}, ['examples', 'my shop'], folder).done;
-  expect(spaced.output).toContain('\n  cd "my shop"\n  npm install\n');
-  writeFileSync(join(folder, 'file'), '');
-  const refused = await start('../src/cli/main.ts', {}, ['examples', 'file'], folder).done;
-  expect([refused.code, refused.output]).toEqual([1, expect.stringMatching(/^file could not be filled: /)]);
-  rmSync(folder, { recursive: true, maxRetries: 10 });
 });
 
 const files = filesIn('examples').filter((name) => /\.tsx?$/.test(name));

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll } from 'vitest';
+import { runProcess } from './processes.js';
 
 /** Runs programs against the package in a Node process of their own. */
 export interface Children {
@@ -41,23 +41,11 @@ export function children(): Children {
       const path = join(folder, `program-${++count}.mjs`);
       const entry = built ?? pathToFileURL(join(folder, 'index.mjs')).href;
       await writeFile(path, `const entry = ${JSON.stringify(entry)};\n${program}`);
-      const child = spawn(process.execPath, [...flags, path], {
+      const { status, stdout, stderr } = await runProcess(process.execPath, [...flags, path], {
         env: { PATH: process.env.PATH, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
       });
-      const [printed, problems, code] = await Promise.all([
-        text(child.stdout),
-        text(child.stderr),
-        new Promise((resolve) => child.once('close', resolve)),
-      ]);
-      if (code !== 0 || problems !== '') throw new Error(`the child ended with ${code}: ${problems}`);
-      return JSON.parse(printed);
+      if (status !== 0 || stderr !== '') throw new Error(`the child ended with ${status}: ${stderr}`);
+      return JSON.parse(stdout);
     },
   };
-}
-
-async function text(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runProcessSync } from './processes.js';
 
 /**
  * HMACs of many texts with one key, made by `openssl`, which shares no code with this package; where it is not
@@ -17,8 +17,8 @@ export function macsOf(hash: string, keyHex: string, texts: readonly Buffer[]): 
       return file;
     });
     const options = ['dgst', `-${hash}`, '-mac', 'HMAC', '-macopt', `hexkey:${keyHex}`, '-r'];
-    const lines = execFileSync('openssl', [...options, ...files], { encoding: 'utf8' })
-      .trim()
+    const lines = runProcessSync('openssl', [...options, ...files])
+      .stdout.trim()
       .split('\n');
     return lines.map((line) => Buffer.from(line.split(' ')[0] ?? '', 'hex'));
   } catch (error) {

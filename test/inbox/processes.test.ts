@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/index.js';
-import { connect, later, orderPaid, secret, temporaryFolder } from './inboxes.js';
+import { startProcess } from '../helpers/processes.js';
+import { connect, orderPaid, secret, temporaryFolder } from './inboxes.js';
 
 /** A shop: an inbox on a file, a table of what was fulfilled, and a server whose port it prints. */
 const program = `
@@ -51,11 +51,9 @@ async function shopProgram() {
   return { script, file, database };
 }
 
-async function start(script: string, file: string, way = ''): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, file, way], {
-    stdio: ['ignore', 'pipe', way === 'returns too early' ? 'ignore' : 'inherit'],
-  });
-  later(() => child.kill('SIGKILL'));
+async function start(script: string, file: string, way = '') {
+  const args = ['--disable-warning=ExperimentalWarning', script, file, way];
+  const { child } = startProcess(process.execPath, args);
   const [port] = await once(child.stdout, 'data');
   return { child, url: `http://127.0.0.1:${String(port).trim()}` };
 }

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { environment, useCommand } from '../helpers/command.js';
+import { environment, useProgram } from '../helpers/command.js';
+import { runProcessSync } from '../helpers/processes.js';
 
-const { bin } = useCommand();
+const { bin } = useProgram();
 
 /** Runs `merchant-payments inbox` to its end, as a process of its own. */
 export function runInbox(
@@ -10,11 +10,9 @@ export function runInbox(
   before: readonly string[] = [],
   ofNode: readonly string[] = [],
 ) {
-  const [program = '', ...flags] = [
-    ...before,
-    ...[process.execPath, '--disable-warning=ExperimentalWarning', ...ofNode, bin, 'inbox', ...args],
-  ];
-  const options = { encoding: 'utf8', env: environment(), cwd } as const;
-  const { status, stdout, stderr } = spawnSync(program, flags, options);
-  return { status, stdout, stderr };
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', ...ofNode];
+  const [program = '', ...flags] = [...before, ...node, bin, 'inbox', ...args];
+  const { DATABASE_URL, PAYMENTS_WEBHOOK_SECRET } = process.env;
+  const env = environment({ DATABASE_URL, PAYMENTS_WEBHOOK_SECRET });
+  return runProcessSync(program, flags, { env, cwd });
 }

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { runProcessSync } from '../helpers/processes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'advisories-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -15,15 +15,8 @@ function scan(planted: number, other: number) {
     `#!/bin/sh\ncase "$*" in *planted*) echo "| hono |"; exit ${planted};; *) echo "report of $*"; exit ${other};; esac\n`,
   );
   chmodSync(scanner, 0o755);
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    ['scripts/advisories.mjs', 'published/sbom.cdx.json'],
-    {
-      encoding: 'utf8',
-      env: { PATH: `${folder}${delimiter}${process.env.PATH}` },
-    },
-  );
-  return { status, stdout };
+  const env = { PATH: `${folder}${delimiter}${process.env.PATH}` };
+  return runProcessSync(process.execPath, ['scripts/advisories.mjs', 'published/sbom.cdx.json'], { env });
 }
 
 it.skipIf(process.platform === 'win32').each([

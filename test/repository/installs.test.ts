@@ -1,11 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runProcessSync } from '../helpers/processes.js';
 
 const folders = ['.', 'bench', 'compat'];
-const tracked = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0');
+const tracked = runProcessSync('git', ['ls-files', '-z']).stdout.split('\0');
 
 interface Entry {
   version?: string;
@@ -197,5 +197,5 @@ describe('a lock is refused that gives a package', () => {
 });
 
 function checkLock(folder: string) {
-  return spawnSync(process.execPath, ['scripts/check-lock.mjs', folder], { encoding: 'utf8' });
+  return runProcessSync(process.execPath, ['scripts/check-lock.mjs', folder]);
 }

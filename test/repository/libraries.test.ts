@@ -1,15 +1,13 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { runProcess } from '../helpers/processes.js';
 
 /** Runs the tests of the endpoints with a stand-in for a library. */
 async function run(library: string): Promise<{ failed: number; total: number }> {
   const config = 'test/repository/stand-ins/vitest.config.ts';
   const files = ['products', 'balance', 'values'].map((name) => `test/client/${name}.test`);
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', config, '--reporter=json', ...files];
-  const child = spawn(process.execPath, args, { env: { ...process.env, STAND_IN: library } });
-  const report: unknown = JSON.parse(await text(child.stdout));
-  const { numFailedTests, numTotalTests } = Object(report);
+  const { stdout } = await runProcess(process.execPath, args, { env: { ...process.env, STAND_IN: library } });
+  const { numFailedTests, numTotalTests } = JSON.parse(stdout);
   return { failed: numFailedTests, total: numTotalTests };
 }
 

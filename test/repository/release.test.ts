@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -17,11 +16,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { outputOf } from '../helpers/processes.js';
 
 const manifest: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'));
-const execute = promisify(execFile);
 let folder: string;
 
 /** A project with this repository's .npmrc, scripts and package.json, whose tests and build take no time. */
@@ -47,7 +45,7 @@ const npm = (...args: string[]) => {
   const program = `
     import { npm } from ${JSON.stringify(pathToFileURL(resolve('scripts/npm.mjs')).href)};
     process.stdout.write(npm(${JSON.stringify(args)}));`;
-  return execute(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder, env });
+  return outputOf(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder, env });
 };
 const person = { name: 'A Maintainer', email: 'maintainer@example.com' };
 const env = {
@@ -58,7 +56,7 @@ const env = {
   GIT_COMMITTER_NAME: person.name,
   GIT_COMMITTER_EMAIL: person.email,
 };
-const git = async (...args: string[]) => (await execute('git', args, { cwd: folder, env })).stdout;
+const git = (...args: string[]) => outputOf('git', args, { cwd: folder, env });
 
 /** A clone of a bare repository, with one commit on `main` that is pushed. */
 async function clone() {
@@ -150,7 +148,7 @@ async function read(output: string): Promise<unknown> {
     import { packed } from ${JSON.stringify(pathToFileURL(resolve('scripts/npm.mjs')).href)};
     process.stdout.write(JSON.stringify(packed(process.argv[1])));`;
   const args = ['--input-type=module', '--eval', program, output];
-  return JSON.parse((await execute(process.execPath, args)).stdout);
+  return JSON.parse(await outputOf(process.execPath, args));
 }
 
 test('pack-release hands over the tarball, its SBOM and the SHA-256 digest of each', async () => {
@@ -158,7 +156,7 @@ test('pack-release hands over the tarball, its SBOM and the SHA-256 digest of ea
   writeFileSync(join(folder, 'dist/sbom.cdx.json'), '{}');
   const outputs = join(folder, 'outputs');
   const script = join(folder, 'scripts/pack-release.mjs');
-  await execute(process.execPath, [script, 'release'], {
+  await outputOf(process.execPath, [script, 'release'], {
     cwd: folder,
     env: { ...env, GITHUB_OUTPUT: outputs },
   });
@@ -179,7 +177,7 @@ test.skipIf(process.platform === 'win32')(
     const packWith = async (mode: number) => {
       for (const file of ['src/version.ts', 'package.json']) chmodSync(join(folder, file), mode);
       const script = join(folder, 'scripts/pack-release.mjs');
-      return (await execute(process.execPath, [script, 'release'], { cwd: folder, env })).stdout;
+      return outputOf(process.execPath, [script, 'release'], { cwd: folder, env });
     };
     mkdirSync(join(folder, 'dist'), { recursive: true });
     writeFileSync(join(folder, 'dist/sbom.cdx.json'), '{}');
@@ -197,7 +195,7 @@ test.skipIf(process.platform === 'win32')(
     chmodSync(join(folder, 'src/version.ts'), 0o600);
     chmodSync(join(folder, 'package.json'), 0o664);
     const compare = () => npm('run', 'same-tarball', '--', tarball);
-    expect((await compare()).stdout).toContain('The tarball is what the repository builds.');
+    expect(await compare()).toContain('The tarball is what the repository builds.');
     chmodSync(join(folder, 'src/version.ts'), 0o700);
     await expect(compare()).rejects.toThrow('The tarball is not what the repository builds.');
   },
@@ -225,7 +223,7 @@ test('same-tarball compares a version that was published a minute ago, though .n
 
   const compare = () =>
     npm('run', 'same-tarball', `--registry=http://127.0.0.1:${port}/`, '--', 'merchant-payments@0.1.0');
-  expect((await compare()).stdout).toContain('The tarball is what the repository builds.');
+  expect(await compare()).toContain('The tarball is what the repository builds.');
   writeFileSync(join(folder, 'src/version.ts'), '// another file\n');
   await expect(compare()).rejects.toThrow('The tarball is not what the repository builds.');
 }, 120_000);

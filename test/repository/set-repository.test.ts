@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runProcessSync } from '../helpers/processes.js';
 
 const script = resolve('scripts/set-repository.mjs');
 let folder: string;
@@ -13,8 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
 
-const run = (...args: string[]) =>
-  spawnSync(process.execPath, [script, ...args], { cwd: folder, encoding: 'utf8' });
+const run = (...args: string[]) => runProcessSync(process.execPath, [script, ...args], { cwd: folder });
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const relativeLinks = () =>
   [...read('README.md').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, path]) => path);

@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { runProcessSync } from '../helpers/processes.js';
 
-const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').filter(Boolean);
+const git = (...args: string[]) => runProcessSync('git', args).stdout;
+const files = git('ls-files', '-z').split('\0').filter(Boolean);
 const manifest: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** Causes of failures on Windows or macOS alone, found by reading. */
@@ -17,8 +18,11 @@ describe('on other systems', () => {
 
   it('text keeps its line feeds, which bodies, vectors and the formatter count', () => {
     expect(readFileSync('.gitattributes', 'utf8')).toMatch(/^\* text=auto eol=lf$/m);
-    const endings = execFileSync('git', ['ls-files', '--eol'], { encoding: 'utf8' });
-    expect(endings.split('\n').filter((line) => /^i\/(?:crlf|mixed)/.test(line))).toEqual([]);
+    expect(
+      git('ls-files', '--eol')
+        .split('\n')
+        .filter((line) => /^i\/(?:crlf|mixed)/.test(line)),
+    ).toEqual([]);
   });
 
   it.each(Object.entries(manifest.scripts))('npm run %s needs no Unix shell', (_name, command) => {
@@ -57,25 +61,4 @@ describe('on other systems', () => {
     );
     expect(found).toEqual(['scripts/npm.mjs']);
   });
-});
-
-describe('merchant-payments exec', () => {
-  /** Set once Node and the loader run: only the code of the package then sees another system. */
-  const on = (platform: string) => {
-    const program = `
-      process.argv.splice(1, 0, 'merchant-payments');
-      Object.defineProperty(process, 'platform', { value: '${platform}' });
-      await import('./src/cli/main.ts');`;
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
-    return spawnSync(process.execPath, [...args, 'exec', '--', 'no-such-program'], { encoding: 'utf8' });
-  };
-
-  it.each(['win32', 'linux'])(
-    'on %s asks whether a program that cannot be started is installed',
-    (platform) => {
-      const { stderr, status } = on(platform);
-      expect(stderr).toContain('no-such-program could not be started (ENOENT). Is it installed?');
-      expect(status).toBe(127);
-    },
-  );
 });

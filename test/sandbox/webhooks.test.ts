@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
@@ -7,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { watch } from '../../src/cli/sandbox.js';
 import { createContext } from '../../src/sandbox/create.js';
 import { guardedLookup } from '../../src/sending/address.js';
+import { isInstalled, runProcessSync } from '../helpers/processes.js';
 
 const start = new Date('2026-01-01T00:00:00Z');
 
@@ -26,7 +26,9 @@ function open(options: SandboxOptions = {}) {
 
 /** Encodes a JSON text again in another language, one form per line; returns none if the language is not installed. */
 const reencodedBy = (program: string, args: string[]) => (body: string) =>
-  (spawnSync(program, args, { input: body, encoding: 'utf8' }).stdout ?? '').split('\n').filter(Boolean);
+  isInstalled(program)
+    ? runProcessSync(program, args, { input: body }).stdout.split('\n').filter(Boolean)
+    : [];
 
 test.each([
   ['base64', undefined],

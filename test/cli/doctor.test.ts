@@ -1,0 +1,163 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
+import { sign } from 'merchant-payments/webhooks';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { callCommand, testRefusals, useProgram } from '../helpers/command.js';
+import { holds, listen, type Received, type Reply, type Verifying } from '../helpers/receiver.js';
+
+const program = useProgram();
+const secret = 'whsec_9f2c4e7a10b35d68c1e4';
+const known = { PAYMENTS_WEBHOOK_SECRET: secret };
+
+/** Runs the command, which never prints the secret. */
+async function doctor(args: string[], env: NodeJS.ProcessEnv = known) {
+  const result = await callCommand(['doctor', ...args], env);
+  expect(result.stdout + result.stderr).not.toContain(secret);
+  return result;
+}
+
+async function receiving(answer: (delivery: Received) => Reply | Promise<Reply>) {
+  const receiver = await listen(answer);
+  onTestFinished(() => receiver.close());
+  return receiver;
+}
+
+const verifying = (how: Verifying) =>
+  receiving((delivery) => (holds(delivery, secret, how) ? { status: 200 } : { status: 400 }));
+
+async function sandboxFor(webhook: SandboxOptions['webhook']) {
+  const sandbox = await createSandbox({ webhook, webhookSecret: secret }).listen();
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+const noUrl = 'Pass one URL: your webhook, such as http://localhost:3000/webhooks.';
+const noTarget =
+  'The URL of your webhook: pass an absolute http: or https: URL without user and password.\nSee: ';
+
+testRefusals([
+  ...['3000', 'POST', 'http://'].map((url) => [['doctor', url], noUrl, { env: known }] as const),
+  ...['http://127.0.0.1:99999/', 'http://user:pw@127.0.0.1/'].map(
+    (url) => [['doctor', url], noTarget, { env: known }] as const,
+  ),
+  [
+    ['doctor', 'http://203.0.113.9/webhooks'],
+    'The URL of your webhook: 203.0.113.9 is neither on this machine nor in a private network. To send there, pass --allow-remote.',
+    { env: known },
+  ],
+  [['doctor', 'http://127.0.0.1:9/', '--amount', '1,50'], '--amount "1,50"', { env: known }],
+  [['doctor', 'http://127.0.0.1:9/', '--scheme', 'base64'], '--scheme: "base64" is neither', { env: known }],
+  [['doctor', 'http://127.0.0.1:9/', '--scheme', '{"encoding":"base32"}'], 'scheme.encoding', { env: known }],
+  [
+    ['doctor', 'http://127.0.0.1:9/', '--scheme', '{"secretEncoding":"hex"}'],
+    'PAYMENTS_WEBHOOK_SECRET: pass hex,',
+    { env: known, status: 1 },
+  ],
+  [['doctor', 'http://127.0.0.1:9/'], 'Set PAYMENTS_WEBHOOK_SECRET', { status: 1 }],
+  [
+    ['doctor', '--sandbox', 'http://127.0.0.1:9'],
+    'Or pass the URL of your webhook: merchant-payments doctor http://localhost:3000/webhooks\n',
+    { status: 1 },
+  ],
+]);
+
+describe('merchant-payments doctor', () => {
+  test('says that all is good, and exits with 0', async () => {
+    const { url } = await verifying({});
+    const { status, stdout } = await doctor([url]);
+    expect(stdout).toMatch(/✓ All good: .*\n$/);
+    expect(status).toBe(0);
+  });
+
+  test('names the fault and the fix, and exits with 1', async () => {
+    const { url } = await verifying({ body: (body) => JSON.stringify(JSON.parse(body.toString())) });
+    const { status, stdout } = await doctor([url, '--verbose']);
+    expect(stdout).toMatch(
+      /^✗ Your handler verifies a body that was parsed and encoded again\.\n.*\n {2}Fix: .*express\.raw\(/,
+    );
+    expect(stdout).toMatch(/valid, JSON with uneven spaces +refused \(400\) .* ← must be accepted/);
+    expect(status).toBe(1);
+  });
+
+  test('prints JSON for programs', async () => {
+    const { url } = await verifying({ toleranceMs: Infinity });
+    const { status, stdout } = await doctor([url, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      findings: [{ code: 'no_tolerance', severity: 'fault' }],
+      warnings: [],
+    });
+    expect(status).toBe(1);
+  });
+
+  test('signs as it is told, by JSON or a file of `identify --json`', async () => {
+    const { url } = await verifying({ encoding: 'base64' });
+    expect((await doctor([url, '--scheme', '{"encoding":"base64"}'])).status).toBe(0);
+    const rawBody = '{"type":"order.paid"}';
+    const headers = sign({ rawBody, secret, scheme: { encoding: 'base64' } });
+    const delivery = join(
+      program.folder,
+      program.write('delivery.json', JSON.stringify({ headers, rawBody })),
+    );
+    const found = await callCommand(['identify', delivery, '--json'], known);
+    const scheme = join(program.folder, program.write('scheme.json', found.stdout));
+    expect((await doctor([url, '--scheme', scheme])).status).toBe(0);
+  });
+
+  test('asks about the amount that it is told', async () => {
+    const receiver = await verifying({});
+    const { stdout } = await doctor([receiver.url, '--amount', '19.90', '--currency', 'EUR']);
+    const asJson = receiver.received.filter(({ headers }) => !`${headers['content-type']}`.includes('form'));
+    const orders = asJson.map(({ body }) => JSON.parse(body.toString()).data);
+    expect(new Set(orders.map(({ amount, currency }) => `${amount} ${currency}`))).toEqual(
+      new Set(['19.90 EUR', '919.90 EUR']),
+    );
+    expect(stdout).toContain('of 19.90 EUR. If your shop matches payments by amount');
+  });
+
+  test('says on stderr what it waits for', async () => {
+    const { url } = await receiving(async (delivery) => {
+      if (!holds(delivery, secret)) return { status: 400 };
+      await new Promise((resolve) => setTimeout(resolve, delivery.body.includes('Café') ? 1500 : 0));
+      return { status: 200 };
+    });
+    const { status, stdout, stderr } = await doctor([url, '--json']);
+    expect(stderr).toContain('non-ASCII letters');
+    expect(JSON.parse(stdout).ok).toBe(true);
+    expect(status).toBe(0);
+  });
+
+  test('names the code of a finding, and ends with the verdict, on one screen', async () => {
+    const { url } = await receiving(() => ({ status: 200 }));
+    const { stdout } = await doctor([url]);
+    expect(stdout).toContain('[answers_everything]');
+    const lines = stdout.trim().split('\n');
+    expect(lines.at(-1)).toMatch(/^✗ DANGER: /);
+    expect(lines.reduce((rows, line) => rows + Math.ceil((line.length || 1) / 100), 0)).toBeLessThan(40);
+  });
+
+  test('has a running sandbox examine its webhook, where no URL is given', async () => {
+    const sandbox = await sandboxFor((await verifying({})).url);
+    const { status, stdout } = await doctor(['--sandbox', sandbox.url], {});
+    expect(stdout).toMatch(/✓ All good: .*\n$/);
+    expect(status).toBe(0);
+  });
+
+  test('without a secret, has the running sandbox whose webhook that is examine it, in any way of writing the URL', async () => {
+    const { url } = await verifying({});
+    const sandbox = await sandboxFor(url);
+    const { stdout } = await doctor([url.replace('http://', '')], { SANDBOX_URL: sandbox.url });
+    expect(stdout).toContain('✓ All good: ');
+  });
+
+  test('reads the secret from .env, and says so', async () => {
+    const { url } = await verifying({});
+    program.write('.env', `PAYMENTS_WEBHOOK_SECRET=${secret}\n`);
+    onTestFinished(() => rmSync(join(program.folder, '.env')));
+    const { status, stdout, stderr } = await program.run(['doctor', '--url', url]);
+    expect(stderr).toContain('PAYMENTS_WEBHOOK_SECRET was read from .env.\n');
+    expect(stdout).toContain('✓ All good: ');
+    expect(status).toBe(0);
+  });
+});
