@@ -34,7 +34,12 @@ async function sell(page, program) {
   const shop = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     // A port of its own, so that no kept-alive connection leads to the shop before.
-    env: { ...process.env, PORT: String(await freePort()), TSX_TSCONFIG_PATH: 'examples/tsconfig.json' },
+    env: {
+      ...process.env,
+      PORT: String(await freePort()),
+      SHOP_FILE: ':memory:',
+      TSX_TSCONFIG_PATH: 'examples/tsconfig.json',
+    },
   });
   try {
     const address = await addressOf(shop);

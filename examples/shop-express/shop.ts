@@ -6,10 +6,10 @@
  * On Node 20, put `npx tsx` in place of `node`. The orders, the pages and the goods are those of `../shop`.
  */
 import express, { type ErrorRequestHandler } from 'express';
-import { isPaymentsError, PaymentsClient, webhooks } from 'merchant-payments';
+import { isPaymentsError, PaymentsClient } from 'merchant-payments';
 import { buy, catalogue } from '../shop/buy.ts';
-import { decide, logHeld, newCounterKey, opens, ordersPath } from '../shop/counter.ts';
-import { OrderBook } from '../shop/orders.ts';
+import { decide, newCounterKey, opens, ordersPath } from '../shop/counter.ts';
+import { openOrders } from '../shop/orders.ts';
 import { page } from '../shop/pages.ts';
 import { pictures } from '../shop/pictures.ts';
 import { stock } from '../shop/stock.ts';
@@ -17,7 +17,8 @@ import { stock } from '../shop/stock.ts';
 const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
 const port = process.env.PORT ?? '3010';
 const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
-const book = new OrderBook();
+process.umask(0o077); // shop.sqlite holds what customers bought: it is for this user only
+const orders = openOrders(process.env.PAYMENTS_WEBHOOK_SECRET);
 const counterKey = newCounterKey();
 const app = express();
 
@@ -28,32 +29,22 @@ app.use((_request, response, next) => {
 });
 
 // Before any body parser: the signature covers the raw body.
-app.post(
-  '/webhooks',
-  webhooks.nodeHandler({
-    secret: process.env.PAYMENTS_WEBHOOK_SECRET,
-    on: {
-      'order.paid': ({ data }) => {
-        logHeld(book.receive(data));
-      },
-    },
-  }),
-);
+app.post('/webhooks', orders.inbox.nodeHandler);
 
 app.get('/', async (_request, response) => {
   response.send(page.catalogue(await catalogue(payments)));
 });
 
 app.post('/buy/:id', async (request, response) => {
-  const url = await buy(payments, book, request.params.id, shopUrl);
+  const url = await buy(payments, orders, request.params.id, shopUrl);
   if (url) response.redirect(303, url);
   else response.status(404).send(page.missing());
 });
 
 // The customer comes back here, before the webhook or after it.
-app.get('/thanks/:id', (request, response) => {
+app.get('/thanks/:id', async (request, response) => {
   const { token } = request.query;
-  const order = book.comeBack(request.params.id, typeof token === 'string' ? token : '');
+  const order = await orders.comeBack(request.params.id, typeof token === 'string' ? token : '');
   response.status(order ? 200 : 404).send(order ? page.order(order) : page.missing());
 });
 
@@ -61,11 +52,12 @@ app.use('/orders', (request, response, next) => {
   if (opens(counterKey, request.originalUrl)) next();
   else response.status(403).send(page.locked());
 });
-app.get('/orders', (_request, response) => {
-  response.send(page.orders(book));
+app.get('/orders', async (_request, response) => {
+  response.send(await page.orders(orders));
 });
-app.post('/orders', express.text({ type: '*/*' }), (request, response) => {
-  if (decide(book, new URLSearchParams(String(request.body)))) response.redirect(303, ordersPath(counterKey));
+app.post('/orders', express.text({ type: '*/*' }), async (request, response) => {
+  if (await decide(orders, new URLSearchParams(String(request.body))))
+    response.redirect(303, ordersPath(counterKey));
   else response.status(409).send(page.undecided());
 });
 

@@ -1,5 +1,5 @@
 import type { PaymentsClient, Product } from 'merchant-payments';
-import type { OrderBook } from './orders.ts';
+import type { Orders } from './orders.ts';
 
 /** Lists the products on the shelves, without their copies a cent cheaper: see `productAt`. */
 export async function catalogue(payments: PaymentsClient): Promise<Product[]> {
@@ -12,28 +12,29 @@ export async function catalogue(payments: PaymentsClient): Promise<Product[]> {
  */
 export async function buy(
   payments: PaymentsClient,
-  book: OrderBook,
+  orders: Orders,
   productId: string,
   shopUrl: string,
 ): Promise<string | undefined> {
   const products = await allProducts(payments);
   const product = products.find(({ id, metadata }) => id === productId && metadata.insteadOf === undefined);
   if (!product) return undefined;
-  const order = book.open(product);
+  const { name, price, currency } = product;
+  const { id, token } = orders.add(name);
   try {
-    const { id } = await productAt(payments, products, product, order.amount);
+    const { amount } = await orders.book.reserve({ id, price, currency });
+    if (amount === null) throw new Error(`Many are buying ${name}: no amount near ${price} is free.`);
     const checkout = await payments.checkouts.create({
-      productId: id,
-      successUrl: `${shopUrl}/thanks/${order.id}?token=${order.token}`,
+      productId: (await productAt(payments, products, product, amount)).id,
+      successUrl: `${shopUrl}/thanks/${id}?token=${token}`,
       cancelUrl: `${shopUrl}/`,
       displayMerchantName: 'North & Pine',
     });
     // Only `url` is guaranteed. What the checkout asks for is what counts, if a price was changed meanwhile.
-    order.amount = checkout.amount ?? order.amount;
-    order.expiresAt = checkout.expiresAt;
+    await orders.book.open(id, { expiresAt: checkout.expiresAt, amount: checkout.amount });
     return checkout.url;
   } catch (error) {
-    book.drop(order); // nobody has the payment page's address
+    await orders.drop(id); // nobody has the payment page's address
     throw error;
   }
 }

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { type OrderBook, type Payment, sameText } from './orders.ts';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { isPaymentsError } from 'merchant-payments';
+import type { Orders } from './orders.ts';
 
 /** Opens /orders, which is behind a login in a real shop. No header proves that a request comes from this machine. */
 export function newCounterKey(): string {
@@ -14,14 +15,22 @@ export function opens(counterKey: string, url: string | undefined): boolean {
   return sameText(counterKey, new URLSearchParams(query).get('key') ?? '');
 }
 
-/** Takes the form with which a person decides on a payment or closes an order. Returns whether that was possible. */
-export function decide(book: OrderBook, form: URLSearchParams): boolean {
-  const [closed, payment] = [form.get('close'), form.get('payment')];
-  return closed ? book.close(closed) : book.decide(payment ?? '', form.get('order') || undefined);
+/** Compares in constant time. */
+function sameText(known: string, given: string): boolean {
+  const [a, b] = [Buffer.from(known), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Logs a payment of which nobody can say yet whose it is. */
-export function logHeld({ id, amount, currency, state }: Payment): void {
-  if (state !== 'held') return;
-  console.warn(`${id} paid ${amount} ${currency}. Nothing says which order it is: decide at /orders`);
+/** Takes the form with which a person decides on a payment or closes an order. Returns whether that was possible. */
+export async function decide(orders: Orders, form: URLSearchParams): Promise<boolean> {
+  const [closed, payment, order] = [form.get('close'), form.get('payment') ?? '', form.get('order')];
+  try {
+    if (closed) orders.close(closed);
+    else if (order) orders.decide(payment, order);
+    else await orders.book.dismiss(payment);
+    return true;
+  } catch (error) {
+    if (!isPaymentsError(error)) throw error;
+    return false; // somebody else has decided meanwhile, say
+  }
 }

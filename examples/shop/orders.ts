@@ -1,155 +1,126 @@
 /**
- * Which order was it? `order.paid` says that somebody paid an amount, and names no order of your shop. So no two open
- * orders of this shop have one amount: who wants the same mug at the same time pays a cent less. Where the cents are
- * used up, unpaid orders share an amount, and its payment is held until a person decides. `matchPayments()` has the
- * rule; this file has the tables.
+ * The orders of the shop, in one SQLite file: its own table, the order book, which says which order a payment is for, and the
+ * inbox, which loses no payment that got a 200.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { freeAmount, type MatchResult, matchPayments } from 'merchant-payments/matching';
+import { randomBytes } from 'node:crypto';
+import { openInbox, openOrderBook, type PaidOrder } from 'merchant-payments/inbox';
+import { openDatabase } from './database.ts';
 
 export interface Order {
   readonly id: string;
   /** Part of the order's `successUrl`: opens the customer's page, and proves no payment. */
   readonly token: string;
   readonly name: string;
-  amount: string;
-  readonly currency: string;
-  readonly createdAt: Date;
-  /** When its checkout ends, if the service said so. */
-  expiresAt?: Date | undefined;
-  returnedAt?: Date;
-  /** The service's order id. */
-  paidAs?: string;
-  paidAt?: Date;
-  closed?: boolean;
-}
-
-export interface Payment {
-  /** The service's order id. */
-  readonly id: string;
   readonly amount: string;
   readonly currency: string;
-  readonly receivedAt: Date;
-  state: 'held' | 'matched' | 'dismissed';
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly returnedAt: Date | null;
+  readonly isClosed: boolean;
+  /** The service's order id of its payment. */
+  readonly paidAs: string | null;
 }
 
-/** The most that a thing may be sold below its price: fifty customers who want it within three hours or so get amounts of their own. */
-const most = '0.50';
-/**
- * The time for which nobody else gets an amount. For an unpaid order it is as long as a webhook may be late (`lateFor`). A shorter
- * time means more decisions, no errors: the order stays a candidate.
- * Paid, it may be paid once more from a page that is still open, and that payment must not be the next customer's.
- */
-const keptMs = { unpaid: 2 * 3_600_000, paid: 24 * 3_600_000 };
+export type Orders = ReturnType<typeof openOrders>;
 
-/** The orders of a shop and the payments that came for them: two tables in a real shop, and a transaction a method. */
-export class OrderBook {
-  orders: Order[] = [];
-  readonly payments: Payment[] = [];
+export function openOrders(secret: string | undefined | (() => string | undefined)) {
+  const database = openDatabase(process.env.SHOP_FILE || 'shop.sqlite');
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, token TEXT NOT NULL, name TEXT NOT NULL, paid_as TEXT)',
+  );
 
-  /** Enters an order under an amount of its own, before its checkout is created: nobody else gets that amount. */
-  open(goods: { name: string; price: string; currency: string }, now = new Date()): Order {
-    const { name, price, currency } = goods;
-    const taken = this.#taken(currency, now);
-    const free = (orders: Order[]) => freeAmount({ price, taken: orders.map((order) => order.amount), most });
-    const amount = free(taken) ?? free(taken.filter(({ paidAs, closed }) => paidAs !== undefined || closed));
-    if (amount === undefined) throw new Error(`Every amount near ${price} was paid today. Sell it later.`);
-    const [id, token] = [randomBytes(6).toString('hex'), randomBytes(24).toString('base64url')];
-    const order: Order = { id, token, name, amount, currency, createdAt: now };
-    this.orders.push(order);
-    return order;
+  /** Gives each order an amount of its own: who wants the same mug at the same time pays a cent less. */
+  const book = openOrderBook({ database });
+
+  const inbox = openInbox({
+    database,
+    secret,
+    on: {
+      'order.paid': ({ data }, { commit }) => {
+        const paid = commit((db) => fulfil(book.credit(db, data)));
+        if (paid.length > 0) return;
+        const { order_id, amount, currency } = data;
+        console.warn(`${order_id} paid ${amount} ${currency}, and no order for certain. Look at /orders`);
+      },
+    },
+  });
+
+  /** Fulfils orders, in the transaction that credits their payments: that happens once. */
+  function fulfil(paid: PaidOrder[]): PaidOrder[] {
+    const pay = database.prepare('UPDATE orders SET paid_as = ? WHERE id = ?');
+    for (const { id, paymentId } of paid) pay.run(paymentId, id);
+    return paid;
   }
 
-  /** Forgets an order whose payment page nobody has seen. */
-  drop(order: Order): void {
-    this.orders = this.orders.filter((one) => one !== order);
+  /** Fulfils what a person's decision pays, in one transaction with it. */
+  function fulfilWhat(credit: () => PaidOrder[]): void {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      fulfil(credit());
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
   }
 
-  /** Takes the data of a verified `order.paid`. */
-  receive(data: { order_id: string; amount: string; currency: string }, now = new Date()): Payment {
-    const { order_id: id, amount, currency } = data;
-    const known = this.payments.find((payment) => payment.id === id);
-    if (known && (known.amount !== amount || known.currency !== currency))
-      throw new Error(
-        `${id} came with ${known.amount} ${known.currency}, and again with ${amount} ${currency}.`,
-      );
-    if (known) return known;
-    const payment: Payment = { id, amount, currency, receivedAt: now, state: 'held' };
-    this.payments.push(payment);
-    this.#creditWhatIsCertain();
-    return payment;
-  }
+  const select = 'SELECT * FROM orders JOIN payments_order USING (id)';
 
-  /** The order whose page is opened, or `undefined` where the token is not the order's. It credits nothing. */
-  comeBack(id: string, token: string, now = new Date()): Order | undefined {
-    const order = this.orders.find((one) => one.id === id);
-    if (!order || !sameText(order.token, token)) return undefined;
-    order.returnedAt ??= now;
-    return order;
-  }
+  return {
+    book,
+    inbox,
 
-  /** Returns the matches that are certain, the payments that a person has to decide, and the webhooks that may be lost. */
-  review(now = new Date()): MatchResult<Order, Payment> {
-    const orders = this.orders.filter(({ paidAs, closed }) => !paidAs && !closed);
-    const payments = this.payments.filter(({ state }) => state === 'held');
-    // A return is no proof: who can read `successUrl` on the payment page can come back without paying.
-    return matchPayments({ orders, payments, now, trustReturns: false });
-  }
+    /** Enters an order, before it has a checkout. */
+    add(name: string): { id: string; token: string } {
+      const [id, token] = [randomBytes(6).toString('hex'), randomBytes(24).toString('base64url')];
+      database.prepare('INSERT INTO orders VALUES (?, ?, ?, NULL)').run(id, token, name);
+      return { id, token };
+    },
 
-  /** The payments that are held, with the orders that a person may choose from: closed ones too. */
-  held(): MatchResult<Order, Payment>['held'] {
-    return this.review().held.map((one) => {
-      const { amount, currency } = one.payment;
-      const closed = this.orders.filter(
-        (order) => order.closed && !order.paidAs && order.amount === amount && order.currency === currency,
-      );
-      return { ...one, candidates: [...one.candidates, ...closed] };
-    });
-  }
+    /** Forgets an order whose payment page nobody has seen. */
+    async drop(id: string): Promise<void> {
+      await book.cancel(id);
+      database.prepare('DELETE FROM orders WHERE id = ?').run(id);
+    },
 
-  /** A person says which order a held payment is for, or that it is for none. Returns whether that was possible. */
-  decide(paymentId: string, orderId: string | undefined): boolean {
-    const held = this.held().find(({ payment }) => payment.id === paymentId);
-    const order = held?.candidates.find(({ id }) => id === orderId);
-    if (!held || (orderId !== undefined && !order)) return false;
-    if (order) credit(order, held.payment);
-    else held.payment.state = 'dismissed';
-    this.#creditWhatIsCertain();
-    return true;
-  }
+    /** The order whose page is opened, or `undefined` where the token is not the order's. It credits nothing. */
+    async comeBack(id: string, token: string): Promise<Order | undefined> {
+      const row = database.prepare(`${select} WHERE id = ? AND token = ?`).get(id, token);
+      if (!row) return undefined;
+      await book.returned(id);
+      return toOrder(row);
+    },
 
-  /** A person says that an order was not paid, and never will be. Returns whether that was possible. */
-  close(orderId: string): boolean {
-    const order = this.orders.find(({ id, paidAs }) => id === orderId && !paidAs);
-    if (!order) return false;
-    order.closed = true;
-    this.#creditWhatIsCertain();
-    return true;
-  }
+    /** A person says which order a payment is for. */
+    decide(paymentId: string, orderId: string): void {
+      fulfilWhat(() => book.decide(paymentId, orderId, database));
+    },
 
-  #creditWhatIsCertain(): void {
-    for (const { order, payment } of this.review().matched) credit(order, payment);
-  }
+    /** A person says that an order was not paid, and never will be. */
+    close(orderId: string): void {
+      fulfilWhat(() => book.cancel(orderId, database));
+    },
 
-  /** Of paid orders for a day, of others for two hours after their checkout ended, and while a customer who is back waits. */
-  #taken(currency: string, now: Date): Order[] {
-    const isTaken = ({ paidAt, closed, returnedAt, expiresAt, createdAt }: Order) => {
-      const endedMs = now.getTime() - (expiresAt ?? createdAt).getTime();
-      if (paidAt) return now.getTime() - paidAt.getTime() < keptMs.paid || endedMs < 0;
-      return endedMs < keptMs.unpaid || (returnedAt !== undefined && !closed);
-    };
-    return this.orders.filter((order) => order.currency === currency && isTaken(order));
-  }
+    /** All orders, the newest first. */
+    list: () => database.prepare(`${select} ORDER BY created_at DESC`).all().map(toOrder),
+  };
 }
 
-function credit(order: Order, payment: Payment): void {
-  order.paidAs = payment.id;
-  order.paidAt = payment.receivedAt;
-  payment.state = 'matched';
+function toOrder(row: Record<string, unknown>): Order {
+  return {
+    id: String(row.id),
+    token: String(row.token),
+    name: String(row.name),
+    amount: String(row.amount),
+    currency: String(row.currency),
+    createdAt: new Date(Number(row.created_at)),
+    expiresAt: toDate(row.expires_at),
+    returnedAt: toDate(row.returned_at),
+    isClosed: row.state === 'cancelled',
+    paidAs: row.paid_as === null ? null : String(row.paid_as),
+  };
 }
 
-/** Compares in constant time. */
-export function sameText(known: string, given: string): boolean {
-  const [a, b] = [Buffer.from(known), Buffer.from(given)];
-  return a.length === b.length && timingSafeEqual(a, b);
+function toDate(value: unknown): Date | null {
+  return value === null ? null : new Date(Number(value));
 }

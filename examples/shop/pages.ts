@@ -1,6 +1,6 @@
 import type { Product } from 'merchant-payments';
-import type { MatchResult } from 'merchant-payments/matching';
-import type { Order, OrderBook, Payment } from './orders.ts';
+import type { BookOrder, HeldPayment } from 'merchant-payments/inbox';
+import type { Order, Orders } from './orders.ts';
 
 const safe = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
 
@@ -42,7 +42,11 @@ const timer = setInterval(async () => {
 }, 1000);
 </script>`;
 
-const openSince = ({ createdAt, returnedAt, expiresAt }: Order): string => {
+const openSince = ({
+  createdAt,
+  returnedAt,
+  expiresAt,
+}: Pick<Order, 'createdAt' | 'returnedAt' | 'expiresAt'>): string => {
   const back = returnedAt ? `customer came back at ${time(returnedAt)}` : 'customer not back';
   const over = expiresAt && expiresAt < new Date() ? ', checkout expired' : '';
   return `ordered at ${time(createdAt)}, ${back}${over}`;
@@ -53,27 +57,31 @@ const why = {
   no_candidate: 'No open order asks for this amount.',
   several_candidates: 'Several orders ask for this amount, and the webhook does not say which one it is.',
   expired: 'Only this order asks for the amount, but its checkout had expired.',
+  only_candidate: 'Only this order asks for the amount by now.',
+  returned: 'Only this customer came back.',
 };
 
 /** A payment that may be for one of several orders, or for none: a person chooses. */
-const heldPayment = ({ payment, candidates, because }: MatchResult<Order, Payment>['held'][number]): string =>
+const heldPayment = ({ payment, candidates, because }: HeldPayment, titleOf: TitleOf): string =>
   `<section class="order"><h2>${payment.amount} ${safe(payment.currency)}, paid as <code>${safe(payment.id)}</code> at ${time(payment.receivedAt)} UTC</h2>
 <p>${why[because]}${candidates.length > 0 ? ' Ask the customers for a receipt before you choose: coming back proves nothing.' : ''}</p>
 <form method="post"><input type="hidden" name="payment" value="${safe(payment.id)}">
-${candidates.map((order) => `<label><input type="radio" name="order" value="${order.id}" required><span>Order ${order.id}: ${safe(order.name)}, ${openSince(order)}</span></label>`).join('')}
+${candidates.map((order) => `<label><input type="radio" name="order" value="${order.id}" required><span>${titleOf(order)}, ${openSince(order)}</span></label>`).join('')}
 <label><input type="radio" name="order" value="" required><span>None of my orders</span></label><button>Decide</button></form></section>`;
 
 /** The customer came back, and no webhook did. */
-const overdueOrder = (order: Order): string =>
-  `<section class="order"><h2>Order ${order.id}: ${safe(order.name)}, ${order.amount} ${safe(order.currency)}</h2>
+const overdueOrder = (order: BookOrder, titleOf: TitleOf): string =>
+  `<section class="order"><h2>${titleOf(order)}, ${order.amount} ${safe(order.currency)}</h2>
 <p>${openSince(order)}. Its webhook may be lost. Ask the service; close the order only if it was not paid.</p>
 <form method="post"><button name="close" value="${order.id}">Close</button></form></section>`;
+
+type TitleOf = (order: BookOrder) => string;
 
 const row = (order: Order): string =>
   `<tr><td>${order.id}<td>${safe(order.name)}<td>${order.amount} ${safe(order.currency)}<td>${stateOf(order)}<td>${safe(order.paidAs ?? '')}</tr>`;
 const stateOf = (order: Order): string => {
   if (order.paidAs) return '<span class="state paid">Paid</span>';
-  return `<span class="state">${order.closed ? 'Closed' : 'Open'}</span> ${openSince(order)}`;
+  return `<span class="state">${order.isClosed ? 'Closed' : 'Open'}</span> ${openSince(order)}`;
 };
 
 export const page = {
@@ -99,21 +107,21 @@ export const page = {
    * Behind the counter. Its forms go to its own address, which has the key. No link leads to an order's page, as opening
    * that means that the customer came back.
    */
-  orders: (book: OrderBook) => {
-    const held = book.held();
-    const { overdue } = book.review();
-    return layout(
-      'Orders',
-      `${held.length > 0 ? '<h1>Payments that need a decision</h1>' : ''}${held
-        .map(heldPayment)
-        .join('')}${overdue.length > 0 ? '<h1>Customers back, and no payment</h1>' : ''}${overdue
-        .map(overdueOrder)
-        .join('')}<h1>Orders of this shop</h1>${
-        book.orders.length > 0
-          ? `<div class="wide" tabindex="0"><table><tr><th>Order<th>Product<th>Amount<th>State<th>Paid as</tr>${book.orders.map(row).reverse().join('')}</table></div>`
-          : '<p>None yet.</p>'
-      }`,
-    );
+  orders: async ({ list, book }: Orders) => {
+    const [all, held, overdue] = [list(), await book.held(), await book.overdue()];
+    const titleOf: TitleOf = ({ id }) =>
+      `Order ${id}: ${safe(all.find((order) => order.id === id)?.name ?? '')}`;
+    const sections = [
+      ...(held.length > 0 ? ['<h1>Payments that need a decision</h1>'] : []),
+      ...held.map((one) => heldPayment(one, titleOf)),
+      ...(overdue.length > 0 ? ['<h1>Customers back, and no payment</h1>'] : []),
+      ...overdue.map((one) => overdueOrder(one, titleOf)),
+      '<h1>Orders of this shop</h1>',
+      all.length > 0
+        ? `<div class="wide" tabindex="0"><table><tr><th>Order<th>Product<th>Amount<th>State<th>Paid as</tr>${all.map(row).join('')}</table></div>`
+        : '<p>None yet.</p>',
+    ];
+    return layout('Orders', sections.join(''));
   },
 
   missing: () => layout('Not found', '<h1>There is nothing here</h1><p><a href="/">Back to the shop</a></p>'),

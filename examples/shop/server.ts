@@ -8,6 +8,7 @@
 import { createServer } from 'node:http';
 import { isPaymentsError, PaymentsClient } from 'merchant-payments';
 import { newCounterKey, ordersPath } from './counter.ts';
+import { openOrders } from './orders.ts';
 import { createShop } from './shop.ts';
 import { stock } from './stock.ts';
 
@@ -17,8 +18,9 @@ const shopUrl = process.env.SHOP_URL ?? `http://127.0.0.1:${port}`;
 try {
   const payments = new PaymentsClient(); // PAYMENTS_API_KEY and PAYMENTS_BASE_URL
   const counterKey = newCounterKey();
-  const webhookSecret = process.env.PAYMENTS_WEBHOOK_SECRET ?? '';
-  const shop = createShop({ payments, shopUrl, counterKey, webhookSecret });
+  process.umask(0o077); // shop.sqlite holds what customers bought: it is for this user only
+  const orders = openOrders(process.env.PAYMENTS_WEBHOOK_SECRET);
+  const shop = createShop({ payments, orders, shopUrl, counterKey });
   // Creates products. Leave this line out where PAYMENTS_BASE_URL is not the sandbox.
   await stock(payments, shopUrl);
   createServer(shop).listen(Number(port), '127.0.0.1', () => {

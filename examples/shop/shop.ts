@@ -1,58 +1,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isPaymentsError, type PaymentsClient, webhooks } from 'merchant-payments';
+import { isPaymentsError, type PaymentsClient } from 'merchant-payments';
 import { buy, catalogue } from './buy.ts';
-import { decide, logHeld, opens, ordersPath } from './counter.ts';
-import { OrderBook } from './orders.ts';
+import { decide, opens, ordersPath } from './counter.ts';
+import type { Orders } from './orders.ts';
 import { page } from './pages.ts';
 import { pictures } from './pictures.ts';
 
 export interface ShopOptions {
   payments: PaymentsClient;
-  webhookSecret: string;
+  orders: Orders;
   shopUrl: string;
   counterKey: string;
 }
 
 /** A whole shop on `node:http`: catalogue, Buy, the customer's order page, the webhook, and the counter. */
-export function createShop({ payments, webhookSecret, shopUrl, counterKey }: ShopOptions) {
-  const book = new OrderBook();
-
-  const receiveWebhook = webhooks.nodeHandler({
-    secret: webhookSecret,
-    on: {
-      'order.paid': ({ data }) => {
-        logHeld(book.receive(data));
-      },
-    },
-  });
-
+export function createShop({ payments, orders, shopUrl, counterKey }: ShopOptions) {
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const [path = '', query] = (request.url ?? '').split('?');
     const [, room = '', id = ''] = path.split('/');
     switch (`${request.method ?? ''} /${room}`) {
       case 'POST /webhooks':
-        void receiveWebhook(request, response);
+        void orders.inbox.nodeHandler(request, response);
         return;
       case 'GET /': {
         if (path !== '/') return html(response, 404, page.missing());
         return html(response, 200, page.catalogue(await catalogue(payments)));
       }
       case 'POST /buy': {
-        const url = await buy(payments, book, id, shopUrl);
+        const url = await buy(payments, orders, id, shopUrl);
         return url ? redirect(response, url) : html(response, 404, page.missing());
       }
       case 'GET /thanks': {
-        const order = book.comeBack(id, new URLSearchParams(query).get('token') ?? '');
+        const order = await orders.comeBack(id, new URLSearchParams(query).get('token') ?? '');
         return order ? html(response, 200, page.order(order)) : html(response, 404, page.missing());
       }
       case 'GET /orders':
         return opens(counterKey, request.url)
-          ? html(response, 200, page.orders(book))
+          ? html(response, 200, await page.orders(orders))
           : html(response, 403, page.locked());
       case 'POST /orders': {
         if (!opens(counterKey, request.url)) return html(response, 403, page.locked());
         const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString());
-        return decide(book, form)
+        return (await decide(orders, form))
           ? redirect(response, ordersPath(counterKey))
           : html(response, 409, page.undecided());
       }

@@ -10,6 +10,9 @@ import { CommandError, codeOf, print } from './terminal.js';
 const runsTypeScript = Boolean(Reflect.get(process.features, 'typescript'));
 const node = runsTypeScript ? 'node' : 'node --import tsx';
 
+/** Node 20 has no SQLite, in which the shop keeps its orders. */
+const libsql = process.getBuiltinModule('node:sqlite') ? {} : { libsql: '^0.5.29' };
+
 const packageJson = {
   private: true,
   type: 'module',
@@ -18,7 +21,7 @@ const packageJson = {
     example: `merchant-payments exec -- ${node}`,
     sandbox: 'merchant-payments sandbox --webhook-url http://localhost:3000/webhooks',
   },
-  dependencies: { 'merchant-payments': `^${version}` },
+  dependencies: { 'merchant-payments': `^${version}`, ...libsql },
   ...(!runsTypeScript && { devDependencies: { tsx: '^4.19.0' } }),
 };
 
@@ -31,7 +34,7 @@ PAYMENTS_WEBHOOK_SECRET=${sandboxSecret}
 const made = {
   'package.json': `${JSON.stringify(packageJson, null, 2)}\n`,
   '.env': env,
-  '.gitignore': '.env\nnode_modules/\n.next/\n',
+  '.gitignore': '.env\nnode_modules/\n.next/\n*.sqlite*\n',
 };
 
 export const examples = command({

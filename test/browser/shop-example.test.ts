@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../examples/shop/database.js';
 import { freePort } from '../helpers/ports.js';
 import { startProcess } from '../helpers/processes.js';
 import { useChromium } from './chromium.js';
@@ -10,18 +14,22 @@ const visit = useChromium();
 let sandbox: Sandbox;
 let shopUrl: string;
 let ordersUrl: string;
+let folder: string;
 
 /** Starts the shop from the sources, and a sandbox that sends a webhook when the test says so. */
 beforeEach(async () => {
   const port = String(await freePort());
   shopUrl = `http://127.0.0.1:${port}`;
   ordersUrl = `${shopUrl}/orders?key=key+of+the+counter`;
+  folder = mkdtempSync(join(tmpdir(), 'shop-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
   sandbox = await createSandbox({ webhook: `${shopUrl}/webhooks`, webhooks: 'manual' }).listen();
   const { output } = startProcess(process.execPath, ['--import', 'tsx', 'examples/shop/server.ts'], {
     env: {
       ...process.env,
       PORT: port,
       ORDERS_KEY: 'key of the counter',
+      SHOP_FILE: join(folder, 'shop.sqlite'),
       PAYMENTS_API_KEY: sandbox.apiKey,
       PAYMENTS_BASE_URL: sandbox.url,
       PAYMENTS_WEBHOOK_SECRET: sandbox.webhookSecret,
@@ -106,17 +114,18 @@ it('of two customers with the same candle, the one who pays sees it paid, and th
   ]);
 });
 
-it('when the cents are used up, a payment is held, and a person says which order it was', async () => {
-  const candle = sandbox.products.find(({ name }) => name === 'Forest candle')?.id;
-  for (let open = 0; open < 51; open++)
-    await fetch(`${shopUrl}/buy/${candle}`, { method: 'POST', redirect: 'manual' });
+it('a payment that fits two orders is held, and a person says which order it was', async () => {
   const anna = await wantsTheCandle();
   const address = sandbox.checkouts.at(-1)?.successUrl ?? '';
+  await wantsTheCandle();
+  const database = openDatabase(join(folder, 'shop.sqlite'));
+  database.exec("UPDATE payments_order SET amount = '27.50'");
+  database.close();
   await pays(anna);
   await sandbox.deliver();
   const orders = await visit(ordersUrl);
+  await expect.poll(() => orders.reload().then(() => orders.getByRole('radio').count())).toBe(3);
   await orders.getByRole('heading', { name: /27\.50 USD, paid as/ }).waitFor();
-  expect(await orders.getByRole('radio').count()).toBe(3);
   await unconfirmed(anna).waitFor();
 
   const id = address.match(/thanks\/(\w+)/)?.[1] ?? '';
@@ -125,6 +134,14 @@ it('when the cents are used up, a payment is held, and a person says which order
   await orders.getByRole('row', { name: id }).getByText('Paid').waitFor();
   expect(await orders.getByRole('radio').count()).toBe(0);
   await confirmed(anna).waitFor();
+});
+
+it('when no amount is free, Buy asks the customer to try again later', async () => {
+  const candle = sandbox.products.find(({ name }) => name === 'Forest candle')?.id;
+  const buy = () => fetch(`${shopUrl}/buy/${candle}`, { method: 'POST', redirect: 'manual' });
+  for (let open = 0; open < 51; open++) expect((await buy()).status).toBe(303);
+  const refused = await buy();
+  expect([refused.status, await refused.text()]).toEqual([502, expect.stringContaining('Try again later')]);
 });
 
 it('the pages of the shop have no accessibility violations', async () => {

@@ -45,6 +45,7 @@ function start(
       TSX_TSCONFIG_PATH: resolve('tsconfig.json'),
       PAYMENTS_API_KEY: sandbox.apiKey,
       PAYMENTS_BASE_URL: sandbox.url,
+      SHOP_FILE: ':memory:',
       ...environment,
     },
   });
@@ -178,6 +179,21 @@ test('shop/server.ts opens its orders with the key of the link that it prints, a
       expect((await fetch(shop + guess, { method, headers: local })).status, guess).toBe(403);
   expect(await statusBeforeEnd(port, '/orders?key=guess')).toBe(403);
   expect((await fetch(address(), { headers: { 'x-forwarded-for': '203.0.113.7' } })).status).toBe(200);
+});
+
+test('shop/server.ts says which Node has SQLite, or what to install', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'without-sqlite-'));
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  const environment = {
+    PAYMENTS_WEBHOOK_SECRET: sandbox.webhookSecret,
+    ...(sqlite && { NODE_OPTIONS: '--no-experimental-sqlite' }),
+  };
+  expect(await start('shop/server.ts', environment, [], folder).done).toEqual({
+    code: 1,
+    output:
+      'The shop keeps its orders in SQLite, which Node has from 22.13 on. On Node 20, run: npm install libsql\n',
+  });
+  rmSync(folder, { recursive: true, maxRetries: 10 });
 });
 
 test('import-products.ts creates each row once, reports the refused ones, and can be run again', async () => {

@@ -10,20 +10,22 @@
  */
 import { PaymentsClient } from 'merchant-payments';
 import { newCounterKey } from '../../shop/counter.ts';
-import { OrderBook } from '../../shop/orders.ts';
+import { type Orders, openOrders } from '../../shop/orders.ts';
 
 interface Shop {
-  /** Tables of a database in a real shop. */
-  book: OrderBook;
+  orders: Orders;
   counterKey: string;
 }
 declare global {
   var shop: Shop | undefined;
 }
 
-/** Next.js loads a module once for pages and once for routes, so a plain variable would be two shops. */
-globalThis.shop ??= { book: new OrderBook(), counterKey: newCounterKey() };
-export const { book, counterKey } = globalThis.shop;
+/** Next.js loads a module once for pages and once for routes, so a plain variable would be two shops. A build has no secret. */
+globalThis.shop ??= {
+  orders: openOrders(() => process.env.PAYMENTS_WEBHOOK_SECRET),
+  counterKey: newCounterKey(),
+};
+export const { orders, counterKey } = globalThis.shop;
 
 let client: PaymentsClient | undefined;
 

@@ -1,23 +1,27 @@
+import { randomUUID } from 'node:crypto';
 import type { Product } from 'merchant-payments';
-import { dropOrder, openOrder, saveCheckout } from '../../lib/orders.ts';
+import { book, dropOrder, insertOrder } from '../../lib/orders.ts';
 import { payments } from '../../lib/payments.ts';
 
 const shopUrl = process.env.SHOP_URL ?? `http://localhost:${process.env.PORT ?? '3000'}`;
 
 /** A form posts here: a link would let crawlers create sessions. */
 export async function POST(): Promise<Response> {
-  const order = openOrder('19.90', 'USD');
+  const id = randomUUID();
+  const { amount } = await book.reserve({ id, price: '19.90', currency: 'USD' });
+  if (amount === null) return new Response('Many are buying right now. Try again later.', { status: 503 });
   try {
-    const mug = await mugAt(order.amount);
-    const { url, amount, expiresAt } = await payments().checkouts.create({
+    const mug = await mugAt(amount);
+    const checkout = await payments().checkouts.create({
       productId: mug.id,
-      successUrl: `${shopUrl}/thanks/${order.id}`,
+      successUrl: `${shopUrl}/thanks/${id}`,
       cancelUrl: shopUrl,
     });
-    saveCheckout(order.id, amount ?? order.amount, expiresAt);
-    return new Response(null, { status: 303, headers: { location: url } });
+    insertOrder(id);
+    await book.open(id, { expiresAt: checkout.expiresAt, amount: checkout.amount });
+    return new Response(null, { status: 303, headers: { location: checkout.url } });
   } catch (error) {
-    dropOrder(order.id); // nobody has the payment page's address
+    await dropOrder(id); // nobody has the payment page's address
     throw error;
   }
 }

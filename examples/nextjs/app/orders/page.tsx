@@ -1,5 +1,6 @@
 import { notFound } from 'next/navigation';
-import { isOrdersKey, review } from '../../lib/held.ts';
+import { isOrdersKey } from '../../lib/held.ts';
+import { book } from '../../lib/orders.ts';
 
 /** `/orders?key=…` shows the payments that a person has to decide on. In a real shop it is behind a login. */
 export default async function Orders({
@@ -9,10 +10,11 @@ export default async function Orders({
 }) {
   const key = String((await searchParams).key);
   if (!isOrdersKey(key)) notFound();
+  const [held, overdue] = [await book.held(), await book.overdue()];
   return (
     <>
       <h1>Payments held: which order was it?</h1>
-      {review().held.map(({ payment, candidates }) => (
+      {held.map(({ payment, candidates }) => (
         <form key={payment.id} action={`/orders/decide?${new URLSearchParams({ key })}`} method="post">
           <p>
             {payment.id}: {payment.amount} {payment.currency}
@@ -24,6 +26,12 @@ export default async function Orders({
             </button>
           ))}
         </form>
+      ))}
+      <h1>Customers back, and no payment: was a webhook lost?</h1>
+      {overdue.map(({ id, amount, currency }) => (
+        <p key={id}>
+          {id}: {amount} {currency}
+        </p>
       ))}
     </>
   );

@@ -1,5 +1,5 @@
 import { notFound } from 'next/navigation';
-import { book } from '../../../lib/shop';
+import { orders } from '../../../lib/shop';
 
 export const dynamic = 'force-dynamic';
 
@@ -10,7 +10,7 @@ interface Props {
 
 /** The page that the customer sees after paying. Only the webhook makes it say "paid". */
 export default async function Thanks({ params, searchParams }: Props) {
-  const order = book.comeBack((await params).id, String((await searchParams).token));
+  const order = await orders.comeBack((await params).id, String((await searchParams).token));
   if (!order) notFound();
   const { id, name, amount, currency, paidAs } = order;
   return (
