@@ -1,4 +1,4 @@
-// Measures all that must be fast and prints the tables. Every part takes --rounds: npm run bench -- --rounds 5
+// Measures all that must be fast and prints the tables. Every part takes --rounds: node bench/run.mjs --rounds 5
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// The exam of the crash test: `npm run crash-tests` runs each planted shop and the right one with 20 seeds, and prints how often each
-// fault was found under its own name; `npm run crash-tests -- 3 two_steps` takes three seeds of one shop.
+// The exam of the crash test: `npx tsx scripts/crash-tests.ts` runs each planted shop and the right one with 20 seeds, and prints how often each
+// fault was found under its own name; `npx tsx scripts/crash-tests.ts 3 two_steps` takes three seeds of one shop.
 import { planted, testShop } from '../test/crash-test/shops.js';
 
 const [seeds = '20', only] = process.argv.slice(2);

@@ -89,7 +89,9 @@ for (const [name, svg] of drawings) {
   const file = new URL(`../docs/images/${name}.svg`, import.meta.url);
   if (!check) writeFileSync(file, svg);
   else if (readFileSync(file, 'utf8') !== svg) {
-    console.error(`docs/images/${name}.svg is not what scripts/diagrams.mjs draws. Run: npm run diagrams`);
+    console.error(
+      `docs/images/${name}.svg is not what scripts/diagrams.mjs draws. Run: node scripts/diagrams.mjs`,
+    );
     process.exitCode = 1;
   }
 }

@@ -1,5 +1,5 @@
-// `npm run mutation` changes the code of each part in hundreds of places, one at a time, and fails where the tests notice
-// too few of them; `npm run mutation -- transport` does one part. Reports: reports/mutation-<part>.json.
+// `node scripts/mutation.mjs` changes the code of each part in hundreds of places, one at a time, and fails where the tests notice
+// too few of them; `node scripts/mutation.mjs transport` does one part. Reports: reports/mutation-<part>.json.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parts } from './mutation-parts.mjs';

@@ -1,4 +1,4 @@
-// Takes the README's pictures from the sandbox itself: docs/images/*.png. Needs a Chromium, as the browser tests do.
+// `npx tsx scripts/pictures.ts` takes the README's pictures from the sandbox itself: docs/images/*.png. Needs a Chromium, as the browser tests do.
 
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// `npm run set-repository -- https://github.com/<owner>/<name> [@<owner or team>]` writes the address of the repository into
+// `node scripts/set-repository.mjs https://github.com/<owner>/<name> [@<owner or team>]` writes the address of the repository into
 // package.json and the owner into CODEOWNERS, and makes the relative links and pictures of README.md absolute, so that they work
 // on npm. It can run again with another address.
 // `--check` writes nothing, and fails where one of the three is missing: a release needs them.
@@ -22,7 +22,7 @@ function check() {
     problems.push(`README.md has links that do not work on npm: ${relative.join(', ')}.`);
   if (/^[^#\s]\S*$/m.test(codeowners)) problems.push('.github/CODEOWNERS has files without an owner.');
   if (problems.length === 0) return;
-  fail(`${problems.join('\n')}\nRun: npm run set-repository -- https://github.com/<owner>/<name>`);
+  fail(`${problems.join('\n')}\nRun: node scripts/set-repository.mjs https://github.com/<owner>/<name>`);
 }
 
 function write() {

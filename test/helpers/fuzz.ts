@@ -9,12 +9,12 @@ export interface Kept {
 }
 
 const factor = Number(process.env.FUZZ_FACTOR ?? 1);
-/** `npm test` tries the same values each time; `npm run fuzz` brings a fresh seed. */
+/** `npm test` tries the same values each time; `scripts/fuzz.mjs` brings a fresh seed. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_101);
 const file = 'test/fuzz/kept.json';
 const keptByTitle: Record<string, Kept[]> = JSON.parse(readFileSync(file, 'utf8'));
 
-/** Tries a property on the failures kept under the test's title, then on `runs` values, of which `npm run fuzz` makes 100 times as many. */
+/** Tries a property on the failures kept under the test's title, then on `runs` values, of which `scripts/fuzz.mjs` makes 100 times as many. */
 export async function check<Values>(
   property: fc.IRawProperty<Values>,
   runs: number,

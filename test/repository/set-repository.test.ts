@@ -66,7 +66,7 @@ test('--check passes once the address is set, and fails without it, naming the c
   expect(stderr).toContain('package.json has no "repository".\npackage.json has no "bugs".\n');
   expect(stderr).toContain('README.md has links that do not work on npm: docs/faq.md.');
   expect(stderr).toContain('.github/CODEOWNERS has files without an owner.');
-  expect(stderr).toContain('npm run set-repository -- https://github.com/<owner>/<name>');
+  expect(stderr).toContain('node scripts/set-repository.mjs https://github.com/<owner>/<name>');
 });
 
 test('every line of CODEOWNERS gets the owner: that of the repository, or the one named', () => {

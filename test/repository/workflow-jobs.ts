@@ -171,7 +171,7 @@ export const jobs: Readonly<Record<string, unknown>> = {
       checkout,
       node,
       { run: 'npm ci' },
-      { run: 'npm run mutation' },
+      { run: 'node scripts/mutation.mjs' },
       use('actions/upload-artifact', { if: 'always()', with: { name: 'mutation', path: 'reports/' } }),
     ],
   },
@@ -190,7 +190,7 @@ export const jobs: Readonly<Record<string, unknown>> = {
   'fuzz.yml: fuzz': {
     ...on(60),
     ...read,
-    steps: [checkout, node, { run: 'npm ci' }, { run: 'npm run fuzz' }],
+    steps: [checkout, node, { run: 'npm ci' }, { run: 'node scripts/fuzz.mjs' }],
   },
   'dependency-review.yml: review': {
     ...on(10),

@@ -1,4 +1,4 @@
-// Checked by the compiler alone, in `npm run types`: what a caller's editor may rely on.
+// Checked by the compiler alone, as part of `npm test`: what a caller's editor may rely on.
 
 import {
   type AnyPaymentsError,
