@@ -5,9 +5,10 @@ import type { SendOptions } from '../sending/send.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { Examination, type ProbeResult, succeeded } from './examination.js';
 import type { Finding } from './findings.js';
+import { unreachable } from './obstacles.js';
 import { bodies, forgeryNames, type ProbeName } from './probes.js';
 import { explainRefusal, findLaterRefusal, refusedBodies, speaksOfOrder } from './refused.js';
-import { statedFault, unreachable } from './symptoms.js';
+import { statedFault } from './stated-fault.js';
 import { acceptedForgeries, isCalledDuplicate, isDanger } from './verdicts.js';
 
 /** Options of `sandbox.doctor()`. */
@@ -120,7 +121,7 @@ async function findObstacle(exam: Examination): Promise<Finding | undefined> {
   const found = async (name: ProbeName) => {
     await exam.probe(name);
     const sent = exam.sent(name);
-    const finding = unreachable(sent, exam.target, exam.framework, exam.evidence(name));
+    const finding = unreachable(sent, exam.target, exam.framework, { evidence: exam.evidence(name) });
     return finding?.code === 'not_found' && speaksOfOrder(sent) ? undefined : finding;
   };
   const first = await found('compact');

@@ -5,9 +5,9 @@ import { type SendOptions, send } from '../sending/send.js';
 import { probeOrder } from '../webhooks/probe.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { frameworkOf } from './frameworks.js';
+import { asServed } from './obstacles.js';
 import { bodies, isForgery, type ProbeName, probes } from './probes.js';
 import { eventBody, type Order, outgoing, type Signer } from './signed.js';
-import { asServed } from './symptoms.js';
 import { responseText, shapeOf, wordsOf } from './words.js';
 
 /** A receiver to examine, with the signer of its deliveries and the options of sending them. */

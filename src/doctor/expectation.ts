@@ -3,11 +3,11 @@ import type { TimestampUnit } from './documented-schemes.js';
 import { type Examination, succeeded } from './examination.js';
 import type { Facts, Finding, FindingCode } from './findings.js';
 import { parseObject } from './json.js';
+import { encodings, printings, secretMistakes, type Write } from './mistakes.js';
 import { knownKeys } from './probes.js';
 import { type KnownScheme, knownSchemes, signAs } from './schemes.js';
 import { eventBody, type Mistake, type Order, paidEvent, signDelivery, signMistakenly } from './signed.js';
-import { encodings, printings, secretSlips, type Write } from './slips.js';
-import { reportedBody } from './symptoms.js';
+import { reportedBody } from './stated-fault.js';
 
 /** Number of requests in flight. A development server handles as many. */
 const inFlight = 6;
@@ -94,8 +94,11 @@ function mistakesOf(exam: Examination): Candidate[] {
   return [
     ...candidatesByKey('empty_secret', ['', 'undefined', 'null', 'None']),
     ...candidatesByKey('known_secret', othersKeys),
-    ...secretSlips.flatMap(({ says, makes, remedy }) =>
-      candidatesByKey('secret_slip', makes(secret), `as if the secret ${says}`, { slip: says, remedy }),
+    ...secretMistakes.flatMap(({ says, makes, remedy }) =>
+      candidatesByKey('altered_secret', makes(secret), `as if the secret ${says}`, {
+        alteration: says,
+        remedy,
+      }),
     ),
     ...candidatesByText('parsed_object', 'a parsed object, as text', printings),
     ...candidatesByText(
@@ -123,9 +126,7 @@ function isClockRight(exam: Examination): boolean {
 }
 
 function clocksOf(exam: Examination): Candidate[] {
-  const own = Date.parse(exam.sent('compact').headers?.date ?? '') - Date.now();
-  const shown = [Math.round(own / 60_000) || 0].filter((minutes) => minutes !== 0);
-  return [...new Set([...shown, ...minutesOff])].map((minutes) => ({
+  return minutesOff.map((minutes) => ({
     says: `signed by a clock about ${timeOff(minutes)}`,
     make: signByClock(exam, minutes),
     code: 'wrong_clock',

@@ -77,7 +77,7 @@ export const findings = {
     'Decode it as UTF-8, never as Latin-1 or ASCII, or not at all. {raw}.',
   ],
   // The receiver verifies with another secret, scheme or clock.
-  secret_slip: ["Your handler's secret {slip}.", '{remedy}.'],
+  altered_secret: ["Your handler's secret {alteration}.", '{remedy}.'],
   other_scheme: [
     'Your handler expects a different scheme: {name}.',
     'If the service signs that way (`merchant-payments identify` finds out from one real delivery), pass that scheme to the sandbox and the doctor with --scheme. Otherwise change your handler to {own}.',

@@ -7,8 +7,8 @@ import { readScheme } from '../webhooks/scheme.js';
 import { readKey } from '../webhooks/secret.js';
 import { readTimestamp } from '../webhooks/timestamp.js';
 import { listsFor, type TimestampUnit } from './documented-schemes.js';
+import { bodyVariants, secretVariants, withoutQuotes } from './mistakes.js';
 import { matchingSchemes } from './schemes.js';
-import { bodyVariants, secretVariants, withoutQuotes } from './slips.js';
 
 /** A captured delivery and the secret that it should have been signed with. */
 export interface IdentifyOptions {

@@ -2,10 +2,23 @@ import { newSecret, type Sent } from '../sending/delivery.js';
 import { type Examination, succeeded } from './examination.js';
 import { findExpectation } from './expectation.js';
 import type { Finding, FindingCode } from './findings.js';
-import { anyOf } from './phrases.js';
+import {
+  aboutSignature,
+  aboutTime,
+  aboutVerification,
+  accessCheck,
+  loginForm,
+  loginScheme,
+  missingHeader,
+  notOnlyAge,
+  orInvalid,
+  tooOld,
+  uncaughtError,
+  unknownOrder,
+} from './phrases.js';
 import { bodies, type ProbeName, probes, withNote } from './probes.js';
 import { paidEvent, signDelivery } from './signed.js';
-import { comparison, reportedBody, statedFault } from './symptoms.js';
+import { comparison, reportedBody, statedFault } from './stated-fault.js';
 
 /** Returns a finding if a receiver accepted valid deliveries at first, and rejects later ones. */
 export async function findLaterRefusal(exam: Examination): Promise<Finding | undefined> {
@@ -49,8 +62,7 @@ export async function refusedBodies(exam: Examination): Promise<Finding[]> {
   if (exam.accepted('compact') && exam.refused('duplicate') && !exam.succeeded('duplicate'))
     found('refuses_duplicates', 'duplicate');
   const { body = '' } = exam.sent('compact');
-  if (exam.succeeded('compact') && /fatal error\W.*uncaught|traceback \(most/is.test(body))
-    found('handler_failed', 'compact');
+  if (exam.succeeded('compact') && uncaughtError.test(body)) found('handler_failed', 'compact');
   return findings;
 }
 
@@ -90,8 +102,7 @@ export async function explainRefusal(exam: Examination) {
   }
   const verified = !exam.hasSameResponse('compact', 'forged') && failureAfterVerifying(exam, evidence);
   // A receiver that verifies before it checks the time complains about the time only to a valid signature.
-  const time = /time|clock|date|old|expire|stale|toleran|future|fresh|recent|replay/i;
-  if (verified && !time.test(sent.body ?? '')) return { finding: verified };
+  if (verified && !aboutTime.test(sent.body ?? '')) return { finding: verified };
   const { finding, ...more } = await findExpectation(exam);
   const timed = !exam.stopped && saysTooOld(sent, verified) && exam.finding('wrong_clock', { evidence });
   const known = finding ?? said ?? (timed || verified);
@@ -100,8 +111,7 @@ export async function explainRefusal(exam: Examination) {
 
 /** True if a refusal is about the age of the delivery and cannot be about its signature. */
 const saysTooOld = ({ body = '' }: Sent, verified: unknown): boolean =>
-  /too (?:old|new|late|early)|stale|expired|toleran|clock|skew|in the (?:past|future)|replay/i.test(body) &&
-  (Boolean(verified) || !/signature|hmac|token|session|page|\bor\b/i.test(body));
+  tooOld.test(body) && (Boolean(verified) || !notOnlyAge.test(body));
 
 function failureAfterVerifying(exam: Examination, evidence: string): Finding {
   const { status = 500 } = exam.sent('compact');
@@ -120,9 +130,10 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
   const sent = exam.sent('compact');
   const { status = 500, headers = {}, body = '' } = sent;
   const evidence = tried > 0 ? `${found} None of ${tried} other ways to sign was accepted.` : found;
-  if (!/signature/i.test(body) && (challenge.test(headers['www-authenticate'] ?? '') || loginForm.test(body)))
-    return exam.finding('access_check', { evidence: found });
-  if (missing.test(body) && !orInvalid.test(body)) return exam.finding('header_lost', { words, evidence });
+  const asksToLogIn = loginScheme.test(headers['www-authenticate'] ?? '') || loginForm.test(body);
+  if (asksToLogIn && !aboutSignature.test(body)) return exam.finding('access_check', { evidence: found });
+  if (missingHeader.test(body) && !orInvalid.test(body))
+    return exam.finding('header_lost', { words, evidence });
   if (status >= 500)
     return exam.finding('handler_failed', {
       fails: 'fails on every delivery',
@@ -138,7 +149,7 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
       evidence: found,
     });
   // A response that names the signature comes from the handler, even if the handler responds on every path.
-  const isOther = (status === 401 || status === 403) && !/signature/i.test(body);
+  const isOther = (status === 401 || status === 403) && !aboutSignature.test(body);
   const isLikeUnsigned =
     exam.hasSameResponse('unsigned', 'compact') && exam.hasSameResponse('forged', 'compact');
   const elsewhere = isOther && isLikeUnsigned && (await exam.respondsElsewhere(sent));
@@ -158,48 +169,4 @@ async function lastGuess(exam: Examination, words: string, found: string, tried:
 
 /** True if a handler says that there is no such order. A catch-all page or a refused signature may use these words too, so both are excluded. */
 export const speaksOfOrder = ({ body = '' }: Sent): boolean =>
-  !/<\w|signature|hmac|secret|\bkey\b|verif/i.test(body) && aboutOrder.test(body);
-const aboutOrder = anyOf([
-  /\b(?:order|payment)\b.{0,60}\b(?:not found|unknown|does(?:n't| not) exist)\b/,
-  /\b(?:unknown|no|no such|no open)\s+(?:order|payment)\b/,
-]);
-
-/** Matches a challenge that asks for a login, in `www-authenticate`. */
-const challenge = /^(?:basic|bearer|digest|negotiate|ntlm|token)\b/i;
-/** Matches a login form, by its password field. */
-const loginForm = /<input\b[^>]*type=["']?password/i;
-
-/** Phrases of a login or a firewall, which a handler could use too. */
-const accessCheck = anyOf([
-  // Laravel, Devise, Django REST framework.
-  /unauthenticated/,
-  /log ?in\b/,
-  /sign ?in\b/,
-  /not authenticated/,
-  /authentication (?:credentials|(?:is )?required)/,
-  // API gateways.
-  /\bbearer\b/,
-  /\bapi key\b/,
-  /authorization token/,
-  // Cloudflare and other firewalls.
-  /you have been blocked/,
-  /request (?:was )?blocked/,
-  /attention required/,
-  /enable javascript and cookies/,
-]);
-
-/** Phrases that report a missing signature header. */
-const missing = anyOf([
-  // "No signature", Stripe's "Unable to extract timestamp and signatures from header".
-  /(?:missing|\bno|without|absent|unable to extract)\b.{0,20}(?:signature|timestamp|header)/,
-  // "The signature header is required".
-  /(?:signature|timestamp)s?\b.{0,20}(?:missing|required|not (?:found|provided|present|set)|absent|is empty)/,
-]);
-
-/** Phrases that leave open whether the signature is missing or invalid: "missing or invalid signature". */
-const orInvalid = anyOf([
-  /\bvalid\b/,
-  /\bmatch/,
-  /(?:\bor\b|\/).{0,20}(?:invalid|incorrect|wrong|bad\b|malformed|mismatch)/,
-  /(?:invalid|incorrect|wrong|\bbad|malformed|mismatch\w*)\W{1,3}(?:or\b|\/)/,
-]);
+  unknownOrder.test(body) && !aboutVerification.test(body) && !/<\w/.test(body);

@@ -1,5 +1,6 @@
 import { type Examination, succeeded } from './examination.js';
 import type { Finding, FindingCode } from './findings.js';
+import { refusal } from './phrases.js';
 import { type ForgeryName, foreignNames, forgeryNames } from './probes.js';
 import { outgoing } from './signed.js';
 
@@ -82,14 +83,11 @@ const withoutNone = (body: string): string =>
     '',
   );
 
-const wordsOfRefusal =
-  /invalid|error|mismatch|reject|denied|forbidden|unauthori[sz]ed|fail|^\W*no\W*$|\b(?:nok|not ok|ko|nack)\b|:\s*"?false\b|"(?:code|status\w*)"\s*:\s*"?[45]\d\d\b/i;
-
 async function explainAcceptance(exam: Examination): Promise<Finding> {
   const evidence = exam.evidence(exam.accepted('unsigned') ? 'unsigned' : 'forged', 'compact');
   const { headers = {}, body = '', ...usual } = exam.sent('forged');
   // A receiver that refuses everything in words may verify with another secret.
-  if (wordsOfRefusal.test(withoutNone(body)))
+  if (refusal.test(withoutNone(body)))
     return exam.finding('refuses_with_success', {
       refuses: 'responds with success to a forged delivery, in the same words of refusal as to a valid one',
       valid: exam.response('compact'),

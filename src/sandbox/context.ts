@@ -1,5 +1,5 @@
 import type { Diagnosis } from '../doctor/doctor.js';
-import { hintFor } from '../doctor/symptoms.js';
+import { hintFor } from '../doctor/hint.js';
 import { type Action, ActivityLog } from './activity.js';
 import { newDeliveries } from './delivery/queue.js';
 import { Faults } from './faults.js';

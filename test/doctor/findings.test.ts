@@ -17,7 +17,7 @@ describe('every finding', () => {
       'host',
       'path',
       'tls',
-      'slip',
+      'alteration',
       'remedy',
       'or',
       'name',

@@ -197,10 +197,10 @@ const secrets = [
   row('another secret', 'secret_or_scheme', keyOf('whsec_something_else'), {
     says: /rejects every valid delivery, the first with 400 .*None of \d+ other ways to sign was accepted/s,
   }),
-  row('a newline after the secret', 'secret_slip', keyOf(`${secret}\n`)),
-  row('a space before the secret', 'secret_slip', keyOf(` ${secret}`)),
-  row('quotation marks around the secret', 'secret_slip', keyOf(`"${secret}"`)),
-  row('lost the prefix of the secret', 'secret_slip', keyOf(secret.replace('whsec_', ''))),
+  row('a newline after the secret', 'altered_secret', keyOf(`${secret}\n`)),
+  row('a space before the secret', 'altered_secret', keyOf(` ${secret}`)),
+  row('quotation marks around the secret', 'altered_secret', keyOf(`"${secret}"`)),
+  row('lost the prefix of the secret', 'altered_secret', keyOf(secret.replace('whsec_', ''))),
   row(
     'decodes the secret as base64',
     'other_scheme',

@@ -4,7 +4,7 @@ import { decodeRecoded, decodingOf } from '../webhooks/recoded.js';
 import { isJsonObject, parseObject } from './json.js';
 
 /** A mistake with a secret, which the doctor makes and `identify` undoes. */
-interface SecretSlip {
+interface SecretMistake {
   says: string;
   makes(secret: string): string[];
   undoes(secret: string): string | undefined;
@@ -19,7 +19,7 @@ const bare = (secret: string) => /^[a-z]{2,10}_(?:(?:live|test)_)?(.+)$/i.exec(s
 /** Returns the secret inside quotation marks; `undefined` if there are none. */
 export const withoutQuotes = (secret: string) => /^(["'`])(.+)\1$/.exec(secret.trim())?.[2];
 
-export const secretSlips: readonly SecretSlip[] = [
+export const secretMistakes: readonly SecretMistake[] = [
   {
     says: 'has white space around it',
     makes: (secret) => [`${secret}\n`, `${secret}\r\n`, `${secret}\r`, `${secret} `, ` ${secret}`],
@@ -95,7 +95,7 @@ export function bodyVariants(body: Uint8Array): Variant<Uint8Array>[] {
 
 /** Returns the secret as given, then without the characters that are often copied along with it. */
 export function secretVariants(secret: string): Variant<string>[] {
-  const undone = secretSlips.map(({ undoes, says, remedyHere }) => ({
+  const undone = secretMistakes.map(({ undoes, says, remedyHere }) => ({
     value: undoes(secret) ?? secret,
     note: `The secret ${says}: ${remedyHere}.`,
   }));
