@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createSandbox } from 'merchant-payments/sandbox';
 import { handler } from 'merchant-payments/webhooks';
 import { describe, expect, test } from 'vitest';
-import { hintFor } from '../../src/doctor/symptoms.js';
+import { hintFor } from '../../src/doctor/hint.js';
 
 const target = 'http://localhost:3000/webhooks';
 const doctor = 'npx merchant-payments doctor';
@@ -59,6 +59,13 @@ describe('the hint beside a failed attempt', () => {
       / To find out why: npx merchant-payments doctor$/,
     );
     expect(hintFor({ target, code: 'ECONNREFUSED' }, sent, doctor)).not.toContain('merchant-payments doctor');
+  });
+
+  test('does not take a receiver that has responded over http for one that speaks only https', () => {
+    const https = 'A server that only speaks https';
+    const failure = { target, code: 'ECONNRESET' };
+    expect(hintFor(failure, sent, doctor)).toContain(https);
+    expect(hintFor({ ...failure, hasResponded: true }, sent, doctor)).not.toContain(https);
   });
 
   test('takes a route handler that throws for one that fails', () => {

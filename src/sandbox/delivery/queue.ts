@@ -14,7 +14,7 @@ import { signBody } from './signing.js';
 const responsesKept = 500;
 
 /** Returns the probable reason of a failed attempt, and the fix. */
-type Hint = (attempt: Attempt & Pick<Sent, 'code'>, sentBody: string) => string;
+type Hint = (attempt: Attempt & Pick<Sent, 'code'> & { hasResponded: boolean }, sentBody: string) => string;
 
 /** Creates the queue, which delivers events and retries those that were not accepted. Every attempt signs and sends the same bytes. */
 export function newDeliveries(settings: Settings, store: Store, clock: Clock, faults: Faults, hintFor: Hint) {
@@ -26,6 +26,8 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
   const redeliveries = new Set<Promise<Attempt>>();
   const waitingFaults = new Map<SandboxEvent, WebhookFault>();
   const recent: SandboxEvent[] = [];
+  /** Targets that have responded at least once. */
+  const responded = new Set<string>();
   const inSlot = slots(16);
   let stop = new AbortController();
 
@@ -88,7 +90,9 @@ export function newDeliveries(settings: Settings, store: Store, clock: Clock, fa
       };
       // An attempt that the sandbox aborted, dropped or tampered with says nothing about the receiver, so it gets no hint.
       const isFair = !signal.aborted && !fault?.drop && fault?.tamper === undefined;
-      if (!made.ok && isFair) made.hint = hintFor({ ...made, code }, event.body);
+      const hasResponded = responded.has(made.target);
+      if (status !== undefined) responded.add(made.target);
+      if (!made.ok && isFair) made.hint = hintFor({ ...made, code, hasResponded }, event.body);
       event.attempts.push(made);
       return made;
     });
