@@ -2,17 +2,9 @@ import { html } from 'hono/html';
 import { span } from '../../service/clock.js';
 import type { SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
-
-/** Returns a time such as `2026-11-20 14:03:22 UTC`, which is shown if no script runs. */
-const fullMoment = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+import { fullMoment, time } from '../time.js';
 
 export const millisecondsText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
-
-/** Returns a time that the page's script rewrites in the browser's zone, if `form` is a date or a time of day. An age stays as it is. */
-const time = (at: Date, text: string, form: 'date' | 'day' | 'age') =>
-  html`<time datetime="${at.toISOString()}" title="${at.toISOString()}" data-form="${form}">${text}</time>`;
-
-export const fullTime = (at: Date): Html => time(at, fullMoment(at), 'date');
 
 /** Returns a cell with the time of day, after the date if that is not today on the sandbox's clock. */
 export function timeCell(at: Date, now: number): Html {

@@ -5,7 +5,8 @@ import type { SandboxContext } from '../../context.js';
 import { signBody } from '../../delivery/signing.js';
 import type { Attempt, SandboxEvent } from '../../service/event.js';
 import type { Html } from '../layout.js';
-import { badge, block, fullTime, millisecondsText, stateBadge } from './cells.js';
+import { fullTime } from '../time.js';
+import { badge, block, millisecondsText, stateBadge } from './cells.js';
 import { type Asked, actionForm, copyBlock, dashboardPage, doctorForm, empty, live } from './frame.js';
 
 export function eventPage(context: SandboxContext, asked: Asked): Promise<Response> {

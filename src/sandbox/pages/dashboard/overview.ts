@@ -2,7 +2,8 @@ import { html } from 'hono/html';
 import { type Activity, describeActivity } from '../../activity.js';
 import type { SandboxContext } from '../../context.js';
 import type { Html } from '../layout.js';
-import { badge, fullTime, table, timeCell } from './cells.js';
+import { fullTime } from '../time.js';
+import { badge, table, timeCell } from './cells.js';
 import { type Asked, actionForm, dashboardPage, empty, live } from './frame.js';
 
 const nextStep = html`<div class="notice calm" data-testid="next-step"><div><h2>Next: set the URL of your webhook handler</h2>

@@ -4,6 +4,7 @@ import type { SandboxContext } from '../../context.js';
 import { span } from '../../service/clock.js';
 import type { StoredCheckout } from '../../service/records.js';
 import { type Html, icon, type PageParts, page, postForm } from '../layout.js';
+import { fullTime } from '../time.js';
 import { payStyle } from './style.js';
 
 /** Wallets that can be chosen, with their names on the page. */
@@ -95,9 +96,8 @@ ${description && html`<p class="description" data-testid="description"><bdi>${de
 }
 
 function expiry({ expiresAt, leftMs }: CheckoutView): Html {
-  const moment = `${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   return html`<p class="expiry small" data-testid="expires">${icon('clock', 16)}<span aria-hidden="true">Expires in <span data-countdown>${span(leftMs)}</span></span>
-<span class="spoken">This payment link expires at ${moment}.</span></p>`;
+<span class="spoken">This payment link expires at ${fullTime(expiresAt)}.</span></p>`;
 }
 
 function developer(view: CheckoutView): Html {
