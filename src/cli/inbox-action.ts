@@ -3,7 +3,7 @@ import { readDuration } from '../input/duration.js';
 import { escapeInvisible } from '../input/visible.js';
 import { type Command, command, type Flag, type Flags, refuseWords } from './command.js';
 import { withInbox } from './inbox-place.js';
-import { CommandError, columns, refuseUnless, show } from './terminal.js';
+import { CommandError, columns, refuseUnless, show, variable } from './terminal.js';
 
 /** Flags of every action. */
 const everyFlag = {
@@ -61,8 +61,8 @@ export function actionAt<const Name extends string = never>(
 /** Splits the arguments into place and words. Without a place, DATABASE_URL is the place. The action's name may be left out. */
 function partsOf(positionals: readonly string[], name: string) {
   const [first, ...rest] = positionals;
-  if (first === name) return { place: process.env.DATABASE_URL, words: rest };
-  const place = first ?? process.env.DATABASE_URL;
+  if (first === name) return { place: variable('DATABASE_URL'), words: rest };
+  const place = first ?? variable('DATABASE_URL');
   return { place, words: rest[0] === name ? rest.slice(1) : rest };
 }
 

@@ -13,7 +13,7 @@ import { sandboxKey, sandboxSecret } from '../sending/published.js';
 import { type Flags, type FlagTable, jsonOrText } from './command.js';
 import { keepData, loadData } from './data-file.js';
 import { readSchemeFlag, schemeFlag } from './signing.js';
-import { CommandError, refuseUnless, textIn, UsageError, whyUnreadable } from './terminal.js';
+import { CommandError, refuseUnless, textIn, UsageError, variable, whyUnreadable } from './terminal.js';
 
 export const servingFlags = {
   port: ['<port>', `port to listen on; default ${usualPort}`, { env: 'SANDBOX_PORT' }],
@@ -79,7 +79,7 @@ export async function startServing(flags: Flags<Name>, defaultPort: number, webh
   refuseUnless(problem === undefined, `${flags.source('webhook-url')}: ${problem}`);
   const save = path === undefined ? undefined : keepData(path, () => sandbox.snapshot(), context.changed);
   const host = flags.text('host');
-  const accessToken = process.env.SANDBOX_TOKEN || undefined;
+  const accessToken = variable('SANDBOX_TOKEN');
   const allowHosts = allowedHosts(flags);
   await sandbox.listen({ port, host, allowHosts, accessToken }).catch(async (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === 'port_taken')) throw error;
