@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createSandbox } from 'merchant-payments/sandbox';
+import { createSandbox, type Sandbox } from 'merchant-payments/sandbox';
 import { describe, expect, test } from 'vitest';
 import { caller, checkout, open } from './open.js';
 
@@ -121,6 +121,25 @@ describe('paying', () => {
     expect(sandbox.checkouts[0]).toMatchObject({ state: 'paid', declined: undefined, method: 'walletB' });
   });
 });
+
+test.each([
+  ['trigger()', (sandbox: Sandbox) => sandbox.trigger('order.paid')],
+  ['"Send test event"', sendTestEvent],
+])('%s leaves no product on sale', async (_, cause) => {
+  const sandbox = createSandbox({ products: [{ name: 'Mug', price: '19.90' }] });
+  await cause(sandbox);
+  expect(sandbox.orders).toHaveLength(1);
+  const onSale = sandbox.products.filter(({ status }) => status === 'ACTIVE');
+  expect(onSale.map(({ name }) => name)).toEqual(['Mug']);
+});
+
+/** Clicks the button of the page Developer. */
+async function sendTestEvent(sandbox: Sandbox) {
+  const page = await (await sandbox.fetch('/developer')).text();
+  const token = /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  const body = new URLSearchParams({ token, type: 'order.paid' });
+  await sandbox.fetch('/developer/test-event', { method: 'POST', body });
+}
 
 describe('time', () => {
   test('a checkout is payable until it expires, and not from then on', async () => {

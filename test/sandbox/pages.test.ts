@@ -280,7 +280,24 @@ describe('the dashboard', () => {
     expect(/data-testid="words">(.*?)<\/bdi>/.exec(text)?.[1] ?? '').toBe(words);
   });
 
-  it('says that an event is unknown, and that a page past the end is the last one', async () => {
+  it("keeps the doctor's last report at an address of its own", async () => {
+    const { sandbox } = await open({ webhook: () => new Response(null, { status: 404 }) });
+    const report = async () => (await sandbox.fetch('/developer/doctor')).text();
+    expect(await report()).toContain('The doctor has not run since the sandbox started.');
+    await sandbox.doctor();
+    for (const text of [await report(), await report()]) expect(text).toContain('<code>not_found</code>');
+  });
+
+  it('has each time in ISO 8601 for the browser to show in its zone', async () => {
+    const at = '2026-01-01T10:30:00.000Z';
+    const { sandbox, url } = await open({ now: new Date(at) });
+    const { event } = await sandbox.completeCheckout(url);
+    const time = `<time datetime="${at}" title="${at}" data-form="`;
+    for (const path of ['/', '/products', '/checkouts', '/events', `/events/${event.id}`, '/requests'])
+      expect(await (await sandbox.fetch(path)).text(), path).toContain(time);
+  });
+
+  it('says that an event is unknown', async () => {
     const { sandbox } = await open();
     expect((await sandbox.fetch('/events/evt_none')).status).toBe(404);
   });
