@@ -22,7 +22,7 @@ export const capture = command({
   summary: 'stores one real delivery byte for byte, and finds out how it is signed',
   usage:
     'capture [flags]\n\nIt responds 500, so that the service retries the delivery if it does that at all. If not, fulfil the captured\n' +
-    'payment by hand. Exit code 1 when no known scheme fits.',
+    'payment by hand. Exit code 1 if no known scheme fits.',
   example: 'capture --port 4390',
   flags,
   async run(given) {

@@ -111,8 +111,8 @@ export const trigger = runningCommand<Paid>()({
     'trigger [<event type>] [flags]\n\nThe type is order.paid unless you pass another. Exit code 1 if the webhook was sent and rejected.',
   example: 'trigger order.paid --amount 7.50',
   flags: {
-    amount: ['<amount>', 'a decimal, such as 7.50; default 19.90'],
-    currency: ['<code>', "default: the balance's"],
+    amount: ['<amount>', 'of the order, a decimal such as 7.50; default 19.90'],
+    currency: ['<code>', "of the amount; default: the balance's"],
   },
   words: 1,
   request(given) {
@@ -134,7 +134,8 @@ type Delivered = Attempt | { now: Date; attempts: Attempt[]; retrying: SandboxEv
 
 export const deliver = runningCommand<Delivered>()({
   summary: 'sends the events that a running sandbox holds, or one of them again',
-  usage: 'deliver [<id of an event or its order>] [flags]\n\nExit code 1 if one was rejected.',
+  usage:
+    'deliver [<id of an event or its order>] [flags]\n\nWith an id, sends that event, even if it was delivered. Exit code 1 if one was rejected.',
   example: 'deliver',
   flags: {},
   words: 1,

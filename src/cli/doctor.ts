@@ -38,8 +38,9 @@ export const doctor = command({
   summary: 'explains why valid webhooks are rejected, and the line to change',
   usage:
     'doctor [<url of your webhook>] [flags]\n\n' +
-    'With a URL, the secret is read from PAYMENTS_WEBHOOK_SECRET; if it is not set, the running sandbox whose webhook that is knows\n' +
-    'it, or you are prompted for it. Without one, a running sandbox examines its configured webhook. Exit code 1 on a finding.',
+    'Without a URL, a running sandbox examines its webhook. With one, the secret is read from PAYMENTS_WEBHOOK_SECRET. If that is\n' +
+    'not set, a running sandbox that sends to this URL examines it; if there is none, you are prompted for the secret.\n' +
+    'Exit code 1 on a finding.',
   example: `doctor ${exampleUrl}`,
   flags,
   words: 1,

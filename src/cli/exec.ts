@@ -12,12 +12,12 @@ export const exec = command({
   summary: 'runs a command with its own sandbox, and returns its exit code',
   usage:
     'exec [flags] -- <command…>\n\n' +
-    'The command gets PAYMENTS_BASE_URL, PAYMENTS_API_KEY, PAYMENTS_WEBHOOK_SECRET and SANDBOX_URL, and with --webhook-path PORT.',
+    'The command gets PAYMENTS_BASE_URL, PAYMENTS_API_KEY, PAYMENTS_WEBHOOK_SECRET and SANDBOX_URL, and PORT if you pass --webhook-path.',
   example: 'exec --webhook-path /webhooks -- node shop.mjs',
   flags: {
     ...servingFlags,
     port: ['<port>', 'port of the sandbox; default: a free one', { env: 'SANDBOX_PORT' }],
-    'webhook-path': ['<path>', 'sends webhooks to this path of the command, which gets a PORT'],
+    'webhook-path': ['<path>', 'sends webhooks to this path, on the PORT that the command gets'],
     quiet: ['', 'prints neither the address of the dashboard nor the log'],
   },
   passesOn: true,

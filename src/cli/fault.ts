@@ -13,12 +13,12 @@ const flags = {
   times: ['<n>', 'how often it happens; default 1'],
   when: ['<before|after>', 'before the work, or after (default of html and truncated)'],
   delay: ['<duration>', 'waits before it happens, such as 2s'],
-  body: ['<text>', 'of a status: the body of the response, JSON or text', { mayBeEmpty: true }],
-  header: ['<name: value>', 'of a status: a header of the response', { multiple: true }],
-  drop: ['', 'of webhook: loses the first attempt; the retries come'],
-  hold: ['', 'of webhook: holds the event until you deliver it'],
-  duplicate: ['<n>', 'of webhook: sends it this many more times'],
-  tamper: ['<how>', `of webhook: corrupts it: ${tampers.join(', ')}`],
+  body: ['<text>', 'with status: the body of the response, JSON or text', { mayBeEmpty: true }],
+  header: ['<name: value>', 'with status: a header of the response', { multiple: true }],
+  drop: ['', 'with webhook: loses the first attempt; retries follow'],
+  hold: ['', 'with webhook: holds the event until you deliver it'],
+  duplicate: ['<n>', 'with webhook: sends it this many more times'],
+  tamper: ['<how>', `with webhook: corrupts it: ${tampers.join(', ')}`],
   list: ['', 'lists the pending faults'],
 } satisfies FlagTable;
 
@@ -27,8 +27,8 @@ export const fault = runningCommand<{ faults: { says: string }[] }>()({
   usage: `fault <what> [flags]
 
   fault status <status>    responds with this status instead of doing the work
-  fault reset              breaks the connection: ${networkFaults.join(', ')}
-  fault html               breaks the response: ${malformedFaults.join(', ')}
+  fault ${networkFaults.join(' | ').padEnd(18)} breaks the connection, or never responds
+  fault ${malformedFaults.join(' | ').padEnd(18)} sends a web page, or half of the response
   fault delay <duration>   responds late
   fault webhook            drops, delays or corrupts the next delivery: --drop, --hold, --duplicate, --tamper, --delay
   fault clear              removes all pending faults

@@ -17,7 +17,7 @@ const flags = {
   body: ['<file>', 'the raw body, byte for byte'],
   signature: ['<text>', 'the header x-service-signature'],
   timestamp: ['<text>', 'the header x-service-timestamp'],
-  link: ['', 'finds the field that names the checkout instead: by at most ten GET /v1/checkouts/{id}'],
+  link: ['', 'finds the field that names the checkout instead, with at most ten GET /v1/checkouts/{id}'],
   ...resultFlags,
 } satisfies FlagTable;
 
@@ -27,8 +27,8 @@ export const identify = command({
        merchant-payments identify --body <file> --signature <text> --timestamp <text>
 
 The file is one that capture wrote, or a Delivery of this package as JSON. The secret is read from PAYMENTS_WEBHOOK_SECRET, or
-you are prompted for it; PAYMENTS_API_KEY is tried as well. With --link, no secret is needed, but PAYMENTS_API_KEY and PAYMENTS_BASE_URL. Exit code 1 when no
-known scheme, or no field, fits.`,
+you are prompted for it; PAYMENTS_API_KEY is tried as well. --link needs no secret, but PAYMENTS_API_KEY and PAYMENTS_BASE_URL.
+Exit code 1 if no known scheme fits, or with --link no field.`,
   example: 'identify delivery-2026-01-31.json',
   flags,
   words: 1,

@@ -37,12 +37,12 @@ export const stats = action({
 
 export const list = action({
   name: 'list',
-  summary: 'lists deliveries, newest first: those that wait for their next attempt, are parked, or all',
+  summary: 'lists deliveries, newest first, each with its last error',
   usage: ' [--pending | --parked]',
   example: ' --pending',
   flags: {
-    pending: ['', 'what waits for its next attempt, with why the last one failed'],
-    parked: ['', 'what has no more attempts, with why'],
+    pending: ['', 'only those that wait for their next attempt'],
+    parked: ['', 'only those that have no attempts left'],
   },
   plan(given) {
     const states = (['pending', 'parked'] as const).filter((name) => given.has(name));
@@ -83,8 +83,8 @@ export const retry = action({
   usage: ' <key> [--force] | --parked | --pending',
   example: ' --pending',
   flags: {
-    parked: ['', 'every parked delivery but those with another content under a known key'],
-    pending: ['', 'every delivery that waits for its next attempt'],
+    parked: ['', 'all parked deliveries, except those with other content under a known key'],
+    pending: ['', 'all deliveries that wait for their next attempt'],
     force: ['', 'with a key: also a running delivery, whose function may be stuck'],
   },
   words: 1,
@@ -124,10 +124,11 @@ export const discard = action({
 
 export const purge = action({
   name: 'purge',
-  summary: 'deletes events, bodies and headers of what was done or discarded before that, but keeps the keys',
+  summary:
+    'deletes events, bodies and headers of old deliveries that are done or discarded, but keeps the keys',
   usage: ' --older-than 90d',
   example: ' --older-than 90d',
-  flags: { 'older-than': ['<time>', 'such as 90d, 12h'] },
+  flags: { 'older-than': ['<time>', 'at least this old, such as 90d or 12h'] },
   plan(given) {
     const olderThan = readDurationFlag(given.text('older-than'), '--older-than', '90d');
     refuseUnless(olderThan !== undefined, 'Pass --older-than with a duration such as 90d.');
@@ -142,7 +143,7 @@ export const accept = action({
   name: 'accept',
   summary: 'verifies a captured delivery, and stores it as if it had just arrived',
   usage:
-    ' <file>\n\nThe file is one that capture wrote, or a Delivery of this package as JSON. It is verified as of when it was received, with\nPAYMENTS_WEBHOOK_SECRET.',
+    ' <file>\n\nThe file is one that capture wrote, or a Delivery of this package as JSON. It is verified with PAYMENTS_WEBHOOK_SECRET,\nas at the time when it was received.',
   example: ' delivery-2026-01-31.json',
   flags: {
     scheme: [schemeFlag[0], 'what `identify --json` printed'],

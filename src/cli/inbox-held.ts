@@ -22,9 +22,9 @@ export const decideHeld = actionAt(
     usage: ' [--decide <payment> --order <order> | --dismiss <payment>]',
     example: ' --decide ord_1001 --order 7',
     flags: {
-      decide: ['<payment>', 'credits it to --order, also before its webhook has come'],
+      decide: ['<payment>', 'credits this payment to --order, even before its webhook arrives'],
       order: ['<order>', 'with --decide: the id of the order in your shop'],
-      dismiss: ['<payment>', 'it is for no order, as after a refund'],
+      dismiss: ['<payment>', 'marks this payment as one for no order, as after a refund'],
     },
   },
   async (place, given): Promise<Result> => {

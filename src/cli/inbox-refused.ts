@@ -19,10 +19,10 @@ export const listRefused = action({
   flags: {
     identify: ['', 'finds the scheme that signed them, with PAYMENTS_WEBHOOK_SECRET'],
     url: ['<url>', 'with --identify: your webhook URL as the service knows it; some services sign it too'],
-    scheme: [schemeFlag[0], 'with --identify: your header names'],
-    discard: ['', 'deletes one by its id, those that were refused last before a time, or all'],
-    'older-than': ['<time>', 'with --discard: such as 30d, 12h'],
-    all: ['', 'with --discard: every one, as without an id and a time'],
+    scheme: [schemeFlag[0], 'with --identify: the names of your headers'],
+    discard: ['', 'deletes one by its id, those that are old, or all'],
+    'older-than': ['<time>', 'with --discard: at least this old, such as 30d or 12h'],
+    all: ['', 'with --discard: all of them; the default'],
   },
   words: 1,
   plan(given, [word]) {

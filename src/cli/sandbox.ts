@@ -16,7 +16,7 @@ export const sandbox = command({
   flags: {
     ...servingFlags,
     quiet: ['', 'prints no log of what happens'],
-    json: ['', 'one JSON object per line, for programs'],
+    json: ['', 'prints the log as JSON, one object a line'],
   },
   async run(given) {
     const { context, end, loaded } = await startServing(given, usualPort);

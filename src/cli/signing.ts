@@ -15,8 +15,9 @@ export async function webhookSecret(): Promise<string> {
   if (set) return set;
   if (!process.stdin.isTTY)
     throw new CommandError(`Set ${secretVariable} to your webhook secret: there is no terminal to ask on.`);
-  process.stderr.write(`Webhook secret (not shown; or set ${secretVariable}): `);
+  // The interface comes before its text, so that it already handles a Ctrl-C that follows the text at once.
   const prompt = createInterface({ input: process.stdin, terminal: true });
+  process.stderr.write(`Webhook secret (not shown; or set ${secretVariable}): `);
   const interrupted = once(prompt, 'SIGINT').then(() => {
     throw new Interrupted();
   });
