@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Sent } from '../sending/delivery.js';
 import { type Facts, type Finding, type FindingCode, findingOf } from './findings.js';
 import { parseObject } from './json.js';
-import { calledWrongly, consumedBody, errorCode, noSecret, parsedObject } from './phrases.js';
+import { calledWrongly, consumedBody, noSecret, parsedObject, reportsCode } from './phrases.js';
 
 /** Messages of `verify()`, of handlers and of platforms that have only one explanation if the delivery is valid. */
 const messages: readonly [words: RegExp, code: FindingCode, facts?: Facts][] = [
-  [errorCode('timestamp_too_old'), 'wrong_clock', { skew: 'ahead' }],
-  [errorCode('timestamp_in_future'), 'wrong_clock', { skew: 'behind' }],
-  [errorCode('missing_signature', 'missing_timestamp', 'duplicate_header'), 'header_lost'],
-  [errorCode('invalid_secret'), 'no_secret'],
-  [errorCode('invalid_body'), 'parsed_object'],
+  [reportsCode('timestamp_too_old'), 'wrong_clock', { skew: 'ahead' }],
+  [reportsCode('timestamp_in_future'), 'wrong_clock', { skew: 'behind' }],
+  [reportsCode('missing_signature', 'missing_timestamp', 'duplicate_header'), 'header_lost'],
+  [reportsCode('invalid_secret'), 'no_secret'],
+  [reportsCode('invalid_body'), 'parsed_object'],
   [
     calledWrongly,
     'handler_failed',
