@@ -194,6 +194,9 @@ export class Examination {
   describe = (says: string, sent: Sent): string => `"${says}" got ${this.#shown(sent).replace(/\.$/, '')}.`;
   response = (name: ProbeName): string => this.#shown(this.sent(name));
 
+  /** Returns the beginning of a response, for a sentence whose evidence has more of it. */
+  briefResponse = (name: ProbeName): string => responseText(this.sent(name), this.receiver.signer.secret, 60);
+
   finding = (code: FindingCode, facts: Facts = {}): Finding => findingOf(code, this.framework, facts);
 
   /** Sends any delivery, to the target by default. Retries if a rate limit names a short wait. */

@@ -55,8 +55,8 @@ export async function acceptedForgeries(exam: Examination): Promise<Finding[]> {
       refuses: 'rejects a forged delivery by its status, but in the words that a valid one gets',
       say: 'Say so in other words',
     }),
-    valid: exam.response('compact'),
-    forged: exam.response(first),
+    valid: exam.briefResponse('compact'),
+    forged: exam.briefResponse(first),
     evidence: exam.evidence(first, ...others.slice(0, 2), 'compact'),
   });
   return [...findings, refusing];
@@ -90,8 +90,8 @@ async function explainAcceptance(exam: Examination): Promise<Finding> {
   if (refusal.test(withoutNone(body)))
     return exam.finding('refuses_with_success', {
       refuses: 'responds with success to a forged delivery, in the same words of refusal as to a valid one',
-      valid: exam.response('compact'),
-      forged: exam.response('forged'),
+      valid: exam.briefResponse('compact'),
+      forged: exam.briefResponse('forged'),
       evidence,
     });
   const everything =

@@ -7,10 +7,16 @@ const visible = (text: string): string =>
     /[\n\r\t]/.test(one) ? JSON.stringify(one).slice(1, -1) : `\\u{${one.codePointAt(0)?.toString(16)}}`,
   );
 
-export function responseText({ status, body = '', error = 'no response' }: Sent, secret: string): string {
+/** Returns the status and the beginning of the body, or the error. */
+export function responseText(
+  { status, body = '', error = 'no response' }: Sent,
+  secret: string,
+  length = 200,
+): string {
   if (status === undefined) return error;
   const text = body.replaceAll(secret, '<secret>');
-  return `${status} ${text === '' ? 'and an empty body' : `"${visible(text.slice(0, 200))}"${text.length > 200 ? '…' : ''}`}`;
+  const more = text.length > length ? '…' : '';
+  return `${status} ${text === '' ? 'and an empty body' : `"${visible(text.slice(0, length))}"${more}`}`;
 }
 
 /** Returns status and words of a response, without text that repeats the delivery: the order's id and amount, a header. */

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { createSandbox, type SandboxOptions } from 'merchant-payments/sandbox';
 import { sign } from 'merchant-payments/webhooks';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { callCommand, testRefusals, useProgram } from '../helpers/command.js';
+import { callCommand, environment, testRefusals, useProgram } from '../helpers/command.js';
+import { isInstalled, runProcess } from '../helpers/processes.js';
 import { holds, listen, type Received, type Reply, type Verifying } from '../helpers/receiver.js';
+import { isWindows } from '../helpers/systems.js';
 
 const program = useProgram();
 const secret = 'whsec_9f2c4e7a10b35d68c1e4';
@@ -128,14 +130,47 @@ describe('merchant-payments doctor', () => {
     expect(status).toBe(0);
   });
 
-  test('names the code of a finding, and ends with the verdict, on one screen', async () => {
-    const { url } = await receiving(() => ({ status: 200 }));
-    const { stdout } = await doctor([url]);
-    expect(stdout).toContain('[answers_everything]');
-    const lines = stdout.trim().split('\n');
-    expect(lines.at(-1)).toMatch(/^✗ DANGER: /);
-    expect(lines.reduce((rows, line) => rows + Math.ceil((line.length || 1) / 100), 0)).toBeLessThan(40);
-  });
+  test.each<[string, (delivery: Received) => Reply, string, RegExp]>([
+    ['accepts everything', () => ({ status: 200 }), 'answers_everything', /^✗ DANGER: /],
+    [
+      'echoes the whole delivery',
+      ({ headers, body }) => ({ status: 200, body: JSON.stringify({ headers, body: `${body}` }) }),
+      'refuses_with_success',
+      /^✗ Your handler responds with success to a forged delivery/,
+    ],
+    [
+      'has another secret, and says so at length',
+      () => ({ status: 400, body: 'The signature of this delivery does not match. '.repeat(9) }),
+      'secret_or_scheme',
+      /^✗ Your handler rejects every valid delivery/,
+    ],
+    [
+      'expects another scheme',
+      (delivery) => ({ status: holds(delivery, secret, { encoding: 'base64' }) ? 200 : 400 }),
+      'other_scheme',
+      /^✗ Your handler expects a different scheme/,
+    ],
+    [
+      'has three faults',
+      (delivery) => {
+        const body = (bytes: Buffer) => bytes.toString('latin1').trim();
+        return { status: holds(delivery, secret, { body, toleranceMs: Infinity }) ? 200 : 400 };
+      },
+      'no_tolerance',
+      /^✗ Your handler trims the body .* \(And 2 more, above\.\)$/,
+    ],
+  ])(
+    'reports a receiver that %s on a screen of 40 lines, the verdict last',
+    async (_, answer, code, last) => {
+      const { url } = await receiving(answer);
+      const { stdout } = await doctor([url]);
+      expect(stdout).toContain(`[${code}]`);
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines.at(-1)).toMatch(last);
+      const rows = lines.map((line) => Math.ceil((line.length || 1) / 80));
+      expect(rows.reduce((sum, count) => sum + count, 0)).toBeLessThan(40);
+    },
+  );
 
   test('has a running sandbox examine its webhook, where no URL is given', async () => {
     const sandbox = await sandboxFor((await verifying({})).url);
@@ -151,6 +186,16 @@ describe('merchant-payments doctor', () => {
     expect(stdout).toContain('✓ All good: ');
   });
 
+  test.skipIf(isWindows || !isInstalled('python3'))(
+    'ends with 130 and no advice by Ctrl-C at the prompt for the secret',
+    async () => {
+      const command = [process.execPath, program.bin, 'doctor', 'http://127.0.0.1:9/'];
+      const env = environment({ SANDBOX_URL: 'http://127.0.0.1:9' });
+      const { stdout } = await runProcess('python3', ['-c', interruptedPrompt, ...command], { env });
+      expect(stdout).toBe('130 Webhook secret (not shown; or set PAYMENTS_WEBHOOK_SECRET):\n');
+    },
+  );
+
   test('reads the secret from .env, and says so', async () => {
     const { url } = await verifying({});
     program.write('.env', `PAYMENTS_WEBHOOK_SECRET=${secret}\n`);
@@ -161,3 +206,22 @@ describe('merchant-payments doctor', () => {
     expect(status).toBe(0);
   });
 });
+
+/** Runs a program on a terminal, types Ctrl-C at its prompt, and prints its exit code and what it printed. */
+const interruptedPrompt = `
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+said = b''
+while b'): ' not in said:
+    said += os.read(fd, 1024)
+os.write(fd, b'\\x03')
+try:
+    while True:
+        said += os.read(fd, 1024)
+except OSError:
+    pass
+_, status = os.waitpid(pid, 0)
+print(os.waitstatus_to_exitcode(status), said.decode().strip())
+`;

@@ -54,6 +54,15 @@ testRefusals([
 ]);
 
 describe('merchant-payments identify', () => {
+  test('tries the API key too, and says that it is the key', async () => {
+    const env = { PAYMENTS_WEBHOOK_SECRET: 'whsec_another', PAYMENTS_API_KEY: 'service_test_1' };
+    const { status, stdout } = await identify(signedBy('service_test_1'), env);
+    expect(stdout).toContain(
+      '- PAYMENTS_API_KEY signed it, not PAYMENTS_WEBHOOK_SECRET: pass the API key as the secret.',
+    );
+    expect(status).toBe(0);
+  });
+
   test('prints the option to paste', async () => {
     const { status, stdout } = await identify(
       signedBy(secret, { content: '{timestamp}{body}', encoding: 'base64' }),

@@ -39,6 +39,7 @@ describe('the help', () => {
     const names = [...overview.stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)?) {2}/gm)].map(
       ([, name = '']) => name,
     );
+    expect(names[0]).toBe('examples');
     expect(names).toEqual(
       expect.arrayContaining(['sandbox', 'exec', 'trigger', 'deliver', 'fault', 'advance', 'reset']),
     );

@@ -240,7 +240,41 @@ describe('merchant-payments sandbox', () => {
   });
 });
 
+test('the log of merchant-payments sandbox has local times, with their offset once, and ISO 8601 in --json', async () => {
+  const { log } = await serve([], { TZ: 'Asia/Kolkata' });
+  expect(log()).toContain('Ctrl+C ends it. Times are local (UTC+05:30).\n');
+  const { lines, ready } = await serveJson();
+  await callCommand(['reset'], { SANDBOX_URL: ready.url });
+  await expect
+    .poll(() => lines()[1])
+    .toEqual({
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+      type: 'reset',
+    });
+});
+
+test('merchant-payments sandbox --webhook-url localhost:3000/webhooks is an address over http', async () => {
+  const { log } = await serve(['--webhook-url', 'localhost:3000/webhooks']);
+  expect(log()).toContain('\n  Webhooks   to http://localhost:3000/webhooks\n');
+});
+
 describe('merchant-payments sandbox --data', () => {
+  testSignal('keeps the webhook and its scheme, and says at the start what is kept and strange', async () => {
+    const data = newData();
+    const receiver = await responding(200);
+    const flags = ['--webhook-url', receiver.url, '--scheme', '{"encoding":"base64"}'];
+    const first = await serve(['--data', data, ...flags]);
+    expect(first.log()).not.toContain('Data: ');
+    await callCommand(['trigger'], { SANDBOX_URL: first.url });
+    await callCommand(['advance', '3d'], { SANDBOX_URL: first.url });
+    await first.end('SIGTERM');
+    const second = await serve(['--data', data]);
+    expect(second.log()).toContain(`\n  Webhooks   to ${receiver.url}\n`);
+    expect(second.log()).toContain(`\n  Data: ${data}, 1 product, 1 order; the clock is 3 d ahead\n`);
+    await callCommand(['trigger'], { SANDBOX_URL: second.url });
+    expect(receiver.received[1]?.headers['x-service-signature']).toMatch(/^[\w+/]{43}=$/);
+  });
+
   testSignal('keeps its data in a file that only its owner can read, across a restart', async () => {
     const data = newData();
     const first = await serve(['--data', data]);
