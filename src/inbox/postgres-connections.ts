@@ -70,11 +70,10 @@ export function transaction<Result>(
   });
 }
 
-/** Runs one statement of the inbox in a transaction of its own. Statements without values that are sent at once are a transaction. */
-export function execute(pool: PostgresPool, sql: string, values: string[]): Promise<Row[]> {
-  if (values.length > 0) return transaction(pool, (run) => run(sql, values));
+/** Runs one statement of the inbox, without values, in a transaction of its own: what is sent at once is a transaction. */
+export function execute(pool: PostgresPool, sql: string, patienceMs = responseMs): Promise<Row[]> {
   return withClient(pool, async (client, awaitResponse) =>
-    rowsOf(await awaitResponse(client.query(`${settings}; ${sql}`), responseMs)),
+    rowsOf(await awaitResponse(client.query(`${settings}; ${sql}`), patienceMs)),
   );
 }
 

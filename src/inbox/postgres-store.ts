@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError, PaymentsError } from '../errors.js';
 import { findUnfinished, isFunction } from '../input/functions.js';
+import type { Delivery } from '../webhooks/delivery.js';
 import { memoizeUntilRejected } from '../webhooks/memoize.js';
 import { withTimeout } from '../webhooks/with-timeout.js';
 import {
@@ -31,10 +32,23 @@ import {
   openTables,
   type PostgresPlace,
   tableIsGone,
+  toLiterals,
   toPostgres,
 } from './postgres-tables.js';
-import { type Row, raw, type Statement, sql, type Work } from './sql.js';
-import { InboxStore, settlementSql } from './store.js';
+import { type Row, type Statement, sql, type Work } from './sql.js';
+import {
+  contentColumns,
+  contentValues,
+  InboxStore,
+  type Known,
+  knownUnder,
+  newColumns,
+  newValues,
+  overOrphan,
+  settlementSql,
+  takesNoRow,
+  toKnown,
+} from './store.js';
 import { inboxTables, tablesOf } from './tables.js';
 
 const ended = 'The function passed to commit() ended its transaction.';
@@ -76,7 +90,6 @@ const lookUpMs = 60_000;
 /** The inbox of several servers: tables in a PostgreSQL database, whose clock is the only one that counts. */
 export class PostgresStore extends InboxStore {
   readonly identity: readonly unknown[];
-  protected readonly knownKey = raw('ON CONSTRAINT payments_inbox_key');
   readonly #place: PostgresPlace;
   readonly #report: (error: unknown) => unknown;
   /** Makes the tables before the first use, and tries again at the next one if that failed. */
@@ -102,9 +115,26 @@ export class PostgresStore extends InboxStore {
     return hasEnded(this.#place.pool);
   }
 
-  /** Stores a delivery, and tries again while the database cannot be reached, which is safe because the key is looked up first. */
-  override insert(...args: Parameters<InboxStore['insert']>): ReturnType<InboxStore['insert']> {
-    return this.#again(() => super.insert(...args));
+  /**
+   * Stores a delivery in one round trip, and tries again while the database cannot be reached, which is safe because the key is
+   * looked up first. An INSERT alone would wait for as long as a transaction of the shop holds the row.
+   */
+  insert(key: string, delivery: Delivery, lastError?: string): Promise<Known> {
+    const storing = sql`WITH stored AS (
+        INSERT INTO payments_inbox (${newColumns}) SELECT ${newValues(key, delivery, lastError)}
+        WHERE NOT EXISTS (SELECT FROM payments_inbox WHERE key = ${key})
+        ON CONFLICT ON CONSTRAINT payments_inbox_key DO NOTHING RETURNING id
+      )
+      INSERT INTO payments_inbox_content (${contentColumns}) SELECT id, ${contentValues(delivery)} FROM stored
+      ${overOrphan} RETURNING id`;
+    return this.#again(async () => {
+      for (let tries = 0; tries < 100; tries++) {
+        if ((await this.#execute(storing, storingResponseMs)).length > 0) return undefined;
+        const [known] = await this.#execute(knownUnder(key), storingResponseMs);
+        if (known) return toKnown(known);
+      }
+      throw takesNoRow();
+    });
   }
 
   /** Uses one connection, however many deliveries arrive at once: one that waits behind `most` others would be pushed out anyway. */
@@ -150,10 +180,9 @@ export class PostgresStore extends InboxStore {
       if (problem) throw problem;
       isSent = true;
       // If the row is not done, the cast of the text fails, and nothing is committed.
-      const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${raw(`'${ended}'`)} END AS integer)
+      const check = sql`SELECT CAST(CASE count(*) WHEN 1 THEN '1' ELSE ${ended} END AS integer)
         FROM payments_inbox WHERE id = ${claim.id} AND state = 'done'; COMMIT`;
-      const [text] = toPostgres(this.#place.schema, check);
-      await awaitResponse(client.query(text), commitMs);
+      await awaitResponse(client.query(toLiterals(this.#place.schema, check)), commitMs);
     };
     const { pool } = this.#place;
     try {
@@ -198,9 +227,12 @@ export class PostgresStore extends InboxStore {
   }
 
   protected override execute(statement: Statement): Promise<Row[]> {
-    return this.#withTables(async () =>
-      (await execute(this.#place.pool, ...toPostgres(this.#place.schema, statement))).map(decodeRow),
-    );
+    return this.#execute(statement);
+  }
+
+  async #execute(statement: Statement, patienceMs?: number): Promise<Row[]> {
+    const text = toLiterals(this.#place.schema, statement);
+    return (await this.#withTables(() => execute(this.#place.pool, text, patienceMs))).map(decodeRow);
   }
 
   protected run<Result>(work: () => Work<Result>): Promise<Result> {

@@ -166,15 +166,27 @@ export function explainError(error: unknown, schema: string): unknown {
 const clock = '(extract(epoch FROM now()) * 1000)::bigint';
 
 /** Returns a statement with the placeholders of PostgreSQL, and its values as text that any database takes. Numbers become part of the statement. */
-export function toPostgres(schema: string, { text, values }: Statement): [text: string, values: string[]] {
+export function toPostgres(schema: string, statement: Statement): [text: string, values: string[]] {
   const given: string[] = [];
-  let index = 0;
-  const numbered = text.replace(/\?/g, () => {
-    const value = values[index++] ?? null;
-    if (value === now) return clock;
-    return typeof value === 'string' ? `$${given.push(toAscii(value))}` : `(${value})`;
-  });
-  return [inSchema(numbered, schema), given];
+  return [writeValues(schema, statement, (value) => `$${given.push(value)}`), given];
+}
+
+/**
+ * Returns a statement with its values as literals, because only statements without values can be sent at once with the settings of
+ * their transaction. The text of a literal is ASCII, and an E string has the same escapes whatever the settings of the server.
+ */
+export function toLiterals(schema: string, statement: Statement): string {
+  return writeValues(schema, statement, (value) => `E'${value.replace(/['\\]/g, '$&$&')}'`);
+}
+
+function writeValues(schema: string, { text, values }: Statement, write: (value: string) => string): string {
+  // The values are written after the names of tables, which may also be in a value.
+  const [first = '', ...rest] = text.split('?').map((part) => inSchema(part, schema));
+  return rest.reduce((before, part, index) => {
+    const value = values[index] ?? null;
+    const written = value === now ? clock : typeof value === 'string' ? write(toAscii(value)) : `(${value})`;
+    return before + written + part;
+  }, first);
 }
 
 /** Returns a value in ASCII: text of PostgreSQL has no NUL, and the database may have another encoding than UTF-8. */

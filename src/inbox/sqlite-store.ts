@@ -2,11 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { types } from 'node:util';
 import { PaymentsError } from '../errors.js';
 import { findUnfinished, isFunction, isThenable } from '../input/functions.js';
+import type { Delivery } from '../webhooks/delivery.js';
 import { type Claim, commitError, commitFunction, lostLease } from './entry.js';
-import { type Durability, raw, sql, type Work } from './sql.js';
+import { type Durability, sql, type Work } from './sql.js';
 import { isBusy } from './sqlite.js';
 import { type SqlitePlace, SqliteTables } from './sqlite-tables.js';
-import { InboxStore, settlementSql } from './store.js';
+import {
+  contentColumns,
+  contentValues,
+  InboxStore,
+  type Known,
+  knownUnder,
+  newColumns,
+  newValues,
+  overOrphan,
+  settlementSql,
+  takesNoRow,
+  toKnown,
+} from './store.js';
 import { inboxTables } from './tables.js';
 
 const asyncError = (fate: string) =>
@@ -21,7 +34,6 @@ const nested =
 
 export class SqliteStore extends InboxStore {
   readonly identity: readonly unknown[];
-  protected readonly knownKey = raw('(key)');
   readonly #tables: SqliteTables;
 
   /** Throws if the place cannot be used. If it is only locked, its tables are made later. */
@@ -29,6 +41,19 @@ export class SqliteStore extends InboxStore {
     super();
     this.#tables = new SqliteTables(place, inboxTables);
     this.identity = [this.#tables.file ?? this.#tables.connection.database];
+  }
+
+  insert(key: string, delivery: Delivery, lastError?: string): Promise<Known> {
+    return this.run(function* () {
+      const [known] = yield knownUnder(key);
+      if (known) return toKnown(known);
+      const [stored] = yield sql`INSERT INTO payments_inbox (${newColumns})
+        VALUES (${newValues(key, delivery, lastError)}) RETURNING id`;
+      if (!stored) throw takesNoRow();
+      yield sql`INSERT INTO payments_inbox_content (${contentColumns})
+        VALUES (${Number(stored.id)}, ${contentValues(delivery)}) ${overOrphan}`;
+      return undefined;
+    }, 'durably');
   }
 
   /** Marks the delivery done first: even if `fn` ends the transaction itself, its writes are not repeated. */

@@ -18,7 +18,7 @@ import type { ListParams } from './params.js';
 import { type Durability, now, type Row, raw, type Statement, sql, type Work } from './sql.js';
 
 /** The content that is stored under a key: the event is `null` once it was purged. */
-type Known = { digest: string; event: WebhookEvent | null } | undefined;
+export type Known = { digest: string; event: WebhookEvent | null } | undefined;
 
 /** The most that a clock may have been ahead. A clock that was further ahead was wrong: the deliveries that it made due are due now. */
 const wrongClockMs = 10_000;
@@ -45,9 +45,8 @@ export abstract class InboxStore {
   /** The last claim whose response was lost. */
   #unanswered: { claim: string; until: number } | undefined;
 
-  /** The target that `ON CONFLICT` names to find a key that is there already. */
-  protected abstract readonly knownKey: Statement;
-
+  /** Stores a delivery durably, parked if it has a `lastError`, or resolves to the content that is known under that key. */
+  abstract insert(key: string, delivery: Delivery, lastError?: string): Promise<Known>;
   /** Runs `fn` and marks the claim done in one transaction. Returns what `fn` returned: a promise only if it may be async. */
   abstract commit(claim: Claim, fn: unknown, signal: AbortSignal): unknown;
   /** Marks the claim done in a transaction of the shop. */
@@ -66,34 +65,6 @@ export abstract class InboxStore {
     return this.run(function* (): Work<Row[]> {
       return yield statement;
     }, how);
-  }
-
-  /** Stores a delivery durably, parked if it has a `lastError`, or resolves to the content that is known under that key. */
-  insert(key: string, delivery: Delivery, lastError?: string): Promise<Known> {
-    const { event, rawBody, encoding, headers, receivedAt, digest } = delivery;
-    const state = lastError === undefined ? 'pending' : 'parked';
-    const due = lastError === undefined ? now : null;
-    const { knownKey } = this;
-    return this.run(function* () {
-      for (let tries = 0; tries < 100; tries++) {
-        // The key is looked up first: an INSERT would wait for as long as a transaction of the shop holds the row.
-        const [known] = yield sql`SELECT digest, event ${joined} WHERE key = ${key}`;
-        if (known) return { digest: String(known.digest), event: storedEvent(known) };
-        const [stored] =
-          yield sql`INSERT INTO payments_inbox (key, digest, state, received_at, due_at, due_set_at, last_error)
-          VALUES (${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError ?? null})
-          ON CONFLICT ${knownKey} DO NOTHING RETURNING id`;
-        if (stored) {
-          yield sql`INSERT INTO payments_inbox_content (id, event, raw_body, encoding, headers) VALUES
-            (${Number(stored.id)}, ${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)})
-            ${overOrphan}`;
-          return undefined;
-        }
-      }
-      throw new ConfigurationError(
-        'payments_inbox takes no row, and has none with this key. Look for a trigger, rule or policy on it.',
-      );
-    }, 'durably');
   }
 
   /** Deletes a claimed delivery with its key, and not another delivery that has its id by now. */
@@ -123,7 +94,7 @@ export abstract class InboxStore {
       )
       UPDATE payments_inbox
       SET lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END, state = 'running', attempts = attempts + 1,
-        due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}, claim = ${raw(`'${claim}'`)}
+        due_at = ${now} + ${leaseMs}, due_set_at = ${now}, started_at = ${now}, claim = ${claim}
       WHERE id IN (SELECT id FROM due) RETURNING *, ${content}`;
     try {
       const claims = inOrder(await this.execute(taking, 'quickly'));
@@ -157,7 +128,7 @@ export abstract class InboxStore {
     if (!this.#unanswered) return [];
     const { claim, until } = this.#unanswered;
     const taken = sql`SELECT payments_inbox.*, ${content} FROM payments_inbox
-      WHERE due_at IS NOT NULL AND state = 'running' AND claim = ${raw(`'${claim}'`)}`;
+      WHERE due_at IS NOT NULL AND state = 'running' AND claim = ${claim}`;
     const claims = inOrder(await this.execute(taken));
     // The database may still be executing the claim.
     if (claims.length > 0 || performance.now() > until) this.#unanswered = undefined;
@@ -345,6 +316,32 @@ export abstract class InboxStore {
   }
 }
 
+/** The columns of a new delivery, and its values. */
+export const newColumns = raw('key, digest, state, received_at, due_at, due_set_at, last_error');
+export function newValues(key: string, { digest, receivedAt }: Delivery, lastError?: string): Statement {
+  const [state, due] = lastError === undefined ? (['pending', now] as const) : (['parked', null] as const);
+  return sql`${key}, ${digest}, ${state}, ${Date.parse(receivedAt)}, ${due}, ${due}, ${lastError ?? null}`;
+}
+
+/** The columns of the content of a delivery, and its values. */
+export const contentColumns = raw('id, event, raw_body, encoding, headers');
+export function contentValues({ event, rawBody, encoding, headers }: Delivery): Statement {
+  return sql`${JSON.stringify(event)}, ${rawBody}, ${encoding ?? null}, ${JSON.stringify(headers)}`;
+}
+
+/** Returns the statement that finds the content which is known under a key. */
+export const knownUnder = (key: string) => sql`SELECT digest, event ${joined} WHERE key = ${key}`;
+export function toKnown(row: Row): Known {
+  return { digest: String(row.digest), event: storedEvent(row) };
+}
+
+/** Returns the error for a delivery that the database neither takes nor has. */
+export function takesNoRow(): ConfigurationError {
+  return new ConfigurationError(
+    'payments_inbox takes no row, and has none with this key. Look for a trigger, rule or policy on it.',
+  );
+}
+
 function timeBefore(time: { ageMs: number } | Date): Statement {
   return time instanceof Date ? sql`${time.getTime()}` : sql`${now} - ${Math.round(time.ageMs)}`;
 }
@@ -380,7 +377,8 @@ const content = raw(
 );
 
 /** Overwrites the content of a row that somebody deleted by hand, because SQLite gives its id again. */
-const overOrphan = raw(`ON CONFLICT (id) DO UPDATE SET event = excluded.event, raw_body = excluded.raw_body,
+export const overOrphan =
+  raw(`ON CONFLICT (id) DO UPDATE SET event = excluded.event, raw_body = excluded.raw_body,
   encoding = excluded.encoding, headers = excluded.headers`);
 
 const joined = raw('FROM payments_inbox LEFT JOIN payments_inbox_content USING (id)');
