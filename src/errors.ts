@@ -365,11 +365,11 @@ export interface InboxError extends PaymentsError {
 }
 
 /**
- * An error of the order book: it has no such order or payment, or the state of that order or payment forbids the call.
- * Nothing was written.
+ * An error of the order book: it has no such order or payment, the state of that order or payment forbids the call, or another
+ * transaction has just changed it (`order_changed`: try again). Nothing was written.
  */
 export interface OrderBookError extends PaymentsError {
-  readonly code: 'order_unknown' | 'order_conflict';
+  readonly code: 'order_unknown' | 'order_conflict' | 'order_changed';
 }
 
 /** Every code of this package's errors, those of the inbox and the sandbox included. */

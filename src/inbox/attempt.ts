@@ -220,8 +220,10 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   }
 
   async function fail({ error, isFinal }: Failure): Promise<void> {
-    const isBusy = error === commitFailure && meetsLock(error);
-    const waitMs = isBusy ? busyMs : isFinal ? undefined : retriesMs[claim.failures];
+    const isBusy = error === commitFailure && hasCode(error, 'inbox_busy');
+    // The payment came before with another amount: it is for a person, however often the function is called.
+    const isOver = isFinal || hasCode(error, 'order_conflict');
+    const waitMs = isBusy ? busyMs : isOver ? undefined : retriesMs[claim.failures];
     // The wait varies by ten percent, so that deliveries that failed together are not retried together.
     const delayMs = waitMs === undefined ? null : waitMs * (0.9 + Math.random() * 0.2);
     callHook('failed', { ...facts, durationMs: durationMs(), error, delayMs });
@@ -242,10 +244,10 @@ export function createAttempt(settings: AttemptSettings, claim: Claim) {
   }
 }
 
-/** True if `commit()` failed at a lock. The error may be any value, such as a proxy that throws at any look. */
-function meetsLock(error: unknown): boolean {
+/** True if an error of this package has a code. The error may be any value, such as a proxy that throws at any look. */
+function hasCode(error: unknown, code: 'inbox_busy' | 'order_conflict'): boolean {
   try {
-    return error instanceof PaymentsError && error.code === 'inbox_busy';
+    return error instanceof PaymentsError && error.code === code;
   } catch {
     return false;
   }

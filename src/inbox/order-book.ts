@@ -28,7 +28,7 @@ export type InTransaction<Client, Result> = [Client] extends [never] ? Result : 
 /**
  * The order book, which says which order a payment is for. Methods need no `this`. Invalid parameters are refused with
  * `InvalidParamsError`, an order or payment that the book does not have with the code `order_unknown`, and a call that the
- * state of one forbids with `order_conflict`.
+ * state of one forbids with `order_conflict`; `order_changed` asks for another try.
  *
  * Your SQL may read the tables, and must not write them. `payments_order` has `id`, `amount`, `currency`, `state` (`reserved`,
  * `open`, `paid`, `cancelled`), `payment_id`, and in milliseconds `created_at`, `expires_at`, `returned_at`, `paid_at`.
@@ -68,7 +68,8 @@ export interface OrderBook<Client = never> {
    * decide or if the payment is known; one; or several, because it may make another payment certain. Fulfil the orders in that
    * transaction.
    *
-   * @throws {PaymentsError} an `OrderBookError` with `order_conflict`: the payment came before, with another amount or currency.
+   * @throws {PaymentsError} an `OrderBookError` with `order_conflict`: the payment came before, with another amount or currency. The inbox
+   * parks the delivery at once, because no other attempt can succeed.
    */
   credit: (
     transaction: BookTransaction<Client>,

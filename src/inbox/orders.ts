@@ -139,7 +139,7 @@ export function* open(
     yield sql`UPDATE payments_order SET state = 'open', amount = ${amount ?? known.order.amount},
     expires_at = ${last === never ? null : last}, payable_until = ${returnedAt ? never : last}
     WHERE id = ${id} AND state = ${state} AND payable_until = ${known.payableUntil} RETURNING id`;
-  if (!opened) throw changeConflict(id);
+  if (!opened) throw changed(`Order ${quote(id)}`);
 }
 
 /** Closes an order. An order that nobody could pay is deleted; any other one keeps its amount until its checkout is over. */
@@ -155,7 +155,7 @@ export function* cancel(rules: BookRules, id: string, matches: boolean): Work<Pa
   yield rules.lock(sumOf(known.order));
   const [closed] = yield sql`UPDATE payments_order SET state = 'cancelled',
     payable_until = coalesce(expires_at, ${now} + ${unknownEndMs}) WHERE id = ${id} AND state = 'open' RETURNING id`;
-  if (!closed) throw changeConflict(id);
+  if (!closed) throw changed(`Order ${quote(id)}`);
   return matches ? yield* creditWhatIsCertain(rules, known.order) : [];
 }
 
@@ -184,10 +184,10 @@ export function* credit(
   if (stored) return yield* creditWhatIsCertain(rules, { amount, currency });
   const before = yield* findPayment(id);
   if (before?.amount === amount && before.currency === currency) return [];
-  const first = before ? `came with ${sumOf(before)} before` : 'was taken by another transaction';
+  if (!before) throw changed(`Payment ${quote(id)}`);
   throw conflict(
-    `Payment ${quote(id)} ${first}, and now comes with ${sumOf({ amount, currency })}. Nothing was credited. Compare both with ` +
-      'your order: discard this delivery, or decide on the order by hand.',
+    `Payment ${quote(id)} came with ${sumOf(before)} before, and now comes with ${sumOf({ amount, currency })}. Nothing was ` +
+      'credited. Compare both with your order: discard this delivery, or decide on the order by hand.',
   );
 }
 
@@ -280,7 +280,7 @@ function* pay(
   const [paid] = yield sql`UPDATE payments_order SET state = 'paid', payment_id = ${payment.id},
     paid_at = ${payment.receivedAt.getTime()}, payable_until = coalesce(expires_at, ${now} + ${unknownEndMs})
     WHERE id = ${id} AND state IN ('open', 'cancelled') RETURNING id`;
-  if (!paid) throw changeConflict(id);
+  if (!paid) throw changed(`Order ${quote(id)}`);
   yield sql`UPDATE payments_order_payment SET state = 'credited', order_id = ${id} WHERE id = ${payment.id}`;
   return { id, amount, currency, paymentId: payment.id };
 }
@@ -371,5 +371,5 @@ function conflict(message: string): PaymentsError {
   return new PaymentsError(message, { code: 'order_conflict' });
 }
 
-const changeConflict = (id: string) =>
-  conflict(`Order ${quote(id)} was changed by another transaction. Try again.`);
+const changed = (what: string) =>
+  new PaymentsError(`${what} was changed by another transaction. Try again.`, { code: 'order_changed' });

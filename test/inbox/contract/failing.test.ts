@@ -48,6 +48,29 @@ describe('a function that fails', () => {
     ]);
   });
 
+  it('at a payment that the order book has with another amount is parked at once, also when it is retried', async () => {
+    const place = newPlace();
+    const book = place.openBook();
+    const attempts: number[] = [];
+    await book.within(({ credit }) => credit({ order_id: 'ord_1', amount: '5.00', currency: 'USD' }));
+    const { inbox, post } = opened({
+      place,
+      retries: ['1ms', '1ms'],
+      on: {
+        'order.paid': ({ data }, { attempt }) => {
+          attempts.push(attempt);
+          return book.within(({ credit }) => credit(data));
+        },
+      },
+    });
+    await post(orderPaid('ord_1'));
+    await settled(inbox, ['parked']);
+    await inbox.retry('order.paid:ord_1');
+    await settled(inbox, ['parked']);
+    expect(attempts).toEqual([1, 2]);
+    expect((await inbox.get('order.paid:ord_1'))?.lastError).toMatch(/came with 5.00 USD before/);
+  });
+
   it('waits as long as retries says, a tenth more or less', async () => {
     const waits: number[] = [];
     for (const random of [0, 0.5, 1]) {
