@@ -11,7 +11,7 @@ import { fetchHandler } from '../webhooks/handler.js';
 import type { SignatureScheme } from '../webhooks/index.js';
 import { type NodeListener, nodeListener } from '../webhooks/node-handler.js';
 import { optionsObject, readWebhookOptions } from '../webhooks/options.js';
-import { isFromDoctor, isProbe } from '../webhooks/probe.js';
+import { isProbe } from '../webhooks/probe.js';
 import { createResponder, factsOf, failedReply, okReply, type Reply } from '../webhooks/responder.js';
 import { schemeSchema } from '../webhooks/scheme.js';
 import { tolerance } from '../webhooks/timestamp.js';
@@ -154,7 +154,7 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
       const delivery = readDelivery(given);
       const { rawBody, encoding } = delivery;
       callHook('received', { ...factsOf(delivery), bytes: Buffer.byteLength(rawBody, encoding ?? 'utf8') });
-      await put(delivery);
+      if (!isProbe(delivery.event)) await put(delivery);
     },
     stats: async () => whileOpen().stats(),
     list: async (params = {}) => whileOpen().list(readParams('inbox.list', listParams, params)),
@@ -193,9 +193,7 @@ export function openInbox<Client extends PostgresClient = PostgresClient>(
     [Symbol.asyncDispose]: close,
   };
 
-  async function handOver(delivery: Delivery, headers: unknown): Promise<Reply> {
-    // A probe of the doctor is no payment: the doctor only asks for the response.
-    if (isFromDoctor(headers) && isProbe(delivery.event)) return okReply;
+  async function handOver(delivery: Delivery): Promise<Reply> {
     try {
       await put(delivery);
       return okReply;

@@ -3,6 +3,7 @@ import { readBody } from './body.js';
 import { type Checks, readGivenChecks } from './checks.js';
 import { type Delivery, deliveryOf } from './delivery.js';
 import { invalidOptions } from './options.js';
+import { isProbe } from './probe.js';
 import { decodeRecoded } from './recoded.js';
 import type { RefusedDelivery } from './refused.js';
 import { defaultToleranceSeconds } from './timestamp.js';
@@ -43,7 +44,8 @@ export function recover(records: readonly RefusedDelivery[], options: RecoverOpt
         `webhooks.recover(): record ${index} lacks rawBody, headers or receivedAt. Pass what the function \`refused\` was given.`,
       );
     try {
-      recovered.push(recoverDelivery(checks, record));
+      const delivery = recoverDelivery(checks, record);
+      if (!isProbe(delivery.event)) recovered.push(delivery);
     } catch (error) {
       if (!(error instanceof WebhookVerificationError)) mistake ??= error;
     }

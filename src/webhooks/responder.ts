@@ -12,6 +12,7 @@ import { type Checks, checksShape, type LateSecret } from './checks.js';
 import { type Delivery, deliveryOf, typeOf } from './delivery.js';
 import type { DeliveryFacts, WebhookHookFacts } from './hooks.js';
 import { invalidOptions } from './options.js';
+import { isProbe } from './probe.js';
 import { type RefusedDelivery, toRefused } from './refused.js';
 import type { Scheme } from './scheme.js';
 import { requireReadable, type VerifyOptions, verifyDelivery } from './verify.js';
@@ -73,7 +74,7 @@ interface Destination {
   /** Refuses authentic events that cannot be read, with 500. */
   mustRead: boolean;
   /** Takes over an authentic delivery; its reply is the response. */
-  handOver(delivery: Delivery, headers: unknown): Promise<Reply>;
+  handOver(delivery: Delivery): Promise<Reply>;
   /** Keeps a delivery that is refused, if another scheme may prove it authentic. Returns its id, if it has one. */
   keep?: ((refused: RefusedDelivery) => Promise<unknown>) | undefined;
 }
@@ -122,7 +123,7 @@ export function createResponder(
       await Promise.all(errors.map((each) => report(...each)));
       return refuse(reply);
     }
-    return handOver(delivery, headers);
+    return isProbe(delivery.event) ? okReply : handOver(delivery);
   };
 
   function refuse(reply: Reply): Reply {

@@ -1,6 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { type AcceptOptions, type Delivery, handler, sign, verify } from '../../src/webhooks/index.js';
+import {
+  type AcceptOptions,
+  type Delivery,
+  handler,
+  recover,
+  sign,
+  verify,
+} from '../../src/webhooks/index.js';
 
 const secret = 'whsec_merchant_test_7Qm2xV9c';
 const paid =
@@ -117,6 +124,21 @@ describe('accept', () => {
     await post(paid);
     await post(paid);
     expect(stored).toHaveLength(2);
+  });
+
+  it('never gets an order of the doctor, which nobody has paid, and neither do on and recover()', async () => {
+    const { post, stored } = receiver();
+    const probe = paid.replace('ord_1001', 'ord_doctor0123456789abcdef0123_7');
+    const response = { status: 200, body: { received: true } };
+    expect(await post(probe)).toEqual(response);
+    expect(stored).toEqual([]);
+    const fulfil = vi.fn();
+    expect((await handler({ secret, on: { 'order.paid': fulfil } })(request(probe))).status).toBe(200);
+    expect(fulfil).not.toHaveBeenCalled();
+    const headers = sign({ rawBody: probe, secret });
+    const receivedAt = new Date().toISOString();
+    const record = { code: 'signature_mismatch', receivedAt, bytes: probe.length, headers, rawBody: probe };
+    expect(recover([record], { secret })).toEqual([]);
   });
 
   it('never gets what is not authentic or stale', async () => {
