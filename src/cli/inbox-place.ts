@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { PaymentsError } from '../errors.js';
 import { type Inbox, openInbox } from '../inbox/open-inbox.js';
 import { type OrderBook, openOrderBook } from '../inbox/order-book.js';
+import { type BookPlace, PostgresBook, SqliteBook } from '../inbox/order-place.js';
 import { orderTables } from '../inbox/order-tables.js';
 import type { PaidOrder } from '../inbox/orders.js';
 import { type PostgresPool, quoteName } from '../inbox/postgres.js';
@@ -71,20 +72,39 @@ interface Deciding {
   decide(paymentId: string, orderId: string): Promise<PaidOrder[]>;
 }
 
-/** Opens only the tables of an inbox, and closes them after `work`. `create` makes the tables if there are none. */
-export function withStore<Result>(
+/** The tables in one place. */
+export interface Tables {
+  store: InboxStore;
+  /** True if there is an order book. */
+  hasBook(): Promise<boolean>;
+  /** Opens the tables of the order book, which makes them if there are none. */
+  openBook(): BookPlace;
+}
+
+/** Opens only the tables in a place, and closes them after `work`. `create` makes the tables of an inbox if there are none. */
+export function withTables<Result>(
   given: string,
   schema: string | undefined,
-  work: (store: InboxStore) => Promise<Result>,
+  work: (tables: Tables) => Promise<Result>,
   create = false,
 ): Promise<Result> {
-  const openStore = (place: Place) =>
-    work(
-      'pool' in place
-        ? new PostgresStore({ pool: place.pool, schema: place.schema ?? defaultSchema }, warnOf)
-        : new SqliteStore(place),
-    );
-  return withPlace(given, schema, openStore, { create });
+  return withPlace(given, schema, (place) => work(tablesIn(place)), { create });
+}
+
+function tablesIn(place: Place): Tables {
+  if ('pool' in place) {
+    const inPostgres = { pool: place.pool, schema: place.schema ?? defaultSchema };
+    return {
+      store: new PostgresStore(inPostgres, warnOf),
+      hasBook: async () => (await findTables(inPostgres, orderTables)).missing.length === 0,
+      openBook: () => new PostgresBook(inPostgres),
+    };
+  }
+  return {
+    store: new SqliteStore(place),
+    hasBook: async () => hasTables(new Connection(place.database), orderTables, 'The file') !== undefined,
+    openBook: () => new SqliteBook(place),
+  };
 }
 
 const warnOf = (error: unknown) => warn(error instanceof Error ? error.message : String(error));

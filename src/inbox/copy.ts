@@ -73,5 +73,5 @@ export function* addRefused(rows: readonly Row[], result: Copied): Work<() => vo
   };
 }
 
-const text = (value: unknown) => (value === null ? null : String(value));
-const number = (value: unknown) => (value === null ? null : Number(value));
+export const text = (value: unknown) => (value === null ? null : String(value));
+export const number = (value: unknown) => (value === null ? null : Number(value));

@@ -352,6 +352,41 @@ describe('merchant-payments inbox', () => {
     expect(await copy.inbox.recover({ secret: 'whsec_last' })).toMatchObject({ recovered: 1 });
   });
 
+  it('copies the order book too, and again what has happened to its orders and payments since', async () => {
+    const place = newPlace();
+    await opened({ place, work: false }).inbox.stats();
+    const book = place.openBook({ most: '0.00' });
+    const buy = async (id: string, price: string) => {
+      await book.reserve({ id, price, currency: 'USD' });
+      await book.open(id, { expiresAt: new Date('2100-01-01') });
+    };
+    const credit = (order_id: string, amount: string) =>
+      book.within(({ credit }) => credit({ order_id, amount, currency: 'USD' }));
+    await book.reserve({ id: 'reserved', price: '1.00', currency: 'USD' });
+    for (const [index, id] of ['paid', 'open', 'later'].entries()) await buy(id, `2.0${index}`);
+    await credit('ord_paid', '2.00');
+    await credit('ord_held', '9.00');
+    const [file, second] = [temporaryFile(), newPlace()];
+    const there = () => JSON.parse(run(place, 'copy', '--to', file, '--json').stdout);
+    expect(there()).toMatchObject({
+      orders: { copied: 4, present: 0 },
+      payments: { copied: 2, present: 0 },
+    });
+    await credit('ord_later', '2.02');
+    await book.returned('open');
+    await book.dismiss('ord_held');
+    expect(there()).toMatchObject({
+      orders: { copied: 0, present: 4 },
+      payments: { copied: 1, present: 2 },
+    });
+    const { stdout } = run({ args: [file], cwd: place.cwd }, 'copy', '--to', ...second.args);
+    expect(stdout).toMatch(/orders +4\norders, were there +0\npayments +3\npayments, were there +0/);
+    for (const table of ['$order', '$order_payment']) {
+      const all = `SELECT * FROM ${table} ORDER BY id`;
+      expect(await second.run(all)).toEqual(await place.run(all));
+    }
+  });
+
   it.each(['0s', '2', 'soon', '-1h'])('refuses --tolerance=%s', (tolerance) => {
     const { status, stderr } = run(newPlace(), 'recover', `--tolerance=${tolerance}`);
     expect(status).toBe(2);
