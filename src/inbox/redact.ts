@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { redactor } from '../input/redact.js';
 import { escapeInvisible } from '../input/visible.js';
 
@@ -11,7 +12,9 @@ const longest = 500;
 /** Returns an error as text that may be stored: short, without the webhook secrets and API keys. */
 export function redactError(error: unknown, secrets: unknown): string {
   const own = [secrets, process.env.PAYMENTS_API_KEY].flat().map((given) => {
-    return ArrayBuffer.isView(given) ? new TextDecoder().decode(given) : String(given ?? '');
+    return ArrayBuffer.isView(given)
+      ? Buffer.from(given.buffer, given.byteOffset, given.byteLength).toString()
+      : String(given ?? '');
   });
   const text = redactor(own)(readable(error).slice(0, longestRead));
   const lines = text.replace(secretLike, '[redacted]').split('\n');

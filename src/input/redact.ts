@@ -38,14 +38,14 @@ function patternsOf(secrets: readonly string[]): RegExp[] {
 }
 
 function formsOf(secret: string): string[] {
-  const bytes = new TextEncoder().encode(secret);
-  // btoa() throws for characters above one byte.
-  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  // A surrogate without its other half makes encodeURIComponent() throw.
+  const encoded = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, '\ufffd'));
+  // btoa() takes one character for each byte, and Jest with jsdom has no TextEncoder.
+  const binary = encoded.replace(/%(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   const base64 = btoa(binary).replace(/(?<!=)=+$/, '');
   const base64url = base64.replaceAll('+', '-').replaceAll('/', '_');
   const json = JSON.stringify(secret).slice(1, -1);
-  // A surrogate without its other half makes encodeURIComponent() throw.
-  return [secret, json, encodeURIComponent(new TextDecoder().decode(bytes)), base64, base64url];
+  return [secret, json, encoded, base64, base64url];
 }
 
 /** The longest pattern that is used: V8 refuses one of 64,000 characters. */

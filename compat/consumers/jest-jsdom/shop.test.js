@@ -1,5 +1,6 @@
 /** @jest-environment jsdom */
-// Jest with jsdom has neither `fetch` nor `TextDecoder`: everything loads, and the client says where its tests belong.
+// Jest with jsdom has neither `fetch` nor `TextDecoder`: everything loads, webhooks are verified, and the client says where
+// its tests belong.
 
 test.each(['', '/webhooks', '/inbox', '/matching', '/sandbox'])('merchant-payments%s loads', (entry) => {
   expect(Object.keys(require(`merchant-payments${entry}`)).length).toBeGreaterThan(0);
@@ -11,4 +12,12 @@ test.each([false, true])('a client names jsdom and the way out (dangerouslyAllow
   const make = () => new PaymentsClient(options);
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow('this is jsdom: run these tests in the node environment');
+});
+
+test('a delivery is verified', () => {
+  const { sign, verify } = require('merchant-payments/webhooks');
+  const secret = 'whsec_example';
+  const rawBody = '{"type":"order.paid","data":{"order_id":"ord_1","amount":"19.90","currency":"USD"}}';
+  const event = verify({ rawBody, headers: sign({ rawBody, secret }), secret });
+  expect(event).toMatchObject({ type: 'order.paid', data: { order_id: 'ord_1' } });
 });
